@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <iterator>
+#include <limits>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/data/csv.hpp"
+#include "bpm/data/detail/source.hpp"
+#include "bpm/data/idx.hpp"
+#include "bpm/data/svmlight.hpp"
+
+/// \file
+/// Opt-in (needs zlib, so bpm.hpp leaves it out): every reader for files that may be compressed.
+/// `read_idx_images(GzipFile{path})` reads a plain file or a gzip file (RFC 1952), told apart by
+/// the first two bytes, 1f 8b; the name of the file does not matter.
+
+namespace bpm {
+
+/// A file to be unpacked while it is read, if it is compressed. Readers take it in place of a path.
+struct GzipFile {
+  std::filesystem::path path;
+};
+
+namespace detail {
+
+/// The state of one zlib inflation, freed at the end.
+class Inflation {
+ public:
+  Inflation() {
+    // 15: the largest window; 16: gzip heads and checksums.
+    if (inflateInit2(&state_, 15 + 16) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  Inflation(const Inflation&) = delete;
+  Inflation& operator=(const Inflation&) = delete;
+  ~Inflation() { inflateEnd(&state_); }
+
+  [[nodiscard]] z_stream& state() { return state_; }
+
+ private:
+  z_stream state_{};
+};
+
+[[nodiscard]] inline bool begins_gzip(std::string_view bytes) {
+  return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
+}
+
+/// Room for what the bytes unpack to: the length that the last member declares (modulo 2^32), but
+/// no more than deflate can reach, since the declaration may be false.
+[[nodiscard]] inline std::size_t unpacked_size_hint(std::string_view packed) {
+  std::size_t declared = 0;
+  for (std::size_t i = 0; i < 4 && i < packed.size(); ++i) {
+    declared = declared * 256 + static_cast<unsigned char>(packed[packed.size() - 1 - i]);
+  }
+  constexpr std::size_t greatest_ratio = 1032;
+  return std::min(declared, packed.size() * greatest_ratio) + 1;
+}
+
+}  // namespace detail
+
+/// Unpacks gzip data of one or more members; zero bytes may follow the last. `name` begins the
+/// messages.
+///
+/// Cost: one pass, about 5 ns a byte unpacked; memory for the result.
+/// \throws DataError with the byte offset in the packed data where it ends early, is corrupt (the
+/// checksum included), or is followed by anything else.
+[[nodiscard]] inline std::string unpack_gzip(std::string_view packed,
+                                             std::string_view name = "gzip data") {
+  if (!detail::begins_gzip(packed)) {
+    detail::data_error(name, ": byte 0: found no gzip file, expected 1f 8b");
+  }
+  detail::Inflation inflation;
+  z_stream& state = inflation.state();
+  std::string out(detail::unpacked_size_hint(packed), '\0');
+  std::size_t in = 0;
+  std::size_t have = 0;
+  for (;;) {
+    if (have == out.size()) {
+      out.resize(out.size() + out.size() / 2 + 4096);
+    }
+    // zlib counts in unsigned int, so that long data is handed over in parts.
+    constexpr std::size_t longest = std::numeric_limits<uInt>::max();
+    const std::size_t offered = std::min(packed.size() - in, longest);
+    const std::size_t room = std::min(out.size() - have, longest);
+    state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + in));
+    state.avail_in = static_cast<uInt>(offered);
+    state.next_out = reinterpret_cast<Bytef*>(out.data() + have);
+    state.avail_out = static_cast<uInt>(room);
+    const int status = inflate(&state, Z_NO_FLUSH);
+    in += offered - state.avail_in;
+    have += room - state.avail_out;
+    if (status == Z_STREAM_END) {
+      const std::string_view rest = packed.substr(in);
+      if (rest.find_first_not_of('\0') == std::string_view::npos) {
+        out.resize(have);
+        return out;
+      }
+      if (!detail::begins_gzip(rest)) {
+        detail::data_error(name, ": byte ", in,
+                           ": found other bytes after the gzip data, expected the end");
+      }
+      inflateReset(&state);
+    } else if (status == Z_DATA_ERROR) {
+      detail::data_error(name, ": byte ", in, ": found corrupt gzip data (",
+                         state.msg != nullptr ? state.msg : "no details", ")");
+    } else if (status == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (in == packed.size() && state.avail_out != 0) {
+      detail::data_error(name, ": byte ", in,
+                         ": found the end, expected more gzip data (the file is cut short)");
+    }
+  }
+}
+
+/// The content of a file, unpacked if it is a gzip file.
+/// \throws DataError as unpack_gzip, and where the file cannot be read.
+[[nodiscard]] inline std::string read_content(const GzipFile& file) {
+  std::ifstream stream = detail::open_file(file.path);
+  std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return detail::begins_gzip(bytes) ? unpack_gzip(bytes, file.path.string()) : bytes;
+}
+
+namespace detail {
+
+/// Runs `read(stream, name)` on the content of the file. Places in its messages are those of the
+/// unpacked content.
+template <class Read>
+[[nodiscard]] auto read_unpacked(const GzipFile& file, const Read& read) {
+  const std::string content = read_content(file);
+  MemoryBuffer buffer(content);
+  std::istream stream(&buffer);
+  return read(stream, file.path.string());
+}
+
+}  // namespace detail
+
+/// read_idx for a file that may be compressed; messages give offsets in the unpacked content.
+[[nodiscard]] inline IdxTensor read_idx(const GzipFile& file) {
+  return detail::read_unpacked(
+      file, [](std::istream& stream, const std::string& name) { return read_idx(stream, name); });
+}
+
+/// read_idx_images for a file that may be compressed.
+[[nodiscard]] inline ByteImages read_idx_images(const GzipFile& file) {
+  return detail::read_unpacked(file, [](std::istream& stream, const std::string& name) {
+    return read_idx_images(stream, name);
+  });
+}
+
+/// read_idx_labels for a file that may be compressed.
+[[nodiscard]] inline std::vector<int> read_idx_labels(const GzipFile& file) {
+  return detail::read_unpacked(file, [](std::istream& stream, const std::string& name) {
+    return read_idx_labels(stream, name);
+  });
+}
+
+/// read_labelled_images for files that may be compressed.
+[[nodiscard]] inline LabelledData<ByteImages> read_labelled_images(const GzipFile& images,
+                                                                   const GzipFile& labels) {
+  return detail::label_images(read_idx_images(images), read_idx_labels(labels),
+                              images.path.string(), labels.path.string());
+}
+
+/// read_csv for a file that may be compressed.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_csv(const GzipFile& file,
+                                                         const CsvSettings& settings = {}) {
+  return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
+    return read_csv<Scalar>(stream, name, settings);
+  });
+}
+
+/// read_svmlight_dense for a file that may be compressed.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_svmlight_dense(
+    const GzipFile& file, const SvmlightSettings& settings = {}) {
+  return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
+    return read_svmlight_dense<Scalar>(stream, name, settings);
+  });
+}
+
+/// read_svmlight_sparse for a file that may be compressed.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<SparseInputMatrix<Scalar>> read_svmlight_sparse(
+    const GzipFile& file, const SvmlightSettings& settings = {}) {
+  return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
+    return read_svmlight_sparse<Scalar>(stream, name, settings);
+  });
+}
+
+}  // namespace bpm

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/data/detail/source.hpp"
+#include "bpm/data/labelled_data.hpp"
+
+/// \file
+/// The IDX format of MNIST: bytes 00 00, the element type (08, unsigned byte, is the one read
+/// here), the number of dimensions, each size as four bytes with the highest first, then the
+/// elements, the last index running fastest (Y. LeCun, C. Cortes, C. Burges, "The MNIST database").
+/// Compressed files are read by data/gzip.hpp.
+
+namespace bpm {
+
+/// An IDX tensor: its sizes, and its elements with the last index running fastest.
+struct IdxTensor {
+  std::vector<std::size_t> sizes;
+  std::vector<std::uint8_t> bytes;
+};
+
+namespace detail {
+
+/// Reads one IDX stream; offsets in messages count from where it began.
+class IdxReader {
+ public:
+  IdxReader(std::istream& stream, std::string_view name) : stream_(stream), name_(name) {
+    read_header();
+  }
+
+  [[nodiscard]] const std::vector<std::size_t>& sizes() const { return sizes_; }
+
+  /// Throws unless the tensor has this many dimensions; `meaning` says what they stand for.
+  void require_dimensions(std::size_t dimensions, std::string_view meaning) const {
+    if (sizes_.size() != dimensions) {
+      data_error(name_, ": byte 3: found ", sizes_.size(), " dimensions, expected ", dimensions,
+                 " (", meaning, ")");
+    }
+  }
+
+  /// Reads the elements, all that is left of the stream. `allocate(n)` must return room for n
+  /// bytes; where the stream's length can be told it is called after that has been compared.
+  template <class Allocate>
+  void read_elements(const Allocate& allocate) {
+    const std::size_t left = bytes_left();
+    if (left != unknown) {
+      if (left < count_) {
+        truncated(offset_ + left);
+      }
+      read_exactly(allocate(count_), count_);
+    } else {
+      // A pipe may promise anything: take it in pieces, so that memory follows what arrives.
+      std::vector<std::uint8_t> arrived;
+      constexpr std::size_t piece = std::size_t{1} << 20U;
+      while (arrived.size() < count_) {
+        const std::size_t have = arrived.size();
+        const std::size_t more = std::min(piece, count_ - have);
+        arrived.resize(have + more);
+        read_exactly(arrived.data() + have, more);
+      }
+      std::copy(arrived.begin(), arrived.end(), allocate(count_));
+    }
+    if (stream_.peek() != std::istream::traits_type::eof()) {
+      data_error(name_, ": byte ", offset_, ": found further bytes, expected the end after ",
+                 count_, " elements");
+    }
+  }
+
+ private:
+  static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
+
+  void read_header() {
+    std::array<std::uint8_t, 4> magic{};
+    read_exactly(magic.data(), magic.size());
+    if (magic[0] == 0x1f && magic[1] == 0x8b) {
+      data_error(name_, ": byte 0: found a gzip file, expected IDX (00 00); read it through ",
+                 "GzipFile of bpm/data/gzip.hpp");
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (magic[i] != 0) {
+        data_error(name_, ": byte ", i, ": found ", int{magic[i]},
+                   ", expected 0 (start of an IDX file)");
+      }
+    }
+    if (magic[2] != 0x08) {
+      data_error(name_, ": byte 2: found element type ", int{magic[2]},
+                 ", expected 8 (unsigned byte)");
+    }
+    if (magic[3] == 0) {
+      data_error(name_, ": byte 3: found 0 dimensions, expected 1 or more");
+    }
+    // No vector can be longer than a signed count of bytes, whatever the machine.
+    constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+    for (int i = 0; i < magic[3]; ++i) {
+      std::array<std::uint8_t, 4> word{};
+      const std::size_t start = offset_;
+      read_exactly(word.data(), word.size());
+      std::size_t size = 0;
+      for (const std::uint8_t byte : word) {
+        size = size * 256 + byte;
+      }
+      if (size != 0 && count_ > limit / size) {
+        data_error(name_, ": byte ", start, ": found size ", size, " after ", count_,
+                   " elements a slice, expected a tensor that fits in memory");
+      }
+      count_ *= size;
+      sizes_.push_back(size);
+    }
+    header_read_ = true;
+  }
+
+  void read_exactly(std::uint8_t* out, std::size_t n) {
+    stream_.read(reinterpret_cast<char*>(out), static_cast<std::streamsize>(n));
+    const auto got = static_cast<std::size_t>(stream_.gcount());
+    if (got != n) {
+      truncated(offset_ + got);
+    }
+    offset_ += n;
+  }
+
+  [[noreturn]] void truncated(std::size_t end) const {
+    if (!header_read_) {
+      data_error(name_, ": byte ", end, ": found the end, expected more of the IDX header");
+    }
+    data_error(name_, ": byte ", end, ": found the end, expected ", count_, " elements, that is ",
+               header_bytes(), " + ", count_, " bytes in all");
+  }
+
+  [[nodiscard]] std::size_t header_bytes() const { return 4 + 4 * sizes_.size(); }
+
+  [[nodiscard]] std::size_t bytes_left() {
+    const std::istream::pos_type here = stream_.tellg();
+    if (here == std::istream::pos_type(-1)) {
+      stream_.clear();
+      return unknown;
+    }
+    stream_.seekg(0, std::ios_base::end);
+    const std::istream::pos_type end = stream_.tellg();
+    stream_.clear();
+    stream_.seekg(here);
+    return end == std::istream::pos_type(-1) ? unknown : static_cast<std::size_t>(end - here);
+  }
+
+  std::istream& stream_;
+  std::string_view name_;
+  std::vector<std::size_t> sizes_;
+  std::size_t count_ = 1;
+  std::size_t offset_ = 0;
+  bool header_read_ = false;
+};
+
+}  // namespace detail
+
+/// Reads a tensor of unsigned bytes. `name` begins the messages. The stream must end with it.
+///
+/// Cost: one pass; memory for the elements once (twice for a stream that cannot tell its length).
+/// \throws DataError with the byte offset where the magic number, the element type or a size is
+/// wrong, the stream ends early, or bytes follow the elements. Sizes are compared with the length
+/// of the stream before memory is taken.
+[[nodiscard]] inline IdxTensor read_idx(std::istream& stream,
+                                        std::string_view name = "IDX stream") {
+  detail::IdxReader reader(stream, name);
+  IdxTensor tensor;
+  tensor.sizes = reader.sizes();
+  reader.read_elements([&](std::size_t n) {
+    tensor.bytes.resize(n);
+    return tensor.bytes.data();
+  });
+  return tensor;
+}
+
+/// The same, from a file.
+[[nodiscard]] inline IdxTensor read_idx(const std::filesystem::path& path) {
+  std::ifstream file = detail::open_file(path);
+  return read_idx(file, path.string());
+}
+
+/// Reads images, an IDX tensor of n x height x width bytes, as n rows of height * width bytes.
+/// \throws DataError as read_idx, and where the tensor has not three dimensions.
+[[nodiscard]] inline ByteImages read_idx_images(std::istream& stream,
+                                                std::string_view name = "IDX stream") {
+  detail::IdxReader reader(stream, name);
+  reader.require_dimensions(3, "images, rows, columns");
+  ByteImages images;
+  reader.read_elements([&](std::size_t) {
+    const auto& sizes = reader.sizes();
+    images.resize(static_cast<Eigen::Index>(sizes[0]),
+                  static_cast<Eigen::Index>(sizes[1] * sizes[2]));
+    return images.data();
+  });
+  return images;
+}
+
+/// The same, from a file.
+[[nodiscard]] inline ByteImages read_idx_images(const std::filesystem::path& path) {
+  std::ifstream file = detail::open_file(path);
+  return read_idx_images(file, path.string());
+}
+
+/// Reads labels 0 .. 255, an IDX tensor of one dimension.
+/// \throws DataError as read_idx, and where the tensor has not one dimension.
+[[nodiscard]] inline std::vector<int> read_idx_labels(std::istream& stream,
+                                                      std::string_view name = "IDX stream") {
+  detail::IdxReader reader(stream, name);
+  reader.require_dimensions(1, "labels");
+  std::vector<std::uint8_t> bytes;
+  reader.read_elements([&](std::size_t n) {
+    bytes.resize(n);
+    return bytes.data();
+  });
+  return {bytes.begin(), bytes.end()};
+}
+
+/// The same, from a file.
+[[nodiscard]] inline std::vector<int> read_idx_labels(const std::filesystem::path& path) {
+  std::ifstream file = detail::open_file(path);
+  return read_idx_labels(file, path.string());
+}
+
+namespace detail {
+
+/// Joins images and labels; the names are those of their files.
+[[nodiscard]] inline LabelledData<ByteImages> label_images(ByteImages images,
+                                                           std::vector<int> labels,
+                                                           std::string_view images_name,
+                                                           std::string_view labels_name) {
+  if (static_cast<std::size_t>(images.rows()) != labels.size()) {
+    data_error(images_name, " holds ", images.rows(), " images, ", labels_name, " holds ",
+               labels.size(), " labels, expected as many labels as images");
+  }
+  return {std::move(images), std::move(labels)};
+}
+
+}  // namespace detail
+
+/// Reads a file of images and the file of their labels.
+/// \throws DataError as read_idx_images and read_idx_labels, and where the files disagree in
+/// length.
+[[nodiscard]] inline LabelledData<ByteImages> read_labelled_images(
+    const std::filesystem::path& images, const std::filesystem::path& labels) {
+  return detail::label_images(read_idx_images(images), read_idx_labels(labels), images.string(),
+                              labels.string());
+}
+
+}  // namespace bpm

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/data/detail/text.hpp"
+#include "bpm/data/labelled_data.hpp"
+
+/// \file
+/// The text format of SVMlight and LIBSVM: a line is `label index:value index:value ...`, indices
+/// counting from 1 and ascending, absent values 0, comments from '#' to the end of the line.
+/// (T. Joachims, SVMlight; C.-C. Chang, C.-J. Lin, LIBSVM.)
+
+namespace bpm {
+
+/// Sparse inputs: n x d, one input a row.
+template <class Scalar>
+using SparseInputMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
+
+/// How a file in the SVMlight format is taken.
+struct SvmlightSettings {
+  /// Number of columns of the result; 0 means the largest index in the file. A test set must be
+  /// given the number of its training set, since its last columns may all be 0.
+  Eigen::Index columns = 0;
+};
+
+namespace detail {
+
+/// What a file in the SVMlight format says: row i has entries starts[i] .. starts[i + 1] - 1.
+template <class Scalar>
+struct SvmlightEntries {
+  std::vector<int> labels;
+  std::vector<std::size_t> starts{0};
+  std::vector<int> columns;  ///< From 0.
+  std::vector<Scalar> values;
+  Eigen::Index width = 0;
+};
+
+template <class Scalar>
+[[nodiscard]] SvmlightEntries<Scalar> read_svmlight_entries(std::istream& stream,
+                                                            std::string_view name,
+                                                            const SvmlightSettings& settings) {
+  check(settings.columns >= 0 && settings.columns <= std::numeric_limits<int>::max(),
+        "read_svmlight", "settings.columns", "is ", settings.columns,
+        ", must be 0 (as in the file) or a number of columns below 2^31");
+  const int largest =
+      settings.columns > 0 ? static_cast<int>(settings.columns) : std::numeric_limits<int>::max();
+  SvmlightEntries<Scalar> entries;
+  Lines lines(stream, name);
+  while (lines.next()) {
+    std::string_view rest = lines.text();
+    rest = trim(rest.substr(0, rest.find('#')));
+    if (rest.empty()) {
+      continue;
+    }
+    const auto next_token = [&rest] {
+      const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
+      const std::string_view token = rest.substr(0, end);
+      rest = trim(rest.substr(end));
+      return token;
+    };
+    entries.labels.push_back(parse_label(next_token(), name, ":", lines.number(), ": "));
+    int previous = 0;
+    bool first = true;
+    while (!rest.empty()) {
+      const std::string_view token = next_token();
+      const std::size_t colon = token.find(':');
+      if (colon == std::string_view::npos) {
+        data_error(name, ":", lines.number(), ": found ", quoted(token), ", expected index:value");
+      }
+      if (first && token.substr(0, colon) == "qid") {
+        first = false;
+        continue;
+      }
+      first = false;
+      const std::optional<int> index = parse_number<int>(token.substr(0, colon));
+      if (!index || *index < 1 || *index > largest) {
+        data_error(name, ":", lines.number(), ": found index ", quoted(token.substr(0, colon)),
+                   ", expected an integer from 1 to ", largest);
+      }
+      if (*index <= previous) {
+        data_error(name, ":", lines.number(), ": found index ", *index, " after ", previous,
+                   ", expected ascending indices");
+      }
+      previous = *index;
+      const auto value = parse_value<Scalar>(token.substr(colon + 1), name, ":", lines.number(),
+                                             ": index ", *index, ": ");
+      if (value != Scalar{0}) {
+        entries.columns.push_back(*index - 1);
+        entries.values.push_back(value);
+      }
+    }
+    entries.width = std::max<Eigen::Index>(entries.width, previous);
+    entries.starts.push_back(entries.values.size());
+  }
+  if (entries.labels.empty()) {
+    data_error(name, ":", lines.number(), ": found the end, expected a line of data");
+  }
+  if (settings.columns > 0) {
+    entries.width = settings.columns;
+  }
+  return entries;
+}
+
+}  // namespace detail
+
+/// Reads a file in the SVMlight format into a dense matrix. A `qid:` pair after the label (ranking
+/// groups) is skipped: it says nothing about classes.
+///
+/// Cost: one pass, O(entries) memory while reading, then rows x columns for the result; set
+/// settings.columns where a broken index must not decide how much that is.
+/// \throws DataError that names the line where a label is not an integer, a pair is not
+/// index:value, an index is not from 1 to the number of columns or does not ascend, or a value is
+/// not finite; and where there is no line of data.
+/// \throws std::invalid_argument where settings.columns is negative or not below 2^31.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_svmlight_dense(
+    std::istream& stream, std::string_view name = "SVMlight stream",
+    const SvmlightSettings& settings = {}) {
+  auto entries = detail::read_svmlight_entries<Scalar>(stream, name, settings);
+  const auto rows = static_cast<Eigen::Index>(entries.labels.size());
+  LabelledData<InputMatrix<Scalar>> data;
+  data.inputs.setZero(rows, entries.width);
+  for (Eigen::Index row = 0; row < rows; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    for (std::size_t e = entries.starts[at]; e < entries.starts[at + 1]; ++e) {
+      data.inputs(row, entries.columns[e]) = entries.values[e];
+    }
+  }
+  data.labels = std::move(entries.labels);
+  return data;
+}
+
+/// The same, from a file.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_svmlight_dense(
+    const std::filesystem::path& path, const SvmlightSettings& settings = {}) {
+  std::ifstream file = detail::open_file(path);
+  return read_svmlight_dense<Scalar>(file, path.string(), settings);
+}
+
+/// Reads a file in the SVMlight format into a sparse matrix, compressed, with fewer than 2^31
+/// entries. Entries written as 0 are not stored. Otherwise as read_svmlight_dense; memory is
+/// O(rows + entries), twice that while reading.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<SparseInputMatrix<Scalar>> read_svmlight_sparse(
+    std::istream& stream, std::string_view name = "SVMlight stream",
+    const SvmlightSettings& settings = {}) {
+  auto entries = detail::read_svmlight_entries<Scalar>(stream, name, settings);
+  const std::vector<int> starts(entries.starts.begin(), entries.starts.end());
+  using View = Eigen::Map<const SparseInputMatrix<Scalar>>;
+  const View view(static_cast<Eigen::Index>(entries.labels.size()), entries.width,
+                  static_cast<Eigen::Index>(entries.values.size()), starts.data(),
+                  entries.columns.data(), entries.values.data());
+  return {SparseInputMatrix<Scalar>(view), std::move(entries.labels)};
+}
+
+/// The same, from a file.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<SparseInputMatrix<Scalar>> read_svmlight_sparse(
+    const std::filesystem::path& path, const SvmlightSettings& settings = {}) {
+  std::ifstream file = detail::open_file(path);
+  return read_svmlight_sparse<Scalar>(file, path.string(), settings);
+}
+
+}  // namespace bpm

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+/// \file
+/// Argument checks for public doors. Each message has one form, "function: argument what", so that
+/// a reader finds the place, the thing and the value in the same order everywhere.
+
+namespace bpm::detail {
+
+/// Joins its arguments, printed one after the other, into one string.
+template <class... Parts>
+[[nodiscard]] std::string join(const Parts&... parts) {
+  std::ostringstream text;
+  text.precision(10);
+  (text << ... << parts);
+  return text.str();
+}
+
+/// Throws `std::invalid_argument` with the message "function: argument what...".
+template <class... What>
+[[noreturn]] void fail(std::string_view function, std::string_view argument, const What&... what) {
+  throw std::invalid_argument(join(function, ": ", argument, " ", what...));
+}
+
+/// Throws unless `holds`; the parts of the message are only printed when it is needed.
+template <class... What>
+void check(bool holds, std::string_view function, std::string_view argument, const What&... what) {
+  if (!holds) [[unlikely]] {
+    fail(function, argument, what...);
+  }
+}
+
+/// Throws unless two sizes agree: "f: labels has 3 entries, expected 4 (one per input)".
+inline void check_size(std::string_view function, std::string_view argument, auto actual,
+                       auto expected, std::string_view why) {
+  check(static_cast<long long>(actual) == static_cast<long long>(expected), function, argument,
+        "has ", actual, " entries, expected ", expected, " (", why, ")");
+}
+
+}  // namespace bpm::detail

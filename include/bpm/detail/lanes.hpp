@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+/// \file
+/// A register-wide group of numbers, as the compiler's vector types offer it. Element-wise
+/// arithmetic on it never depends on where a value stands, which is what makes kernel values the
+/// same bits in every block (see inner_products.hpp).
+
+namespace bpm::detail {
+
+#if defined(__AVX512F__)
+inline constexpr std::size_t register_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t register_bytes = 32;
+#else
+inline constexpr std::size_t register_bytes = 16;
+#endif
+
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr int tile_rows = 4;  // 24 sums, 4 + 1 operands: 32 registers.
+inline constexpr int tile_cols = 6;
+#elif defined(__AVX__)
+inline constexpr int tile_rows = 3;  // 12 sums, 3 + 1 operands: 16 registers.
+inline constexpr int tile_cols = 4;
+#else
+inline constexpr int tile_rows = 2;  // 8 sums, 2 + 1 operands, a product: 16 registers.
+inline constexpr int tile_cols = 4;
+#endif
+
+/// Numbers of type T in a register.
+template <class T>
+inline constexpr int lane_count = static_cast<int>(register_bytes / sizeof(T));
+
+#if defined(__GNUC__) || defined(__clang__)
+
+#if defined(__clang__) && defined(__AVX512F__)
+// Clang would otherwise split 512-bit types in two on most targets.
+#define BPM_DETAIL_FULL_WIDTH __attribute__((min_vector_width(512)))
+#else
+#define BPM_DETAIL_FULL_WIDTH
+#endif
+
+template <class T, int N>
+struct LanesType {
+  using type __attribute__((vector_size(N * sizeof(T)))) = T;
+  using unaligned __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T)), may_alias)) = T;
+};
+
+/// N numbers side by side.
+template <class T, int N = lane_count<T>>
+using Lanes = typename LanesType<T, N>::type;
+
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> load_lanes(const T* from) {
+  return *reinterpret_cast<const typename LanesType<T, lane_count<T>>::unaligned*>(from);
+}
+
+/// The sum of the lanes by halving: lane l is added to lane l + N/2 until one is left.
+template <class T, int N>
+[[gnu::always_inline]] inline T sum_lanes(Lanes<T, N> v) {
+  if constexpr (N == 2) {
+    return v[0] + v[1];
+  } else {
+    const auto halved = [&]<int... I>(std::integer_sequence<int, I...>) {
+      return __builtin_shufflevector(v, v, I...) + __builtin_shufflevector(v, v, (I + N / 2)...);
+    }(std::make_integer_sequence<int, N / 2>{});
+    return sum_lanes<T, N / 2>(halved);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> lanes_distance(Lanes<T> a, Lanes<T> b) {
+  const Lanes<T> difference = a - b;
+  return difference < 0 ? -difference : difference;
+}
+
+#else  // Any other compiler: the same sums in plain arrays.
+
+#define BPM_DETAIL_FULL_WIDTH
+
+template <class T, int N = lane_count<T>>
+struct Lanes {
+  std::array<T, N> values{};
+
+  friend Lanes operator*(const Lanes& a, const Lanes& b) {
+    Lanes result;
+    for (int l = 0; l < N; ++l) result.values[l] = a.values[l] * b.values[l];
+    return result;
+  }
+  Lanes& operator+=(const Lanes& other) {
+    for (int l = 0; l < N; ++l) values[l] += other.values[l];
+    return *this;
+  }
+};
+
+template <class T>
+inline Lanes<T> load_lanes(const T* from) {
+  Lanes<T> result;
+  for (int l = 0; l < lane_count<T>; ++l) result.values[l] = from[l];
+  return result;
+}
+
+template <class T, int N>
+inline T sum_lanes(Lanes<T, N> v) {
+  for (int half = N / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) v.values[l] += v.values[l + half];
+  }
+  return v.values[0];
+}
+
+template <class T>
+inline Lanes<T> lanes_distance(const Lanes<T>& a, const Lanes<T>& b) {
+  Lanes<T> result;
+  for (int l = 0; l < lane_count<T>; ++l) {
+    const T difference = a.values[l] - b.values[l];
+    result.values[l] = difference < 0 ? -difference : difference;
+  }
+  return result;
+}
+
+#endif
+
+}  // namespace bpm::detail

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <stdexcept>
+
+/// \file
+/// What the library throws. A bad argument is a `std::invalid_argument` whose message names the
+/// function, the argument and the value; everything else that can go wrong has a type below, so
+/// that a caller can tell "your file is broken" from "your data cannot be separated".
+
+namespace bpm {
+
+/// A file or stream does not hold what its format demands. The message names the file, the line or
+/// byte offset, and what was expected there.
+class DataError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// No classifier was found that makes no training error. The message says what was tried and names
+/// the soft boundary lambda as the cure.
+class NotSeparable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A byte budget is below what the computation cannot do without. The message gives both numbers.
+class BudgetTooSmall : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A kernel returned a value that is not finite, or so large that sums of it could overflow. The
+/// message names the pair of inputs and the value.
+class KernelValueError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A run was stopped from outside before it had anything to return.
+class Stopped : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace bpm

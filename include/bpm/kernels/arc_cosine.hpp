@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/kernels/kernel.hpp"
+
+namespace bpm {
+
+/// The arc-cosine kernel of a network with L layers of rectified linear units in the limit of
+/// infinite width: k(x, x') = h o ... o h (L - 1 times) of the cosine t = <x, x'> / (|x| |x'|),
+/// with
+///
+///     h(t) = (sqrt(1 - t^2) + t (pi - arccos t)) / pi,
+///
+/// as in "Kernel interpolation as a Bayes point machine" (there the inputs are scaled to
+/// norm^2 = d, which is the same) after Y. Cho, L. Saul, "Kernel methods for deep learning",
+/// NIPS 22, 2009. Depth 1 is the cosine itself; k(x, x) = 1 at any depth.
+/// An input of norm zero has no cosine: its kernel values are not finite, and an error where the
+/// values are used.
+class ArcCosine {
+ public:
+  /// \throws std::invalid_argument unless depth is 1 or more.
+  explicit ArcCosine(int depth = 2) : depth_(depth) {
+    detail::check(depth >= 1, "ArcCosine", "depth", "is ", depth, ", must be 1 or more");
+  }
+
+  [[nodiscard]] int depth() const noexcept { return depth_; }
+
+  template <class Array>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    using Scalar = typename Array::Scalar;
+    constexpr auto pi = std::numbers::pi_v<Scalar>;
+    // One root of the product: <x, x> / sqrt(<x, x>^2) is exactly 1. A product that overflows would
+    // make a silent 0 of the quotient; the difference makes it NaN, which is refused.
+    const Array square = xx * zz;
+    Array t = xz / square.sqrt() + (square - square);
+    for (int layer = 1; layer < depth_; ++layer) {
+      // NaN (a zero norm) must survive the clamp, so comparisons select instead of min and max.
+      t = (t > Scalar{1}).select(Scalar{1}, (t < Scalar{-1}).select(Scalar{-1}, t)).eval();
+      t = (((Scalar{1} - t) * (Scalar{1} + t)).sqrt() + t * (pi - t.acos())) / pi;
+    }
+    return t;
+  }
+
+  template <detail::EigenVector X, detail::EigenVector Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    return detail::pair_from_inner_products(*this, x, z);
+  }
+
+ private:
+  int depth_;
+};
+
+}  // namespace bpm

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <utility>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/kernels/kernel.hpp"
+
+/// \file
+/// Kernels from kernels: sum, product, scaling, bias, normalisation, unit inputs. Each result is a
+/// kernel again; it works on blocks when its parts do and on any input type that its parts take.
+
+namespace bpm {
+
+/// k = k1 + k2: the features of both.
+template <class First, class Second>
+struct Sum {
+  First first;
+  Second second;
+
+  template <class Array>
+    requires InnerProductKernel<First> && InnerProductKernel<Second>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    const Array left = first.from_inner_products(xz, xx, zz);
+    const Array right = second.from_inner_products(xz, xx, zz);
+    return left + right;
+  }
+
+  template <class X, class Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    return first(x, z) + second(x, z);
+  }
+};
+
+/// k = k1 k2: all products of a feature of one and a feature of the other.
+template <class First, class Second>
+struct Product {
+  First first;
+  Second second;
+
+  template <class Array>
+    requires InnerProductKernel<First> && InnerProductKernel<Second>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    const Array left = first.from_inner_products(xz, xx, zz);
+    const Array right = second.from_inner_products(xz, xx, zz);
+    return left * right;
+  }
+
+  template <class X, class Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    return first(x, z) * second(x, z);
+  }
+};
+
+/// k = factor k1, factor > 0. Made by `scaled`.
+template <class Inner>
+struct Scaled {
+  Inner inner;
+  double factor;
+
+  template <class Array>
+    requires InnerProductKernel<Inner>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    const Array value = inner.from_inner_products(xz, xx, zz);
+    return value * static_cast<typename Array::Scalar>(factor);
+  }
+
+  template <class Array>
+    requires ManhattanKernel<Inner>
+  [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
+    const Array value = inner.from_manhattan_distances(distance);
+    return value * static_cast<typename Array::Scalar>(factor);
+  }
+
+  template <class X, class Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    const auto value = inner(x, z);
+    return value * static_cast<decltype(value)>(factor);
+  }
+};
+
+/// k = k1 + bias, bias >= 0: one constant feature more, so that classifiers have a threshold. Made
+/// by `biased`.
+template <class Inner>
+struct Biased {
+  Inner inner;
+  double bias;
+
+  template <class Array>
+    requires InnerProductKernel<Inner>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    const Array value = inner.from_inner_products(xz, xx, zz);
+    return value + static_cast<typename Array::Scalar>(bias);
+  }
+
+  template <class Array>
+    requires ManhattanKernel<Inner>
+  [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
+    const Array value = inner.from_manhattan_distances(distance);
+    return value + static_cast<typename Array::Scalar>(bias);
+  }
+
+  template <class X, class Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    const auto value = inner(x, z);
+    return value + static_cast<decltype(value)>(bias);
+  }
+};
+
+/// k(x, x') / sqrt(k(x, x) k(x', x')): features of norm 1. An input with k(x, x) = 0 has none: its
+/// values are not finite, and an error where they are used. Made by `normalised`.
+template <class Inner>
+struct Normalised {
+  Inner inner;
+
+  template <class Array>
+    requires InnerProductKernel<Inner>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    const Array value = inner.from_inner_products(xz, xx, zz);
+    const Array left = inner.from_inner_products(xx, xx, xx);
+    const Array right = inner.from_inner_products(zz, zz, zz);
+    // Two roots: the product of two large kernel values could overflow.
+    return value / (left.sqrt() * right.sqrt());
+  }
+
+  template <class X, class Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    using std::sqrt;
+    return inner(x, z) / (sqrt(inner(x, x)) * sqrt(inner(z, z)));
+  }
+};
+
+/// k1 on inputs scaled to unit norm, k1(x / |x|, x' / |x'|). An input of norm zero has no such
+/// scaling: its values are not finite, and an error where they are used. Made by `on_unit_inputs`.
+template <InnerProductKernel Inner>
+struct UnitInputs {
+  Inner inner;
+
+  template <class Array>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    using Scalar = typename Array::Scalar;
+    const Array cosine = xz / (xx.sqrt() * zz.sqrt());
+    const Array one = Array::Constant(Scalar{1});
+    return inner.from_inner_products(cosine, one, one);
+  }
+
+  template <detail::EigenVector X, detail::EigenVector Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    return detail::pair_from_inner_products(*this, x, z);
+  }
+};
+
+template <class First, class Second>
+[[nodiscard]] Sum<First, Second> sum(First first, Second second) {
+  return {std::move(first), std::move(second)};
+}
+
+template <class First, class Second>
+[[nodiscard]] Product<First, Second> product(First first, Second second) {
+  return {std::move(first), std::move(second)};
+}
+
+/// \throws std::invalid_argument unless factor is positive and finite.
+template <class Inner>
+[[nodiscard]] Scaled<Inner> scaled(Inner inner, double factor) {
+  detail::check(std::isfinite(factor) && factor > 0, "scaled", "factor", "is ", factor,
+                ", must be positive and finite");
+  return {std::move(inner), factor};
+}
+
+/// \throws std::invalid_argument unless bias is finite and not negative.
+template <class Inner>
+[[nodiscard]] Biased<Inner> biased(Inner inner, double bias = 1) {
+  detail::check(std::isfinite(bias) && bias >= 0, "biased", "bias", "is ", bias,
+                ", must be finite and not negative");
+  return {std::move(inner), bias};
+}
+
+template <class Inner>
+[[nodiscard]] Normalised<Inner> normalised(Inner inner) {
+  return {std::move(inner)};
+}
+
+template <InnerProductKernel Inner>
+[[nodiscard]] UnitInputs<Inner> on_unit_inputs(Inner inner) {
+  return {std::move(inner)};
+}
+
+}  // namespace bpm

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/kernels/kernel.hpp"
+
+namespace bpm {
+
+namespace detail {
+
+/// |x - x'|^2 from inner products; rounding may take it below zero, which no distance is.
+template <class Array>
+[[nodiscard]] Array squared_distances(const Array& xz, const Array& xx, const Array& zz) {
+  using Scalar = typename Array::Scalar;
+  return ((xx + zz) - Scalar{2} * xz).max(Scalar{0});
+}
+
+}  // namespace detail
+
+/// The Gaussian (RBF) kernel k(x, x') = exp(-gamma |x - x'|^2).
+///
+/// Two conventions for a width are in use, so the constructors are named after theirs:
+///  - `from_sigma(s)`: exp(-|x - x'|^2 / (2 s^2)), s the standard deviation of a normal density;
+///  - `from_width(w)`: exp(-|x - x'|^2 / w^2), the convention of "Robust Bayes Point Machines";
+///  - `from_gamma(g)`: exp(-g |x - x'|^2), the convention of LIBSVM.
+/// All throw std::invalid_argument unless the parameter is positive and finite.
+class Gaussian {
+ public:
+  [[nodiscard]] static Gaussian from_sigma(double sigma) {
+    check_positive(sigma, "Gaussian::from_sigma", "sigma");
+    return Gaussian(0.5 / (sigma * sigma));
+  }
+  [[nodiscard]] static Gaussian from_width(double width) {
+    check_positive(width, "Gaussian::from_width", "width");
+    return Gaussian(1 / (width * width));
+  }
+  [[nodiscard]] static Gaussian from_gamma(double gamma) {
+    check_positive(gamma, "Gaussian::from_gamma", "gamma");
+    return Gaussian(gamma);
+  }
+
+  /// The factor g in exp(-g |x - x'|^2).
+  [[nodiscard]] double gamma() const noexcept { return gamma_; }
+
+  template <class Array>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    using Scalar = typename Array::Scalar;
+    return (static_cast<Scalar>(-gamma_) * detail::squared_distances(xz, xx, zz)).exp();
+  }
+
+  template <detail::EigenVector X, detail::EigenVector Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    return detail::pair_from_inner_products(*this, x, z);
+  }
+
+ private:
+  explicit Gaussian(double gamma) : gamma_(gamma) {}
+
+  static void check_positive(double value, const char* function, const char* name) {
+    detail::check(std::isfinite(value) && value > 0, function, name, "is ", value,
+                  ", must be positive and finite");
+  }
+
+  double gamma_;
+};
+
+}  // namespace bpm

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+
+/// \file
+/// The three kinds of inputs and what the library needs of each: how many there are, one of them,
+/// a chosen few of them in memory of our own, and a check that every number is finite.
+
+namespace bpm {
+
+/// Index of a training point. 32 bits: lists of points are long, training sets below 2^31.
+using PointIndex = std::int32_t;
+
+/// Numbers with one input a row, in row-major order.
+template <class Scalar>
+using RowMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Sparse numbers with one input a row.
+template <class Scalar>
+using SparseRowMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
+
+/// One input a row of any dense Eigen expression. float and double are used as they are; integers
+/// (pixels) are taken as float. Row-major storage with a row length that is a multiple of 64 bytes
+/// is read in place, anything else is copied once.
+template <class I>
+concept DenseInputs =
+    std::derived_from<I, Eigen::MatrixBase<I>> &&
+    (std::same_as<typename I::Scalar, float> || std::same_as<typename I::Scalar, double> ||
+     std::integral<typename I::Scalar>);
+
+/// One input a row of a row-major `Eigen::SparseMatrix` of float or double.
+template <class I>
+concept SparseInputs = std::derived_from<I, Eigen::SparseCompressedBase<I>> &&
+                       bool(I::IsRowMajor) && std::floating_point<typename I::Scalar>;
+
+/// Any other random-access range: strings, graphs, structs of the user's own.
+template <class I>
+concept RangeInputs =
+    !std::derived_from<I, Eigen::EigenBase<I>> && std::ranges::random_access_range<const I> &&
+    std::ranges::sized_range<const I>;
+
+/// Inputs of any kind. A column-major sparse matrix is refused: its rows cannot be walked.
+template <class I>
+concept InputSet = DenseInputs<I> || SparseInputs<I> || RangeInputs<I>;
+
+namespace detail {
+
+template <class I>
+struct InputTraits;
+
+template <DenseInputs I>
+struct InputTraits<I> {
+  using Scalar = std::conditional_t<std::same_as<typename I::Scalar, double>, double, float>;
+  using Owned = RowMatrix<typename I::Scalar>;
+  using One = Eigen::Matrix<Scalar, 1, Eigen::Dynamic>;
+
+  static std::ptrdiff_t size(const I& inputs) { return inputs.rows(); }
+  static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
+    Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
+      result.row(i) = inputs.row(chosen.data()[i]);
+    }
+    return result;
+  }
+};
+
+template <SparseInputs I>
+struct InputTraits<I> {
+  using Scalar = typename I::Scalar;
+  using Owned = SparseRowMatrix<Scalar>;
+  using One = Eigen::SparseVector<Scalar, Eigen::RowMajor>;
+
+  static std::ptrdiff_t size(const I& inputs) { return inputs.rows(); }
+  static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
+    Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
+      result.startVec(i);
+      for (typename I::InnerIterator entry(inputs, chosen.data()[i]); entry; ++entry) {
+        result.insertBack(i, entry.col()) = entry.value();
+      }
+    }
+    result.finalize();
+    return result;
+  }
+};
+
+template <RangeInputs I>
+struct InputTraits<I> {
+  using Scalar = double;
+  using Owned = std::vector<std::ranges::range_value_t<I>>;
+  using One = std::ranges::range_value_t<I>;
+
+  static std::ptrdiff_t size(const I& inputs) { return std::ranges::ssize(inputs); }
+  static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
+    Owned result;
+    result.reserve(chosen.size());
+    for (const PointIndex i : chosen) {
+      result.push_back(std::ranges::begin(inputs)[i]);
+    }
+    return result;
+  }
+};
+
+}  // namespace detail
+
+/// The type that one input has when a pair kernel is called on it.
+template <InputSet I>
+using input_t = typename detail::InputTraits<I>::One;
+
+/// The type in which a fitted model keeps inputs of its own.
+template <InputSet I>
+using owned_inputs_t = typename detail::InputTraits<I>::Owned;
+
+/// The type of kernel values on these inputs: float for float and integer inputs, else double.
+template <InputSet I>
+using kernel_scalar_t = typename detail::InputTraits<I>::Scalar;
+
+/// How many inputs there are.
+template <InputSet I>
+[[nodiscard]] std::ptrdiff_t input_count(const I& inputs) {
+  return detail::InputTraits<I>::size(inputs);
+}
+
+/// The inputs `chosen`, in that order, copied.
+template <InputSet I>
+[[nodiscard]] owned_inputs_t<I> select_inputs(const I& inputs, std::span<const PointIndex> chosen) {
+  return detail::InputTraits<I>::select(inputs, chosen);
+}
+
+/// Throws std::invalid_argument, naming row and column, unless every number is finite. Cost: one
+/// pass over the inputs. Ranges of the user's own types are not looked into.
+template <InputSet I>
+void check_inputs(const I& inputs, std::string_view function) {
+  const auto refuse = [&](auto row, auto column, auto value) {
+    detail::fail(function, "inputs", "row ", row, ", column ", column, " is ", value,
+                 ", must be finite");
+  };
+  if constexpr (DenseInputs<I> && std::floating_point<typename I::Scalar>) {
+    for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+      if (inputs.row(i).allFinite()) [[likely]] {
+        continue;
+      }
+      for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
+        if (!std::isfinite(inputs(i, j))) refuse(i, j, inputs(i, j));
+      }
+    }
+  } else if constexpr (SparseInputs<I>) {
+    for (Eigen::Index i = 0; i < inputs.outerSize(); ++i) {
+      for (typename I::InnerIterator entry(inputs, i); entry; ++entry) {
+        if (!std::isfinite(entry.value())) refuse(i, entry.col(), entry.value());
+      }
+    }
+  }
+}
+
+}  // namespace bpm

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+#include <concepts>
+#include <type_traits>
+
+/// \file
+/// What a kernel is. A kernel is a positive semi-definite function k(x, x') of two inputs: for any
+/// inputs x_1 .. x_m the matrix K_ij = k(x_i, x_j) is symmetric with no negative eigenvalue.
+
+namespace bpm {
+
+/// All a user's kernel needs: a const callable on two inputs of one type that returns a number.
+/// Inputs are whatever the training set holds: Eigen rows, strings, graphs.
+/// Satisfied by every kernel of this folder on Eigen vectors, and by any such lambda.
+template <class K, class Input>
+concept PairKernel = requires(const K& kernel, const Input& x) {
+  { kernel(x, x) } -> std::convertible_to<double>;
+};
+
+/// A kernel that is an element-wise function of inner products and squared norms,
+/// k(x, x') = f(<x, x'>, <x, x>, <x', x'>), says so by a const member template
+///
+///     template <class Array>
+///     Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const;
+///
+/// on fixed-size `Eigen::Array<T, N, 1>` with T float or double. Dense and sparse inputs then get
+/// whole blocks of inner products at matrix-product speed. The function must be pointwise (element
+/// i of the result depends on element i of the arguments only) and symmetric in xx and zz;
+/// `check_kernel` tests both. By-value return, because an Eigen expression would refer to locals.
+/// Satisfied by `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions.
+template <class K>
+concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
+                                      const Eigen::Array<double, 8, 1>& d) {
+  { kernel.from_inner_products(f, f, f) } -> std::convertible_to<Eigen::Array<float, 8, 1>>;
+  { kernel.from_inner_products(d, d, d) } -> std::convertible_to<Eigen::Array<double, 8, 1>>;
+};
+
+/// The same for functions of the Manhattan distance |x - x'|_1 = sum_k |x_k - x'_k|: a member
+/// template `Array from_manhattan_distances(const Array& distance) const`. Satisfied by
+/// `Laplacian`.
+template <class K>
+concept ManhattanKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
+                                   const Eigen::Array<double, 8, 1>& d) {
+  { kernel.from_manhattan_distances(f) } -> std::convertible_to<Eigen::Array<float, 8, 1>>;
+  { kernel.from_manhattan_distances(d) } -> std::convertible_to<Eigen::Array<double, 8, 1>>;
+};
+
+namespace detail {
+
+/// An input made of numbers in Eigen's terms: a dense or sparse vector expression.
+template <class X>
+concept EigenVector =
+    requires { typename X::Scalar; } && (std::derived_from<X, Eigen::MatrixBase<X>> ||
+                                         std::derived_from<X, Eigen::SparseMatrixBase<X>>);
+
+/// k(x, z) of an inner-product kernel for one pair, in the inputs' own precision.
+template <class K, EigenVector X, EigenVector Z>
+[[nodiscard]] typename X::Scalar pair_from_inner_products(const K& kernel, const X& x, const Z& z) {
+  using Scalar = typename X::Scalar;
+  using One = Eigen::Array<Scalar, 1, 1>;
+  const One value = kernel.from_inner_products(One(x.dot(z)), One(x.dot(x)), One(z.dot(z)));
+  return value(0);
+}
+
+}  // namespace detail
+}  // namespace bpm

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bpm/kernels/blocks.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/fitted_bayes_point_machine.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/progress/observer.hpp"
+#include "bpm/samplers/permuted_perceptron.hpp"
+
+namespace bpm {
+
+/// A Bayes point machine for two classes: the centre of mass of version space, approximated by the
+/// mean of a sampler's draws ("Large Scale Bayes Point Machines", (4)).
+///
+/// Another kernel or sampler is another template argument:
+///
+///     #include <bpm/bpm.hpp>
+///
+///     bpm::RowMatrix<float> inputs = ...;            // one input a row
+///     std::vector<int> labels = ...;                 // any two integers
+///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0));
+///     const auto fitted = machine.fit(inputs, labels);
+///     const std::vector<int> predicted = fitted.predict(others);
+///
+/// A user's own kernel is a callable on two inputs, of any type:
+///
+///     const auto common = [](const std::string& a, const std::string& b) {
+///       return double(std::ranges::count_if(a, [&](char c) { return b.contains(c); }));
+///     };
+///     const auto words = bpm::BayesPointMachine(common).fit(std::vector<std::string>{...},
+///     labels);
+///
+/// Fitting leaves the machine as it was; everything there is to predict with is in what it returns.
+template <class Kernel, class Sampler = PermutedPerceptron>
+class BayesPointMachine {
+ public:
+  explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})
+      : kernel_(std::move(kernel)), sampler_(std::move(sampler)), settings_(std::move(settings)) {}
+
+  /// Fits to m inputs and their labels, two distinct integers; the larger is the positive class.
+  ///
+  /// `observer` is told of progress and may stop the fit, as may `stop`; a stopped fit returns the
+  /// Bayes point of the draws that are finished, and its report says so.
+  /// Cost: kernel evaluations of the sampler's choice; memory as `forecast` tells before.
+  /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
+  ///         finite, labels that are not of two classes, settings out of range.
+  /// \throws NotSeparable if no classifier without training error was found (names lambda).
+  /// \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
+  /// \throws KernelValueError on kernel values that are not finite or near overflow.
+  /// \throws Stopped if stopped before the first draw.
+  template <InputSet I, Observer O = IgnoreProgress>
+    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
+  [[nodiscard]] FittedBayesPointMachine<Kernel, Sampler, owned_inputs_t<I>> fit(
+      const I& inputs, std::span<const int> labels, O&& observer = {},
+      std::stop_token stop = {}) const {
+    const RunControl control = detail::run_control(settings_, observer, std::move(stop));
+    return {kernel_, sampler_, settings_, inputs, labels, control};
+  }
+
+  /// What `fit` will take on these inputs.
+  /// \throws BudgetTooSmall as `fit` would.
+  template <InputSet I>
+  [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
+    return detail::forecast_memory<Kernel>(sampler_, settings_, inputs, 1,
+                                           "BayesPointMachine::forecast");
+  }
+
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
+  [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
+
+ private:
+  Kernel kernel_;
+  Sampler sampler_;
+  FitSettings settings_;
+};
+
+}  // namespace bpm

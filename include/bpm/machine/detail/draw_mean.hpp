@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm {
+
+/// A draw kept by a fitted machine: a classifier of norm 1 by its dual coefficients.
+struct KeptDraw {
+  std::uint64_t number = 0;
+  double weight = 1;
+  std::vector<PointIndex> support;  ///< Training points, ascending.
+  std::vector<double> coefficients;
+};
+
+namespace detail {
+
+/// The weighted mean of the draws of one problem, as sums in the order of the draws, so that a run
+/// and its continuation give the same bits as one longer run.
+class DrawMean {
+ public:
+  DrawMean(std::ptrdiff_t points, bool keep_draws)
+      : keep_(keep_draws),
+        coefficients_(static_cast<std::size_t>(points), 0.0),
+        outputs_(static_cast<std::size_t>(points), 0.0) {}
+
+  void add(const Draw& draw) {
+    for (std::size_t s = 0; s < draw.support.size(); ++s) {
+      coefficients_.data()[draw.support[s]] += draw.weight * draw.coefficients[s];
+    }
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      outputs_[i] += draw.weight * draw.outputs[i];
+    }
+    weight_ += draw.weight;
+    ++count_;
+    if (keep_) {
+      kept_.push_back({draw.number,
+                       draw.weight,
+                       {draw.support.begin(), draw.support.end()},
+                       {draw.coefficients.begin(), draw.coefficients.end()}});
+    }
+  }
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] const std::vector<KeptDraw>& kept() const noexcept { return kept_; }
+
+  /// Coefficient of training point i in the mean E[w].
+  [[nodiscard]] double coefficient(std::ptrdiff_t i) const {
+    return coefficients_.data()[i] / weight_;
+  }
+  /// <E[w], x_i> under the sampling kernel.
+  [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_.data()[i] / weight_; }
+
+  /// norm(E[w]), at most 1.
+  [[nodiscard]] double norm() const {
+    double squared = 0;
+    for (std::ptrdiff_t i = 0; i < size(); ++i) {
+      squared += coefficient(i) * output(i);
+    }
+    return std::sqrt(std::max(0.0, squared));
+  }
+
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }
+
+  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points) {
+    return 2 * static_cast<std::size_t>(points) * sizeof(double);
+  }
+
+ private:
+  bool keep_;
+  std::vector<double> coefficients_;
+  std::vector<double> outputs_;
+  double weight_ = 0;
+  std::uint64_t count_ = 0;
+  std::vector<KeptDraw> kept_;
+};
+
+}  // namespace detail
+}  // namespace bpm

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bpm/detail/buffer.hpp"
+#include "bpm/detail/check.hpp"
+#include "bpm/detail/parallel.hpp"
+#include "bpm/kernels/blocks.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+
+namespace bpm::detail {
+
+/// Coefficients of several classifiers on one list of training points, a row a point.
+using Coefficients = RowMatrix<double>;
+
+/// sums[r * classifiers + c] += values[r * ld + j] coefficients(first + j, c), over j in order.
+/// The order of the sums does not depend on how many rows there are: an input's outputs are the
+/// same bits in a batch of any size.
+template <class Scalar>
+void add_outputs(const Scalar* values, std::ptrdiff_t rows, std::ptrdiff_t cols, std::ptrdiff_t ld,
+                 const Coefficients& coefficients, std::ptrdiff_t first, double* sums) {
+  const std::ptrdiff_t classifiers = coefficients.cols();
+  constexpr std::ptrdiff_t together = 4;  // Independent sums, so that additions overlap.
+  for (std::ptrdiff_t r = 0; r < rows; r += together) {
+    const std::ptrdiff_t end = std::min(rows, r + together);
+    for (std::ptrdiff_t j = 0; j < cols; ++j) {
+      const double* const column = coefficients.data() + (first + j) * classifiers;
+      for (std::ptrdiff_t row = r; row < end; ++row) {
+        const auto value = static_cast<double>(values[row * ld + j]);
+        double* const sum = sums + row * classifiers;
+        for (std::ptrdiff_t c = 0; c < classifiers; ++c) {
+          sum[c] += value * column[c];
+        }
+      }
+    }
+  }
+}
+
+/// The support inputs of one or several classifiers, kept by value, and how to evaluate kernels
+/// with them. `norm` says whether outputs are divided by sqrt(k(x, x)).
+template <class Kernel, class Owned>
+class Expansion {
+ public:
+  using Scalar = kernel_scalar_t<Owned>;
+
+  template <InputSet I>
+  Expansion(Kernel kernel, const I& training, std::vector<PointIndex> support)
+      : kernel_(std::move(kernel)),
+        support_(std::move(support)),
+        inputs_(select_inputs(training, support_)) {}
+
+  [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
+  [[nodiscard]] const Owned& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+
+  /// n x classifiers: sum_j coefficients(j, c) k(x_j, x) / sqrt(k(x, x)); 0 where k(x, x) = 0.
+  template <InputSet I>
+  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const Coefficients& coefficients,
+                                        unsigned threads, std::string_view function) const {
+    if constexpr (!RangeInputs<I>) {
+      check_size(function, "inputs", inputs.cols(), inputs_.cols(),
+                 "columns: one per feature of the training set");
+    }
+    check_inputs(inputs, function);
+    const PreparedInputs<I> x(inputs);
+    const PreparedInputs<Owned> z(inputs_);
+    std::vector<PointIndex> all_x(static_cast<std::size_t>(x.size()));
+    std::vector<PointIndex> all_z(static_cast<std::size_t>(z.size()));
+    std::iota(all_x.begin(), all_x.end(), PointIndex{0});
+    std::iota(all_z.begin(), all_z.end(), PointIndex{0});
+
+    RowMatrix<double> result = RowMatrix<double>::Zero(x.size(), coefficients.cols());
+    constexpr std::ptrdiff_t height = 96;
+    constexpr std::ptrdiff_t width = 768;
+    const std::ptrdiff_t blocks = (x.size() + height - 1) / height;
+    struct Worker {
+      BlockScratch<Scalar> scratch;
+      Buffer<Scalar> values;
+    };
+    std::vector<Worker> workers(threads);
+    parallel_for(threads, blocks, [&](unsigned number, std::ptrdiff_t block) {
+      Worker& worker = workers[number];
+      worker.values.reserve_discarding(height * width);
+      const std::ptrdiff_t begin = block * height;
+      const std::ptrdiff_t rows = std::min(height, x.size() - begin);
+      double* const sums = result.data() + begin * result.cols();
+      const auto points = std::span<const PointIndex>(all_x).subspan(
+          static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
+      for (std::ptrdiff_t first = 0; first < z.size(); first += width) {
+        const std::ptrdiff_t cols = std::min(width, z.size() - first);
+        kernel_block(kernel_, x, points, z,
+                     std::span<const PointIndex>(all_z).subspan(static_cast<std::size_t>(first),
+                                                                static_cast<std::size_t>(cols)),
+                     worker.values.data(), width, worker.scratch);
+        add_outputs(worker.values.data(), rows, cols, width, coefficients, first, sums);
+      }
+      for (std::ptrdiff_t r = 0; r < rows; ++r) {
+        const PointIndex i = points.data()[r];
+        Scalar self = 0;
+        kernel_block(kernel_, x, std::span(&i, 1), x, std::span(&i, 1), &self, 1, worker.scratch);
+        result.row(begin + r) *= self > 0 ? 1 / std::sqrt(static_cast<double>(self)) : 0.0;
+      }
+    });
+    return result;
+  }
+
+ private:
+  Kernel kernel_;
+  std::vector<PointIndex> support_;
+  Owned inputs_;
+};
+
+/// Support points of a kernel matrix that the user brings: columns of the values given to predict.
+template <class T>
+class Expansion<PrecomputedKernel, RowMatrix<T>> {
+ public:
+  using Scalar = T;
+
+  Expansion(PrecomputedKernel /*kernel*/, const RowMatrix<T>& training,
+            std::vector<PointIndex> support)
+      : points_(training.rows()), support_(std::move(support)) {}
+
+  [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
+  [[nodiscard]] PrecomputedKernel kernel() const noexcept { return {}; }
+
+  /// n x classifiers: sum_j coefficients(j, c) values(., support_j).
+  [[nodiscard]] Eigen::MatrixXd outputs(const RowMatrix<T>& values,
+                                        const Coefficients& coefficients, unsigned /*threads*/,
+                                        std::string_view function) const {
+    check_size(function, "inputs", values.cols(), points_, "columns: one per training point");
+    check_inputs(values, function);
+    RowMatrix<double> result = RowMatrix<double>::Zero(values.rows(), coefficients.cols());
+    Buffer<T> chosen(std::ssize(support_));
+    for (Eigen::Index i = 0; i < values.rows(); ++i) {
+      for (std::ptrdiff_t s = 0; s < chosen.size(); ++s) {
+        chosen[s] = values(i, support_.data()[s]);
+      }
+      add_outputs(chosen.data(), 1, chosen.size(), chosen.size(), coefficients, 0,
+                  result.data() + i * result.cols());
+    }
+    return result;
+  }
+
+  /// The same over sqrt(k(x, x)).
+  [[nodiscard]] Eigen::MatrixXd outputs(const PrecomputedRows<T>& rows,
+                                        const Coefficients& coefficients, unsigned threads,
+                                        std::string_view function) const {
+    check_size(function, "diagonal", rows.diagonal.size(), rows.values.rows(), "one per input");
+    for (Eigen::Index i = 0; i < rows.diagonal.size(); ++i) {
+      check(std::isfinite(rows.diagonal[i]) && rows.diagonal[i] > 0, function, "diagonal", "at ", i,
+            " is ", rows.diagonal[i], ", must be positive and finite");
+    }
+    Eigen::MatrixXd result = outputs(rows.values, coefficients, threads, function);
+    result.array().colwise() /= rows.diagonal.array().sqrt();
+    return result;
+  }
+
+ private:
+  std::ptrdiff_t points_;
+  std::vector<PointIndex> support_;
+};
+
+}  // namespace bpm::detail

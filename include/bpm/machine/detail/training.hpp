@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/detail/parallel.hpp"
+#include "bpm/errors.hpp"
+#include "bpm/gram/dense_gram.hpp"
+#include "bpm/gram/on_demand_gram.hpp"
+#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/machine/detail/draw_mean.hpp"
+#include "bpm/machine/detail/fingerprint.hpp"
+#include "bpm/machine/detail/labels.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+
+namespace bpm::detail {
+
+/// The two-class problems of one training set, in the order in which a sampler gets them.
+struct Problems {
+  std::vector<int> classes;                     ///< Distinct labels, ascending.
+  std::vector<std::vector<signed char>> signs;  ///< +1 or -1, a vector a problem.
+};
+
+/// What a fit leaves: sums over draws and how to go on. One entry a problem, where per problem.
+struct TrainingState {
+  std::vector<DrawMean> means;
+  std::vector<RandomStreams> streams;
+  SamplerReport report;
+  bool ran = false;
+  std::uint64_t fingerprint = 0;
+  Strategy strategy = Strategy::windowed;
+  std::vector<std::shared_ptr<const std::vector<double>>> lambda;  ///< Null: zero.
+};
+
+[[nodiscard]] inline double lambda_at(const std::shared_ptr<const std::vector<double>>& lambda,
+                                      std::ptrdiff_t i) {
+  return lambda && !lambda->empty() ? lambda->data()[i] : 0.0;
+}
+
+/// Bytes a sampler says it holds beside the kernel values; those that do not say count as none.
+template <class Sampler>
+[[nodiscard]] std::size_t sampler_bytes(const Sampler& sampler, std::ptrdiff_t points,
+                                        std::size_t problems, unsigned threads,
+                                        std::size_t scalar_bytes) {
+  if constexpr (requires { sampler.bytes_needed(points, problems, threads, scalar_bytes); }) {
+    return sampler.bytes_needed(points, problems, threads, scalar_bytes);
+  } else {
+    return 0;
+  }
+}
+
+/// What the fit will take, and by which strategy: the whole matrix where the budget holds it, else
+/// windowed evaluation.
+/// \throws BudgetTooSmall where the budget does not even hold that.
+template <class Kernel, class Sampler, InputSet I>
+[[nodiscard]] MemoryForecast forecast_memory(const Sampler& sampler, const FitSettings& settings,
+                                             const I& inputs, std::size_t problems,
+                                             std::string_view function) {
+  using Scalar = kernel_scalar_t<I>;
+  const std::ptrdiff_t m = input_count(inputs);
+  const unsigned threads = thread_count(settings.threads);
+  MemoryForecast forecast;
+  forecast.sampler_bytes = sampler_bytes(sampler, m, problems, threads, sizeof(Scalar));
+  // Labels, sums over draws, hashes and indices of the inputs, lambda.
+  forecast.model_bytes = problems * (DrawMean::bytes_needed(m) + static_cast<std::size_t>(m)) +
+                         static_cast<std::size_t>(m) * 3 * sizeof(std::uint64_t);
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    forecast.strategy = Strategy::precomputed;
+  } else {
+    const std::size_t base = PreparedInputs<I>::bytes_needed(inputs) +
+                             static_cast<std::size_t>(m) * (sizeof(Scalar) + sizeof(PointIndex));
+    const std::size_t matrix = DenseGram<Scalar>::bytes_needed(m);
+    forecast.kernel_bytes = base + matrix;
+    forecast.strategy = Strategy::dense;
+    if (forecast.total() > settings.memory) {
+      forecast.kernel_bytes = base;
+      forecast.strategy = Strategy::windowed;
+    }
+  }
+  if (forecast.total() > settings.memory) {
+    throw BudgetTooSmall(join(function, ": memory is ", settings.memory, " bytes, ", m,
+                              " points and ", problems, " problems need at least ",
+                              forecast.total(), " (outputs and sums ",
+                              forecast.sampler_bytes + forecast.model_bytes, ", kernel values ",
+                              forecast.kernel_bytes, "); raise memory or use fewer threads"));
+  }
+  return forecast;
+}
+
+/// Throws NotSeparable where two points or one can be seen to rule out every classifier.
+template <GramAccess Gram, InputSet I>
+void check_separable(const Gram& gram, const I& inputs, std::span<const std::uint64_t> hashes,
+                     const Problems& problems, const TrainingState& state,
+                     std::string_view function) {
+  for (std::size_t p = 0; p < problems.signs.size(); ++p) {
+    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
+      if (static_cast<double>(gram.diagonal(i)) + lambda_at(state.lambda[p], i) <= 0) {
+        throw NotSeparable(
+            join(function, ": point ", i,
+                 " has k(x, x) = 0, so no classifier gives "
+                 "it a sign; add a bias to the kernel or a soft boundary lambda > 0"));
+      }
+    }
+  }
+  for (const auto& group : equal_groups(inputs, hashes)) {
+    for (std::size_t p = 0; p < problems.signs.size(); ++p) {
+      PointIndex hard = -1;
+      for (const PointIndex i : group) {
+        if (lambda_at(state.lambda[p], i) > 0) {
+          continue;
+        }
+        if (hard >= 0 && problems.signs[p].data()[i] != problems.signs[p].data()[hard]) {
+          throw NotSeparable(join(function, ": points ", hard, " and ", i,
+                                  " are equal inputs with different labels, so no classifier "
+                                  "separates them; set a soft boundary lambda > 0"));
+        }
+        hard = i;
+      }
+    }
+  }
+}
+
+/// Hands the sampler's draws of every problem to the state's means and moves its streams on.
+template <class Sampler, GramAccess Gram>
+[[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
+                                        const Problems& problems, const RunControl& control,
+                                        TrainingState& state) {
+  using Space = KernelVersionSpace<Gram>;
+  static_assert(bpm::Sampler<Sampler, Space>,
+                "the sampler lacks what concept bpm::Sampler asks for; see samplers/sampler.hpp");
+  std::vector<Space> spaces;
+  spaces.reserve(problems.signs.size());
+  for (std::size_t p = 0; p < problems.signs.size(); ++p) {
+    spaces.emplace_back(gram, problems.signs[p], state.lambda[p]);
+  }
+  SamplerReport report;
+  if constexpr (StepSampler<Sampler, Space>) {
+    report = sampler.sample_in_step(std::span<const Space>(spaces), state.streams[0], control,
+                                    [&](const Draw& draw) { state.means[draw.problem].add(draw); });
+    std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
+  } else {
+    report.converged = true;
+    std::uint64_t fewest = sampler.draws;
+    for (std::size_t p = 0; p < spaces.size(); ++p) {
+      const auto sink = [&](const Draw& draw) { state.means[p].add(draw); };
+      const SamplerReport one = sampler.sample(spaces[p], state.streams[p], control, sink);
+      fewest = std::min(fewest, one.draws);
+      report.append(one);
+    }
+    report.draws = fewest;
+  }
+  return report;
+}
+
+/// Runs the sampler on every problem, with kernel values by the forecast's strategy, and adds its
+/// draws to the state.
+/// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
+///         consistent classifier, Stopped if a problem has no draw at all.
+template <class Kernel, class Sampler, InputSet I>
+void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
+           const I& inputs, std::span<const int> labels, const Problems& problems,
+           std::span<const std::uint64_t> hashes, Strategy strategy, const RunControl& control,
+           TrainingState& state, std::string_view function) {
+  SamplerReport report;
+  const auto prepare = [&](const auto& gram) {
+    if (state.lambda.empty()) {
+      for (const auto& signs : problems.signs) {
+        if (!state.lambda.empty() && settings.soft_boundary.same_for_all_classes()) {
+          state.lambda.push_back(state.lambda.front());
+        } else {
+          state.lambda.push_back(
+              std::make_shared<const std::vector<double>>(settings.soft_boundary.resolve(
+                  [&](std::ptrdiff_t i) { return gram.diagonal(i); }, labels, signs)));
+        }
+      }
+    }
+    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+      check_separable(gram, inputs, {}, problems, state, function);
+    } else {
+      check_separable(gram, inputs, hashes, problems, state, function);
+    }
+  };
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    const PrecomputedGram<typename I::Scalar> gram(inputs);
+    prepare(gram);
+    report = run_sampler(sampler, gram, problems, control, state);
+  } else {
+    const OnDemandGram<Kernel, I> values(kernel, inputs);
+    prepare(values);
+    if (strategy == Strategy::dense) {
+      using Dense = DenseGram<kernel_scalar_t<I>>;
+      const Dense gram(values, control.threads, [&](double fraction) {
+        return control.go_on({.stage = "kernel matrix", .fraction = fraction});
+      });
+      if (gram.complete()) {
+        report = run_sampler(sampler, gram, problems, control, state);
+      } else {
+        report.stopped = true;
+        report.reason = "stopped";
+      }
+      report.kernel_evaluations += gram.evaluations();
+      report.kernel_seconds += gram.seconds();
+    } else {
+      report = run_sampler(sampler, values, problems, control, state);
+    }
+  }
+  if (!report.converged && !report.stopped) {
+    throw NotSeparable(join(function,
+                            ": no classifier without training error was found: ", report.reason,
+                            "; set a soft boundary lambda > 0, or raise the sampler's limits"));
+  }
+  if (state.ran) {
+    state.report.append(report);
+  } else {
+    state.report = report;
+    state.ran = true;
+  }
+  for (const DrawMean& mean : state.means) {
+    if (mean.count() == 0) {
+      throw Stopped(join(function, ": stopped before the first draw was finished"));
+    }
+  }
+}
+
+}  // namespace bpm::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/machine/detail/fitted_core.hpp"
+#include "bpm/machine/detail/labels.hpp"
+#include "bpm/progress/observer.hpp"
+
+namespace bpm {
+
+/// A fitted two-class machine: the Bayes point and what is needed to predict, to look into it, and
+/// to go on. Made by `BayesPointMachine::fit`. It keeps the training inputs that have a
+/// coefficient, not the others.
+///
+/// `Inputs` below are any inputs of the training set's kind and precision; for a
+/// `PrecomputedKernel` a matrix of kernel values with all training points, or `PrecomputedRows`.
+template <class Kernel, class Sampler, class Owned>
+class FittedBayesPointMachine {
+  using Core = detail::FittedCore<Kernel, Sampler, Owned>;
+
+ public:
+  template <InputSet I>
+  FittedBayesPointMachine(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
+                          const I& inputs, std::span<const int> labels, const RunControl& control)
+      : core_(kernel, sampler, settings, inputs, labels, two_classes(input_count(inputs), labels),
+              control, "BayesPointMachine::fit") {}
+
+  /// f(x) = <E[w], x> / sqrt(k(x, x)), the mean of the draws' normalised outputs ("Large Scale
+  /// Bayes Point Machines", section 4), for n inputs. Positive: the positive class. Between -1 and
+  /// 1 for lambda = 0. With a `PrecomputedKernel` and no diagonal, not divided by sqrt(k(x, x)).
+  /// Cost: n times the support size in kernel evaluations, on all threads; an input's value is the
+  /// same bits in a batch of any size.
+  /// \throws std::invalid_argument on another number of columns or numbers that are not finite.
+  template <class Inputs>
+  [[nodiscard]] Eigen::VectorXd decision_values(const Inputs& inputs) const {
+    return core_.outputs(inputs, "FittedBayesPointMachine::decision_values").col(0);
+  }
+
+  /// The class of the sign of each decision value; 0 counts as negative.
+  [[nodiscard]] std::vector<int> labels_of(const Eigen::VectorXd& decision_values) const {
+    std::vector<int> labels(static_cast<std::size_t>(decision_values.size()));
+    for (Eigen::Index i = 0; i < decision_values.size(); ++i) {
+      labels.data()[i] = decision_values[i] > 0 ? positive_class() : negative_class();
+    }
+    return labels;
+  }
+
+  template <class Inputs>
+  [[nodiscard]] std::vector<int> predict(const Inputs& inputs) const {
+    return labels_of(decision_values(inputs));
+  }
+
+  /// The normalised outputs of the single draws, n x draws. Needs `keep_draws`.
+  template <class Inputs>
+  [[nodiscard]] Eigen::MatrixXd draw_decision_values(const Inputs& inputs) const {
+    return core_.draw_outputs(inputs, "FittedBayesPointMachine::draw_decision_values");
+  }
+
+  /// The weighted fraction of draws that vote for the positive class, for n inputs: an estimate of
+  /// its posterior probability. Needs `keep_draws`.
+  template <class Inputs>
+  [[nodiscard]] Eigen::VectorXd vote_fractions(const Inputs& inputs) const {
+    const Eigen::MatrixXd values = draw_decision_values(inputs);
+    Eigen::VectorXd votes = Eigen::VectorXd::Zero(values.rows());
+    double total = 0;
+    for (Eigen::Index n = 0; n < values.cols(); ++n) {
+      const double weight = draws()[static_cast<std::size_t>(n)].weight;
+      votes += weight * (values.col(n).array() > 0).template cast<double>().matrix();
+      total += weight;
+    }
+    return votes / total;
+  }
+
+  /// The Gibbs error: the weighted mean over draws of the fraction of inputs that a draw gets
+  /// wrong. Needs `keep_draws`.
+  template <class Inputs>
+  [[nodiscard]] double gibbs_error(const Inputs& inputs, std::span<const int> labels) const {
+    const Eigen::VectorXd votes = vote_fractions(inputs);
+    detail::check_size("FittedBayesPointMachine::gibbs_error", "labels", labels.size(),
+                       votes.size(), "one per input");
+    double error = 0;
+    for (Eigen::Index i = 0; i < votes.size(); ++i) {
+      const int label = labels.data()[i];
+      error += label == positive_class() ? 1 - votes[i] : label == negative_class() ? votes[i] : 1;
+    }
+    return error / static_cast<double>(std::max<Eigen::Index>(1, votes.size()));
+  }
+
+  /// Makes `draws` more draws and takes them in: 5 draws and 5 more equal 10 at once, bit for bit.
+  /// The training set must be the one the machine was fitted to. Throws as `fit` does, and is then
+  /// unchanged.
+  template <InputSet I, Observer O = IgnoreProgress>
+  void add_draws(std::uint64_t draws, const I& inputs, std::span<const int> labels,
+                 O&& observer = {}, std::stop_token stop = {}) {
+    core_.add_draws(draws, inputs, labels,
+                    detail::run_control(core_.settings(), observer, std::move(stop)),
+                    "FittedBayesPointMachine::add_draws");
+  }
+
+  [[nodiscard]] int positive_class() const noexcept { return core_.problems().classes[1]; }
+  [[nodiscard]] int negative_class() const noexcept { return core_.problems().classes[0]; }
+  [[nodiscard]] const SamplerReport& report() const noexcept { return core_.report(); }
+  [[nodiscard]] Strategy strategy() const noexcept { return core_.strategy(); }
+  [[nodiscard]] const Sampler& sampler() const noexcept { return core_.sampler(); }
+  [[nodiscard]] const FitSettings& settings() const noexcept { return core_.settings(); }
+  [[nodiscard]] const Kernel& kernel() const { return core_.expansion().kernel(); }
+  [[nodiscard]] std::uint64_t draw_count() const { return core_.draw_count(0); }
+
+  /// Training points with a coefficient, ascending, and their coefficients in E[w].
+  [[nodiscard]] const std::vector<PointIndex>& support() const { return core_.support(); }
+  [[nodiscard]] Eigen::VectorXd coefficients() const { return core_.coefficients().col(0); }
+  /// Empty unless `keep_draws`.
+  [[nodiscard]] const std::vector<KeptDraw>& draws() const { return core_.draws(0); }
+
+  /// norm(E[w]) under the sampling kernel, at most 1: how much the draws agree.
+  [[nodiscard]] double mean_norm() const { return core_.mean_norm(0); }
+  /// min_i y_i <w, x_i> / norm(w) of the Bayes point, under the sampling kernel.
+  [[nodiscard]] double training_margin() const { return core_.training_margin(0); }
+  /// Training errors under the plain kernel; 0 unless there is a soft boundary.
+  [[nodiscard]] std::size_t plain_training_errors() const { return core_.plain_training_errors(0); }
+
+ private:
+  static detail::Problems two_classes(std::ptrdiff_t inputs, std::span<const int> labels) {
+    const char* const function = "BayesPointMachine::fit";
+    std::vector<int> classes = detail::check_labels(inputs, labels, function);
+    detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
+                  " classes, expected two; use OneVsRest for more");
+    auto signs = detail::one_against_rest(labels, classes[1]);
+    return {std::move(classes), {std::move(signs)}};
+  }
+
+  Core core_;
+};
+
+}  // namespace bpm

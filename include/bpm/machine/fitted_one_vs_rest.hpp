@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/machine/detail/fitted_core.hpp"
+#include "bpm/machine/detail/labels.hpp"
+#include "bpm/progress/observer.hpp"
+
+namespace bpm {
+
+/// A fitted multi-class machine: one Bayes point a class, all on one list of support points, so
+/// that prediction evaluates each kernel value once. Made by `OneVsRest::fit`.
+///
+/// `Inputs` below as in `FittedBayesPointMachine`.
+template <class Kernel, class Sampler, class Owned>
+class FittedOneVsRest {
+  using Core = detail::FittedCore<Kernel, Sampler, Owned>;
+
+ public:
+  template <InputSet I>
+  FittedOneVsRest(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
+                  const I& inputs, std::span<const int> labels, const RunControl& control)
+      : core_(kernel, sampler, settings, inputs, labels, one_vs_rest(input_count(inputs), labels),
+              control, "OneVsRest::fit") {}
+
+  /// f_c(x) = <E[w_c], x> / sqrt(k(x, x)) for n inputs and C classes, n x C, columns in the order
+  /// of `classes()` ("Large Scale Bayes Point Machines", section 4). Cost: n times the support size
+  /// in kernel evaluations, on all threads; an input's values are the same bits in a batch of any
+  /// size. \throws std::invalid_argument on another number of columns or numbers that are not
+  /// finite.
+  template <class Inputs>
+  [[nodiscard]] Eigen::MatrixXd decision_values(const Inputs& inputs) const {
+    return core_.outputs(inputs, "FittedOneVsRest::decision_values");
+  }
+
+  /// The class of the largest of each row's values; the first among equals.
+  /// \throws std::invalid_argument unless there is a column a class.
+  [[nodiscard]] std::vector<int> labels_of(const Eigen::MatrixXd& decision_values) const {
+    detail::check_size("FittedOneVsRest::labels_of", "decision_values", decision_values.cols(),
+                       classes().size(), "columns: one per class");
+    std::vector<int> labels(static_cast<std::size_t>(decision_values.rows()));
+    for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
+      Eigen::Index best = 0;
+      decision_values.row(i).maxCoeff(&best);
+      labels.data()[i] = classes().data()[best];
+    }
+    return labels;
+  }
+
+  template <class Inputs>
+  [[nodiscard]] std::vector<int> predict(const Inputs& inputs) const {
+    return labels_of(decision_values(inputs));
+  }
+
+  /// The normalised outputs of the single draws, n x (draws C): column n C + c is draw n of class
+  /// c. Needs `keep_draws`.
+  template <class Inputs>
+  [[nodiscard]] Eigen::MatrixXd draw_decision_values(const Inputs& inputs) const {
+    return core_.draw_outputs(inputs, "FittedOneVsRest::draw_decision_values");
+  }
+
+  /// The weighted fraction of draws whose largest output is class c's, n x C. Draw n of all classes
+  /// votes together, with the weight of its first class. Needs `keep_draws`.
+  template <class Inputs>
+  [[nodiscard]] Eigen::MatrixXd vote_fractions(const Inputs& inputs) const {
+    return votes_of(draw_decision_values(inputs));
+  }
+
+  /// The Gibbs error: the weighted mean over draws of the fraction of inputs that a draw of all
+  /// classes gets wrong. Needs `keep_draws`.
+  template <class Inputs>
+  [[nodiscard]] double gibbs_error(const Inputs& inputs, std::span<const int> labels) const {
+    const Eigen::MatrixXd votes = vote_fractions(inputs);
+    detail::check_size("FittedOneVsRest::gibbs_error", "labels", labels.size(), votes.rows(),
+                       "one per input");
+    double error = 0;
+    for (Eigen::Index i = 0; i < votes.rows(); ++i) {
+      const auto found = std::find(classes().begin(), classes().end(), labels.data()[i]);
+      error += found == classes().end() ? 1 : 1 - votes(i, found - classes().begin());
+    }
+    return error / static_cast<double>(std::max<Eigen::Index>(1, votes.rows()));
+  }
+
+  /// Makes `draws` more draws a class and takes them in: 5 draws and 5 more equal 10 at once, bit
+  /// for bit. The training set must be the one the machine was fitted to. Throws as `fit` does, and
+  /// is then unchanged.
+  template <InputSet I, Observer O = IgnoreProgress>
+  void add_draws(std::uint64_t draws, const I& inputs, std::span<const int> labels,
+                 O&& observer = {}, std::stop_token stop = {}) {
+    core_.add_draws(draws, inputs, labels,
+                    detail::run_control(core_.settings(), observer, std::move(stop)),
+                    "FittedOneVsRest::add_draws");
+  }
+
+  /// The distinct labels, ascending.
+  [[nodiscard]] const std::vector<int>& classes() const noexcept {
+    return core_.problems().classes;
+  }
+  [[nodiscard]] const SamplerReport& report() const noexcept { return core_.report(); }
+  [[nodiscard]] Strategy strategy() const noexcept { return core_.strategy(); }
+  [[nodiscard]] const Sampler& sampler() const noexcept { return core_.sampler(); }
+  [[nodiscard]] const FitSettings& settings() const noexcept { return core_.settings(); }
+  [[nodiscard]] const Kernel& kernel() const { return core_.expansion().kernel(); }
+  [[nodiscard]] std::uint64_t draw_count() const { return core_.draw_count(0); }
+
+  /// Training points with a coefficient in any class, ascending.
+  [[nodiscard]] const std::vector<PointIndex>& support() const { return core_.support(); }
+  /// Their coefficients in E[w_c], support x C.
+  [[nodiscard]] const RowMatrix<double>& coefficients() const { return core_.coefficients(); }
+  /// The draws of class number c; empty unless `keep_draws`.
+  [[nodiscard]] const std::vector<KeptDraw>& draws(std::size_t c) const {
+    detail::check(c < classes().size(), "FittedOneVsRest::draws", "c", "is ", c, ", must be below ",
+                  classes().size());
+    return core_.draws(c);
+  }
+
+  /// norm(E[w_c]), min_i y_i <w_c, x_i> / norm(w_c), and training errors of the Bayes point of
+  /// class number c against the rest; the first two under the sampling kernel, the errors under the
+  /// plain one.
+  [[nodiscard]] double mean_norm(std::size_t c) const { return core_.mean_norm(c); }
+  [[nodiscard]] double training_margin(std::size_t c) const { return core_.training_margin(c); }
+  [[nodiscard]] std::size_t plain_training_errors(std::size_t c) const {
+    return core_.plain_training_errors(c);
+  }
+
+ private:
+  [[nodiscard]] Eigen::MatrixXd votes_of(const Eigen::MatrixXd& values) const {
+    const auto count = static_cast<Eigen::Index>(classes().size());
+    Eigen::MatrixXd votes = Eigen::MatrixXd::Zero(values.rows(), count);
+    double total = 0;
+    for (Eigen::Index n = 0; n < values.cols() / count; ++n) {
+      const double weight = core_.draws(0)[static_cast<std::size_t>(n)].weight;
+      for (Eigen::Index i = 0; i < values.rows(); ++i) {
+        Eigen::Index best = 0;
+        values.row(i).segment(n * count, count).maxCoeff(&best);
+        votes(i, best) += weight;
+      }
+      total += weight;
+    }
+    return votes / total;
+  }
+
+  static detail::Problems one_vs_rest(std::ptrdiff_t inputs, std::span<const int> labels) {
+    detail::Problems problems;
+    problems.classes = detail::check_labels(inputs, labels, "OneVsRest::fit");
+    for (const int label : problems.classes) {
+      problems.signs.push_back(detail::one_against_rest(labels, label));
+    }
+    return problems;
+  }
+
+  Core core_;
+};
+
+}  // namespace bpm

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+
+#include "bpm/kernels/inputs.hpp"
+
+namespace bpm {
+
+/// Stands where a kernel stands when the user brings the kernel values. "Inputs" are then matrices
+/// of type `RowMatrix<T>`: to fit, the m x m matrix K of the training set; to predict, the n x m
+/// values k(x, x_i) between n inputs and all m training points, with k(x, x) where decision values
+/// are to be normalised by it (`PrecomputedRows`).
+struct PrecomputedKernel {};
+
+/// Kernel values of n inputs with the m training points, and with themselves. Refers to both.
+template <class T>
+struct PrecomputedRows {
+  const RowMatrix<T>& values;       ///< n x m.
+  const Eigen::VectorXd& diagonal;  ///< n values k(x, x) > 0.
+};
+
+}  // namespace bpm

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+
+namespace bpm {
+
+/// What a running computation tells an observer. Fields that do not apply are zero.
+struct Progress {
+  std::string_view stage;         ///< "kernel matrix", "draws", ...; a string literal.
+  double fraction = 0;            ///< Estimated part of the stage that is done, 0 to 1.
+  std::uint64_t draws = 0;        ///< Draws finished.
+  std::uint64_t draws_total = 0;  ///< Draws asked for.
+  std::uint64_t passes = 0;       ///< Passes over the training set so far, all draws together.
+  std::uint64_t mistakes = 0;     ///< Mistakes (or bounces) so far, all draws and classes together.
+};
+
+/// Progress out, "stop" in: a callable on `Progress` that returns nothing, or a bool that is false
+/// when the run should stop. It is called from one thread at a time, but not always from the same.
+/// Satisfied by any such lambda, `IgnoreProgress`, and `ObserverRef`.
+template <class O>
+concept Observer = std::invocable<O&, const Progress&> &&
+                   (std::is_void_v<std::invoke_result_t<O&, const Progress&>> ||
+                    std::convertible_to<std::invoke_result_t<O&, const Progress&>, bool>);
+
+/// The observer that looks away.
+struct IgnoreProgress {
+  void operator()(const Progress& /*progress*/) const noexcept {}
+};
+
+/// Calls the observer; true: go on.
+template <Observer O>
+[[nodiscard]] bool notify(O& observer, const Progress& progress) {
+  if constexpr (std::is_void_v<std::invoke_result_t<O&, const Progress&>>) {
+    observer(progress);
+    return true;
+  } else {
+    return static_cast<bool>(observer(progress));
+  }
+}
+
+}  // namespace bpm

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/progress/observer.hpp"
+#include "bpm/random/streams.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+namespace bpm {
+
+/// One classifier of version space, as a sampler hands it to a sink. The spans are valid during the
+/// call only.
+struct Draw {
+  std::uint64_t number = 0;              ///< Its stream: draws are numbered from 0 for a seed.
+  std::size_t problem = 0;               ///< Which label vector, where several advance in step.
+  std::span<const PointIndex> support;   ///< Points with a coefficient, ascending.
+  std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
+  std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
+  double weight = 1;                     ///< Weight in the mean, positive.
+};
+
+/// What happened in a run. Counts are sums over draws and problems. Fields that do not apply to a
+/// sampler are zero.
+struct SamplerReport {
+  std::uint64_t draws = 0;     ///< Draws handed to the sink, a problem.
+  bool converged = false;      ///< Every draw that was asked for is there and is consistent.
+  bool stopped = false;        ///< Ended by the observer or the stop token.
+  std::string reason;          ///< Why not, where not converged.
+  std::uint64_t mistakes = 0;  ///< Perceptron: updates.
+  std::uint64_t passes = 0;    ///< Perceptron: passes over the training set, the proving last
+                               ///< one of each problem included.
+  std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the run
+                                      ///< did not converge.
+  std::uint64_t bounces = 0;          ///< Billiard: reflections.
+  std::uint64_t refreshes = 0;        ///< Billiard: new random directions.
+  std::uint64_t repairs = 0;          ///< Outputs brought back from drift outside version space.
+  std::uint64_t kernel_evaluations = 0;  ///< Kernel values computed.
+  double kernel_seconds = 0;             ///< Thread-seconds spent on them over threads.
+
+  /// Adds the counts of a later run of the same sampler.
+  void append(const SamplerReport& later) {
+    draws += later.draws;
+    converged = converged && later.converged;
+    stopped = stopped || later.stopped;
+    if (reason.empty()) reason = later.reason;
+    mistakes += later.mistakes;
+    passes += later.passes;
+    training_errors += later.training_errors;
+    bounces += later.bounces;
+    refreshes += later.refreshes;
+    repairs += later.repairs;
+    kernel_evaluations += later.kernel_evaluations;
+    kernel_seconds += later.kernel_seconds;
+  }
+};
+
+/// What a run is given beside the version space: who watches it, who can stop it, and how many
+/// threads it may use. The observer is called from one thread at a time.
+struct RunControl {
+  std::function<bool(const Progress&)> observer;  ///< Empty: nobody watches. False: stop.
+  std::stop_token stop;
+  unsigned threads = 1;
+
+  [[nodiscard]] bool go_on(const Progress& progress) const {
+    return !stop.stop_requested() && (!observer || observer(progress));
+  }
+};
+
+/// Where draws go: called in order of their numbers, from one thread at a time.
+template <class S>
+concept DrawSink = std::invocable<S&, const Draw&>;
+
+namespace detail {
+struct AnySink {
+  void operator()(const Draw& draw) const;
+};
+}  // namespace detail
+
+/// Settings are a plain value, and the object that holds them can sample:
+///
+///     SamplerReport sample(const V& space, RandomStreams& streams, const RunControl&, sink) const;
+///
+/// hands `draws` classifiers of `space` to the sink, draw n from stream `streams.next + n` alone,
+/// and advances `streams.next` by the draws handed over. A run that is stopped hands over the draws
+/// it has, without a gap, and says so. A run that fails says why in its report; it throws only on
+/// bad settings. The member `draws` is how many draws are wanted: a machine sets it to add some.
+/// Satisfied by `PermutedPerceptron`.
+template <class S, class V>
+concept Sampler = std::copyable<S> && VersionSpace<V> &&
+                  requires(const S& sampler, S& settings, const V& space, RandomStreams& streams,
+                           const RunControl& control, detail::AnySink& sink) {
+                    {
+                      sampler.sample(space, streams, control, sink)
+                    } -> std::same_as<SamplerReport>;
+                    { settings.draws } -> std::convertible_to<std::uint64_t>;
+                    settings.draws = std::uint64_t{1};
+                  };
+
+/// A sampler that can run several label vectors of one training set in step, sharing kernel values
+/// and random order: `sample_in_step(spaces, ...)`, draws handed over by number, then by problem.
+/// The result equals problem by problem.
+template <class S, class V>
+concept StepSampler =
+    Sampler<S, V> && requires(const S& sampler, std::span<const V> spaces, RandomStreams& streams,
+                              const RunControl& control, detail::AnySink& sink) {
+      { sampler.sample_in_step(spaces, streams, control, sink) } -> std::same_as<SamplerReport>;
+    };
+
+}  // namespace bpm

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/gram/gram.hpp"
+#include "bpm/version_space/pivoted_factor.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+namespace bpm {
+
+/// Version space given by kernel values on the training set, labels and a soft boundary. Refers to
+/// the kernel values, which must outlive it; several label vectors may share them.
+template <GramAccess Gram>
+class KernelVersionSpace {
+ public:
+  using Scalar = typename Gram::Scalar;
+  using Scratch = BlockScratch<Scalar>;
+  /// lambda_i of each point; empty means zero everywhere. Shared by the classes of one-vs-rest.
+  using Lambda = std::shared_ptr<const std::vector<double>>;
+
+  /// \throws std::invalid_argument unless there is a point, labels are +1 or -1, one a point, and
+  ///         lambda is empty or has one finite value that is not negative a point.
+  KernelVersionSpace(const Gram& gram, std::vector<signed char> labels, Lambda lambda = nullptr)
+      : gram_(&gram), labels_(std::move(labels)), lambda_(std::move(lambda)) {
+    const char* const function = "KernelVersionSpace";
+    detail::check(gram.size() > 0, function, "gram", "has no points");
+    detail::check_size(function, "labels", labels_.size(), gram.size(), "one per training point");
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      detail::check(labels_[i] == 1 || labels_[i] == -1, function, "labels", "at ", i, " is ",
+                    int{labels_[i]}, ", must be 1 or -1");
+    }
+    if (lambda_ && lambda_->empty()) {
+      lambda_ = nullptr;
+    }
+    if (lambda_) {
+      detail::check_size(function, "lambda", lambda_->size(), gram.size(),
+                         "one per training point");
+      for (std::size_t i = 0; i < lambda_->size(); ++i) {
+        detail::check(std::isfinite((*lambda_)[i]) && (*lambda_)[i] >= 0, function, "lambda", "at ",
+                      i, " is ", (*lambda_)[i], ", must be finite and not negative");
+      }
+    }
+  }
+
+  [[nodiscard]] const Gram& gram() const noexcept { return *gram_; }
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return gram_->size(); }
+  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_.data()[i]; }
+  [[nodiscard]] double lambda(std::ptrdiff_t i) const noexcept {
+    return lambda_ ? lambda_->data()[i] : 0.0;
+  }
+  [[nodiscard]] double diagonal(std::ptrdiff_t i) const noexcept {
+    return static_cast<double>(gram_->diagonal(i)) + lambda(i);
+  }
+  [[nodiscard]] bool rows_in_memory() const noexcept { return gram_->rows_in_memory(); }
+
+  /// K_i., without lambda.
+  [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i, Scratch& scratch) const {
+    return gram_->row(i, scratch);
+  }
+
+  /// K_rows,cols, without lambda.
+  void block(std::span<const PointIndex> rows, std::span<const PointIndex> cols, Scalar* values,
+             std::ptrdiff_t ld, Scratch& scratch) const {
+    gram_->block(rows, cols, values, ld, scratch);
+  }
+
+  /// outputs += scale (K_i. + lambda_i e_i), in double; K first, then lambda.
+  void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs, Scratch& scratch) const {
+    const std::span<const Scalar> values = row(i, scratch);
+    for (std::size_t j = 0; j < outputs.size(); ++j) {
+      outputs[j] += scale * static_cast<double>(values[j]);
+    }
+    outputs.data()[i] += scale * lambda(i);
+  }
+
+  /// (K + diag(lambda)) coefficients, m x n. Only rows of points with a coefficient are read.
+  /// \throws std::invalid_argument unless coefficients has m rows.
+  [[nodiscard]] Eigen::MatrixXd outputs(const Eigen::Ref<const Eigen::MatrixXd>& coefficients,
+                                        Scratch& scratch) const {
+    detail::check_size("KernelVersionSpace::outputs", "coefficients", coefficients.rows(), size(),
+                       "rows: one per training point");
+    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size(), coefficients.cols());
+    std::vector<PointIndex> support;
+    for (std::ptrdiff_t i = 0; i < size(); ++i) {
+      if ((coefficients.row(i).array() != 0).any()) {
+        support.push_back(static_cast<PointIndex>(i));
+      }
+    }
+    std::vector<PointIndex> everyone(static_cast<std::size_t>(size()));
+    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
+    constexpr std::size_t height = 64;
+    RowMatrix<Scalar> values(std::min<std::ptrdiff_t>(height, std::ssize(support)), size());
+    for (std::size_t begin = 0; begin < support.size(); begin += height) {
+      const auto rows = std::span<const PointIndex>(support).subspan(
+          begin, std::min(height, support.size() - begin));
+      block(rows, everyone, values.data(), size(), scratch);
+      for (std::size_t a = 0; a < rows.size(); ++a) {
+        result.noalias() +=
+            values.row(static_cast<Eigen::Index>(a)).template cast<double>().transpose() *
+            coefficients.row(rows[a]);
+      }
+    }
+    for (std::ptrdiff_t i = 0; lambda_ && i < size(); ++i) {
+      result.row(i) += lambda(i) * coefficients.row(i);
+    }
+    return result;
+  }
+
+  /// d_i = y_i o_i for every point.
+  [[nodiscard]] Eigen::VectorXd signed_outputs(const Eigen::VectorXd& coefficients,
+                                               Scratch& scratch) const {
+    Eigen::VectorXd d = outputs(coefficients, scratch);
+    for (std::ptrdiff_t i = 0; i < size(); ++i) d[i] *= label(i);
+    return d;
+  }
+
+  /// Whether the classifier makes no training error: d_i > 0 for all i.
+  [[nodiscard]] bool contains(const Eigen::VectorXd& coefficients, Scratch& scratch) const {
+    return (signed_outputs(coefficients, scratch).array() > 0).all();
+  }
+
+  /// min_i d_i / norm(w): positive inside version space, the distance to the nearest of its planes
+  /// in units of the features. Not a number for w = 0.
+  [[nodiscard]] double margin(const Eigen::VectorXd& coefficients, Scratch& scratch) const {
+    const Eigen::VectorXd d = signed_outputs(coefficients, scratch);
+    double squared_norm = 0;
+    for (std::ptrdiff_t i = 0; i < size(); ++i) squared_norm += label(i) * coefficients[i] * d[i];
+    return squared_norm > 0 ? d.minCoeff() / std::sqrt(squared_norm)
+                            : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  [[nodiscard]] KernelFactor factor(double tolerance) const {
+    return pivoted_factor(*this, tolerance);
+  }
+
+ private:
+  const Gram* gram_;
+  std::vector<signed char> labels_;
+  Lambda lambda_;
+};
+
+}  // namespace bpm

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+
+namespace bpm {
+
+/// The soft boundary lambda: samplers work with the sampling kernel K + diag(lambda), lambda_i >=
+/// 0, which lets a point lie on the wrong side at a price. It acts by index, not by equality of
+/// inputs, so that equal inputs with opposite labels become separable.
+///
+/// lambda is in units of kernel values. ("Robust Bayes Point Machines" scales lambda by K_ii in its
+/// (6) and (7) and not in the line after; plain units are used here, and `relative` for the other.)
+class SoftBoundary {
+ public:
+  /// lambda_i = 0: hard boundaries.
+  SoftBoundary() : SoftBoundary(Uniform{0}) {}
+
+  /// The same lambda for every point. Throws unless finite and not negative, as all of these.
+  [[nodiscard]] static SoftBoundary uniform(double lambda) {
+    check_lambda(lambda, "SoftBoundary::uniform", "lambda");
+    return SoftBoundary(Uniform{lambda});
+  }
+  /// lambda_i = factor K_ii.
+  [[nodiscard]] static SoftBoundary relative(double factor) {
+    check_lambda(factor, "SoftBoundary::relative", "factor");
+    return SoftBoundary(Relative{factor});
+  }
+  /// One lambda a point, in the order of the training set.
+  [[nodiscard]] static SoftBoundary per_point(std::vector<double> lambda) {
+    for (std::size_t i = 0; i < lambda.size(); ++i) {
+      check_lambda(lambda[i], "SoftBoundary::per_point", "lambda");
+    }
+    return SoftBoundary(PerPoint{std::move(lambda)});
+  }
+  /// One lambda a class label; every label of the training set must be there. A small lambda for a
+  /// rare class holds on to its points.
+  [[nodiscard]] static SoftBoundary per_class(std::map<int, double> lambda) {
+    for (const auto& [label, value] : lambda) {
+      check_lambda(value, "SoftBoundary::per_class", "lambda");
+    }
+    return SoftBoundary(PerClass{std::move(lambda)});
+  }
+  /// One lambda for the points with label +1 of a two-class problem and one for the others. In
+  /// one-vs-rest each class in turn is the +1.
+  [[nodiscard]] static SoftBoundary per_side(double positive, double negative) {
+    check_lambda(positive, "SoftBoundary::per_side", "positive");
+    check_lambda(negative, "SoftBoundary::per_side", "negative");
+    return SoftBoundary(PerSide{positive, negative});
+  }
+
+  /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
+  [[nodiscard]] bool same_for_all_classes() const noexcept {
+    return !std::holds_alternative<PerSide>(kind_);
+  }
+
+  /// lambda_i for every point, or an empty vector where all are zero.
+  /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
+  /// \throws std::invalid_argument if the sizes disagree or a label has no lambda.
+  template <class Diagonal>
+  [[nodiscard]] std::vector<double> resolve(Diagonal&& diagonal, std::span<const int> class_labels,
+                                            std::span<const signed char> signs) const {
+    const std::size_t m = class_labels.size();
+    std::vector<double> lambda(m, 0.0);
+    if (const auto* uniform = std::get_if<Uniform>(&kind_)) {
+      if (uniform->lambda == 0) {
+        return {};
+      }
+      lambda.assign(m, uniform->lambda);
+    } else if (const auto* relative = std::get_if<Relative>(&kind_)) {
+      for (std::size_t i = 0; i < m; ++i) {
+        lambda[i] =
+            relative->factor * static_cast<double>(diagonal(static_cast<std::ptrdiff_t>(i)));
+      }
+    } else if (const auto* point = std::get_if<PerPoint>(&kind_)) {
+      detail::check_size("SoftBoundary::per_point", "lambda", point->lambda.size(), m,
+                         "one per training point");
+      lambda = point->lambda;
+    } else if (const auto* by_class = std::get_if<PerClass>(&kind_)) {
+      for (std::size_t i = 0; i < m; ++i) {
+        const auto found = by_class->lambda.find(class_labels[i]);
+        detail::check(found != by_class->lambda.end(), "SoftBoundary::per_class", "lambda",
+                      "has no value for label ", class_labels[i], ", which point ", i, " has");
+        lambda[i] = found->second;
+      }
+    } else if (const auto* side = std::get_if<PerSide>(&kind_)) {
+      for (std::size_t i = 0; i < m; ++i) {
+        lambda[i] = signs[i] > 0 ? side->positive : side->negative;
+      }
+    }
+    return lambda;
+  }
+
+ private:
+  struct Uniform {
+    double lambda;
+  };
+  struct Relative {
+    double factor;
+  };
+  struct PerPoint {
+    std::vector<double> lambda;
+  };
+  struct PerClass {
+    std::map<int, double> lambda;
+  };
+  struct PerSide {
+    double positive;
+    double negative;
+  };
+  using Kind = std::variant<Uniform, Relative, PerPoint, PerClass, PerSide>;
+
+  explicit SoftBoundary(Kind kind) : kind_(std::move(kind)) {}
+
+  static void check_lambda(double lambda, const char* function, const char* name) {
+    detail::check(std::isfinite(lambda) && lambda >= 0, function, name, "is ", lambda,
+                  ", must be finite and not negative");
+  }
+
+  Kind kind_;
+};
+
+}  // namespace bpm
