@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -56,10 +57,10 @@ class Expansion {
   Expansion(Kernel kernel, const I& training, std::vector<PointIndex> support)
       : kernel_(std::move(kernel)),
         support_(std::move(support)),
-        inputs_(select_inputs(training, support_)) {}
+        inputs_(std::make_shared<const Inputs>(select_inputs(training, support_))) {}
 
   [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
-  [[nodiscard]] const Owned& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] const Owned& inputs() const noexcept { return inputs_->owned; }
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
 
   /// n x classifiers: sum_j coefficients(j, c) k(x_j, x) / sqrt(k(x, x)); 0 where k(x, x) = 0.
@@ -67,16 +68,14 @@ class Expansion {
   [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const Coefficients& coefficients,
                                         unsigned threads, std::string_view function) const {
     if constexpr (!RangeInputs<I>) {
-      check_size(function, "inputs", inputs.cols(), inputs_.cols(),
+      check_size(function, "inputs", inputs.cols(), inputs_->owned.cols(),
                  "columns: one per feature of the training set");
     }
     check_inputs(inputs, function);
     const PreparedInputs<I> x(inputs);
-    const PreparedInputs<Owned> z(inputs_);
+    const PreparedInputs<Owned>& z = inputs_->prepared;
     std::vector<PointIndex> all_x(static_cast<std::size_t>(x.size()));
-    std::vector<PointIndex> all_z(static_cast<std::size_t>(z.size()));
     std::iota(all_x.begin(), all_x.end(), PointIndex{0});
-    std::iota(all_z.begin(), all_z.end(), PointIndex{0});
 
     RowMatrix<double> result = RowMatrix<double>::Zero(x.size(), coefficients.cols());
     constexpr std::ptrdiff_t height = 96;
@@ -98,8 +97,8 @@ class Expansion {
       for (std::ptrdiff_t first = 0; first < z.size(); first += width) {
         const std::ptrdiff_t cols = std::min(width, z.size() - first);
         kernel_block(kernel_, x, points, z,
-                     std::span<const PointIndex>(all_z).subspan(static_cast<std::size_t>(first),
-                                                                static_cast<std::size_t>(cols)),
+                     std::span<const PointIndex>(inputs_->everyone)
+                         .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols)),
                      worker.values.data(), width, worker.scratch);
         add_outputs(worker.values.data(), rows, cols, width, coefficients, first, sums);
       }
@@ -114,9 +113,23 @@ class Expansion {
   }
 
  private:
+  /// Shared by copies of the model: never changed, and its parts refer to each other.
+  struct Inputs {
+    explicit Inputs(Owned inputs)
+        : owned(std::move(inputs)),
+          prepared(owned),
+          everyone(static_cast<std::size_t>(prepared.size())) {
+      std::iota(everyone.begin(), everyone.end(), PointIndex{0});
+    }
+
+    Owned owned;
+    PreparedInputs<Owned> prepared;
+    std::vector<PointIndex> everyone;
+  };
+
   Kernel kernel_;
   std::vector<PointIndex> support_;
-  Owned inputs_;
+  std::shared_ptr<const Inputs> inputs_;
 };
 
 /// Support points of a kernel matrix that the user brings: columns of the values given to predict.

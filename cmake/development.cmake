@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# What our own tests, examples and benchmarks are compiled with. Never installed, never exported.
+
+include(CheckCXXCompilerFlag)
+
+# bpm_flags: warnings, the machine at hand and sanitizers.
+add_library(bpm_flags INTERFACE)
+
+if(MSVC)
+  target_compile_options(bpm_flags INTERFACE /W4 /permissive- $<$<BOOL:${BPM_WARNINGS_AS_ERRORS}>:/WX>)
+else()
+  set(bpm_warnings -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+  if(BPM_WARNINGS_AS_ERRORS)
+    list(APPEND bpm_warnings -Werror)
+  endif()
+  # Warnings of GCC 12 and older that are known to be wrong: its AVX-512 header initialises variables
+  # with themselves; comparing or joining strings and vectors is taken for an overlap or an overrun.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    list(APPEND bpm_warnings -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overread)
+  endif()
+  target_compile_options(bpm_flags INTERFACE ${bpm_warnings})
+endif()
+
+if(BPM_NATIVE)
+  check_cxx_compiler_flag(-march=native BPM_HAS_MARCH_NATIVE)
+  if(BPM_HAS_MARCH_NATIVE)
+    target_compile_options(bpm_flags INTERFACE -march=native)
+  else()
+    message(WARNING "BPM_NATIVE: ${CMAKE_CXX_COMPILER} does not know -march=native; ignored")
+  endif()
+endif()
+
+if(BPM_SANITIZE)
+  target_compile_options(bpm_flags INTERFACE -fsanitize=${BPM_SANITIZE} -fno-sanitize-recover=all
+                                             -fno-omit-frame-pointer)
+  target_link_options(bpm_flags INTERFACE -fsanitize=${BPM_SANITIZE})
+endif()
+
+# find_package for a development dependency; the message names the Debian package and the way out.
+macro(bpm_find_development name package option)
+  find_package(${name} QUIET ${ARGN})
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "${name} was not found (Debian and Ubuntu: ${package}). "
+                        "Install it, or configure with -D${option}=OFF.")
+  endif()
+endmacro()

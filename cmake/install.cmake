@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip]).
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(bpm_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bpm")
+
+install(TARGETS bpm EXPORT bpm-targets FILE_SET HEADERS)
+install(EXPORT bpm-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
+get_target_property(bpm_gzip_sets bpm_gzip INTERFACE_HEADER_SETS)
+if(bpm_gzip_sets)
+  install(TARGETS bpm_gzip EXPORT bpm-gzip-targets FILE_SET HEADERS)
+  install(EXPORT bpm-gzip-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
+endif()
+
+configure_package_config_file(
+  cmake/bpm-config.cmake.in "${PROJECT_BINARY_DIR}/bpm-config.cmake"
+  INSTALL_DESTINATION "${bpm_package_dir}"
+  NO_SET_AND_CHECK_MACRO)
+# While the major version is 0, a new minor version may change interfaces.
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/bpm-config-version.cmake"
+  COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT)
+install(FILES "${PROJECT_BINARY_DIR}/bpm-config.cmake"
+              "${PROJECT_BINARY_DIR}/bpm-config-version.cmake"
+        DESTINATION "${bpm_package_dir}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

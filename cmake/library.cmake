@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+# The library's targets: bpm::bpm (all headers that need only Eigen) and bpm::gzip (zlib as well).
+# Nothing here adds a flag: what a consumer compiles with is the consumer's business.
+
+if(NOT TARGET Eigen3::Eigen)
+  find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+endif()
+find_package(Threads REQUIRED)
+
+file(
+  GLOB_RECURSE bpm_headers CONFIGURE_DEPENDS
+  RELATIVE "${PROJECT_SOURCE_DIR}"
+  "${PROJECT_SOURCE_DIR}/include/bpm/*.hpp")
+
+# Headers with a dependency of their own are in no umbrella and belong to a target of their own.
+set(bpm_gzip_headers include/bpm/data/gzip.hpp)
+set(bpm_optional_headers ${bpm_gzip_headers})
+list(REMOVE_ITEM bpm_headers ${bpm_optional_headers})
+
+add_library(bpm INTERFACE)
+add_library(bpm::bpm ALIAS bpm)
+target_sources(bpm INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${bpm_headers})
+target_compile_features(bpm INTERFACE cxx_std_20)
+target_link_libraries(bpm INTERFACE Eigen3::Eigen Threads::Threads)
+
+add_library(bpm_gzip INTERFACE)
+add_library(bpm::gzip ALIAS bpm_gzip)
+set_target_properties(bpm_gzip PROPERTIES EXPORT_NAME gzip)
+foreach(header IN LISTS bpm_gzip_headers)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/${header}")
+    target_sources(bpm_gzip INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${header})
+  endif()
+endforeach()
+target_link_libraries(bpm_gzip INTERFACE bpm ZLIB::ZLIB)
+if(BPM_GZIP AND NOT TARGET ZLIB::ZLIB)
+  find_package(ZLIB REQUIRED)
+endif()

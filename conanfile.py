@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Conan recipe. The version is read from include/bpm/version.hpp, where it stands once."""
+
+import os
+import re
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import load
+
+
+class BpmConan(ConanFile):
+    name = "bpm"
+    description = "Bayes point machines: header-only C++20 on Eigen"
+    license = "MIT"
+    package_type = "header-library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"gzip": [True, False]}
+    default_options = {"gzip": False}
+    exports = "include/bpm/version.hpp"
+    exports_sources = "CMakeLists.txt", "cmake/*", "include/*", "LICENSE"
+    no_copy_source = True
+
+    def set_version(self):
+        header = load(self, os.path.join(self.recipe_folder, "include", "bpm", "version.hpp"))
+        parts = re.findall(r"^#define BPM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.M)
+        self.version = ".".join(parts)
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def requirements(self):
+        self.requires("eigen/3.4.0", transitive_headers=True)
+        if self.options.gzip:
+            self.requires("zlib/[>=1.2.11 <2]", transitive_headers=True)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def generate(self):
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        for name in ("TESTS", "EXAMPLES", "BENCHMARKS"):
+            toolchain.cache_variables[f"BPM_BUILD_{name}"] = False
+        toolchain.cache_variables["BPM_GZIP"] = bool(self.options.gzip)
+        toolchain.generate()
+
+    def build(self):
+        CMake(self).configure()
+
+    def package(self):
+        CMake(self).install()
+
+    def package_id(self):
+        self.info.clear()
+
+    def package_info(self):
+        self.cpp_info.bindirs = []
+        self.cpp_info.libdirs = []
+        core = self.cpp_info.components["bpm"]
+        core.set_property("cmake_target_name", "bpm::bpm")
+        core.requires = ["eigen::eigen"]
+        if self.settings.os in ("Linux", "FreeBSD"):
+            core.system_libs = ["pthread"]
+        if self.options.gzip:
+            gzip = self.cpp_info.components["gzip"]
+            gzip.set_property("cmake_target_name", "bpm::gzip")
+            gzip.requires = ["bpm", "zlib::zlib"]

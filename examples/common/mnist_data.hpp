@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "bpm/data/gzip.hpp"
+#include "bpm/data/idx.hpp"
+#include "bpm/data/labelled_data.hpp"
+#include "bpm/errors.hpp"
+#include "drawn_digits.hpp"
+
+/// \file
+/// Digits for the programs: MNIST where it is found, else drawn ones, which never pass for MNIST.
+
+namespace bpm_examples {
+
+/// The four files of MNIST.
+struct MnistFiles {
+  std::filesystem::path folder;
+  std::filesystem::path train_images;
+  std::filesystem::path train_labels;
+  std::filesystem::path test_images;
+  std::filesystem::path test_labels;
+};
+
+/// Training and test digits, one image of 784 bytes a row, and where they come from.
+struct Digits {
+  bpm::LabelledData<bpm::ByteImages> train;
+  bpm::LabelledData<bpm::ByteImages> test;
+  bool drawn = false;
+  std::string source;  ///< One line for the screen.
+
+  /// "mnist" or "drawn".
+  [[nodiscard]] const char* name() const noexcept { return drawn ? "drawn" : "mnist"; }
+};
+
+inline constexpr Eigen::Index kMnistTrainSize = 60000;
+inline constexpr Eigen::Index kMnistTestSize = 10000;
+
+namespace mnist_detail {
+
+/// The file, plain or with ".gz", with "-" or "." before "idx", as it is found in the wild.
+[[nodiscard]] inline std::filesystem::path find_file(const std::filesystem::path& folder,
+                                                     const std::string& stem,
+                                                     const std::string& type) {
+  for (const char* suffix : {"", ".gz"}) {
+    for (const char* joint : {"-", "."}) {
+      auto candidate = folder / (stem + joint + type + suffix);
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(candidate, ignored)) {
+        return candidate;
+      }
+    }
+  }
+  return {};
+}
+
+[[nodiscard]] inline std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Where a cache of downloads lies by the XDG convention; empty where there is no home.
+[[nodiscard]] inline std::filesystem::path cache_folder() {
+  const std::filesystem::path cache = environment("XDG_CACHE_HOME");
+  if (cache.is_absolute()) {
+    return cache / "bpm";
+  }
+  const std::filesystem::path home = environment("HOME");
+  return home.empty() ? std::filesystem::path() : home / ".cache" / "bpm";
+}
+
+/// Throws unless these are digits of 28 x 28 pixels, then keeps the first `count`.
+inline void take_first(bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index count,
+                       const std::string& option, const std::filesystem::path& images,
+                       const std::filesystem::path& labels) {
+  if (digits.inputs.cols() != kDigitPixels) {
+    throw bpm::DataError(images.string() + ": found images of " +
+                         std::to_string(digits.inputs.cols()) + " pixels, expected 784 (28 x 28)");
+  }
+  for (std::size_t i = 0; i < digits.labels.size(); ++i) {
+    if (digits.labels[i] > 9) {
+      throw bpm::DataError(labels.string() + ": found label " + std::to_string(digits.labels[i]) +
+                           " for image " + std::to_string(i) + ", expected a digit 0 to 9");
+    }
+  }
+  if (count > digits.inputs.rows()) {
+    throw std::invalid_argument(option + " asks for " + std::to_string(count) + " digits, " +
+                                images.string() + " holds " + std::to_string(digits.inputs.rows()));
+  }
+  if (count < digits.inputs.rows()) {
+    digits.inputs = bpm::ByteImages(digits.inputs.topRows(count));
+    digits.labels.resize(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace mnist_detail
+
+/// MNIST in the folder's subfolder mnist/ or in the folder itself; absent unless all four files are
+/// there.
+[[nodiscard]] inline std::optional<MnistFiles> mnist_in(const std::filesystem::path& folder) {
+  for (const auto& place : {folder / "mnist", folder}) {
+    MnistFiles files{place, mnist_detail::find_file(place, "train-images", "idx3-ubyte"),
+                     mnist_detail::find_file(place, "train-labels", "idx1-ubyte"),
+                     mnist_detail::find_file(place, "t10k-images", "idx3-ubyte"),
+                     mnist_detail::find_file(place, "t10k-labels", "idx1-ubyte")};
+    if (!files.train_images.empty() && !files.train_labels.empty() && !files.test_images.empty() &&
+        !files.test_labels.empty()) {
+      return files;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Where the programs look for data: `data`, what --data named, and nowhere else if it is given;
+/// else the folder of the environment's BPM_DATA_DIR, then ${XDG_CACHE_HOME:-~/.cache}/bpm.
+/// Throws `std::invalid_argument` if --data names no folder.
+[[nodiscard]] inline std::vector<std::filesystem::path> data_places(
+    const std::filesystem::path& data) {
+  if (!data.empty()) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(data, ignored)) {
+      throw std::invalid_argument("--data: there is no folder '" + data.string() + "'");
+    }
+    return {data};
+  }
+  std::vector<std::filesystem::path> places;
+  if (auto named = mnist_detail::environment("BPM_DATA_DIR"); !named.empty()) {
+    places.emplace_back(std::move(named));
+  }
+  if (auto cache = mnist_detail::cache_folder(); !cache.empty()) {
+    places.push_back(std::move(cache));
+  }
+  return places;
+}
+
+/// The first `train` training and the first `test` test digits of MNIST, if it is found in
+/// `data_places(data)`; else as many drawn digits. The drawn ones do not depend on a program's
+/// seed: runs with different seeds see the same data.
+/// Throws `std::invalid_argument` for a count below one or above what the files hold, or a folder
+/// that is not there, and `bpm::DataError` for files that are no digits.
+[[nodiscard]] inline Digits load_digits(const std::filesystem::path& data,
+                                        Eigen::Index train = kMnistTrainSize,
+                                        Eigen::Index test = kMnistTestSize, int threads = 1) {
+  // Far beyond any training set, so that the test digits do not depend on its size.
+  constexpr std::uint64_t first_test_digit = 1'000'000'000;
+  constexpr std::uint64_t drawing_seed = 1;
+  for (const auto& [count, option] : {std::pair(train, "--train"), std::pair(test, "--test")}) {
+    if (count < 1 || count >= static_cast<Eigen::Index>(first_test_digit)) {
+      throw std::invalid_argument(std::string(option) + " is " + std::to_string(count) +
+                                  ", must be from 1 to 999999999");
+    }
+  }
+  Digits digits;
+  std::string searched;
+  for (const auto& place : data_places(data)) {
+    if (const auto files = mnist_in(place)) {
+      digits.source = "MNIST, " + files->folder.string();
+      digits.train = bpm::read_labelled_images(bpm::GzipFile{files->train_images},
+                                               bpm::GzipFile{files->train_labels});
+      mnist_detail::take_first(digits.train, train, "--train", files->train_images,
+                               files->train_labels);
+      digits.test = bpm::read_labelled_images(bpm::GzipFile{files->test_images},
+                                              bpm::GzipFile{files->test_labels});
+      mnist_detail::take_first(digits.test, test, "--test", files->test_images, files->test_labels);
+      return digits;
+    }
+    searched += (searched.empty() ? "" : ", ") + place.string();
+  }
+  digits.drawn = true;
+  digits.source = "drawn digits, NOT MNIST (not found in: " +
+                  (searched.empty() ? "no folder known" : searched) + ")";
+  auto drawn_train = draw_digits(train, drawing_seed, 0, threads);
+  digits.train = {std::move(drawn_train.images), std::move(drawn_train.labels)};
+  auto drawn_test = draw_digits(test, drawing_seed, first_test_digit, threads);
+  digits.test = {std::move(drawn_test.images), std::move(drawn_test.labels)};
+  return digits;
+}
+
+}  // namespace bpm_examples

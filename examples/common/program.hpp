@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace bpm_examples {
+
+/// The command line is not understood; `what()` is one line without the program's name.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// `--help` was asked for; `what()` is the text.
+class HelpRequested : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr int kExitFailure = 1;  ///< The work was not done.
+inline constexpr int kExitUsage = 2;    ///< The command line was not understood.
+
+/// The text with every run of white space and control characters made one space.
+[[nodiscard]] inline std::string one_line(std::string_view text) {
+  std::string line;
+  bool gap = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= 0x20 || byte == 0x7f) {
+      gap = !line.empty();
+    } else {
+      line += gap ? " " : "";
+      line += c;
+      gap = false;
+    }
+  }
+  return line;
+}
+
+/// Runs `body(argc, argv)`, the whole of a program, and returns its exit status: 0 only when it
+/// ended without an exception and everything printed was taken. An exception becomes one line on
+/// `errors`, never a crash.
+[[nodiscard]] inline int run_program(int argc, char** argv,
+                                     const std::function<void(int, char**)>& body,
+                                     std::ostream& out = std::cout,
+                                     std::ostream& errors = std::cerr) {
+  std::string name = "program";
+  const auto report = [&](std::string_view message) {
+    errors << name << ": " << one_line(message) << '\n' << std::flush;
+  };
+#ifdef SIGPIPE
+  std::signal(SIGPIPE, SIG_IGN);  // A reader that goes away is a failed write, not a sudden death.
+#endif
+  try {
+    if (argc > 0 && argv[0] != nullptr && *argv[0] != '\0') {
+      name = std::filesystem::path(argv[0]).filename().string();
+    }
+    try {
+      body(argc, argv);
+    } catch (const HelpRequested& help) {
+      out << help.what();
+    }
+    if (!(out << std::flush)) {
+      report("standard output could not be written");
+      return kExitFailure;
+    }
+    return EXIT_SUCCESS;
+  } catch (const UsageError& error) {
+    report(std::string(error.what()) + " (" + name + " --help shows the options)");
+    return kExitUsage;
+  } catch (const std::bad_alloc&) {
+    report("out of memory");
+  } catch (const std::exception& error) {
+    report(error.what());
+  } catch (...) {
+    report("an error of an unknown kind");
+  }
+  return kExitFailure;
+}
+
+}  // namespace bpm_examples

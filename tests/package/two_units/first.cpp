@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#include <bpm/bpm.hpp>
+
+int version_in_second_unit();
+
+int main() { return version_in_second_unit() == bpm::version_minor ? 0 : 1; }

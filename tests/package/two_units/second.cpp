@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#include <bpm/bpm.hpp>
+
+int version_in_second_unit();
+
+int version_in_second_unit() { return bpm::version_minor; }

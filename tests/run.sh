@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds and runs all tests: Clang, both sanitizer builds and GCC, with warnings as errors; each
+# header alone; the package from outside; formatting and clang-tidy. Ends with ctest's closing line.
+#
+#   ./tests/run.sh           everything
+#   ./tests/run.sh --quick   formatting and the GCC build only
+#
+# Tests that need the real data find it by BPM_DATA_DIR and are shown as skipped without it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=cmake/packages.sh
+source cmake/packages.sh
+
+quick=no
+for argument in "$@"; do
+  case "$argument" in
+    --quick) quick=yes ;;
+    *)
+      sed -n '3,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+      [[ "$argument" == -h || "$argument" == --help ]] && exit 0
+      exit 2
+      ;;
+  esac
+done
+
+jobs="$(nproc)"
+logs="$(mktemp -d)"
+trap 'rm -rf "$logs"' EXIT
+
+# --- Tools -----------------------------------------------------------------------------------------
+
+# Prints the version of a usable Clang. 16 comes first: its formatting is the one that is checked.
+find_clang() {
+  local version
+  for version in 16 15 17 18 19 20 21; do
+    if command -v "clang++-$version" >/dev/null; then
+      echo "$version"
+      return 0
+    fi
+  done
+  return 1
+}
+
+packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev
+  libssl-dev libbenchmark-dev gnuplot-nox)
+clang="$(find_clang || echo 16)"
+packages+=("clang-format-$clang")
+if [[ $quick == no ]]; then
+  packages+=("clang-$clang" "clang-tidy-$clang" "libclang-rt-$clang-dev")
+  # Debian holds one version of libomp at a time; whichever is there stays. Without the right one
+  # Clang's build leaves out the OpenMP test, which GCC's build runs.
+  if ! compgen -G '/usr/lib/llvm-*/lib/libomp.so' >/dev/null; then
+    packages+=("libomp-$clang-dev")
+  fi
+fi
+install_packages "${packages[@]}"
+
+# --- Steps -----------------------------------------------------------------------------------------
+
+# step TITLE COMMAND...: runs a command quietly; its output is shown if it fails.
+step() {
+  local title="$1" start=$SECONDS
+  shift
+  if ! "$@" >"$logs/step" 2>&1; then
+    cat "$logs/step"
+    echo "FAILED: $title"
+    exit 1
+  fi
+  printf '%-52s %4d s\n' "$title" $((SECONDS - start))
+}
+
+configure() {  # configure PRESET OPTION...
+  step "$1: configure" cmake --preset "$1" -DBPM_WARNINGS_AS_ERRORS=ON -DBPM_BUILD_TESTS=ON "${@:2}"
+}
+
+build() {  # build PRESET TARGET...
+  step "$1: build ${*:2}" "${prefix[@]}" cmake --build --preset "$1" --parallel "$jobs" \
+    ${2:+--target "${@:2}"}
+}
+
+run_tests() {  # run_tests PRESET: also leaves ctest's closing line in $closing_line
+  step "$1: run the tests" "${prefix[@]}" ctest --preset "$1" --parallel "$jobs"
+  sed -n '/% tests passed/,$p' "$logs/step" | grep -v '^$' | sed 's/^/    /'
+  closing_line="$(grep '% tests passed' "$logs/step")"
+}
+
+check_format() {
+  find include tests examples benchmarks -name '*.[ch]pp' |
+    xargs -r "clang-format-$clang" --dry-run --Werror
+}
+
+check_tidy() {
+  { echo tests/package/two_units/first.cpp && find examples -name '*.cpp'; } |
+    xargs -r -n 1 -P "$jobs" "clang-tidy-$clang" -p build/clang --quiet
+}
+
+prefix=()
+if command -v "clang-format-$clang" >/dev/null; then
+  step "clang-format-$clang" check_format
+else
+  echo "No clang-format-$clang: formatting is not checked"
+fi
+
+if [[ $quick == no ]]; then
+  configure clang "-DCMAKE_CXX_COMPILER=clang++-$clang"
+  build clang all all_verify_interface_header_sets
+  run_tests clang
+  step "clang-tidy-$clang" check_tidy
+
+  configure asan "-DCMAKE_CXX_COMPILER=clang++-$clang"
+  build asan
+  UBSAN_OPTIONS=print_stacktrace=1 run_tests asan
+
+  configure tsan -DCMAKE_CXX_COMPILER=g++
+  # The thread sanitizer of older compilers cannot live with much address space randomisation.
+  if setarch "$(uname -m)" -R true 2>/dev/null; then
+    prefix=(setarch "$(uname -m)" -R)
+  fi
+  build tsan
+  run_tests tsan
+  prefix=()
+fi
+
+configure release -DCMAKE_CXX_COMPILER=g++ -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_BENCHMARKS=ON
+build release all all_verify_interface_header_sets
+run_tests release
+
+echo "All of it took $SECONDS s."
+echo "$closing_line"
