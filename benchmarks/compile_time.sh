@@ -24,13 +24,11 @@ echo '#include <bpm/bpm.hpp>' >"$folder/library.cpp"
     xargs grep -hoE '^#include <[a-z_]+>' | sort -u
 } >"$folder/baseline.cpp"
 
-# Milliseconds to compile a file.
+# Milliseconds of processor time to compile a file; wall clock would measure the neighbours too.
 measure() {
-  local start end
-  start="$(date +%s%N)"
-  "$compiler" -std=c++20 -O0 -Iinclude -isystem "$eigen" -c "$1" -o "$folder/out.o"
-  end="$(date +%s%N)"
-  echo $(((end - start) / 1000000))
+  local TIMEFORMAT='%U %S'
+  { time "$compiler" -std=c++20 -O0 -Iinclude -isystem "$eigen" -c "$1" -o "$folder/out.o" 2>&3; } \
+    3>&2 2>&1 | awk '{ print int(1000 * ($1 + $2)) }'
 }
 
 median() { sort -n "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }

@@ -16,7 +16,8 @@ else()
   # Warnings of GCC 12 and older that are known to be wrong: its AVX-512 header initialises variables
   # with themselves; comparing or joining strings and vectors is taken for an overlap or an overrun.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    list(APPEND bpm_warnings -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overread)
+    list(APPEND bpm_warnings -Wno-uninitialized -Wno-maybe-uninitialized -Wno-restrict
+         -Wno-stringop-overread)
   endif()
   target_compile_options(bpm_flags INTERFACE ${bpm_warnings})
 endif()

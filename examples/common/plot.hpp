@@ -29,13 +29,17 @@
 
 namespace bpm_examples {
 
+/// How the values of a series are marked.
+enum class PlotMarks { line_and_points, line, points };
+
 /// One line of a plot. A point with a value that is not finite is left out and breaks the line.
 struct PlotSeries {
   std::string title;
   std::vector<double> x;
   std::vector<double> y;
   std::vector<double> error;  ///< Half length of the error bar at each point; empty: no bars.
-  bool reference = false;     ///< Drawn dashed and grey, without points: what others report.
+  bool reference = false;     ///< Grey, a dashed line or open circles: what others report.
+  PlotMarks marks = PlotMarks::line_and_points;
 };
 
 /// A plot of one or more lines with a legend, a grid and labelled axes.
@@ -90,6 +94,32 @@ inline void print_number(std::ostream& out, double value) {
   } else {
     out << "NaN";
   }
+}
+
+/// How gnuplot is to draw the series; `number` chooses the colour and the shape of the points.
+[[nodiscard]] inline std::string drawing_style(const PlotSeries& series, std::size_t number) {
+  if (series.reference) {
+    return series.marks == PlotMarks::points
+               ? " with points pointtype 6 pointsize 1 linewidth 1.5 linecolor rgb '#404040'"
+               : " with lines dashtype 2 linewidth 1.5 linecolor rgb '#606060'";
+  }
+  const bool bars = !series.error.empty();
+  std::string style = " with ";
+  switch (series.marks) {
+    case PlotMarks::line_and_points:
+      style += bars ? "yerrorlines" : "linespoints";
+      break;
+    case PlotMarks::line:
+      style += bars ? "yerrorlines" : "lines";
+      break;
+    case PlotMarks::points:
+      style += bars ? "yerrorbars" : "points";
+      break;
+  }
+  style += " pointtype " + std::to_string(kPoints[number % kPoints.size()]);
+  style += " pointsize 0.7 linewidth 1.5 linecolor rgb '";
+  style += kColours[number % kColours.size()];
+  return style + "'";
 }
 
 inline void check(const Plot& plot) {
@@ -221,15 +251,8 @@ class TemporaryFolder {
     const auto& series = plot.series[s];
     script << (s == 0 ? "" : ", ") << "$data" << s << " using 1:2"
            << (series.error.empty() ? "" : ":3");
-    if (series.reference) {
-      script << " with lines dashtype 2 linewidth 1.5 linecolor rgb '#606060'";
-    } else {
-      script << (series.error.empty() ? " with linespoints" : " with yerrorlines") << " pointtype "
-             << plot_detail::kPoints[colour % plot_detail::kPoints.size()]
-             << " pointsize 0.7 linewidth 1.5 linecolor rgb '"
-             << plot_detail::kColours[colour % plot_detail::kColours.size()] << "'";
-      ++colour;
-    }
+    script << plot_detail::drawing_style(series, colour);
+    colour += series.reference ? 0U : 1U;
     script << " title " << gnuplot_string(series.title);
   }
   script << "\nunset output\n";

@@ -26,8 +26,15 @@ class HelpRequested : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-inline constexpr int kExitFailure = 1;  ///< The work was not done.
-inline constexpr int kExitUsage = 2;    ///< The command line was not understood.
+/// The run was stopped by Ctrl-C before the work was done; `what()` says how far it came.
+class Interrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr int kExitFailure = 1;        ///< The work was not done.
+inline constexpr int kExitUsage = 2;          ///< The command line was not understood.
+inline constexpr int kExitInterrupted = 130;  ///< What shells report for Ctrl-C.
 
 /// The text with every run of white space and control characters made one space.
 [[nodiscard]] inline std::string one_line(std::string_view text) {
@@ -77,6 +84,9 @@ inline constexpr int kExitUsage = 2;    ///< The command line was not understood
   } catch (const UsageError& error) {
     report(std::string(error.what()) + " (" + name + " --help shows the options)");
     return kExitUsage;
+  } catch (const Interrupted& stop) {
+    report(stop.what());
+    return kExitInterrupted;
   } catch (const std::bad_alloc&) {
     report("out of memory");
   } catch (const std::exception& error) {

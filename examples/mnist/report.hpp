@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/decision/error_reject_curve.hpp"
+#include "bpm/decision/scores.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
 
@@ -33,18 +34,32 @@ struct RejectionRow {
 inline constexpr std::array<double, 11> kPaperErrors{1.46, 1.10, 0.87, 0.67, 0.49, 0.37,
                                                      0.32, 0.26, 0.21, 0.14, 0.11};
 
-/// The results of a run. Seconds are wall clock unless they say otherwise.
+/// Bytes of working memory, known before they are taken. The inputs come on top.
+struct MemoryPlan {
+  std::size_t budget = 0;
+  std::size_t dense = 0;     ///< With the whole kernel matrix.
+  std::size_t windowed = 0;  ///< With windowed evaluation.
+  std::size_t inputs = 0;
+};
+
+/// Settings and results of a run. Seconds are wall clock unless they say otherwise.
 struct MnistReport {
   std::string source;  ///< For the screen: which files, or why drawn digits.
   bool drawn = false;  ///< Not MNIST.
   std::int64_t train_size = 0;
   std::int64_t test_size = 0;
-  std::int64_t draws = 0;
+  std::int64_t draws_wanted = 0;
+  std::int64_t draws = 0;  ///< Fewer than wanted where the run was stopped.
   std::uint64_t seed = 0;
   int threads = 0;
   std::string sampler;
-  std::string kernel;
-  std::string input;     ///< "float" or "byte"
+  std::string kernel;          ///< As on the command line.
+  std::string kernel_formula;  ///< With its parameters.
+  std::string input;           ///< "float" or "byte"
+  bool normalise = false;      ///< Inputs scaled to unit norm, else pixels / 255.
+  std::optional<double> lambda;
+  std::optional<double> lambda_relative;
+  MemoryPlan memory;
   std::string strategy;  ///< "dense", "windowed" or "windowed+rows"
   double read_seconds = 0;
   double train_seconds = 0;
@@ -58,25 +73,31 @@ struct MnistReport {
   std::uint64_t support_union = 0;
   std::uint64_t training_errors = 0;
   double test_error_percent = 0;
-  double single_draw_error_percent = 0;
-  std::vector<RejectionRow> rejection;      ///< By the largest output.
-  std::vector<RejectionRow> rejection_gap;  ///< By the gap between the best two outputs.
+  std::optional<double> single_draw_error_percent;  ///< Absent where draws were not kept.
+  std::vector<RejectionRow> rejection;              ///< At 0, 1, ..., 10 %, by the largest output.
+  std::vector<RejectionRow> rejection_gap;          ///< By the gap between the best two outputs.
+  std::vector<RejectionRow> curve;                  ///< At 0, 0.1, ..., 10 %, for the plot.
+  std::vector<RejectionRow> curve_gap;
+  /// Which of the two comes first on the screen and in the plot.
+  bpm::RejectionScore leading = bpm::RejectionScore::largest;
   std::optional<double> floor_seconds;
   std::optional<double> predict_floor_seconds;
   std::string model_digest;
 };
 
-/// The errors left at rejection rates 0, 1, ..., 10 %; `correct[i]` says whether test digit i was
-/// recognised. Throws `std::invalid_argument` as `bpm::error_reject_curve`.
+/// The errors left at rejection rates 0 to 10 % in `steps` steps; `correct[i]` says whether test
+/// digit i was recognised. Throws `std::invalid_argument` as `bpm::error_reject_curve`.
 [[nodiscard]] inline std::vector<RejectionRow> rejection_rows(std::span<const double> scores,
-                                                              const std::vector<bool>& correct) {
+                                                              const std::vector<bool>& correct,
+                                                              std::size_t steps = 10) {
   std::vector<double> rates;
-  for (std::size_t percent = 0; percent < kPaperErrors.size(); ++percent) {
-    rates.push_back(static_cast<double>(percent) / 100);
+  for (std::size_t step = 0; step <= steps; ++step) {
+    rates.push_back(static_cast<double>(step) / static_cast<double>(10 * steps));
   }
   std::vector<RejectionRow> rows;
   for (const auto& point : bpm::error_reject_curve(scores, correct, rates)) {
-    rows.push_back({static_cast<double>(rows.size()), 100 * point.error});
+    const double tenths = static_cast<double>(rows.size()) / static_cast<double>(steps);
+    rows.push_back({10 * tenths, 100 * point.error});
   }
   return rows;
 }
@@ -99,7 +120,15 @@ struct MnistReport {
   json["threads"] = report.threads;
   json["sampler"] = report.sampler;
   json["kernel"] = report.kernel;
+  json["kernel_formula"] = report.kernel_formula;
   json["input"] = report.input;
+  json["normalise"] = report.normalise;
+  if (report.lambda) {
+    json["lambda"] = *report.lambda;
+  }
+  if (report.lambda_relative) {
+    json["lambda_relative"] = *report.lambda_relative;
+  }
   json["strategy"] = report.strategy;
   json["read_seconds"] = report.read_seconds;
   json["train_seconds"] = report.train_seconds;
@@ -113,7 +142,8 @@ struct MnistReport {
   json["support_union"] = report.support_union;
   json["training_errors"] = report.training_errors;
   json["test_error_percent"] = report.test_error_percent;
-  json["single_draw_error_percent"] = report.single_draw_error_percent;
+  json["single_draw_error_percent"] =
+      report.single_draw_error_percent ? Json(*report.single_draw_error_percent) : Json();
   json["rejection"] = rows(report.rejection);
   json["rejection_gap"] = rows(report.rejection_gap);
   if (report.floor_seconds) {
@@ -126,31 +156,105 @@ struct MnistReport {
   return json;
 }
 
+namespace report_detail {
+
+/// 100 MiB, 13.4 GiB: three digits.
+[[nodiscard]] inline std::string bytes_text(std::size_t bytes) {
+  auto value = static_cast<double>(bytes);
+  std::string unit = " bytes";
+  for (const char* larger : {" KiB", " MiB", " GiB", " TiB"}) {
+    if (value < 1000) {
+      break;
+    }
+    value /= 1024;
+    unit = larger;
+  }
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(bytes < 1000 || value >= 99.95 ? 0 : 1) << value << unit;
+  return text.str();
+}
+
+/// Whether the sizes are those of the paper.
+[[nodiscard]] inline bool of_full_size(const MnistReport& report) {
+  return report.train_size == 60000 && report.test_size == 10000;
+}
+
+/// A line of the screen: a name, then what there is to say.
+inline std::ostream& line(std::ostream& out, const std::string& name) {
+  return out << std::left << std::setw(16) << name << std::right;
+}
+
+/// The rows of both scores in the order in which they are shown, with their names.
+struct ScoreRows {
+  std::string name;
+  const std::vector<RejectionRow>& rows;
+};
+[[nodiscard]] inline std::array<ScoreRows, 2> in_order(const MnistReport& report,
+                                                       const std::vector<RejectionRow>& largest,
+                                                       const std::vector<RejectionRow>& gap) {
+  const ScoreRows first{"largest output", largest};
+  const ScoreRows second{"gap of the best two", gap};
+  return report.leading == bpm::RejectionScore::largest ? std::array{first, second}
+                                                        : std::array{second, first};
+}
+
+}  // namespace report_detail
+
+/// What is known before the run: data, sizes, method, memory.
+inline void print_settings(std::ostream& out, const MnistReport& report) {
+  using report_detail::bytes_text;
+  using report_detail::line;
+  std::ostringstream text;
+  line(text, "data") << report.source << '\n';
+  line(text, "sizes") << report.train_size << " training digits, " << report.test_size
+                      << " test digits, "
+                      << (report.normalise ? "scaled to unit norm" : "pixels / 255") << '\n';
+  line(text, "method") << report.sampler << ", " << report.draws_wanted << " draws a class, kernel "
+                       << report.kernel_formula;
+  if (report.lambda) {
+    text << ", lambda " << *report.lambda;
+  }
+  if (report.lambda_relative) {
+    text << ", lambda " << *report.lambda_relative << " k(x, x)";
+  }
+  text << ", " << report.input << " inputs, seed " << report.seed << ", threads " << report.threads
+       << '\n';
+  const MemoryPlan& memory = report.memory;
+  line(text, "memory") << bytes_text(memory.windowed) << " windowed, " << bytes_text(memory.dense)
+                       << " with the whole kernel matrix (dense); budget "
+                       << bytes_text(memory.budget) << ": " << report.strategy << "; beside it "
+                       << bytes_text(memory.inputs) << " of inputs\n";
+  out << text.str() << std::flush;
+}
+
 /// The table of errors and rejection rates. The paper's column stands beside results on MNIST only.
 inline void print_rejection(std::ostream& out, const MnistReport& report) {
+  const auto scores = report_detail::in_order(report, report.rejection, report.rejection_gap);
   std::ostringstream text;
-  text << std::fixed << std::setprecision(2);
-  text << "rejected %   error % by largest output   by gap" << (report.drawn ? "" : "   paper")
-       << '\n';
-  for (std::size_t i = 0; i < report.rejection.size(); ++i) {
-    text << std::setw(10) << std::setprecision(0) << report.rejection[i].rate_percent
-         << std::setprecision(2) << std::setw(28) << report.rejection[i].error_percent;
-    if (i < report.rejection_gap.size()) {
-      text << std::setw(9) << report.rejection_gap[i].error_percent;
+  text << std::fixed << "rejected %   error % by " << scores[0].name << "   by " << scores[1].name
+       << (report.drawn ? "" : "   paper") << '\n';
+  for (std::size_t i = 0; i < scores[0].rows.size(); ++i) {
+    text << std::setw(10) << std::setprecision(0) << scores[0].rows[i].rate_percent
+         << std::setprecision(2) << std::setw(static_cast<int>(14 + scores[0].name.size()))
+         << scores[0].rows[i].error_percent;
+    if (i < scores[1].rows.size()) {
+      text << std::setw(static_cast<int>(6 + scores[1].name.size()))
+           << scores[1].rows[i].error_percent;
     }
     if (!report.drawn && i < kPaperErrors.size()) {
       text << std::setw(8) << kPaperErrors[i];
     }
     text << '\n';
   }
-  if (!report.drawn && (report.train_size != 60000 || report.test_size != 10000)) {
+  if (!report.drawn && !report_detail::of_full_size(report)) {
     text << "The paper's errors are for 60000 training and 10000 test digits.\n";
   }
   out << text.str();
 }
 
-/// The whole report for the screen.
-inline void print_report(std::ostream& out, const MnistReport& report) {
+/// What is known after the run.
+inline void print_results(std::ostream& out, const MnistReport& report) {
+  using report_detail::line;
   std::ostringstream text;
   const auto percent = [](double value) {
     std::ostringstream number;
@@ -162,63 +266,64 @@ inline void print_report(std::ostream& out, const MnistReport& report) {
     number << std::fixed << std::setprecision(value < 10 ? 2 : 1) << value << " s";
     return number.str();
   };
-  const auto line = [&text](const std::string& name) -> std::ostream& {
-    return text << std::left << std::setw(16) << name << std::right;
-  };
-  line("data") << report.source << '\n';
-  line("sizes") << report.train_size << " training digits, " << report.test_size
-                << " test digits\n";
-  line("method") << report.sampler << ", " << report.draws << " draws a class, kernel "
-                 << report.kernel << ", " << report.input << " inputs, seed " << report.seed
-                 << ", threads " << report.threads << '\n';
-  line("time") << "read " << seconds(report.read_seconds) << ", train "
-               << seconds(report.train_seconds) << " (kernel values "
-               << seconds(report.kernel_seconds) << ", " << report.strategy << "), predict "
-               << seconds(report.predict_seconds) << '\n';
+  if (report.draws < report.draws_wanted) {
+    line(text, "stopped") << "after " << report.draws << " of " << report.draws_wanted
+                          << " draws; what follows is theirs\n";
+  }
+  line(text, "time") << "read " << seconds(report.read_seconds) << ", train "
+                     << seconds(report.train_seconds) << " (kernel values "
+                     << seconds(report.kernel_seconds) << ", " << report.strategy << "), predict "
+                     << seconds(report.predict_seconds) << '\n';
   if (report.floor_seconds) {
-    line("floor") << "train " << seconds(*report.floor_seconds);
+    line(text, "floor") << "train " << seconds(*report.floor_seconds);
     if (report.predict_floor_seconds) {
       text << ", predict " << seconds(*report.predict_floor_seconds);
     }
     text << ", the time of the matrix products alone at their best rate\n";
   }
-  line("peak memory") << (report.peak_memory_bytes + (1U << 19U)) / (1U << 20U) << " MiB\n";
-  line("kernel values") << report.kernel_evaluations << ", of them useful "
-                        << report.useful_evaluations << '\n';
-  line("training") << report.mistakes << " mistakes in all, " << std::fixed << std::setprecision(1)
-                   << report.passes_mean << " passes on average, " << report.support_union
-                   << " support points, " << report.training_errors << " errors left\n";
-  line("test error") << percent(report.test_error_percent) << " of the Bayes points, "
-                     << percent(report.single_draw_error_percent) << " of single draws\n";
-  line("model digest") << report.model_digest << "\n\n";
+  line(text, "peak memory") << (report.peak_memory_bytes + (1U << 19U)) / (1U << 20U) << " MiB\n";
+  line(text, "kernel values") << report.kernel_evaluations << " computed, for "
+                              << report.useful_evaluations
+                              << " pairs of a training and a support point\n";
+  line(text, "training") << report.mistakes << " mistakes in all, " << std::fixed
+                         << std::setprecision(1) << report.passes_mean << " passes on average, "
+                         << report.support_union << " support points, " << report.training_errors
+                         << " errors left\n";
+  line(text, "test error") << percent(report.test_error_percent) << " of the Bayes points, "
+                           << (report.single_draw_error_percent
+                                   ? percent(*report.single_draw_error_percent)
+                                   : std::string("unknown (too many for the budget)"))
+                           << " of single draws\n";
+  line(text, "model digest") << report.model_digest << "\n\n";
   out << text.str();
   print_rejection(out, report);
 }
 
 /// Error against rejection rate, by both scores; on MNIST beside the paper's.
 [[nodiscard]] inline Plot rejection_plot(const MnistReport& report) {
-  const auto series = [](std::string title, const std::vector<RejectionRow>& rows) {
-    PlotSeries result;
-    result.title = std::move(title);
-    for (const auto& row : rows) {
-      result.x.push_back(row.rate_percent);
-      result.y.push_back(row.error_percent);
-    }
-    return result;
-  };
   Plot plot;
   plot.title = (report.drawn ? "Drawn digits (not MNIST), " : "MNIST, ") +
                std::to_string(report.train_size) + " training digits, " +
                std::to_string(report.draws) + " draws a class";
-  plot.x_label = "rejected test digits (%)";
-  plot.y_label = "errors among the accepted (%)";
+  plot.x_label = "rejection rate (%)";
+  plot.y_label = "error of the accepted (%)";
   plot.y_from = 0;
-  plot.series.push_back(series("rejected by largest output", report.rejection));
-  plot.series.push_back(series("rejected by gap of the best two", report.rejection_gap));
+  for (const auto& score : report_detail::in_order(report, report.curve, report.curve_gap)) {
+    PlotSeries series;
+    series.title = "rejected by " + score.name;
+    series.marks = PlotMarks::line;
+    for (const auto& row : score.rows) {
+      series.x.push_back(row.rate_percent);
+      series.y.push_back(row.error_percent);
+    }
+    plot.series.push_back(std::move(series));
+  }
   if (!report.drawn) {
     PlotSeries paper;
-    paper.title = "Herbrich and Graepel, largest output";
+    paper.title = "Herbrich and Graepel, by largest output";
+    paper.title += report_detail::of_full_size(report) ? "" : ", 60000 digits";
     paper.reference = true;
+    paper.marks = PlotMarks::points;
     for (std::size_t i = 0; i < kPaperErrors.size(); ++i) {
       paper.x.push_back(static_cast<double>(i));
       paper.y.push_back(kPaperErrors[i]);

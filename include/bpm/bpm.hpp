@@ -20,6 +20,7 @@
 #include "bpm/gram/precomputed_gram.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/blocks.hpp"
+#include "bpm/kernels/check_kernel.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"

@@ -222,6 +222,10 @@ TEST_CASE("a program ends with a status and at most one line", "[examples]") {
   CHECK(memory.status == 1);
   CHECK(memory.errors == "digits: out of memory\n");
 
+  const Outcome stopped =
+      run([](int, char**) { throw bpm_examples::Interrupted("stopped early"); });
+  CHECK(stopped.status == 130);
+  CHECK(stopped.errors == "digits: stopped early\n");
   const Outcome strange = run([](int, char**) { throw 3; });
   CHECK(strange.status == 1);
   CHECK(strange.errors == "digits: an error of an unknown kind\n");

@@ -57,6 +57,15 @@ TEST_CASE("the gnuplot script holds the data, the labels and the styles", "[exam
   CHECK_FALSE(has(script, "logscale"));
   CHECK_FALSE(has(script, "yrange"));
 
+  plot.series[0].marks = plot.series[2].marks = bpm_examples::PlotMarks::points;
+  plot.series[1].marks = bpm_examples::PlotMarks::points;
+  const std::string points = gnuplot_script(plot, "a.svg");
+  CHECK(has(points, "plot $data0 using 1:2 with points pointtype 7"));
+  CHECK(has(points, "$data1 using 1:2:3 with yerrorbars pointtype 5"));
+  CHECK(has(points, "$data2 using 1:2 with points pointtype 6"));
+  plot.series[0].marks = bpm_examples::PlotMarks::line;
+  CHECK(has(gnuplot_script(plot, "a.svg"), "plot $data0 using 1:2 with lines pointtype 7"));
+
   plot.log_x = true;
   plot.y_from = 0;
   plot.series[0].x[0] = 5;

@@ -8,7 +8,7 @@ set(broken "")
 # What may not stand in the code (comments do not count), and why.
 set(printing "std::(cout|cerr|clog)|[^a-z_](v?f?printf|puts|fputs|putchar|perror)[ ]*\\(|include <iostream>")
 set(unportable_random
-    "[a-z_]+_distribution[^a-z_(]|random_device|[^a-z_:.>]s?rand[ ]*\\(|mt19937|default_random_engine|std::(ranges::)?shuffle")
+    "std::([a-z_]+_distribution|random_device|mt19937|default_random_engine|s?rand[ ]*\\(|(ranges::)?shuffle)|[^a-z_:.>]s?rand[ ]*\\(")
 set(global_state "setNbThreads|omp_set_num_threads|include <omp.h>|#[ ]*pragma omp")
 
 function(forbid file text pattern why)

@@ -66,9 +66,11 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
   detail::check_decision_values(decision_values, "largest_output_scores");
   std::vector<double> scores(static_cast<std::size_t>(decision_values.rows()));
   for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    scores[static_cast<std::size_t>(i)] = decision_values.cols() == 1
-                                              ? std::abs(decision_values(i, 0))
-                                              : decision_values.row(i).maxCoeff();
+    double largest = decision_values(i, 0);
+    for (Eigen::Index j = 1; j < decision_values.cols(); ++j) {
+      largest = std::max(largest, decision_values(i, j));
+    }
+    scores[static_cast<std::size_t>(i)] = decision_values.cols() == 1 ? std::abs(largest) : largest;
   }
   return scores;
 }

@@ -26,11 +26,13 @@ class DenseGram {
   /// Computes the matrix from another source of values, tile by tile: each pair once, the mirror
   /// image copied. `go_on(fraction)` is called after each tile, from one thread at a time; false
   /// ends the computation early and leaves `complete()` false.
+  /// `threads` 0: as many as the machine runs.
   /// Cost: m (m + tile) / 2 kernel evaluations, 2 reads and writes a value.
   template <GramAccess Source, class GoOn>
   DenseGram(const Source& source, unsigned threads, GoOn&& go_on)
       : size_(source.size()), values_(size_ * size_) {
     const std::ptrdiff_t tiles = (size_ + tile - 1) / tile;
+    threads = detail::thread_count(threads);
     std::vector<BlockScratch<T>> scratch(threads);
     detail::Buffer<PointIndex> points(size_);
     for (std::ptrdiff_t i = 0; i < size_; ++i) points[i] = static_cast<PointIndex>(i);

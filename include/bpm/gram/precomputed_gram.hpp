@@ -49,6 +49,9 @@ class PrecomputedGram {
     }
   }
 
+  /// A matrix that is about to end (a conversion from another type makes one) cannot be kept.
+  explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
+
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return values_->rows(); }
   [[nodiscard]] T diagonal(std::ptrdiff_t i) const noexcept { return (*values_)(i, i); }
   [[nodiscard]] bool rows_in_memory() const noexcept { return true; }

@@ -144,17 +144,19 @@ template <InputSet I>
 /// pass over the inputs. Ranges of the user's own types are not looked into.
 template <InputSet I>
 void check_inputs(const I& inputs, std::string_view function) {
-  const auto refuse = [&](auto row, auto column, auto value) {
+  [[maybe_unused]] const auto refuse = [&](auto row, auto column, auto value) {
     detail::fail(function, "inputs", "row ", row, ", column ", column, " is ", value,
                  ", must be finite");
   };
-  if constexpr (DenseInputs<I> && std::floating_point<typename I::Scalar>) {
-    for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
-      if (inputs.row(i).allFinite()) [[likely]] {
-        continue;
-      }
-      for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
-        if (!std::isfinite(inputs(i, j))) refuse(i, j, inputs(i, j));
+  if constexpr (DenseInputs<I>) {
+    if constexpr (std::floating_point<typename I::Scalar>) {
+      for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+        if (inputs.row(i).allFinite()) [[likely]] {
+          continue;
+        }
+        for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
+          if (!std::isfinite(inputs(i, j))) refuse(i, j, inputs(i, j));
+        }
       }
     }
   } else if constexpr (SparseInputs<I>) {

@@ -34,8 +34,8 @@ concept PairKernel = requires(const K& kernel, const Input& x) {
 template <class K>
 concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                       const Eigen::Array<double, 8, 1>& d) {
-  { kernel.from_inner_products(f, f, f) } -> std::convertible_to<Eigen::Array<float, 8, 1>>;
-  { kernel.from_inner_products(d, d, d) } -> std::convertible_to<Eigen::Array<double, 8, 1>>;
+  { kernel.from_inner_products(f, f, f) } -> std::same_as<Eigen::Array<float, 8, 1>>;
+  { kernel.from_inner_products(d, d, d) } -> std::same_as<Eigen::Array<double, 8, 1>>;
 };
 
 /// The same for functions of the Manhattan distance |x - x'|_1 = sum_k |x_k - x'_k|: a member
@@ -44,8 +44,8 @@ concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float,
 template <class K>
 concept ManhattanKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                    const Eigen::Array<double, 8, 1>& d) {
-  { kernel.from_manhattan_distances(f) } -> std::convertible_to<Eigen::Array<float, 8, 1>>;
-  { kernel.from_manhattan_distances(d) } -> std::convertible_to<Eigen::Array<double, 8, 1>>;
+  { kernel.from_manhattan_distances(f) } -> std::same_as<Eigen::Array<float, 8, 1>>;
+  { kernel.from_manhattan_distances(d) } -> std::same_as<Eigen::Array<double, 8, 1>>;
 };
 
 namespace detail {

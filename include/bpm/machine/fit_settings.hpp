@@ -11,9 +11,9 @@ namespace bpm {
 
 /// How a machine is fitted, whatever its kernel and sampler. A plain value.
 struct FitSettings {
-  SoftBoundary soft_boundary;  ///< lambda; none by default: the training set must be separable.
-  std::uint64_t seed = 1;      ///< Same seed, same model, whatever the two settings below.
-  unsigned threads = 0;        ///< 0: as many as the machine runs.
+  SoftBoundary soft_boundary{};  ///< lambda; none by default: the training set must be separable.
+  std::uint64_t seed = 1;        ///< Same seed, same model, whatever the two settings below.
+  unsigned threads = 0;          ///< 0: as many as the machine runs.
   /// Bytes that the fit may take beside the caller's inputs. It chooses between the whole kernel
   /// matrix and windowed evaluation; the model is the same.
   std::size_t memory = std::size_t{1} << 30U;

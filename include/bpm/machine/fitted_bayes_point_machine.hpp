@@ -69,14 +69,18 @@ class FittedBayesPointMachine {
   template <class Inputs>
   [[nodiscard]] Eigen::VectorXd vote_fractions(const Inputs& inputs) const {
     const Eigen::MatrixXd values = draw_decision_values(inputs);
-    Eigen::VectorXd votes = Eigen::VectorXd::Zero(values.rows());
-    double total = 0;
-    for (Eigen::Index n = 0; n < values.cols(); ++n) {
-      const double weight = draws()[static_cast<std::size_t>(n)].weight;
-      votes += weight * (values.col(n).array() > 0).template cast<double>().matrix();
-      total += weight;
+    Eigen::VectorXd votes(values.rows());
+    for (Eigen::Index i = 0; i < values.rows(); ++i) {
+      double positive = 0;
+      double total = 0;
+      for (Eigen::Index n = 0; n < values.cols(); ++n) {
+        const double weight = draws().data()[n].weight;
+        positive += values(i, n) > 0 ? weight : 0.0;
+        total += weight;
+      }
+      votes[i] = positive / total;
     }
-    return votes / total;
+    return votes;
   }
 
   /// The Gibbs error: the weighted mean over draws of the fraction of inputs that a draw gets

@@ -49,9 +49,7 @@ class FittedOneVsRest {
                        classes().size(), "columns: one per class");
     std::vector<int> labels(static_cast<std::size_t>(decision_values.rows()));
     for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-      Eigen::Index best = 0;
-      decision_values.row(i).maxCoeff(&best);
-      labels.data()[i] = classes().data()[best];
+      labels.data()[i] = classes().data()[largest(decision_values, i, 0)];
     }
     return labels;
   }
@@ -133,20 +131,34 @@ class FittedOneVsRest {
   }
 
  private:
+  /// Which of the C values from column `begin` of a row is the largest, the first among equals.
+  /// Plain loops here and below: Eigen's expressions of fixed type would be compiled by everyone
+  /// who includes this header.
+  [[nodiscard]] Eigen::Index largest(const Eigen::MatrixXd& values, Eigen::Index row,
+                                     Eigen::Index begin) const {
+    Eigen::Index best = 0;
+    for (Eigen::Index c = 1; c < std::ssize(classes()); ++c) {
+      if (values(row, begin + c) > values(row, begin + best)) {
+        best = c;
+      }
+    }
+    return best;
+  }
+
   [[nodiscard]] Eigen::MatrixXd votes_of(const Eigen::MatrixXd& values) const {
     const auto count = static_cast<Eigen::Index>(classes().size());
-    Eigen::MatrixXd votes = Eigen::MatrixXd::Zero(values.rows(), count);
-    double total = 0;
-    for (Eigen::Index n = 0; n < values.cols() / count; ++n) {
-      const double weight = core_.draws(0)[static_cast<std::size_t>(n)].weight;
-      for (Eigen::Index i = 0; i < values.rows(); ++i) {
-        Eigen::Index best = 0;
-        values.row(i).segment(n * count, count).maxCoeff(&best);
-        votes(i, best) += weight;
+    Eigen::MatrixXd votes(values.rows(), count);
+    for (Eigen::Index i = 0; i < values.rows(); ++i) {
+      for (Eigen::Index c = 0; c < count; ++c) votes(i, c) = 0;
+      double total = 0;
+      for (Eigen::Index n = 0; n < values.cols() / count; ++n) {
+        const double weight = core_.draws(0).data()[n].weight;
+        votes(i, largest(values, i, n * count)) += weight;
+        total += weight;
       }
-      total += weight;
+      for (Eigen::Index c = 0; c < count; ++c) votes(i, c) /= total;
     }
-    return votes / total;
+    return votes;
   }
 
   static detail::Problems one_vs_rest(std::ptrdiff_t inputs, std::span<const int> labels) {

@@ -41,9 +41,11 @@ enum class PerceptronOrder {
 ///
 /// Threads work on different draws. The result depends on the seed alone, not on their number.
 struct PermutedPerceptron {
-  std::uint64_t draws = 10;         ///< Classifiers to make; at least 1.
-  std::uint64_t max_passes = 1000;  ///< Passes over the training set a draw may take; at least 1.
-  std::uint64_t max_mistakes = 0;   ///< Mistakes a draw may make in a problem; 0: no limit.
+  std::uint64_t draws = 10;  ///< Classifiers to make; at least 1.
+  /// Passes over the training set that a draw may take. 0: 1000, or on small sets as many as make
+  /// 5e7 visits to a point, which is a second or so.
+  std::uint64_t max_passes = 0;
+  std::uint64_t max_mistakes = 0;  ///< Mistakes a draw may make in a problem; 0: no limit.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
   PerceptronOrder order = PerceptronOrder::permuted;
 
@@ -88,10 +90,15 @@ struct PermutedPerceptron {
  private:
   static constexpr std::size_t results_ahead = 2;
 
+  [[nodiscard]] std::uint64_t pass_limit(std::ptrdiff_t points) const {
+    return max_passes != 0
+               ? max_passes
+               : std::max<std::uint64_t>(1000, 50'000'000 / static_cast<std::uint64_t>(points));
+  }
+
   void check_settings() const {
     const char* const f = "PermutedPerceptron";
     detail::check(draws >= 1, f, "draws", "is ", draws, ", must be 1 or more");
-    detail::check(max_passes >= 1, f, "max_passes", "is ", max_passes, ", must be 1 or more");
     detail::check(std::isfinite(margin) && margin >= 0, f, "margin", "is ", margin,
                   ", must be finite and not negative");
     detail::check(order == PerceptronOrder::permuted || order == PerceptronOrder::greedy, f,
@@ -142,8 +149,8 @@ struct PermutedPerceptron {
     void work(unsigned worker, Sink& sink) {
       typename Perceptron::Scratch scratch;
       Perceptron perceptron(spaces_);
-      const detail::PerceptronLimits limits{settings_.max_passes, settings_.max_mistakes,
-                                            settings_.margin};
+      const detail::PerceptronLimits limits{settings_.pass_limit(spaces_[0].size()),
+                                            settings_.max_mistakes, settings_.margin};
       std::uint64_t n = 0;
       while (delivery_.take(n)) {
         const RandomEngine engine = streams_.stream(streams_.next + n);
@@ -204,10 +211,12 @@ struct PermutedPerceptron {
           report_.reason = "stopped";
           return;
         }
-        std::size_t worst = 0;
+        // Of the problems that are not done (there is one), the one with the most mistakes.
+        std::size_t worst = state.problems.size();
         for (std::size_t c = 0; c < state.problems.size(); ++c) {
           if (!state.problems[c].done &&
-              state.problems[c].mistakes >= state.problems[worst].mistakes) {
+              (worst == state.problems.size() ||
+               state.problems[c].mistakes > state.problems[worst].mistakes)) {
             worst = c;
           }
         }

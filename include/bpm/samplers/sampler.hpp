@@ -67,8 +67,8 @@ struct SamplerReport {
 /// What a run is given beside the version space: who watches it, who can stop it, and how many
 /// threads it may use. The observer is called from one thread at a time.
 struct RunControl {
-  std::function<bool(const Progress&)> observer;  ///< Empty: nobody watches. False: stop.
-  std::stop_token stop;
+  std::function<bool(const Progress&)> observer{};  ///< Empty: nobody watches. False: stop.
+  std::stop_token stop{};
   unsigned threads = 1;
 
   [[nodiscard]] bool go_on(const Progress& progress) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/gram/gram.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
@@ -86,11 +87,14 @@ class KernelVersionSpace {
 
   /// (K + diag(lambda)) coefficients, m x n. Only rows of points with a coefficient are read.
   /// \throws std::invalid_argument unless coefficients has m rows.
-  [[nodiscard]] Eigen::MatrixXd outputs(const Eigen::Ref<const Eigen::MatrixXd>& coefficients,
+  template <class Derived>
+  [[nodiscard]] Eigen::MatrixXd outputs(const Eigen::MatrixBase<Derived>& coefficients,
                                         Scratch& scratch) const {
     detail::check_size("KernelVersionSpace::outputs", "coefficients", coefficients.rows(), size(),
                        "rows: one per training point");
-    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size(), coefficients.cols());
+    using Real = typename detail::Dependent<Derived>::Double;
+    using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+    Matrix result = Matrix::Zero(size(), coefficients.cols());
     std::vector<PointIndex> support;
     for (std::ptrdiff_t i = 0; i < size(); ++i) {
       if ((coefficients.row(i).array() != 0).any()) {
@@ -107,7 +111,7 @@ class KernelVersionSpace {
       block(rows, everyone, values.data(), size(), scratch);
       for (std::size_t a = 0; a < rows.size(); ++a) {
         result.noalias() +=
-            values.row(static_cast<Eigen::Index>(a)).template cast<double>().transpose() *
+            values.row(static_cast<Eigen::Index>(a)).template cast<Real>().transpose() *
             coefficients.row(rows[a]);
       }
     }
@@ -127,7 +131,8 @@ class KernelVersionSpace {
 
   /// Whether the classifier makes no training error: d_i > 0 for all i.
   [[nodiscard]] bool contains(const Eigen::VectorXd& coefficients, Scratch& scratch) const {
-    return (signed_outputs(coefficients, scratch).array() > 0).all();
+    const Eigen::VectorXd d = signed_outputs(coefficients, scratch);
+    return std::all_of(d.data(), d.data() + d.size(), [](double x) { return x > 0; });
   }
 
   /// min_i d_i / norm(w): positive inside version space, the distance to the nearest of its planes
@@ -136,7 +141,8 @@ class KernelVersionSpace {
     const Eigen::VectorXd d = signed_outputs(coefficients, scratch);
     double squared_norm = 0;
     for (std::ptrdiff_t i = 0; i < size(); ++i) squared_norm += label(i) * coefficients[i] * d[i];
-    return squared_norm > 0 ? d.minCoeff() / std::sqrt(squared_norm)
+    const double smallest = *std::min_element(d.data(), d.data() + d.size());
+    return squared_norm > 0 ? smallest / std::sqrt(squared_norm)
                             : std::numeric_limits<double>::quiet_NaN();
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/kernels/prepared_inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -27,15 +28,18 @@ template <class Space>
 [[nodiscard]] KernelFactor pivoted_factor(const Space& space, double tolerance) {
   detail::check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
                 ", must lie between 0 and 1");
+  using Vector = Eigen::Matrix<typename detail::Dependent<Space>::Double, Eigen::Dynamic, 1>;
+  using Matrix =
+      Eigen::Matrix<typename detail::Dependent<Space>::Double, Eigen::Dynamic, Eigen::Dynamic>;
   const Eigen::Index m = space.size();
-  Eigen::VectorXd remaining(m);
+  Vector remaining(m);
   for (Eigen::Index i = 0; i < m; ++i) remaining[i] = space.diagonal(i);
   const double stop = m == 0 ? 0 : tolerance * remaining.maxCoeff();
 
   BlockScratch<typename Space::Scalar> scratch;
   KernelFactor result;
-  Eigen::MatrixXd columns(m, std::min<Eigen::Index>(m, 16));
-  Eigen::VectorXd column(m);
+  Matrix columns(m, std::min<Eigen::Index>(m, 16));
+  Vector column(m);
   Eigen::Index rank = 0;
   for (; rank < m; ++rank) {
     Eigen::Index pivot = 0;

@@ -6,7 +6,6 @@
 #include <map>
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "bpm/detail/check.hpp"
@@ -22,24 +21,26 @@ namespace bpm {
 class SoftBoundary {
  public:
   /// lambda_i = 0: hard boundaries.
-  SoftBoundary() : SoftBoundary(Uniform{0}) {}
+  SoftBoundary() = default;
 
   /// The same lambda for every point. Throws unless finite and not negative, as all of these.
   [[nodiscard]] static SoftBoundary uniform(double lambda) {
     check_lambda(lambda, "SoftBoundary::uniform", "lambda");
-    return SoftBoundary(Uniform{lambda});
+    return SoftBoundary(Kind::uniform, lambda);
   }
   /// lambda_i = factor K_ii.
   [[nodiscard]] static SoftBoundary relative(double factor) {
     check_lambda(factor, "SoftBoundary::relative", "factor");
-    return SoftBoundary(Relative{factor});
+    return SoftBoundary(Kind::relative, factor);
   }
   /// One lambda a point, in the order of the training set.
   [[nodiscard]] static SoftBoundary per_point(std::vector<double> lambda) {
     for (std::size_t i = 0; i < lambda.size(); ++i) {
       check_lambda(lambda[i], "SoftBoundary::per_point", "lambda");
     }
-    return SoftBoundary(PerPoint{std::move(lambda)});
+    SoftBoundary result(Kind::per_point);
+    result.per_point_ = std::move(lambda);
+    return result;
   }
   /// One lambda a class label; every label of the training set must be there. A small lambda for a
   /// rare class holds on to its points.
@@ -47,20 +48,20 @@ class SoftBoundary {
     for (const auto& [label, value] : lambda) {
       check_lambda(value, "SoftBoundary::per_class", "lambda");
     }
-    return SoftBoundary(PerClass{std::move(lambda)});
+    SoftBoundary result(Kind::per_class);
+    result.per_class_ = std::move(lambda);
+    return result;
   }
   /// One lambda for the points with label +1 of a two-class problem and one for the others. In
   /// one-vs-rest each class in turn is the +1.
   [[nodiscard]] static SoftBoundary per_side(double positive, double negative) {
     check_lambda(positive, "SoftBoundary::per_side", "positive");
     check_lambda(negative, "SoftBoundary::per_side", "negative");
-    return SoftBoundary(PerSide{positive, negative});
+    return SoftBoundary(Kind::per_side, positive, negative);
   }
 
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
-  [[nodiscard]] bool same_for_all_classes() const noexcept {
-    return !std::holds_alternative<PerSide>(kind_);
-  }
+  [[nodiscard]] bool same_for_all_classes() const noexcept { return kind_ != Kind::per_side; }
 
   /// lambda_i for every point, or an empty vector where all are zero.
   /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
@@ -70,62 +71,56 @@ class SoftBoundary {
                                             std::span<const signed char> signs) const {
     const std::size_t m = class_labels.size();
     std::vector<double> lambda(m, 0.0);
-    if (const auto* uniform = std::get_if<Uniform>(&kind_)) {
-      if (uniform->lambda == 0) {
-        return {};
-      }
-      lambda.assign(m, uniform->lambda);
-    } else if (const auto* relative = std::get_if<Relative>(&kind_)) {
-      for (std::size_t i = 0; i < m; ++i) {
-        lambda[i] =
-            relative->factor * static_cast<double>(diagonal(static_cast<std::ptrdiff_t>(i)));
-      }
-    } else if (const auto* point = std::get_if<PerPoint>(&kind_)) {
-      detail::check_size("SoftBoundary::per_point", "lambda", point->lambda.size(), m,
-                         "one per training point");
-      lambda = point->lambda;
-    } else if (const auto* by_class = std::get_if<PerClass>(&kind_)) {
-      for (std::size_t i = 0; i < m; ++i) {
-        const auto found = by_class->lambda.find(class_labels[i]);
-        detail::check(found != by_class->lambda.end(), "SoftBoundary::per_class", "lambda",
-                      "has no value for label ", class_labels[i], ", which point ", i, " has");
-        lambda[i] = found->second;
-      }
-    } else if (const auto* side = std::get_if<PerSide>(&kind_)) {
-      for (std::size_t i = 0; i < m; ++i) {
-        lambda[i] = signs[i] > 0 ? side->positive : side->negative;
-      }
+    switch (kind_) {
+      case Kind::uniform:
+        if (first_ == 0) {
+          return {};
+        }
+        lambda.assign(m, first_);
+        break;
+      case Kind::relative:
+        for (std::size_t i = 0; i < m; ++i) {
+          lambda[i] = first_ * static_cast<double>(diagonal(static_cast<std::ptrdiff_t>(i)));
+        }
+        break;
+      case Kind::per_point:
+        detail::check_size("SoftBoundary::per_point", "lambda", per_point_.size(), m,
+                           "one per training point");
+        lambda = per_point_;
+        break;
+      case Kind::per_class:
+        for (std::size_t i = 0; i < m; ++i) {
+          const auto found = per_class_.find(class_labels[i]);
+          detail::check(found != per_class_.end(), "SoftBoundary::per_class", "lambda",
+                        "has no value for label ", class_labels[i], ", which point ", i, " has");
+          lambda[i] = found->second;
+        }
+        break;
+      case Kind::per_side:
+        for (std::size_t i = 0; i < m; ++i) {
+          lambda[i] = signs[i] > 0 ? first_ : second_;
+        }
+        break;
     }
     return lambda;
   }
 
  private:
-  struct Uniform {
-    double lambda;
-  };
-  struct Relative {
-    double factor;
-  };
-  struct PerPoint {
-    std::vector<double> lambda;
-  };
-  struct PerClass {
-    std::map<int, double> lambda;
-  };
-  struct PerSide {
-    double positive;
-    double negative;
-  };
-  using Kind = std::variant<Uniform, Relative, PerPoint, PerClass, PerSide>;
+  enum class Kind { uniform, relative, per_point, per_class, per_side };
 
-  explicit SoftBoundary(Kind kind) : kind_(std::move(kind)) {}
+  explicit SoftBoundary(Kind kind, double first = 0, double second = 0)
+      : kind_(kind), first_(first), second_(second) {}
 
   static void check_lambda(double lambda, const char* function, const char* name) {
     detail::check(std::isfinite(lambda) && lambda >= 0, function, name, "is ", lambda,
                   ", must be finite and not negative");
   }
 
-  Kind kind_;
+  Kind kind_ = Kind::uniform;
+  double first_ = 0;
+  double second_ = 0;
+  std::vector<double> per_point_;
+  std::map<int, double> per_class_;
 };
 
 }  // namespace bpm

@@ -77,7 +77,8 @@ class Expansion {
     std::vector<PointIndex> all_x(static_cast<std::size_t>(x.size()));
     std::iota(all_x.begin(), all_x.end(), PointIndex{0});
 
-    RowMatrix<double> result = RowMatrix<double>::Zero(x.size(), coefficients.cols());
+    RowMatrix<double> result(x.size(), coefficients.cols());
+    std::fill_n(result.data(), result.size(), 0.0);
     constexpr std::ptrdiff_t height = 96;
     constexpr std::ptrdiff_t width = 768;
     const std::ptrdiff_t blocks = (x.size() + height - 1) / height;
@@ -106,7 +107,9 @@ class Expansion {
         const PointIndex i = points.data()[r];
         Scalar self = 0;
         kernel_block(kernel_, x, std::span(&i, 1), x, std::span(&i, 1), &self, 1, worker.scratch);
-        result.row(begin + r) *= self > 0 ? 1 / std::sqrt(static_cast<double>(self)) : 0.0;
+        const double scale = self > 0 ? 1 / std::sqrt(static_cast<double>(self)) : 0.0;
+        double* const row = sums + r * result.cols();
+        for (Eigen::Index c = 0; c < result.cols(); ++c) row[c] *= scale;
       }
     });
     return result;
@@ -151,7 +154,8 @@ class Expansion<PrecomputedKernel, RowMatrix<T>> {
                                         std::string_view function) const {
     check_size(function, "inputs", values.cols(), points_, "columns: one per training point");
     check_inputs(values, function);
-    RowMatrix<double> result = RowMatrix<double>::Zero(values.rows(), coefficients.cols());
+    RowMatrix<double> result(values.rows(), coefficients.cols());
+    std::fill_n(result.data(), result.size(), 0.0);
     Buffer<T> chosen(std::ssize(support_));
     for (Eigen::Index i = 0; i < values.rows(); ++i) {
       for (std::ptrdiff_t s = 0; s < chosen.size(); ++s) {
@@ -173,7 +177,11 @@ class Expansion<PrecomputedKernel, RowMatrix<T>> {
             " is ", rows.diagonal[i], ", must be positive and finite");
     }
     Eigen::MatrixXd result = outputs(rows.values, coefficients, threads, function);
-    result.array().colwise() /= rows.diagonal.array().sqrt();
+    for (Eigen::Index c = 0; c < result.cols(); ++c) {
+      for (Eigen::Index i = 0; i < result.rows(); ++i) {
+        result(i, c) /= std::sqrt(rows.diagonal[i]);
+      }
+    }
     return result;
   }
 

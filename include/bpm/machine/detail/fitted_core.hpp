@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -67,11 +67,11 @@ class FittedCore {
           "or labels differ from the training set, must be the same");
     Sampler more = sampler_;
     more.draws = draws;
-    TrainingState state = state_;
-    train(expansion_->kernel(), more, settings_, inputs, labels, problems_, hashes, state.strategy,
-          control, state, function);
-    state_ = std::move(state);
-    finish(expansion_->kernel(), inputs);
+    FittedCore next = *this;
+    train(expansion_->kernel(), more, settings_, inputs, labels, problems_, hashes, state_.strategy,
+          control, next.state_, function);
+    next.finish(expansion_->kernel(), inputs);
+    *this = std::move(next);
   }
 
   template <class Inputs>
@@ -85,8 +85,8 @@ class FittedCore {
                                              std::string_view function) const {
     const std::size_t kept = kept_draws(function);
     const auto count = static_cast<Eigen::Index>(problem_count());
-    Coefficients all =
-        Coefficients::Zero(coefficients_.rows(), static_cast<Eigen::Index>(kept) * count);
+    Coefficients all(coefficients_.rows(), static_cast<Eigen::Index>(kept) * count);
+    std::fill_n(all.data(), all.size(), 0.0);
     std::vector<Eigen::Index> place(static_cast<std::size_t>(points()), -1);
     for (std::size_t s = 0; s < support().size(); ++s) {
       place.data()[support()[s]] = static_cast<Eigen::Index>(s);
@@ -177,14 +177,16 @@ class FittedCore {
             state_.means[p].coefficient(support[s]);
       }
     }
-    expansion_.emplace(kernel, inputs, std::move(support));
+    expansion_ =
+        std::make_shared<const Expansion<Kernel, Owned>>(kernel, inputs, std::move(support));
   }
 
   Sampler sampler_;
   FitSettings settings_;
   Problems problems_;
   TrainingState state_;
-  std::optional<Expansion<Kernel, Owned>> expansion_;
+  /// Shared between copies, so that machines are assignable where their kernel, a lambda, is not.
+  std::shared_ptr<const Expansion<Kernel, Owned>> expansion_;
   Coefficients coefficients_;
 };
 

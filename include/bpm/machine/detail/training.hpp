@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -195,7 +196,10 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
     }
   };
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    const PrecomputedGram<typename I::Scalar> gram(inputs);
+    static_assert(std::floating_point<typename I::Scalar>, "kernel values are float or double");
+    // Another storage order than row-major is copied, and the copy lives as long as the name.
+    const RowMatrix<typename I::Scalar>& values = inputs;
+    const PrecomputedGram<typename I::Scalar> gram(values);
     prepare(gram);
     report = run_sampler(sampler, gram, problems, control, state);
   } else {

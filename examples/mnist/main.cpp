@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Handwritten digits with rejection: the experiment of R. Herbrich, T. Graepel, "Large Scale Bayes
+// Point Machines" (NIPS 13, 2001), section 4, and variations of it.
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include "bpm/errors.hpp"
+#include "common/json_file.hpp"
+#include "common/machine_info.hpp"
+#include "common/mnist_data.hpp"
+#include "common/plot.hpp"
+#include "common/program.hpp"
+#include "common/progress_bar.hpp"
+#include "experiment.hpp"
+#include "options.hpp"
+#include "pixels.hpp"
+#include "report.hpp"
+
+namespace {
+
+using namespace bpm_examples;
+
+/// Reads or draws the digits; the bytes are gone when it returns.
+DigitInputs read_digits(const MnistOptions& options, MnistReport& report) {
+  const WallTimer timer;
+  Digits digits =
+      load_digits(options.common.data, options.train, options.test, options.common.threads);
+  report.source = digits.source;
+  report.drawn = digits.drawn;
+  DigitInputs inputs;
+  inputs.train = scale_pixels(digits.train.inputs, options.normalise, options.common.threads);
+  inputs.test = scale_pixels(digits.test.inputs, options.normalise, options.common.threads);
+  inputs.train_labels = std::move(digits.train.labels);
+  inputs.test_labels = std::move(digits.test.labels);
+  report.read_seconds = timer.seconds();
+  return inputs;
+}
+
+MnistReport report_of(const MnistOptions& options) {
+  MnistReport report;
+  report.train_size = options.train;
+  report.test_size = options.test;
+  report.draws_wanted = static_cast<std::int64_t>(options.draws);
+  report.seed = options.common.seed;
+  report.threads = options.common.threads;
+  report.sampler = "perceptron";
+  report.kernel = options.kernel;
+  report.kernel_formula = options.kernel_formula();
+  report.input = "float";
+  report.normalise = options.normalise;
+  report.lambda = options.lambda;
+  report.lambda_relative = options.lambda_relative;
+  report.leading = options.reject;
+  return report;
+}
+
+void run(int argc, char** argv) {
+  const MnistOptions options = parse_mnist_options(argc, argv);
+  const Experiment experiment = make_experiment(options);
+  const JsonFile json(options.common.json);
+  MnistReport report = report_of(options);
+  const DigitInputs digits = read_digits(options, report);
+  plan_memory(experiment, digits, report);
+  if (!options.common.quiet) {
+    print_settings(std::cout, report);
+  }
+
+  try {
+    ProgressBar bar(progress_style(options.common.quiet));
+    run_experiment(
+        experiment, digits, [&](const bpm::Progress& now) { bar(now); }, report);
+  } catch (const bpm::Stopped&) {
+    throw Interrupted("stopped before the first of " + std::to_string(options.draws) +
+                      " draws was finished: there is nothing to report");
+  }
+  report.peak_memory_bytes = peak_resident_bytes();
+
+  if (!options.common.quiet) {
+    print_results(std::cout, report);
+    std::cout << std::flush;
+  }
+  json.write(report_json(report));
+  if (!options.common.plot.empty()) {
+    write_plot(rejection_plot(report), options.common.plot);
+  }
+  if (report.draws < report.draws_wanted) {
+    throw Interrupted("stopped after " + std::to_string(report.draws) + " of " +
+                      std::to_string(options.draws) + " draws; the results are theirs");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_program(argc, argv, run); }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <variant>
+
+#include "bpm/decision/scores.hpp"
+#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
+#include "common/mnist_data.hpp"
+#include "common/options.hpp"
+#include "common/program.hpp"
+
+/// \file
+/// The command line of the mnist program.
+
+namespace bpm_examples {
+
+/// The kernels that --kernel offers.
+using DigitKernel = std::variant<bpm::Polynomial, bpm::Gaussian, bpm::ArcCosine, bpm::Linear>;
+
+/// What the command line says. The defaults are the experiment of "Large Scale Bayes Point
+/// Machines", section 4.
+struct MnistOptions {
+  CommonOptions common;
+  Eigen::Index train = kMnistTrainSize;
+  Eigen::Index test = kMnistTestSize;
+  std::uint64_t draws = 10;
+  std::string kernel = "polynomial";
+  int degree = 5;
+  double offset = 1;
+  std::optional<double> width;  ///< Absent: one that suits the inputs.
+  int depth = 3;
+  bool normalise = false;
+  std::optional<double> lambda;
+  std::optional<double> lambda_relative;
+  std::size_t memory = std::size_t{2} << 30U;
+  bpm::RejectionScore reject = bpm::RejectionScore::largest;
+
+  /// The width of the Gaussian. Digits of pixels / 255 lie about 10 apart, those of unit norm 1.
+  [[nodiscard]] double gaussian_width() const { return width.value_or(normalise ? 0.6 : 6.0); }
+
+  [[nodiscard]] bpm::SoftBoundary soft_boundary() const {
+    return lambda            ? bpm::SoftBoundary::uniform(*lambda)
+           : lambda_relative ? bpm::SoftBoundary::relative(*lambda_relative)
+                             : bpm::SoftBoundary();
+  }
+
+  [[nodiscard]] DigitKernel make_kernel() const {
+    if (kernel == "polynomial") {
+      return bpm::Polynomial(degree, 1, offset);
+    }
+    if (kernel == "gaussian") {
+      return bpm::Gaussian::from_width(gaussian_width());
+    }
+    if (kernel == "arc-cosine") {
+      return bpm::ArcCosine(depth);
+    }
+    return bpm::Linear();
+  }
+
+  /// For the screen and the file of results.
+  [[nodiscard]] std::string kernel_formula() const {
+    std::ostringstream text;
+    if (kernel == "polynomial") {
+      text << "(<x, x'> + " << offset << ")^" << degree;
+    } else if (kernel == "gaussian") {
+      text << "exp(-|x - x'|^2 / " << gaussian_width() << "^2)";
+    } else if (kernel == "arc-cosine") {
+      text << "arc-cosine of depth " << depth;
+    } else {
+      text << "<x, x'>";
+    }
+    return text.str();
+  }
+};
+
+/// Reads the command line. Throws as `parse_options`, and `UsageError` for an option of another
+/// kernel than the chosen one.
+[[nodiscard]] inline MnistOptions parse_mnist_options(int argc, const char* const* argv) {
+  MnistOptions options;
+  CLI::App app{
+      "Bayes point machines on handwritten digits: permuted kernel perceptrons, ten classes one "
+      "against the rest, error and rejection curve on the test digits. Without MNIST at hand it "
+      "draws digits of its own and says so."};
+  constexpr auto most_digits = Eigen::Index{999'999'999};
+  add_whole_option(app, "--train", options.train,
+                   "The first N training digits (default: 60000, all of MNIST)", 1, most_digits);
+  add_whole_option(app, "--test", options.test,
+                   "The first N test digits (default: 10000, all of MNIST)", 1, most_digits);
+  add_whole_option(app, "--draws", options.draws, "Classifiers a class to average (default: 10)", 1,
+                   1'000'000'000);
+  app.add_option("--kernel", options.kernel, "Kernel (default: polynomial)")
+      ->check(CLI::IsMember({"polynomial", "gaussian", "arc-cosine", "linear"}).description(""))
+      ->type_name("polynomial|gaussian|arc-cosine|linear");
+  auto* degree = add_whole_option(app, "--degree", options.degree,
+                                  "Polynomial: (<x, x'> + C)^D (default: 5)", 1, 64)
+                     ->type_name("D");
+  auto* offset = add_real_option(app, "--offset", options.offset,
+                                 "Polynomial: (<x, x'> + C)^D (default: 1)", 0, 1e15)
+                     ->type_name("C");
+  double width_value = 0;
+  auto* width = add_real_option(app, "--width", width_value,
+                                "Gaussian: exp(-|x - x'|^2 / W^2) (default: 6, with --normalise "
+                                "0.6)",
+                                1e-6, 1e6)
+                    ->type_name("W");
+  auto* depth =
+      add_whole_option(app, "--depth", options.depth,
+                       "Arc-cosine: layers of the network, 1: the cosine (default: 3)", 1, 1000)
+          ->type_name("L");
+  app.add_flag("--normalise", options.normalise,
+               "Scale each digit to unit norm (default: pixels / 255)");
+  double lambda_value = 0;
+  double relative_value = 0;
+  auto* lambda = add_real_option(app, "--lambda", lambda_value,
+                                 "Soft boundary: adds L to k(x, x) in training", 0, 1e30)
+                     ->type_name("L");
+  auto* relative = add_real_option(app, "--lambda-relative", relative_value,
+                                   "Soft boundary: adds L k(x, x) instead", 0, 1e6)
+                       ->type_name("L")
+                       ->excludes(lambda);
+  add_bytes_option(app, "--memory", options.memory,
+                   "Working memory beside the inputs, with k, M or G (default: 2G)");
+  std::string reject = "largest";
+  app.add_option("--reject", reject,
+                 "Score to reject by that is shown first: the largest output, or the gap of the "
+                 "best two (default: largest)")
+      ->check(CLI::IsMember({"largest", "gap"}).description(""))
+      ->type_name("largest|gap");
+  add_common_options(
+      app, options.common,
+      {"mnist --train 5000 --draws 4", "mnist --normalise --json a.json --plot a.svg"});
+  parse_options(app, options.common, argc, argv);
+
+  const auto only_for = [&](const CLI::Option* option, const char* kernel) {
+    if (option->count() > 0 && options.kernel != kernel) {
+      throw UsageError(option->get_name() + " belongs to --kernel " + kernel + ", not to " +
+                       options.kernel);
+    }
+  };
+  only_for(degree, "polynomial");
+  only_for(offset, "polynomial");
+  only_for(width, "gaussian");
+  only_for(depth, "arc-cosine");
+  if (width->count() > 0) {
+    options.width = width_value;
+  }
+  if (lambda->count() > 0) {
+    options.lambda = lambda_value;
+  }
+  if (relative->count() > 0) {
+    options.lambda_relative = relative_value;
+  }
+  options.reject = reject == "gap" ? bpm::RejectionScore::gap : bpm::RejectionScore::largest;
+  return options;
+}
+
+}  // namespace bpm_examples

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bpm/decision/scores.hpp"
+#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "catch.hpp"
+#include "mnist/options.hpp"
+
+using bpm_examples::MnistOptions;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+MnistOptions parse(const std::vector<std::string>& words) {
+  std::vector<const char*> argv{"mnist"};
+  for (const auto& word : words) {
+    argv.push_back(word.c_str());
+  }
+  return bpm_examples::parse_mnist_options(static_cast<int>(argv.size()), argv.data());
+}
+
+}  // namespace
+
+TEST_CASE("without options the experiment is the paper's", "[examples]") {
+  const MnistOptions options = parse({});
+  CHECK(options.train == 60000);
+  CHECK(options.test == 10000);
+  CHECK(options.draws == 10);
+  CHECK(options.common.seed == 1);
+  CHECK(options.memory == std::size_t{2} << 30U);
+  CHECK_FALSE(options.normalise);
+  CHECK(options.reject == bpm::RejectionScore::largest);
+  const auto kernel = std::get<bpm::Polynomial>(options.make_kernel());
+  CHECK(kernel.degree() == 5);
+  CHECK(kernel.scale() == 1);
+  CHECK(kernel.offset() == 1);
+  CHECK(options.kernel_formula() == "(<x, x'> + 1)^5");
+}
+
+TEST_CASE("every kernel takes its own parameters", "[examples]") {
+  const auto polynomial = parse({"--degree", "9", "--offset", "0.5"});
+  CHECK(std::get<bpm::Polynomial>(polynomial.make_kernel()).degree() == 9);
+  CHECK(std::get<bpm::Polynomial>(polynomial.make_kernel()).offset() == 0.5);
+  CHECK(polynomial.kernel_formula() == "(<x, x'> + 0.5)^9");
+
+  const auto gaussian = parse({"--kernel", "gaussian", "--width", "2"});
+  CHECK(std::get<bpm::Gaussian>(gaussian.make_kernel()).gamma() == 0.25);
+  CHECK(gaussian.kernel_formula() == "exp(-|x - x'|^2 / 2^2)");
+  CHECK(parse({"--kernel", "gaussian"}).gaussian_width() == 6);
+  CHECK(parse({"--kernel", "gaussian", "--normalise"}).gaussian_width() == 0.6);
+
+  const auto arc_cosine = parse({"--kernel", "arc-cosine", "--depth", "7"});
+  CHECK(std::get<bpm::ArcCosine>(arc_cosine.make_kernel()).depth() == 7);
+  CHECK(arc_cosine.kernel_formula() == "arc-cosine of depth 7");
+
+  const auto linear = parse({"--kernel=linear"});
+  CHECK(std::holds_alternative<bpm::Linear>(linear.make_kernel()));
+  CHECK(linear.kernel_formula() == "<x, x'>");
+}
+
+TEST_CASE("the other options are taken", "[examples]") {
+  const auto options = parse({"--train", "7", "--test", "8", "--draws", "9", "--normalise",
+                              "--lambda", "0.5", "--memory", "3M", "--reject", "gap"});
+  CHECK(options.train == 7);
+  CHECK(options.test == 8);
+  CHECK(options.draws == 9);
+  CHECK(options.normalise);
+  CHECK(options.lambda == 0.5);
+  CHECK_FALSE(options.lambda_relative.has_value());
+  CHECK(options.memory == std::size_t{3} << 20U);
+  CHECK(options.reject == bpm::RejectionScore::gap);
+  CHECK(parse({"--lambda-relative", "0"}).lambda_relative == 0.0);
+
+  const std::vector<signed char> signs{1, -1};
+  const std::vector<int> labels{3, 4};
+  const auto diagonal = [](std::ptrdiff_t i) { return i == 0 ? 2.0 : 4.0; };
+  CHECK(options.soft_boundary().resolve(diagonal, labels, signs) == std::vector<double>{0.5, 0.5});
+  CHECK(parse({"--lambda-relative", "0.5"}).soft_boundary().resolve(diagonal, labels, signs) ==
+        std::vector<double>{1, 2});
+  CHECK(parse({}).soft_boundary().resolve(diagonal, labels, signs).empty());
+}
+
+TEST_CASE("options that make no sense are refused by name", "[examples]") {
+  const auto refuse = [](const std::vector<std::string>& words, const std::string& part) {
+    CAPTURE(words);
+    CHECK_THROWS_AS(parse(words), bpm_examples::UsageError);
+    CHECK_THROWS_WITH(parse(words), ContainsSubstring(part));
+  };
+  refuse({"--train", "0"}, "--train: '0' is no whole number from 1 to 999999999");
+  refuse({"--test", "-1"}, "--test: '-1' is no whole number");
+  refuse({"--draws", "0"}, "--draws: '0' is no whole number");
+  refuse({"--kernel", "cubic"}, "cubic not in {polynomial,gaussian,arc-cosine,linear}");
+  refuse({"--degree", "65"}, "--degree: '65' is no whole number from 1 to 64");
+  refuse({"--offset", "-1"}, "--offset: '-1' is no number");
+  refuse({"--kernel", "gaussian", "--width", "0"}, "--width: '0' is no number");
+  refuse({"--kernel", "arc-cosine", "--depth", "0"}, "--depth: '0' is no whole number");
+  refuse({"--lambda", "-0.5"}, "--lambda: '-0.5' is no number");
+  refuse({"--lambda", "nan"}, "--lambda: 'nan' is no number");
+  refuse({"--lambda", "1", "--lambda-relative", "1"}, "excludes --lambda");
+  refuse({"--memory", "2T"}, "--memory: '2T' is no number of bytes");
+  refuse({"--reject", "best"}, "best not in {largest,gap}");
+  refuse({"--sampler", "billiard"}, "--sampler");
+  refuse({"digits"}, "digits");
+  refuse({"--width", "2"}, "--width belongs to --kernel gaussian, not to polynomial");
+  refuse({"--depth", "2"}, "--depth belongs to --kernel arc-cosine, not to polynomial");
+  refuse({"--kernel", "linear", "--degree", "2"},
+         "--degree belongs to --kernel polynomial, not to linear");
+  refuse({"--kernel", "gaussian", "--offset", "2"},
+         "--offset belongs to --kernel polynomial, not to gaussian");
+}
+
+TEST_CASE("the help of mnist shows two examples", "[examples]") {
+  CHECK_THROWS_AS(parse({"--help"}), bpm_examples::HelpRequested);
+  CHECK_THROWS_WITH(parse({"--help"}),
+                    ContainsSubstring("mnist --train 5000 --draws 4\n  mnist --normalise"));
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+
+#include "bpm/data/labelled_data.hpp"
+#include "catch.hpp"
+#include "mnist/pixels.hpp"
+
+using bpm_examples::scale_pixels;
+
+TEST_CASE("pixels become fractions of 255 or images of norm 1", "[examples]") {
+  bpm::ByteImages images(5, 4);
+  images << 0, 1, 128, 255, 3, 4, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 1, 0, 0, 0;
+  const int threads = GENERATE(1, 2, 3, 8);
+  const auto plain = scale_pixels(images, false, threads);
+  REQUIRE(plain.rows() == 5);
+  REQUIRE(plain.cols() == 4);
+  CHECK(plain(0, 0) == 0);
+  CHECK(plain(0, 1) == 1.0F / 255);
+  CHECK(plain(0, 2) == 128.0F / 255);
+  CHECK(plain(0, 3) == 1);
+  CHECK(plain(4, 0) == 1.0F / 255);
+
+  const auto unit = scale_pixels(images, true, threads);
+  CHECK(unit(1, 0) == 3.0F / 5);
+  CHECK(unit(1, 1) == 4.0F / 5);
+  CHECK(unit.row(2).isZero(0));  // A black image has no direction.
+  CHECK(unit(3, 0) == 0.5F);
+  CHECK(unit(4, 0) == 1);
+  CHECK(std::abs(unit.row(0).norm() - 1) < 1e-6F);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// The program itself: exit status, what it prints, the files it leaves.
+#include <signal.h>
+#include <zlib.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "child_process.hpp"
+#include "common/json_file.hpp"
+#include "common/plot.hpp"
+#include "data.hpp"
+#include "temporary_folder.hpp"
+
+namespace fs = std::filesystem;
+using bpm_examples::Json;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using examples_test::ChildProcess;
+using examples_test::read_text;
+using examples_test::TemporaryFolder;
+using examples_test::WithVariable;
+using examples_test::write_text;
+
+namespace {
+
+const std::string program = BPM_MNIST_PROGRAM;
+
+using Words = std::vector<std::string>;
+
+struct Outcome {
+  int status = 0;
+  std::string out;
+  std::string errors;
+};
+
+Outcome run(const Words& arguments) {
+  ChildProcess child(program, arguments);
+  Outcome outcome;
+  outcome.status = child.wait();
+  outcome.out = child.out();
+  outcome.errors = child.errors();
+  return outcome;
+}
+
+/// A folder for a test's files, and no MNIST anywhere.
+struct Alone {
+  TemporaryFolder folder;
+  WithVariable data{"BPM_DATA_DIR", std::nullopt};
+  WithVariable cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder.path() / name).string();
+  }
+  [[nodiscard]] Json json(const std::string& name) const {
+    return Json::parse(read_text(folder.path() / name));
+  }
+};
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const Words small{"--train", "600", "--test", "200", "--draws", "3"};
+
+std::size_t lines_of(const std::string& text) {
+  std::size_t lines = 0;
+  for (const char c : text) {
+    lines += c == '\n' ? 1U : 0U;
+  }
+  return lines;
+}
+
+/// The run fails with this status and one line that holds `part`, and prints nothing else.
+void refuse(int status, const Words& arguments, const std::string& part) {
+  CAPTURE(arguments);
+  const Outcome outcome = run(arguments + Words{"--quiet"});
+  CHECK(outcome.status == status);
+  CHECK(outcome.out.empty());
+  CHECK_THAT(outcome.errors, StartsWith("mnist: "));
+  CHECK_THAT(outcome.errors, ContainsSubstring(part));
+  CHECK(lines_of(outcome.errors) == 1);
+}
+
+std::string idx(const std::vector<std::size_t>& sizes, const std::string& elements) {
+  std::string text("\0\0\x08", 3);
+  text += static_cast<char>(sizes.size());
+  for (const std::size_t size : sizes) {
+    text += std::string(2, '\0') + static_cast<char>(size / 256) + static_cast<char>(size % 256);
+  }
+  return text + elements;
+}
+
+/// n images, each with ink on pixels of its own; image `twin` is the same as image 0.
+std::string images(std::size_t n, std::size_t twin) {
+  std::string pixels(n * 784, '\0');
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t ink = i == twin ? 0 : i;
+    pixels[i * 784 + 3 * ink] = '\x7f';
+    pixels[i * 784 + 3 * ink + 1] = '\x40';
+  }
+  return idx({n, 28, 28}, pixels);
+}
+
+std::string labels(std::size_t n) {
+  std::string digits;
+  for (std::size_t i = 0; i < n; ++i) {
+    digits += static_cast<char>(i % 10);
+  }
+  return idx({n}, digits);
+}
+
+/// 20 training and 10 test images.
+void write_mnist(const fs::path& folder, std::size_t twin = 20) {
+  write_text(folder / "train-images-idx3-ubyte", images(20, twin));
+  write_text(folder / "train-labels-idx1-ubyte", labels(20));
+  write_text(folder / "t10k-images-idx3-ubyte", images(10, 10));
+  write_text(folder / "t10k-labels-idx1-ubyte", labels(10));
+}
+
+}  // namespace
+
+TEST_CASE("mnist: a small run on drawn digits reports, saves and plots", "[examples]") {
+  const Alone alone;
+  const bool plots = !bpm_examples::plot_detail::find_program("gnuplot").empty();
+  const Words plot = plots ? Words{"--plot", alone.path("a.svg")} : Words{};
+  const Outcome outcome =
+      run(small + Words{"--seed", "4", "--threads", "2", "--json", alone.path("a.json")} + plot);
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.out, StartsWith("data            drawn digits, NOT MNIST"));
+  CHECK_THAT(outcome.out, ContainsSubstring("\nmemory "));
+  CHECK_THAT(outcome.out, ContainsSubstring("\nrejected %   error % by largest output   by gap"));
+  CHECK_THAT(outcome.out, !ContainsSubstring("paper"));
+  CHECK_THAT(outcome.errors, ContainsSubstring("draws 3/3: 100 %"));
+  CHECK_THAT(outcome.errors, !ContainsSubstring("\r"));
+
+  const Json json = alone.json("a.json");
+  CHECK(json["data"] == "drawn");
+  CHECK(json["train_size"] == 600);
+  CHECK(json["test_size"] == 200);
+  CHECK(json["draws"] == 3);
+  CHECK(json["seed"] == 4);
+  CHECK(json["threads"] == 2);
+  CHECK(json["sampler"] == "perceptron");
+  CHECK(json["kernel"] == "polynomial");
+  CHECK(json["input"] == "float");
+  CHECK(json["strategy"] == "dense");
+  for (const char* key : {"read_seconds", "train_seconds", "predict_seconds"}) {
+    CAPTURE(key);
+    CHECK(json[key].get<double>() > 0);
+  }
+  CHECK(json["kernel_seconds"].get<double>() <= json["train_seconds"].get<double>());
+  CHECK(json["peak_memory_bytes"].get<double>() > 800 * 784 * 4);
+  // The matrix is symmetric: about half of its values are computed.
+  CHECK(json["kernel_evaluations"].get<int>() >= 600 * 601 / 2);
+  CHECK(json["useful_evaluations"].get<int>() == 600 * json["support_union"].get<int>());
+  CHECK(json["support_union"].get<int>() > 100);
+  CHECK(json["support_union"].get<int>() <= 600);
+  CHECK(json["mistakes"].get<int>() > json["support_union"].get<int>());
+  CHECK(json["passes_mean"].get<double>() >= 2);
+  CHECK(json["training_errors"] == 0);
+  // 600 digits teach something, not everything.
+  CHECK(json["test_error_percent"].get<double>() > 0.5);
+  CHECK(json["test_error_percent"].get<double>() < 30);
+  CHECK(json["single_draw_error_percent"].get<double>() > 0.5);
+  CHECK(json["single_draw_error_percent"].get<double>() < 40);
+  for (const char* key : {"rejection", "rejection_gap"}) {
+    REQUIRE(json[key].size() == 11);
+    CHECK(json[key][0]["error_percent"] == json["test_error_percent"]);
+    CHECK(json[key][10]["rate_percent"] == 10);
+    CHECK(json[key][10]["error_percent"] < json[key][0]["error_percent"]);
+  }
+  CHECK(json["model_digest"].get<std::string>().size() == 64);
+  CHECK_THAT(outcome.out, ContainsSubstring(json["model_digest"].get<std::string>()));
+  if (plots) {
+    CHECK_THAT(read_text(alone.folder.path() / "a.svg"),
+               ContainsSubstring("Drawn digits (not MNIST), 600 training digits"));
+  }
+}
+
+TEST_CASE("mnist: threads and memory do not change the model, the seed does", "[examples]") {
+  const Alone alone;
+  const auto run_json = [&](const Words& more) {
+    const Outcome outcome = run(small + more + Words{"--quiet", "--json", alone.path("a.json")});
+    CAPTURE(more, outcome.errors);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.errors.empty());
+    return alone.json("a.json");
+  };
+  const Json one = run_json({"--threads", "1"});
+  const Json two = run_json({"--threads", "2"});
+  const Json windowed = run_json({"--threads", "2", "--memory", "1500k"});
+  CHECK(one["threads"] == 1);
+  CHECK(one["strategy"] == "dense");
+  CHECK(windowed["strategy"] == "windowed");
+  CHECK(windowed["kernel_evaluations"] != one["kernel_evaluations"]);
+  for (const char* key :
+       {"model_digest", "mistakes", "test_error_percent", "single_draw_error_percent", "rejection",
+        "rejection_gap", "useful_evaluations"}) {
+    CAPTURE(key);
+    CHECK(one[key] == two[key]);
+    CHECK(one[key] == windowed[key]);
+  }
+  CHECK(run_json({"--seed", "2"})["model_digest"] != one["model_digest"]);
+  CHECK(run_json({"--normalise"})["model_digest"] != one["model_digest"]);
+  CHECK(run_json({"--lambda", "1000"})["model_digest"] != one["model_digest"]);
+}
+
+TEST_CASE("mnist: every kernel learns", "[examples]") {
+  const Alone alone;
+  const std::string kernel = GENERATE("polynomial", "gaussian", "arc-cosine", "linear");
+  const Outcome outcome =
+      run(small + Words{"--kernel", kernel, "--reject", "gap", "--json", alone.path("a.json")});
+  CAPTURE(kernel, outcome.errors);
+  REQUIRE(outcome.status == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("\nrejected %   error % by gap of the best two"));
+  const Json json = alone.json("a.json");
+  CHECK(json["kernel"] == kernel);
+  CHECK(json["training_errors"] == 0);
+  CHECK(json["test_error_percent"].get<double>() < 50);
+}
+
+TEST_CASE("mnist: a wrong command line ends with status 2", "[examples]") {
+  const Alone alone;
+  refuse(2, {"--train", "0"}, "--train: '0' is no whole number");
+  refuse(2, {"--kernel", "cubic"}, "cubic not in");
+  refuse(2, {"--frobnicate"}, "--frobnicate");
+  refuse(2, {"--seed"}, "--seed");
+  const Outcome help = run({"--help"});
+  CHECK(help.status == 0);
+  CHECK_THAT(help.out, ContainsSubstring("mnist --train 5000"));
+  CHECK(help.errors.empty());
+}
+
+TEST_CASE("mnist: what cannot be done ends with status 1 and loses nothing", "[examples]") {
+  const Alone alone;
+  refuse(1, small + Words{"--json", alone.path("none/a.json")}, "cannot write");
+  refuse(1, small + Words{"--data", alone.path("none")}, "there is no folder");
+  refuse(1, {"--train", "1", "--test", "1"}, "labels are all 0");
+  {
+    const WithVariable no_programs("PATH", alone.path("none"));
+    refuse(1, small + Words{"--plot", alone.path("a.svg")}, "gnuplot was not found");
+  }
+  write_text(alone.folder.path() / "a.json", "old");
+  refuse(1, small + Words{"--memory", "10k", "--json", alone.path("a.json")},
+         "memory is 10240 bytes");
+  refuse(1, small + Words{"--degree", "64", "--offset", "100"}, "must be finite");
+  CHECK(read_text(alone.folder.path() / "a.json") == "old");
+}
+
+TEST_CASE("mnist: broken data files are refused by name", "[examples]") {
+  const Alone alone;
+  const fs::path folder = alone.folder.path() / "data";
+  const Words here{"--data", folder.string(), "--train", "20", "--test", "10"};
+  write_mnist(folder);
+  const Outcome good = run(here);
+  CHECK(good.status == 0);
+  CHECK_THAT(good.out, StartsWith("data            MNIST, " + folder.string() + "\n"));
+  CHECK_THAT(good.out, ContainsSubstring("paper"));
+
+  SECTION("more digits than there are") {
+    refuse(1, {"--data", folder.string()}, "--train asks for 60000 digits");
+  }
+  SECTION("labels of another length") {
+    write_text(folder / "train-labels-idx1-ubyte", labels(19));
+    refuse(1, here, "20 images, ");
+  }
+  SECTION("a compressed file that ends early") {
+    const std::string whole = images(20, 20);
+    const fs::path file = folder / "train-images-idx3-ubyte.gz";
+    fs::remove(folder / "train-images-idx3-ubyte");
+    ::gzFile packed = ::gzopen(file.c_str(), "wb");
+    REQUIRE(packed != nullptr);
+    REQUIRE(::gzwrite(packed, whole.data(), static_cast<unsigned>(whole.size())) > 0);
+    REQUIRE(::gzclose(packed) == Z_OK);
+    CHECK(run(here).status == 0);
+    fs::resize_file(file, fs::file_size(file) / 2);
+    refuse(1, here, file.string());
+  }
+  SECTION("equal images with different labels name the cure") {
+    write_mnist(folder, 7);
+    refuse(1, here, "lambda");
+    CHECK(run(here + Words{"--lambda", "1"}).status == 0);
+    CHECK(run(here + Words{"--lambda-relative", "0.5"}).status == 0);
+  }
+}
+
+TEST_CASE("mnist: Ctrl-C ends a run with the draws that are finished", "[examples]") {
+  const Alone alone;
+  const Words endless{"--train", "300", "--test", "100", "--draws", "100000000"};
+  ChildProcess child(program, endless + Words{"--json", alone.path("a.json")});
+  // The settings are printed right before the fit begins; give it time for some draws.
+  while (child.out().find("\nmemory ") == std::string::npos) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  child.send(SIGINT);
+  REQUIRE(child.wait() == 130);
+  if (!fs::exists(alone.folder.path() / "a.json")) {  // On a machine that is very slow.
+    CHECK_THAT(child.errors(), ContainsSubstring("stopped before the first of 100000000 draws"));
+    return;
+  }
+  const Json stopped = alone.json("a.json");
+  CHECK(stopped["single_draw_error_percent"].is_null());  // So many draws are not kept.
+  const std::string draws = stopped["draws"].dump();
+  CHECK_THAT(child.errors(),
+             ContainsSubstring("mnist: stopped after " + draws + " of 100000000 draws"));
+  CHECK_THAT(child.out(), ContainsSubstring("after " + draws + " of 100000000 draws"));
+  // The same as a run that was asked for so many.
+  const Outcome again = run({"--train", "300", "--test", "100", "--draws", draws, "--quiet",
+                             "--json", alone.path("b.json")});
+  CHECK(again.status == 0);
+  const Json whole = alone.json("b.json");
+  CHECK(whole["model_digest"] == stopped["model_digest"]);
+  CHECK(whole["mistakes"] == stopped["mistakes"]);
+  CHECK(whole["test_error_percent"] == stopped["test_error_percent"]);
+}
+
+TEST_CASE("mnist: the real digits are read and learned", "[examples]") {
+  const auto data = test_support::data_dir();
+  if (!data) return test_support::skip_without_data("mnist: the real digits are read and learned");
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "a.json").string();
+  const Outcome outcome = run({"--data", data->string(), "--train", "1000", "--test", "500",
+                               "--draws", "2", "--json", file});
+  REQUIRE(outcome.status == 0);
+  CHECK_THAT(outcome.out, StartsWith("data            MNIST, " + data->string()));
+  const Json json = Json::parse(read_text(file));
+  CHECK(json["data"] == "mnist");
+  CHECK(json["training_errors"] == 0);
+  CHECK(json["test_error_percent"].get<double>() < 18);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/gram/on_demand_gram.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "../kernels/random_inputs.hpp"
+#include "bpm/errors.hpp"
+#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "catch.hpp"
+
+TEST_CASE("values on demand are the kernel's", "[gram]") {
+  const auto inputs = test_support::normal_inputs<double>(30, 4, 1);
+  const bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<double>> gram(bpm::Polynomial(3, 0.1),
+                                                                       inputs);
+  const Eigen::MatrixXd expected = (0.1 * (inputs * inputs.transpose()).array() + 1).cube();
+  bpm::BlockScratch<double> scratch;
+  double worst = 0;
+  for (Eigen::Index i = 0; i < 30; ++i) {
+    const auto row = gram.row(i, scratch);
+    REQUIRE(row.size() == 30);
+    for (Eigen::Index j = 0; j < 30; ++j) {
+      worst = std::max(worst, std::abs(row[static_cast<std::size_t>(j)] - expected(i, j)));
+    }
+    CHECK(gram.diagonal(i) == row[static_cast<std::size_t>(i)]);
+  }
+  CHECK(worst <= 1e-12);
+  CHECK(scratch.evaluations == 900);
+  CHECK(scratch.seconds > 0);
+  CHECK(gram.size() == 30);
+  CHECK_FALSE(gram.rows_in_memory());
+  CHECK(gram.kernel().degree() == 3);
+  CHECK(gram.inputs().size() == 30);
+}
+
+TEST_CASE("memory on demand grows with the number of points, not its square", "[gram]") {
+  const auto inputs = test_support::normal_inputs<float>(1000, 16, 1);
+  const bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
+  // The inputs are read in place: norms, diagonal and the points' numbers remain.
+  CHECK(gram.bytes() == 1000 * (4 + 4 + 4));
+}
+
+TEST_CASE("a bad diagonal is found at once", "[gram]") {
+  bpm::RowMatrix<double> inputs = bpm::RowMatrix<double>::Ones(5, 3);
+  inputs.row(3).setZero();
+  using Gram = bpm::OnDemandGram<bpm::ArcCosine, bpm::RowMatrix<double>>;
+  CHECK_THROWS_AS(Gram(bpm::ArcCosine(), inputs), bpm::KernelValueError);
+  const std::vector<double> numbers{1, -1};
+  const auto kernel = [](double a, double) { return a; };
+  using Numbers = bpm::OnDemandGram<decltype(kernel), std::vector<double>>;
+  CHECK_THROWS_WITH(Numbers(kernel, numbers),
+                    Catch::Matchers::ContainsSubstring("k(x_1, x_1) is -1, must not be negative"));
+}
+
+TEST_CASE("a kernel on strings has rows and blocks like any other", "[gram]") {
+  const std::vector<std::string> words{"tea", "ten", "on"};
+  const auto kernel = [](const std::string& a, const std::string& b) {
+    double common = 0;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      common += static_cast<double>(a[i] == b[i]);
+    }
+    return common;
+  };
+  const bpm::OnDemandGram<decltype(kernel), std::vector<std::string>> gram(kernel, words);
+  bpm::BlockScratch<double> scratch;
+  const auto row = gram.row(1, scratch);
+  CHECK(std::vector<double>(row.begin(), row.end()) == std::vector<double>{2, 3, 0});
+  CHECK(gram.diagonal(2) == 2);
+}

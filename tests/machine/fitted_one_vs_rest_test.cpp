@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/machine/fitted_one_vs_rest.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "catch.hpp"
+#include "data_sets.hpp"
+
+using namespace machine_tests;
+using Catch::Matchers::Equals;
+
+namespace {
+
+auto machine(bpm::FitSettings settings = {}, std::uint64_t draws = 5) {
+  return bpm::OneVsRest(bpm::BayesPointMachine(
+      bpm::Polynomial(3), bpm::PermutedPerceptron{.draws = draws}, std::move(settings)));
+}
+
+}  // namespace
+
+TEST_CASE("one against the rest: values are the expansions, the largest wins") {
+  const Doubles inputs = triangle(90, 1);
+  const Doubles others = triangle(61, 2, 1.0);
+  const std::vector<int> labels = three_labels(90);
+  const auto fitted = machine().fit(inputs, labels);
+  const Eigen::MatrixXd values = fitted.decision_values(others);
+  REQUIRE(values.rows() == 61);
+  REQUIRE(values.cols() == 3);
+  const std::vector<int> predicted = fitted.predict(others);
+  const Doubles kernel = ((others * inputs.transpose()).array() + 1).cube();
+  const Eigen::ArrayXd self = (others.rowwise().squaredNorm().array() + 1).cube();
+  for (Eigen::Index i = 0; i < 61; ++i) {
+    int best = 0;
+    double largest = -std::numeric_limits<double>::infinity();
+    for (Eigen::Index c = 0; c < 3; ++c) {
+      double sum = 0;
+      for (std::size_t s = 0; s < fitted.support().size(); ++s) {
+        sum +=
+            fitted.coefficients()(static_cast<Eigen::Index>(s), c) * kernel(i, fitted.support()[s]);
+      }
+      CHECK(std::abs(values(i, c) - sum / std::sqrt(self[i])) < 1e-10);
+      if (values(i, c) > largest) {
+        largest = values(i, c);
+        best = fitted.classes()[static_cast<std::size_t>(c)];
+      }
+    }
+    CHECK(predicted[static_cast<std::size_t>(i)] == best);
+  }
+  // A batch of any size gives the same bits.
+  CHECK(fitted.decision_values(Doubles(others.middleRows(20, 7))) == values.middleRows(20, 7));
+}
+
+TEST_CASE("the first of equal classes wins") {
+  const auto fitted = machine().fit(triangle(30, 1), three_labels(30));
+  Eigen::MatrixXd values(4, 3);
+  values << 1, 1, 1,  //
+      0, 1, 1,        //
+      0, 0, 2,        //
+      -3, -1, -2;
+  CHECK(fitted.labels_of(values) == std::vector<int>{-3, 7, 40, 7});
+  CHECK_THROWS_WITH(fitted.labels_of(Eigen::MatrixXd::Zero(2, 2)),
+                    Equals("FittedOneVsRest::labels_of: decision_values has 2 entries, expected 3 "
+                           "(columns: one per class)"));
+}
+
+TEST_CASE("many classes with any labels, one of them a single point") {
+  const std::ptrdiff_t m = 61;
+  Doubles inputs(m, 2);
+  std::vector<int> labels;
+  for (std::ptrdiff_t i = 0; i < m; ++i) {
+    const double angle = 0.1 * static_cast<double>(i);
+    inputs.row(i) << std::cos(angle), std::sin(angle);
+    labels.push_back(i == 60 ? 1000 : -static_cast<int>(i / 10) * 17);
+  }
+  const auto fitted =
+      bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.1))).fit(inputs, labels);
+  CHECK(fitted.classes() == std::vector<int>{-85, -68, -51, -34, -17, 0, 1000});
+  CHECK(fitted.predict(inputs) == labels);
+  CHECK(fitted.report().draws == 10);
+}
+
+TEST_CASE("two classes are as good as more") {
+  const Doubles inputs = triangle(60, 1);
+  const std::vector<int> labels = two_labels(60);
+  const auto fitted = machine().fit(inputs, labels);
+  CHECK(fitted.classes() == std::vector<int>{-3, 7});
+  CHECK(fitted.predict(inputs) == labels);
+  // The two problems are each other's mirror image, on the same permutations.
+  const Eigen::MatrixXd values = fitted.decision_values(inputs);
+  CHECK(values.col(0) == -values.col(1));
+}
+
+TEST_CASE("lambda by class and by side in one against the rest") {
+  const Doubles inputs = triangle(90, 1, 0.9);
+  const std::vector<int> labels = three_labels(90);
+  const std::map<int, double> lambda{{-3, 0.5}, {7, 2.0}, {40, 5.0}};
+  const auto by_class =
+      machine({.soft_boundary = bpm::SoftBoundary::per_class(lambda)}).fit(inputs, labels);
+  std::vector<double> points;
+  for (const int label : labels) points.push_back(lambda.at(label));
+  const auto by_point =
+      machine({.soft_boundary = bpm::SoftBoundary::per_point(points)}).fit(inputs, labels);
+  CHECK(by_class.coefficients() == by_point.coefficients());
+
+  // By side: each class in turn is the positive side, as in its two-class machine.
+  const bpm::FitSettings sides{.soft_boundary = bpm::SoftBoundary::per_side(0.5, 4.0)};
+  const auto fitted = machine(sides).fit(inputs, labels);
+  for (std::size_t c = 0; c < 3; ++c) {
+    std::vector<int> against = labels;
+    for (int& label : against) label = label == fitted.classes()[c] ? 1 : 0;
+    const auto alone = machine(sides).machine().fit(inputs, against);
+    CHECK(fitted.mean_norm(c) == alone.mean_norm());
+    CHECK(fitted.training_margin(c) == alone.training_margin());
+    CHECK(fitted.plain_training_errors(c) == alone.plain_training_errors());
+    CHECK(fitted.training_margin(c) > 0);
+  }
+  CHECK_THROWS_AS(
+      machine({.soft_boundary = bpm::SoftBoundary::per_class({{7, 1.0}})}).fit(inputs, labels),
+      std::invalid_argument);
+}
+
+TEST_CASE("single draws and votes of all classes need keep_draws") {
+  const Doubles inputs = triangle(60, 1);
+  const std::vector<int> labels = three_labels(60);
+  const auto without = machine().fit(inputs, labels);
+  CHECK(without.draws(0).empty());
+  CHECK_THROWS_WITH(without.vote_fractions(inputs),
+                    Equals("FittedOneVsRest::draw_decision_values: keep_draws was false when the "
+                           "machine was fitted, must be true for single draws"));
+  CHECK_THROWS_WITH(without.draws(3), Equals("FittedOneVsRest::draws: c is 3, must be below 3"));
+  const auto kept = machine({.keep_draws = true}).fit(inputs, labels);
+  CHECK(kept.coefficients() == without.coefficients());
+  const Eigen::MatrixXd votes = kept.vote_fractions(inputs);
+  CHECK((votes.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
+  CHECK(votes.minCoeff() >= 0);
+  double error = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto c = std::find(kept.classes().begin(), kept.classes().end(), labels[i]);
+    error += 1 - votes(static_cast<Eigen::Index>(i), c - kept.classes().begin());
+  }
+  CHECK(std::abs(kept.gibbs_error(inputs, labels) - error / 60) < 1e-12);
+  // A label that no class has is always wrong.
+  CHECK(kept.gibbs_error(inputs, std::vector<int>(60, 12345)) == 1);
+  CHECK_THROWS_WITH(kept.gibbs_error(inputs, std::vector<int>(59, 7)),
+                    Equals("FittedOneVsRest::gibbs_error: labels has 59 entries, expected 60 (one "
+                           "per input)"));
+}
+
+TEST_CASE("the kernel is evaluated once for all classes") {
+  const Doubles inputs = triangle(60, 1);
+  const auto three = machine().fit(inputs, three_labels(60));
+  const auto two = machine().machine().fit(inputs, two_labels(60));
+  REQUIRE(three.strategy() == bpm::Strategy::dense);
+  CHECK(three.report().kernel_evaluations == two.report().kernel_evaluations);
+  CHECK(three.report().kernel_evaluations == 60 * 60);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+// What is refused, with which message; and that nothing is half done.
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "bpm/errors.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "catch.hpp"
+#include "data_sets.hpp"
+
+using namespace machine_tests;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::Equals;
+using Labels = std::vector<int>;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3});
+const bpm::OneVsRest one_vs_rest{machine};
+
+/// The message of the error that `call` throws; its type must be `Error`.
+template <class Error, class Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+template <class Inputs>
+std::string refusal(const Inputs& inputs, const Labels& labels) {
+  return message_of<std::invalid_argument>([&] { (void)machine.fit(inputs, labels); });
+}
+
+}  // namespace
+
+TEST_CASE("empty inputs, one class, too many classes, sizes that disagree") {
+  CHECK(refusal(Doubles(0, 2), {}) ==
+        "BayesPointMachine::fit: inputs is empty, expected one input or more of each class");
+  CHECK(refusal(triangle(3, 1), {4, 4, 4}) ==
+        "BayesPointMachine::fit: labels are all 4, expected two classes or more");
+  CHECK(refusal(triangle(3, 1), {1, 2, 3}) ==
+        "BayesPointMachine::fit: labels have 3 classes, expected two; use OneVsRest for more");
+  CHECK(refusal(triangle(4, 1), {1, 2, 1}) ==
+        "BayesPointMachine::fit: labels has 3 entries, expected 4 (one per input)");
+  CHECK(refusal(triangle(1, 1), {1}) ==
+        "BayesPointMachine::fit: labels are all 1, expected two classes or more");
+
+  CHECK_THROWS_WITH(one_vs_rest.fit(Doubles(0, 2), Labels{}),
+                    Equals("OneVsRest::fit: inputs is empty, expected one input or more of each "
+                           "class"));
+  CHECK_THROWS_WITH(one_vs_rest.fit(triangle(3, 1), Labels{-1, -1, -1}),
+                    Equals("OneVsRest::fit: labels are all -1, expected two classes or more"));
+  CHECK_THROWS_WITH(one_vs_rest.fit(triangle(3, 1), Labels{1, 2, 3, 4}),
+                    Equals("OneVsRest::fit: labels has 4 entries, expected 3 (one per input)"));
+}
+
+TEST_CASE("numbers that are not finite, by row and column") {
+  Doubles inputs = triangle(6, 1);
+  const Labels labels = two_labels(6);
+  inputs(4, 1) = nan;
+  CHECK(refusal(inputs, labels) ==
+        "BayesPointMachine::fit: inputs row 4, column 1 is nan, must be finite");
+  inputs(2, 0) = -inf;  // The first one is named.
+  CHECK(refusal(inputs, labels) ==
+        "BayesPointMachine::fit: inputs row 2, column 0 is -inf, must be finite");
+  CHECK_THROWS_WITH(one_vs_rest.fit(inputs, three_labels(6)),
+                    Equals("OneVsRest::fit: inputs row 2, column 0 is -inf, must be finite"));
+
+  const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
+  CHECK_THROWS_WITH(fitted.predict(inputs),
+                    Equals("FittedBayesPointMachine::decision_values: inputs row 2, column 0 is "
+                           "-inf, must be finite"));
+  CHECK_THROWS_WITH(one_vs_rest.fit(triangle(30, 1), three_labels(30)).predict(inputs),
+                    Equals("FittedOneVsRest::decision_values: inputs row 2, column 0 is -inf, "
+                           "must be finite"));
+}
+
+TEST_CASE("another number of columns than the training set had") {
+  const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
+  CHECK_THROWS_WITH(fitted.decision_values(Doubles::Ones(4, 3)),
+                    Equals("FittedBayesPointMachine::decision_values: inputs has 3 entries, "
+                           "expected 2 (columns: one per feature of the training set)"));
+}
+
+TEST_CASE("equal inputs with different labels: the error names lambda as the cure") {
+  Doubles inputs = triangle(12, 1);
+  Labels labels = two_labels(12);
+  inputs.row(7) = inputs.row(3);
+  labels[7] = -3;
+  labels[3] = 7;
+  const std::string expected =
+      "BayesPointMachine::fit: points 3 and 7 are equal inputs with different labels, so no "
+      "classifier separates them; set a soft boundary lambda > 0";
+  const auto message = [&](const auto& data) {
+    return message_of<bpm::NotSeparable>([&] { (void)machine.fit(data, labels); });
+  };
+  CHECK(message(inputs) == expected);
+  CHECK(message(bpm::RowMatrix<float>(inputs.cast<float>())) == expected);
+  CHECK(message(bpm::SparseRowMatrix<double>(inputs.sparseView())) == expected);
+  std::vector<std::string> strings = words(12, 1);
+  strings[7] = strings[3];
+  CHECK(message_of<bpm::NotSeparable>(
+            [&] { (void)bpm::BayesPointMachine(CommonPairs{}).fit(strings, labels); }) == expected);
+
+  // Equal inputs with equal labels are no problem, nor are a zero and a negative zero.
+  labels[7] = labels[3];
+  CHECK_NOTHROW(machine.fit(inputs, labels));
+  Doubles zeros = triangle(12, 1);
+  zeros.row(3) << 0.0, 1.0;
+  zeros.row(7) << -0.0, 1.0;
+  labels[7] = -3;
+  CHECK(message_of<bpm::NotSeparable>([&] { (void)machine.fit(zeros, labels); }) == expected);
+
+  // lambda at one of the two is enough.
+  std::vector<double> lambda(12, 0.0);
+  lambda[7] = 5.0;
+  bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::per_point(lambda)};
+  CHECK_NOTHROW(
+      bpm::BayesPointMachine(bpm::Polynomial(9), bpm::PermutedPerceptron{.draws = 3}, settings)
+          .fit(inputs, labels));
+}
+
+TEST_CASE("an input without any feature: the error names the cures") {
+  Doubles inputs = triangle(12, 1);
+  inputs.row(5).setZero();
+  const bpm::BayesPointMachine linear(bpm::Linear{});
+  CHECK(message_of<bpm::NotSeparable>([&] { (void)linear.fit(inputs, two_labels(12)); }) ==
+        "BayesPointMachine::fit: point 5 has k(x, x) = 0, so no classifier gives it a sign; add a "
+        "bias to the kernel or a soft boundary lambda > 0");
+}
+
+TEST_CASE("a budget too small: both numbers, and where they come from") {
+  const Doubles inputs = triangle(100, 1);
+  const bpm::FitSettings settings{.threads = 1, .memory = 1000};
+  const bpm::BayesPointMachine small(bpm::Polynomial(2), bpm::PermutedPerceptron{}, settings);
+  const auto message =
+      message_of<bpm::BudgetTooSmall>([&] { (void)small.fit(inputs, two_labels(100)); });
+  CHECK_THAT(message, ContainsSubstring("BayesPointMachine::fit: memory is 1000 bytes, 100 points "
+                                        "and 1 problems need at least ") &&
+                          ContainsSubstring("raise memory or use fewer threads"));
+  CHECK_THAT(message_of<bpm::BudgetTooSmall>([&] { (void)small.forecast(inputs); }),
+             ContainsSubstring("BayesPointMachine::forecast: memory is 1000 bytes"));
+  const bpm::OneVsRest several{small};
+  CHECK_THAT(message_of<bpm::BudgetTooSmall>([&] { (void)several.fit(inputs, three_labels(100)); }),
+             ContainsSubstring("OneVsRest::fit: memory is 1000 bytes, 100 points and 3 problems"));
+  CHECK_THAT(message_of<bpm::BudgetTooSmall>([&] { (void)several.forecast(inputs, 3); }),
+             ContainsSubstring("OneVsRest::forecast: memory is"));
+}
+
+TEST_CASE("kernel values that are not finite or near overflow") {
+  const auto broken = [](const auto& x, const auto& z) { return x(0) == z(0) ? 1.0 : nan; };
+  const Labels labels = two_labels(6);
+  CHECK_THAT(message_of<bpm::KernelValueError>(
+                 [&] { (void)bpm::BayesPointMachine(broken).fit(triangle(6, 1), labels); }),
+             ContainsSubstring("kernel: k(x_") && ContainsSubstring("is nan"));
+  CHECK_THAT(message_of<bpm::KernelValueError>([&] {
+               (void)bpm::BayesPointMachine(bpm::Polynomial(64))
+                   .fit(Doubles(triangle(6, 1) * 1e6), labels);
+             }),
+             ContainsSubstring("must be finite and below"));
+}
+
+TEST_CASE("labels that no classifier separates: the limits are named, and lambda") {
+  // Points on a line, labels alternating, a linear kernel.
+  Doubles inputs(4, 1);
+  inputs << 1, 2, 3, 4;
+  const Labels labels{1, 2, 1, 2};
+  const bpm::BayesPointMachine limited(bpm::Linear{},
+                                       bpm::PermutedPerceptron{.draws = 2, .max_passes = 50});
+  CHECK_THAT(
+      message_of<bpm::NotSeparable>([&] { (void)limited.fit(inputs, labels); }),
+      ContainsSubstring("BayesPointMachine::fit: no classifier without training error was "
+                        "found: draw 0 still made ") &&
+          ContainsSubstring("in pass 50 ") &&
+          ContainsSubstring("set a soft boundary lambda > 0, or raise the sampler's limits"));
+  CHECK_THAT(
+      message_of<bpm::NotSeparable>([&] { (void)bpm::OneVsRest(limited).fit(inputs, labels); }),
+      ContainsSubstring("OneVsRest::fit: no classifier") && ContainsSubstring("problem "));
+}
+
+TEST_CASE("settings of the sampler are checked by fit") {
+  const bpm::BayesPointMachine none(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 0});
+  CHECK_THROWS_WITH(none.fit(triangle(6, 1), two_labels(6)),
+                    Equals("PermutedPerceptron: draws is 0, must be 1 or more"));
+}
+
+TEST_CASE("stopped before the first draw") {
+  const Doubles inputs = triangle(30, 1);
+  const Labels labels = two_labels(30);
+  const std::string expected = "BayesPointMachine::fit: stopped before the first draw was finished";
+  CHECK(message_of<bpm::Stopped>([&] {
+          (void)machine.fit(inputs, labels, [](const bpm::Progress&) { return false; });
+        }) == expected);
+  std::stop_source source;
+  source.request_stop();
+  CHECK(message_of<bpm::Stopped>([&] {
+          (void)machine.fit(inputs, labels, bpm::IgnoreProgress{}, source.get_token());
+        }) == expected);
+  CHECK(message_of<bpm::Stopped>([&] {
+          (void)one_vs_rest.fit(inputs, three_labels(30), bpm::IgnoreProgress{},
+                                source.get_token());
+        }) == "OneVsRest::fit: stopped before the first draw was finished");
+}
+
+TEST_CASE("single draws need keep_draws") {
+  const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
+  CHECK(fitted.draws().empty());
+  const std::string expected =
+      "FittedBayesPointMachine::draw_decision_values: keep_draws was false when the machine was "
+      "fitted, must be true for single draws";
+  const Doubles others = triangle(3, 2);
+  CHECK_THROWS_WITH(fitted.draw_decision_values(others), Equals(expected));
+  CHECK_THROWS_WITH(fitted.vote_fractions(others), Equals(expected));
+  CHECK_THROWS_WITH(fitted.gibbs_error(others, two_labels(3)), Equals(expected));
+}
+
+TEST_CASE("the Gibbs error needs a label per input") {
+  const bpm::BayesPointMachine keeping(bpm::Polynomial(2), bpm::PermutedPerceptron{},
+                                       {.keep_draws = true});
+  const auto fitted = keeping.fit(triangle(30, 1), two_labels(30));
+  CHECK_THROWS_WITH(fitted.gibbs_error(triangle(3, 2), two_labels(4)),
+                    Equals("FittedBayesPointMachine::gibbs_error: labels has 4 entries, expected "
+                           "3 (one per input)"));
+  CHECK(fitted.gibbs_error(triangle(3, 2), Labels{5, 5, 5}) == 1);
+}
+
+TEST_CASE("add_draws refuses another training set and is then unchanged") {
+  const Doubles inputs = triangle(30, 1);
+  const Labels labels = two_labels(30);
+  auto fitted = machine.fit(inputs, labels);
+  const Eigen::VectorXd before = fitted.coefficients();
+  const std::string f = "FittedBayesPointMachine::add_draws: ";
+  const std::string differ = f + "inputs or labels differ from the training set, must be the same";
+  CHECK_THROWS_WITH(fitted.add_draws(0, inputs, labels),
+                    Equals(f + "draws is 0, must be 1 or more"));
+  CHECK_THROWS_WITH(fitted.add_draws(1, triangle(29, 1), labels),
+                    Equals(f + "inputs has 29 entries, expected 30 (as in the training set)"));
+  CHECK_THROWS_WITH(fitted.add_draws(1, inputs, two_labels(29)),
+                    Equals(f + "labels has 29 entries, expected 30 (as in the training set)"));
+  CHECK_THROWS_WITH(fitted.add_draws(1, triangle(30, 2), labels), Equals(differ));
+  Doubles nearly = inputs;
+  nearly(17, 1) = std::nextafter(nearly(17, 1), 10.0);
+  CHECK_THROWS_WITH(fitted.add_draws(1, nearly, labels), Equals(differ));
+  Labels other = labels;
+  std::swap(other[0], other[1]);
+  CHECK_THROWS_WITH(fitted.add_draws(1, inputs, other), Equals(differ));
+  Doubles longer = Doubles::Zero(30, 3);
+  longer.leftCols(2) = inputs;
+  CHECK_THROWS_AS(fitted.add_draws(1, longer, labels), std::invalid_argument);
+  CHECK(fitted.coefficients() == before);
+  CHECK(fitted.draw_count() == 3);
+}
+
+TEST_CASE("add_draws that fails leaves the machine as it was") {
+  const Doubles inputs = triangle(90, 1, 0.8);
+  const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.3);
+  const Labels labels = three_labels(90);
+  const auto make = [&](std::uint64_t draws, std::uint64_t max_passes) {
+    return bpm::OneVsRest(bpm::BayesPointMachine(
+        kernel, bpm::PermutedPerceptron{.draws = draws, .max_passes = max_passes},
+        {.threads = 1, .keep_draws = true}));
+  };
+  // The fewest passes that draw 0 needs are not enough for all of the next 50.
+  std::uint64_t passes = 1;
+  for (; passes < 1000; ++passes) {
+    try {
+      (void)make(1, passes).fit(inputs, labels);
+      break;
+    } catch (const bpm::NotSeparable&) {
+      continue;
+    }
+  }
+  REQUIRE(passes < 1000);
+  auto fitted = make(1, passes).fit(inputs, labels);
+  const auto before = fitted;
+  const auto values = fitted.decision_values(inputs);
+  CHECK_THROWS_AS(fitted.add_draws(50, inputs, labels), bpm::NotSeparable);
+  CHECK(fitted.decision_values(inputs) == values);
+  CHECK(fitted.coefficients() == before.coefficients());
+  CHECK(fitted.support() == before.support());
+  CHECK(fitted.draw_count() == 1);
+  CHECK(fitted.draws(0).size() == 1);
+  CHECK(fitted.report().mistakes == before.report().mistakes);
+  CHECK(fitted.report().converged);
+  // An observer's exception likewise.
+  const auto thrower = [](const bpm::Progress&) { throw std::runtime_error("enough"); };
+  CHECK_THROWS_WITH(fitted.add_draws(1, inputs, labels, thrower), Equals("enough"));
+  CHECK(fitted.draw_count() == 1);
+  CHECK(fitted.decision_values(inputs) == values);
+  // Stopped at once: nothing new, and said so.
+  std::stop_source source;
+  source.request_stop();
+  fitted.add_draws(1, inputs, labels, bpm::IgnoreProgress{}, source.get_token());
+  CHECK(fitted.draw_count() == 1);
+  CHECK(fitted.report().stopped);
+  CHECK(fitted.decision_values(inputs) == values);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A kernel of the user's own with every sampler.
+#include "pair_checks.hpp"
+
+namespace {
+
+using namespace machine_tests;
+
+struct Case {
+  // A lambda on pairs of rows, with something captured.
+  static auto kernel() {
+    return
+        [width = 0.5](const auto& x, const auto& z) { return 1 / (width + (x - z).squaredNorm()); };
+  }
+  static Doubles training() { return triangle(training_size, 1); }
+  static Doubles held_out() { return triangle(held_out_size, 2); }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A kernel of the user's own and every sampler: two classes", "[machine]",
+                        machine_tests::AllSamplers) {
+  check_two_classes<Case, TestType>();
+}
+
+TEMPLATE_LIST_TEST_CASE("A kernel of the user's own and every sampler: one against the rest",
+                        "[machine]", machine_tests::AllSamplers) {
+  check_one_vs_rest<Case, TestType>();
+}

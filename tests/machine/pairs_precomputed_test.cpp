@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// A kernel matrix that the user brings with every sampler.
+#include "pair_checks.hpp"
+
+namespace {
+
+using namespace machine_tests;
+
+struct Case {
+  static auto kernel() { return bpm::PrecomputedKernel{}; }
+  /// (<x, z> + 1)^2
+  static Doubles values(const Doubles& x, const Doubles& z) {
+    return ((x * z.transpose()).array() + 1).square();
+  }
+  static Doubles training() {
+    return values(triangle(training_size, 1), triangle(training_size, 1));
+  }
+  static Doubles held_out() {
+    return values(triangle(held_out_size, 2), triangle(training_size, 1));
+  }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A kernel matrix that the user brings and every sampler: two classes",
+                        "[machine]", machine_tests::AllSamplers) {
+  check_two_classes<Case, TestType>();
+}
+
+TEMPLATE_LIST_TEST_CASE(
+    "A kernel matrix that the user brings and every sampler: one against the rest", "[machine]",
+    machine_tests::AllSamplers) {
+  check_one_vs_rest<Case, TestType>();
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// A kernel on strings with every sampler.
+#include <string>
+#include <vector>
+
+#include "pair_checks.hpp"
+
+namespace {
+
+using namespace machine_tests;
+
+struct Case {
+  static auto kernel() { return CommonPairs{}; }
+  static std::vector<std::string> training() { return words(training_size, 1); }
+  static std::vector<std::string> held_out() { return words(held_out_size, 2); }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A kernel on strings and every sampler: two classes", "[machine]",
+                        machine_tests::AllSamplers) {
+  check_two_classes<Case, TestType>();
+}
+
+TEMPLATE_LIST_TEST_CASE("A kernel on strings and every sampler: one against the rest", "[machine]",
+                        machine_tests::AllSamplers) {
+  check_one_vs_rest<Case, TestType>();
+}

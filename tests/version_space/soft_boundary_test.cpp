@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/version_space/soft_boundary.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+const std::vector<int> classes{7, 3, 7, -1};
+const std::vector<signed char> signs{1, -1, 1, -1};
+const std::vector<double> diagonal_values{1, 2, 4, 8};
+
+std::vector<double> resolved(const bpm::SoftBoundary& boundary) {
+  const auto diagonal = [](std::ptrdiff_t i) {
+    return diagonal_values[static_cast<std::size_t>(i)];
+  };
+  return boundary.resolve(diagonal, classes, signs);
+}
+
+}  // namespace
+
+TEST_CASE("each kind of soft boundary gives one lambda a point", "[version_space]") {
+  using bpm::SoftBoundary;
+  using Values = std::vector<double>;
+  CHECK(resolved(SoftBoundary::uniform(0.5)) == Values{0.5, 0.5, 0.5, 0.5});
+  CHECK(resolved(SoftBoundary::relative(0.25)) == Values{0.25, 0.5, 1, 2});
+  CHECK(resolved(SoftBoundary::per_point({1, 0, 3, 2})) == Values{1, 0, 3, 2});
+  CHECK(resolved(SoftBoundary::per_class({{-1, 5}, {3, 6}, {7, 0.5}, {99, 1}})) ==
+        Values{0.5, 6, 0.5, 5});
+  CHECK(resolved(SoftBoundary::per_side(0.125, 4)) == Values{0.125, 4, 0.125, 4});
+}
+
+TEST_CASE("a hard boundary is no list of zeros", "[version_space]") {
+  CHECK(resolved(bpm::SoftBoundary()).empty());
+  CHECK(resolved(bpm::SoftBoundary::uniform(0)).empty());
+}
+
+TEST_CASE("only lambdas by side differ between the problems of one-vs-rest", "[version_space]") {
+  CHECK(bpm::SoftBoundary().same_for_all_classes());
+  CHECK(bpm::SoftBoundary::uniform(1).same_for_all_classes());
+  CHECK(bpm::SoftBoundary::relative(1).same_for_all_classes());
+  CHECK(bpm::SoftBoundary::per_point({1}).same_for_all_classes());
+  CHECK(bpm::SoftBoundary::per_class({{1, 1}}).same_for_all_classes());
+  CHECK_FALSE(bpm::SoftBoundary::per_side(1, 2).same_for_all_classes());
+}
+
+TEST_CASE("lambdas are finite and not negative", "[version_space]") {
+  using bpm::SoftBoundary;
+  const double nan = std::nan("");
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS(SoftBoundary::uniform(-1), std::invalid_argument);
+  CHECK_THROWS_WITH(SoftBoundary::uniform(-1),
+                    "SoftBoundary::uniform: lambda is -1, must be finite and not negative");
+  CHECK_THROWS_WITH(SoftBoundary::uniform(nan),
+                    "SoftBoundary::uniform: lambda is nan, must be finite and not negative");
+  CHECK_THROWS_WITH(SoftBoundary::relative(inf),
+                    "SoftBoundary::relative: factor is inf, must be finite and not negative");
+  CHECK_THROWS_WITH(SoftBoundary::per_point({0, 1, -2}),
+                    "SoftBoundary::per_point: lambda is -2, must be finite and not negative");
+  CHECK_THROWS_WITH(SoftBoundary::per_class({{0, 1}, {1, inf}}),
+                    "SoftBoundary::per_class: lambda is inf, must be finite and not negative");
+  CHECK_THROWS_WITH(SoftBoundary::per_side(-1, 0),
+                    "SoftBoundary::per_side: positive is -1, must be finite and not negative");
+  CHECK_THROWS_WITH(SoftBoundary::per_side(0, nan),
+                    "SoftBoundary::per_side: negative is nan, must be finite and not negative");
+}
+
+TEST_CASE("lambdas that do not fit the training set are refused", "[version_space]") {
+  CHECK_THROWS_AS(resolved(bpm::SoftBoundary::per_point({1, 2})), std::invalid_argument);
+  CHECK_THROWS_WITH(
+      resolved(bpm::SoftBoundary::per_point({1, 2})),
+      "SoftBoundary::per_point: lambda has 2 entries, expected 4 (one per training point)");
+  CHECK_THROWS_WITH(resolved(bpm::SoftBoundary::per_class({{7, 1}, {-1, 1}})),
+                    "SoftBoundary::per_class: lambda has no value for label 3, which point 1 has");
+}
