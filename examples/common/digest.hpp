@@ -30,11 +30,11 @@ struct Coefficient {
   if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
     throw std::runtime_error("sha256_hex: the cryptographic library refused SHA-256");
   }
-  constexpr char kHex[] = "0123456789abcdef";
+  constexpr char hex_digits[] = "0123456789abcdef";
   std::string text;
   for (unsigned int i = 0; i < size; ++i) {
-    text += kHex[digest[i] >> 4U];
-    text += kHex[digest[i] & 15U];
+    text += hex_digits[digest[i] >> 4U];
+    text += hex_digits[digest[i] & 15U];
   }
   return text;
 }

@@ -52,8 +52,8 @@ struct DrawnDigits {
   std::vector<int> labels;
 };
 
-inline constexpr int kDigitSide = 28;
-inline constexpr int kDigitPixels = kDigitSide * kDigitSide;
+inline constexpr int digit_side = 28;
+inline constexpr int digit_pixels = digit_side * digit_side;
 
 namespace digits_detail {
 
@@ -274,7 +274,7 @@ class Canvas {
     const int bottom = to(std::max(y0, y1));
     for (int row = top; row < bottom; ++row) {
       const float py = static_cast<float>(row) - y0;
-      float* out = distance_.data() + row * kDigitSide;
+      float* out = distance_.data() + row * digit_side;
       for (int column = left; column < right; ++column) {
         const float px = static_cast<float>(column) - x0;
         const float t = std::clamp((px * dx + py * dy) * scale, 0.0F, 1.0F);
@@ -285,20 +285,20 @@ class Canvas {
     }
   }
 
-  [[nodiscard]] const std::array<float, kDigitPixels>& squared_distances() const {
+  [[nodiscard]] const std::array<float, digit_pixels>& squared_distances() const {
     return distance_;
   }
 
  private:
   [[nodiscard]] int from(float low) const {
-    return static_cast<int>(std::ceil(std::clamp(low - reach_, 0.0F, float{kDigitSide})));
+    return static_cast<int>(std::ceil(std::clamp(low - reach_, 0.0F, float{digit_side})));
   }
   [[nodiscard]] int to(float high) const {
-    return static_cast<int>(std::floor(std::clamp(high + reach_, -1.0F, kDigitSide - 1.0F))) + 1;
+    return static_cast<int>(std::floor(std::clamp(high + reach_, -1.0F, digit_side - 1.0F))) + 1;
   }
 
   float reach_;
-  std::array<float, kDigitPixels> distance_;
+  std::array<float, digit_pixels> distance_;
 };
 
 /// The map from the unit square to pixels: bend, slant, stretch, turn, shift.
@@ -314,8 +314,8 @@ class Placement {
     const float t = static_cast<float>(style.turn) * hand.wobble() / 2;
     cosine_ = (1 - t * t) / (1 + t * t);
     sine_ = 2 * t / (1 + t * t);
-    centre_x_ = (kDigitSide - 1) / 2.0F + static_cast<float>(style.shift) * hand.wobble();
-    centre_y_ = (kDigitSide - 1) / 2.0F + static_cast<float>(style.shift) * hand.wobble();
+    centre_x_ = (digit_side - 1) / 2.0F + static_cast<float>(style.shift) * hand.wobble();
+    centre_y_ = (digit_side - 1) / 2.0F + static_cast<float>(style.shift) * hand.wobble();
   }
 
   [[nodiscard]] Knot operator()(const Knot& knot) const {
@@ -361,7 +361,7 @@ inline void draw_stroke(const std::vector<Knot>& knots, Canvas& canvas) {
 /// Depends on nothing but its arguments (and, in the last bit of a pixel now and then, on how a
 /// compiler rounds). About 10 microseconds.
 inline int draw_digit(std::uint64_t seed, std::uint64_t index,
-                      std::span<std::uint8_t, kDigitPixels> pixels, const DigitStyle& style = {}) {
+                      std::span<std::uint8_t, digit_pixels> pixels, const DigitStyle& style = {}) {
   using namespace digits_detail;
   Hand hand(seed, index);
   const std::size_t digit = hand.pick(10);
@@ -387,7 +387,7 @@ inline int draw_digit(std::uint64_t seed, std::uint64_t index,
     draw_stroke(knots, canvas);
   }
   const float far = reach * reach;
-  for (int p = 0; p < kDigitPixels; ++p) {
+  for (int p = 0; p < digit_pixels; ++p) {
     const auto at = static_cast<std::size_t>(p);
     const float distance2 = canvas.squared_distances()[at];
     if (distance2 >= far) {
@@ -417,12 +417,12 @@ inline DrawnDigits draw_digits(Eigen::Index n, std::uint64_t seed, std::uint64_t
                                 ", must be 1 or more");
   }
   DrawnDigits digits;
-  digits.images.resize(n, kDigitPixels);
+  digits.images.resize(n, digit_pixels);
   digits.labels.resize(static_cast<std::size_t>(n));
   const auto part = [&](Eigen::Index begin, Eigen::Index end) {
     for (Eigen::Index i = begin; i < end; ++i) {
-      const std::span<std::uint8_t, kDigitPixels> pixels(digits.images.data() + i * kDigitPixels,
-                                                         static_cast<std::size_t>(kDigitPixels));
+      const std::span<std::uint8_t, digit_pixels> pixels(digits.images.data() + i * digit_pixels,
+                                                         static_cast<std::size_t>(digit_pixels));
       digits.labels[static_cast<std::size_t>(i)] =
           draw_digit(seed, first + static_cast<std::uint64_t>(i), pixels, style);
     }

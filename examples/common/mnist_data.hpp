@@ -45,8 +45,8 @@ struct Digits {
   [[nodiscard]] const char* name() const noexcept { return drawn ? "drawn" : "mnist"; }
 };
 
-inline constexpr Eigen::Index kMnistTrainSize = 60000;
-inline constexpr Eigen::Index kMnistTestSize = 10000;
+inline constexpr Eigen::Index mnist_train_size = 60000;
+inline constexpr Eigen::Index mnist_test_size = 10000;
 
 namespace mnist_detail {
 
@@ -56,7 +56,7 @@ namespace mnist_detail {
                                                      const std::string& type) {
   for (const char* suffix : {"", ".gz"}) {
     for (const char* joint : {"-", "."}) {
-      auto candidate = folder / (stem + joint + type + suffix);
+      auto candidate = folder / std::string(stem).append(joint).append(type).append(suffix);
       std::error_code ignored;
       if (std::filesystem::is_regular_file(candidate, ignored)) {
         return candidate;
@@ -85,7 +85,7 @@ namespace mnist_detail {
 inline void take_first(bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index count,
                        const std::string& option, const std::filesystem::path& images,
                        const std::filesystem::path& labels) {
-  if (digits.inputs.cols() != kDigitPixels) {
+  if (digits.inputs.cols() != digit_pixels) {
     throw bpm::DataError(images.string() + ": found images of " +
                          std::to_string(digits.inputs.cols()) + " pixels, expected 784 (28 x 28)");
   }
@@ -151,8 +151,8 @@ inline void take_first(bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index 
 /// Throws `std::invalid_argument` for a count below one or above what the files hold, or a folder
 /// that is not there, and `bpm::DataError` for files that are no digits.
 [[nodiscard]] inline Digits load_digits(const std::filesystem::path& data,
-                                        Eigen::Index train = kMnistTrainSize,
-                                        Eigen::Index test = kMnistTestSize, int threads = 1) {
+                                        Eigen::Index train = mnist_train_size,
+                                        Eigen::Index test = mnist_test_size, int threads = 1) {
   // Far beyond any training set, so that the test digits do not depend on its size.
   constexpr std::uint64_t first_test_digit = 1'000'000'000;
   constexpr std::uint64_t drawing_seed = 1;

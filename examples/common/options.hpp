@@ -61,7 +61,7 @@ struct Examples {
   std::string_view second;
 };
 
-inline constexpr int kMostThreads = 1024;
+inline constexpr int most_threads = 1024;
 
 /// A number of bytes: digits with nothing, k, M or G behind them, in multiples of 1024.
 /// Throws `std::invalid_argument` for anything else and for what does not fit `std::size_t`.
@@ -199,7 +199,7 @@ inline void add_common_options(CLI::App& app, CommonOptions& options, const Exam
                    std::numeric_limits<std::uint64_t>::max())
       ->type_name("S");
   add_whole_option(app, "--threads", options.threads, "Threads to use (default: all)", 1,
-                   kMostThreads)
+                   most_threads)
       ->type_name("T");
   app.add_option("--json", options.json, "Write the results to this file")->type_name("FILE");
   app.add_option("--plot", options.plot, "Draw the results into this file (needs gnuplot)")

@@ -57,11 +57,11 @@ namespace plot_detail {
 
 /// Colours that people with any kind of colour vision tell apart on white (M. Okabe, K. Ito,
 /// "Color Universal Design", 2008), without the yellow, which is too faint for lines.
-inline constexpr std::array<std::string_view, 7> kColours{
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
+inline constexpr std::array<std::string_view, 7> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                         "#E69F00", "#56B4E9", "#000000"};
 
 /// Circle, square, triangle, diamond, ...: series differ by shape as well as by colour.
-inline constexpr std::array<int, 7> kPoints{7, 5, 9, 13, 11, 6, 4};
+inline constexpr std::array<int, 7> point_types{7, 5, 9, 13, 11, 6, 4};
 
 /// A gnuplot string that means the text and nothing else.
 [[nodiscard]] inline std::string gnuplot_string(std::string_view text) {
@@ -116,9 +116,9 @@ inline void print_number(std::ostream& out, double value) {
       style += bars ? "yerrorbars" : "points";
       break;
   }
-  style += " pointtype " + std::to_string(kPoints[number % kPoints.size()]);
+  style += " pointtype " + std::to_string(point_types[number % point_types.size()]);
   style += " pointsize 0.7 linewidth 1.5 linecolor rgb '";
-  style += kColours[number % kColours.size()];
+  style += colours[number % colours.size()];
   return style + "'";
 }
 
@@ -179,7 +179,7 @@ class TemporaryFolder {
   const char* variable = std::getenv("PATH");
   std::istringstream folders(variable == nullptr ? "" : variable);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const auto candidate = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    auto candidate = std::filesystem::path(folder.empty() ? "." : folder) / name;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(candidate, ignored) &&
         ::access(candidate.c_str(), X_OK) == 0) {

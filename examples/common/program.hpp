@@ -32,9 +32,9 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-inline constexpr int kExitFailure = 1;        ///< The work was not done.
-inline constexpr int kExitUsage = 2;          ///< The command line was not understood.
-inline constexpr int kExitInterrupted = 130;  ///< What shells report for Ctrl-C.
+inline constexpr int exit_failure = 1;        ///< The work was not done.
+inline constexpr int exit_usage = 2;          ///< The command line was not understood.
+inline constexpr int exit_interrupted = 130;  ///< What shells report for Ctrl-C.
 
 /// The text with every run of white space and control characters made one space.
 [[nodiscard]] inline std::string one_line(std::string_view text) {
@@ -78,15 +78,15 @@ inline constexpr int kExitInterrupted = 130;  ///< What shells report for Ctrl-C
     }
     if (!(out << std::flush)) {
       report("standard output could not be written");
-      return kExitFailure;
+      return exit_failure;
     }
     return EXIT_SUCCESS;
   } catch (const UsageError& error) {
     report(std::string(error.what()) + " (" + name + " --help shows the options)");
-    return kExitUsage;
+    return exit_usage;
   } catch (const Interrupted& stop) {
     report(stop.what());
-    return kExitInterrupted;
+    return exit_interrupted;
   } catch (const std::bad_alloc&) {
     report("out of memory");
   } catch (const std::exception& error) {
@@ -94,7 +94,7 @@ inline constexpr int kExitInterrupted = 130;  ///< What shells report for Ctrl-C
   } catch (...) {
     report("an error of an unknown kind");
   }
-  return kExitFailure;
+  return exit_failure;
 }
 
 }  // namespace bpm_examples

@@ -28,7 +28,7 @@ namespace bpm_examples {
 /// Seconds as h:mm:ss, rounded to whole seconds: "0:01:23". "-:--:--" for what is negative, not a
 /// number, or 1000 hours and more.
 [[nodiscard]] inline std::string format_duration(double seconds) {
-  if (!(seconds >= 0 && seconds < 3.6e6 - 0.5)) {
+  if (!(seconds >= 0) || seconds >= 3.6e6 - 0.5) {
     return "-:--:--";
   }
   const auto total = static_cast<std::int64_t>(std::llround(seconds));
@@ -58,8 +58,8 @@ namespace progress_detail {
 
 }  // namespace progress_detail
 
-inline constexpr std::size_t kWidestBar = 40;
-inline constexpr std::size_t kNarrowestBar = 5;
+inline constexpr std::size_t widest_bar = 40;
+inline constexpr std::size_t narrowest_bar = 5;
 
 /// One line of a progress bar, at most `width` characters:
 ///
@@ -81,8 +81,8 @@ inline constexpr std::size_t kNarrowestBar = 5;
   // Room for " left" is kept at the end too, so that the bar does not grow at the last step.
   const std::size_t around = label.size() + 3 + 1 + percent.size() + time.size() + 5;
   std::string line(label);
-  if (around + kNarrowestBar <= width) {
-    const std::size_t cells = std::min(kWidestBar, width - around);
+  if (around + narrowest_bar <= width) {
+    const std::size_t cells = std::min(widest_bar, width - around);
     const auto filled = static_cast<std::size_t>(std::floor(done * static_cast<double>(cells)));
     line += " [" + std::string(filled, '=') + std::string(cells - filled, ' ') + "] ";
     return line + percent + time + std::string(left);

@@ -32,8 +32,8 @@ using DigitKernel = std::variant<bpm::Polynomial, bpm::Gaussian, bpm::ArcCosine,
 /// Machines", section 4.
 struct MnistOptions {
   CommonOptions common;
-  Eigen::Index train = kMnistTrainSize;
-  Eigen::Index test = kMnistTestSize;
+  Eigen::Index train = mnist_train_size;
+  Eigen::Index test = mnist_test_size;
   std::uint64_t draws = 10;
   std::string kernel = "polynomial";
   int degree = 5;

@@ -31,7 +31,7 @@ struct RejectionRow {
 
 /// Figure 2 of R. Herbrich, T. Graepel, "Large Scale Bayes Point Machines": the error in percent at
 /// rejection rates 0, 1, ..., 10 %.
-inline constexpr std::array<double, 11> kPaperErrors{1.46, 1.10, 0.87, 0.67, 0.49, 0.37,
+inline constexpr std::array<double, 11> paper_errors{1.46, 1.10, 0.87, 0.67, 0.49, 0.37,
                                                      0.32, 0.26, 0.21, 0.14, 0.11};
 
 /// Bytes of working memory, known before they are taken. The inputs come on top.
@@ -241,8 +241,8 @@ inline void print_rejection(std::ostream& out, const MnistReport& report) {
       text << std::setw(static_cast<int>(6 + scores[1].name.size()))
            << scores[1].rows[i].error_percent;
     }
-    if (!report.drawn && i < kPaperErrors.size()) {
-      text << std::setw(8) << kPaperErrors[i];
+    if (!report.drawn && i < paper_errors.size()) {
+      text << std::setw(8) << paper_errors[i];
     }
     text << '\n';
   }
@@ -324,9 +324,9 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
     paper.title += report_detail::of_full_size(report) ? "" : ", 60000 digits";
     paper.reference = true;
     paper.marks = PlotMarks::points;
-    for (std::size_t i = 0; i < kPaperErrors.size(); ++i) {
+    for (std::size_t i = 0; i < paper_errors.size(); ++i) {
       paper.x.push_back(static_cast<double>(i));
-      paper.y.push_back(kPaperErrors[i]);
+      paper.y.push_back(paper_errors[i]);
     }
     plot.series.push_back(std::move(paper));
   }

@@ -62,9 +62,8 @@ TEST_CASE("an exception ends the hand-out of work and comes back to the caller",
 
 TEST_CASE("when every thread throws, one exception comes back", "[detail]") {
   const auto run = [] {
-    bpm::detail::parallel_for(4, 100, [](unsigned, std::ptrdiff_t) {
-      throw std::invalid_argument("each");
-    });
+    bpm::detail::parallel_for(
+        4, 100, [](unsigned, std::ptrdiff_t) { throw std::invalid_argument("each"); });
   };
   CHECK_THROWS_AS(run(), std::invalid_argument);
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string>
 #include <vector>
 
 #include "catch.hpp"
@@ -30,7 +29,7 @@ TEST_CASE("drawn digits depend on the seed and the index alone") {
     CHECK(draw_digits(300, 7, 0, threads).labels == whole.labels);
   }
   CHECK(draw_digits(2, 7, 0, 5).images == whole.images.topRows(2));
-  std::array<std::uint8_t, bpm_examples::kDigitPixels> one{};
+  std::array<std::uint8_t, bpm_examples::digit_pixels> one{};
   CHECK(draw_digit(7, 211, one) == whole.labels[211]);
   CHECK(std::equal(one.begin(), one.end(), whole.images.row(211).data()));
 }

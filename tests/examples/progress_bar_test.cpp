@@ -55,8 +55,8 @@ TEST_CASE("a bar never exceeds its width, whatever the width", "[examples]") {
           const auto open = line.find('[');
           if (open != std::string::npos) {
             const std::size_t cells = line.find(']') - open - 1;
-            REQUIRE(cells >= bpm_examples::kNarrowestBar);
-            REQUIRE(cells <= bpm_examples::kWidestBar);
+            REQUIRE(cells >= bpm_examples::narrowest_bar);
+            REQUIRE(cells <= bpm_examples::widest_bar);
             std::size_t filled = 0;
             for (const char c : line) {
               filled += c == '=' ? 1U : 0U;

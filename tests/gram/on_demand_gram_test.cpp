@@ -15,7 +15,7 @@
 TEST_CASE("values on demand are the kernel's", "[gram]") {
   const auto inputs = test_support::normal_inputs<double>(30, 4, 1);
   const bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<double>> gram(bpm::Polynomial(3, 0.1),
-                                                                       inputs);
+                                                                        inputs);
   const Eigen::MatrixXd expected = (0.1 * (inputs * inputs.transpose()).array() + 1).cube();
   bpm::BlockScratch<double> scratch;
   double worst = 0;

@@ -51,12 +51,10 @@ TEMPLATE_TEST_CASE("a matrix that is no kernel matrix is refused, with the place
   CHECK_THROWS_WITH(Gram(values), Catch::Matchers::ContainsSubstring(
                                       "PrecomputedGram: values at (1, 2) is nan, must be finite"));
   values(1, 2) = std::numeric_limits<TestType>::max();
-  CHECK_THROWS_WITH(Gram(values), Catch::Matchers::ContainsSubstring(
-                                      "must be finite and below"));
+  CHECK_THROWS_WITH(Gram(values), Catch::Matchers::ContainsSubstring("must be finite and below"));
   values = three<TestType>();
   values(2, 2) = -1;
-  CHECK_THROWS_WITH(Gram(values),
-                    "PrecomputedGram: values at (2, 2) is -1, must not be negative");
+  CHECK_THROWS_WITH(Gram(values), "PrecomputedGram: values at (2, 2) is -1, must not be negative");
   values = three<TestType>();
   values(2, 0) = 7;
   CHECK_THROWS_WITH(Gram(values),

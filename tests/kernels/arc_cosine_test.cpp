@@ -79,7 +79,8 @@ TEMPLATE_TEST_CASE("arc-cosine of an input with itself is 1 at any depth", "[ker
   }
   for (const int depth : {1, 2, 3, 7}) {
     const auto values = test_support::block_values(bpm::ArcCosine(depth), x, x);
-    CHECK(test_support::largest_difference(values.diagonal(), Eigen::VectorXd::Ones(101)) <= unit<TestType>);
+    CHECK(test_support::largest_difference(values.diagonal(), Eigen::VectorXd::Ones(101)) <=
+          unit<TestType>);
     CHECK(values.cwiseAbs().maxCoeff() <= 1 + static_cast<TestType>(unit<TestType>));
   }
 }

@@ -158,7 +158,9 @@ TEST_CASE("a user's lambda on rows agrees with the formula", "[kernels]") {
 
 TEST_CASE("a pair of one set is called in one order, so that its value is one", "[kernels]") {
   // Not symmetric to the last bit, as a user's function may be.
-  const auto kernel = [](const auto& a, const auto& b) { return a(0) + 1e-17 * b(0) + 1e-9 * a(0); };
+  const auto kernel = [](const auto& a, const auto& b) {
+    return a(0) + 1e-17 * b(0) + 1e-9 * a(0);
+  };
   const auto x = test_support::normal_inputs<double>(10, 1, 1);
   const bpm::PreparedInputs<bpm::RowMatrix<double>> prepared(x);
   const auto points = test_support::first_points(10);
@@ -212,12 +214,11 @@ TEST_CASE("a value near overflow is an error that names the pair", "[kernels]") 
   x.row(35) /= 1e2F;
   x.row(35) *= 1.5F;
   CHECK_THROWS_WITH(block_values(bpm::Polynomial(7, 1, 0), x, x),
-                    ContainsSubstring("kernel: k(x_35, x_35) is") &&
-                        !ContainsSubstring("inf"));
+                    ContainsSubstring("kernel: k(x_35, x_35) is") && !ContainsSubstring("inf"));
   CHECK_NOTHROW(block_values(bpm::Polynomial(7, 1e-2, 0), x, x));
   // The same in double is far from any limit.
-  CHECK_NOTHROW(block_values(bpm::Polynomial(7, 1, 0), x.cast<double>().eval(),
-                             x.cast<double>().eval()));
+  CHECK_NOTHROW(
+      block_values(bpm::Polynomial(7, 1, 0), x.cast<double>().eval(), x.cast<double>().eval()));
 }
 
 TEST_CASE("an inner product that overflows is an error, not a silent number", "[kernels]") {
@@ -235,8 +236,8 @@ TEMPLATE_TEST_CASE("an input of norm zero has no cosine", "[kernels]", float, do
   const bpm::SparseRowMatrix<TestType> sparse = x.sparseView();
   const auto check = [&](const auto& kernel) {
     CHECK_THROWS_AS(block_values(kernel, x, x), bpm::KernelValueError);
-    CHECK_THROWS_WITH(block_values(kernel, x, x), ContainsSubstring("k(x_0, x_4) is") &&
-                                                      ContainsSubstring("nan"));
+    CHECK_THROWS_WITH(block_values(kernel, x, x),
+                      ContainsSubstring("k(x_0, x_4) is") && ContainsSubstring("nan"));
     CHECK_THROWS_WITH(block_values(kernel, sparse, sparse), ContainsSubstring("k(x_0, x_4) is"));
   };
   check(bpm::ArcCosine(1));

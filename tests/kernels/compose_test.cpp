@@ -31,24 +31,23 @@ const bpm::Gaussian bell_kernel = bpm::Gaussian::from_gamma(0.05);
 }  // namespace
 
 TEMPLATE_TEST_CASE("sum and product of kernels", "[kernels]", float, double) {
-  CHECK(distance_from_formula<TestType>(
-            bpm::sum(cubic_kernel, bell_kernel),
-            [](const auto& x, const auto& z) { return cubic(x, z) + bell(x, z); }) <=
-        100 * unit<TestType>);
-  CHECK(distance_from_formula<TestType>(
-            bpm::product(cubic_kernel, bell_kernel),
-            [](const auto& x, const auto& z) { return cubic(x, z) * bell(x, z); }) <=
-        100 * unit<TestType>);
+  CHECK(distance_from_formula<TestType>(bpm::sum(cubic_kernel, bell_kernel),
+                                        [](const auto& x, const auto& z) {
+                                          return cubic(x, z) + bell(x, z);
+                                        }) <= 100 * unit<TestType>);
+  CHECK(distance_from_formula<TestType>(bpm::product(cubic_kernel, bell_kernel),
+                                        [](const auto& x, const auto& z) {
+                                          return cubic(x, z) * bell(x, z);
+                                        }) <= 100 * unit<TestType>);
 }
 
 TEMPLATE_TEST_CASE("scaled and biased kernels", "[kernels]", float, double) {
   CHECK(distance_from_formula<TestType>(
             bpm::scaled(bell_kernel, 3.5),
             [](const auto& x, const auto& z) { return 3.5 * bell(x, z); }) <= 10 * unit<TestType>);
-  CHECK(distance_from_formula<TestType>(bpm::biased(bell_kernel, 0.25), [](const auto& x,
-                                                                           const auto& z) {
-          return bell(x, z) + 0.25;
-        }) <= 10 * unit<TestType>);
+  CHECK(distance_from_formula<TestType>(
+            bpm::biased(bell_kernel, 0.25),
+            [](const auto& x, const auto& z) { return bell(x, z) + 0.25; }) <= 10 * unit<TestType>);
   CHECK(distance_from_formula<TestType>(
             bpm::biased(bpm::Linear{}),
             [](const auto& x, const auto& z) { return dot(x, z) + 1; }) <= 10 * unit<TestType>);
@@ -75,10 +74,10 @@ TEMPLATE_TEST_CASE("normalised: k / sqrt(k k), with 1 on the diagonal", "[kernel
 }
 
 TEMPLATE_TEST_CASE("on_unit_inputs: the kernel of x / |x|", "[kernels]", float, double) {
-  CHECK(distance_from_formula<TestType>(
-            bpm::on_unit_inputs(bpm::Polynomial(5)), [](const auto& x, const auto& z) {
-              return std::pow(x.dot(z) / (x.norm() * z.norm()) + 1, 5);
-            }) <= 100 * unit<TestType>);
+  CHECK(distance_from_formula<TestType>(bpm::on_unit_inputs(bpm::Polynomial(5)),
+                                        [](const auto& x, const auto& z) {
+                                          return std::pow(x.dot(z) / (x.norm() * z.norm()) + 1, 5);
+                                        }) <= 100 * unit<TestType>);
   CHECK(distance_from_formula<TestType>(
             bpm::on_unit_inputs(bpm::Gaussian::from_gamma(2)), [](const auto& x, const auto& z) {
               return std::exp(-2 * (x.normalized() - z.normalized()).squaredNorm());
@@ -150,8 +149,7 @@ TEST_CASE("factors and biases that make no kernel are refused", "[kernels]") {
   CHECK_THROWS_WITH(bpm::scaled(linear, std::nan("")),
                     "scaled: factor is nan, must be positive and finite");
   CHECK_THROWS_AS(bpm::biased(linear, -1), std::invalid_argument);
-  CHECK_THROWS_WITH(bpm::biased(linear, -1),
-                    "biased: bias is -1, must be finite and not negative");
+  CHECK_THROWS_WITH(bpm::biased(linear, -1), "biased: bias is -1, must be finite and not negative");
   CHECK_THROWS_WITH(bpm::biased(linear, std::numeric_limits<double>::infinity()),
                     "biased: bias is inf, must be finite and not negative");
   CHECK_NOTHROW(bpm::biased(linear, 0));

@@ -95,8 +95,8 @@ using Strings = std::vector<std::string>;
 using Things = std::vector<Thing>;
 
 template <class Kernel>
-constexpr bool works_on_vectors = bpm::PairKernel<Kernel, Eigen::RowVectorXf> &&
-                                  bpm::PairKernel<Kernel, Eigen::VectorXd>;
+constexpr bool works_on_vectors =
+    bpm::PairKernel<Kernel, Eigen::RowVectorXf> && bpm::PairKernel<Kernel, Eigen::VectorXd>;
 
 }  // namespace
 

@@ -26,8 +26,7 @@ TEMPLATE_TEST_CASE("Exponential: exp(-|x - x'| / sigma)", "[kernels]", float, do
     const auto formula = [&](const auto& x, const auto& z) {
       return std::exp(-(x - z).norm() / sigma);
     };
-    CHECK(distance_from_formula<TestType>(bpm::Exponential(sigma), formula) <=
-          10 * unit<TestType>);
+    CHECK(distance_from_formula<TestType>(bpm::Exponential(sigma), formula) <= 10 * unit<TestType>);
   }
   const auto x = test_support::normal_inputs<TestType>(20, 9, 3);
   CHECK((test_support::block_values(bpm::Exponential(0.1), x, x).diagonal().array() == 1).all());
@@ -44,8 +43,7 @@ TEST_CASE("Laplacian and Exponential refuse widths that are not positive", "[ker
   CHECK_THROWS_WITH(bpm::Laplacian(std::nan("")),
                     "Laplacian: sigma is nan, must be positive and finite");
   CHECK_THROWS_AS(bpm::Exponential(-2), std::invalid_argument);
-  CHECK_THROWS_WITH(bpm::Exponential(-2),
-                    "Exponential: sigma is -2, must be positive and finite");
+  CHECK_THROWS_WITH(bpm::Exponential(-2), "Exponential: sigma is -2, must be positive and finite");
 }
 
 TEST_CASE("the Laplacian is a function of distances, the Exponential of inner products",

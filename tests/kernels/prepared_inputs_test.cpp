@@ -63,7 +63,8 @@ TEMPLATE_TEST_CASE("dense rows of any form are padded with zeros", "[kernels]", 
 
 TEST_CASE("integers become floats", "[kernels]") {
   Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> bytes(5, 16);
-  for (auto& value : bytes.reshaped()) value = static_cast<std::uint8_t>(&value - bytes.data() + 170);
+  for (auto& value : bytes.reshaped())
+    value = static_cast<std::uint8_t>(&value - bytes.data() + 170);
   check_prepared(bytes);
   const Eigen::MatrixXi columns = bytes.cast<int>();
   check_prepared(columns);
@@ -92,7 +93,8 @@ TEMPLATE_TEST_CASE("sparse rows scatter, clear and multiply", "[kernels]", float
   CHECK(prepared.size() == 9);
   CHECK(prepared.columns() == 21);
   CHECK(prepared.bytes() == 9 * sizeof(TestType));
-  CHECK(prepared.bytes() == bpm::PreparedInputs<bpm::SparseRowMatrix<TestType>>::bytes_needed(sparse));
+  CHECK(prepared.bytes() ==
+        bpm::PreparedInputs<bpm::SparseRowMatrix<TestType>>::bytes_needed(sparse));
   Eigen::Matrix<TestType, 1, Eigen::Dynamic> row(21);
   row.setZero();
   bool same = true;
@@ -101,8 +103,10 @@ TEMPLATE_TEST_CASE("sparse rows scatter, clear and multiply", "[kernels]", float
     prepared.scatter(i, row.data());
     same = same && row == dense.row(i);
     for (std::ptrdiff_t j = 0; j < 9; ++j) {
-      const double expected = dense.row(i).template cast<double>().dot(dense.row(j).template cast<double>());
-      worst = std::max(worst, std::abs(static_cast<double>(prepared.product(j, row.data())) - expected));
+      const double expected =
+          dense.row(i).template cast<double>().dot(dense.row(j).template cast<double>());
+      worst = std::max(worst,
+                       std::abs(static_cast<double>(prepared.product(j, row.data())) - expected));
     }
     same = same && prepared.product(i, row.data()) == prepared.squared_norm(i);
     prepared.clear(i, row.data());

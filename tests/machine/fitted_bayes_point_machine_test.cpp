@@ -224,7 +224,9 @@ TEST_CASE("labels are any two integers, the larger is the positive class") {
   CHECK(mirrored.coefficients() == -model.coefficients());
   CHECK(mirrored.predict(inputs) == turned);
   // Zero counts as negative.
-  CHECK(model.labels_of(Eigen::Vector3d(-1, 0, 1)) == std::vector<int>{-3, -3, 7});
+  Eigen::VectorXd signs(3);
+  signs << -1, 0, 1;
+  CHECK(model.labels_of(signs) == std::vector<int>{-3, -3, 7});
 }
 
 TEST_CASE("the smallest training set: two points") {

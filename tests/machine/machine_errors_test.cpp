@@ -25,7 +25,7 @@ using Labels = std::vector<int>;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3});
@@ -73,7 +73,7 @@ TEST_CASE("empty inputs, one class, too many classes, sizes that disagree") {
 TEST_CASE("numbers that are not finite, by row and column") {
   Doubles inputs = triangle(6, 1);
   const Labels labels = two_labels(6);
-  inputs(4, 1) = nan;
+  inputs(4, 1) = not_a_number;
   CHECK(refusal(inputs, labels) ==
         "BayesPointMachine::fit: inputs row 4, column 1 is nan, must be finite");
   inputs(2, 0) = -inf;  // The first one is named.
@@ -164,7 +164,7 @@ TEST_CASE("a budget too small: both numbers, and where they come from") {
 }
 
 TEST_CASE("kernel values that are not finite or near overflow") {
-  const auto broken = [](const auto& x, const auto& z) { return x(0) == z(0) ? 1.0 : nan; };
+  const auto broken = [](const auto& x, const auto& z) { return x(0) == z(0) ? 1.0 : not_a_number; };
   const Labels labels = two_labels(6);
   CHECK_THAT(message_of<bpm::KernelValueError>(
                  [&] { (void)bpm::BayesPointMachine(broken).fit(triangle(6, 1), labels); }),

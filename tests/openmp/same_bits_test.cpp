@@ -30,15 +30,14 @@ long all_kernels(Eigen::Index m, Eigen::Index d) {
          bits_that_differ(bpm::Gaussian::from_sigma(2), inputs, 20) +
          bits_that_differ(bpm::ArcCosine(2), inputs, 20) +
          bits_that_differ(bpm::Laplacian(3), inputs, 20) +
-         bits_that_differ(bpm::Polynomial(5, 0.1), sparse, 20) +
-         bits_that_differ(user, inputs, 20);
+         bits_that_differ(bpm::Polynomial(5, 0.1), sparse, 20) + bits_that_differ(user, inputs, 20);
 }
 
 /// The whole matrix of one set.
 template <class T>
 bpm::RowMatrix<T> whole_matrix(const bpm::RowMatrix<T>& inputs, unsigned threads) {
   const bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<T>> source(bpm::Gaussian::from_sigma(2),
-                                                                  inputs);
+                                                                   inputs);
   const bpm::DenseGram<T> gram(source, threads);
   bpm::BlockScratch<T> scratch;
   bpm::RowMatrix<T> values(gram.size(), gram.size());

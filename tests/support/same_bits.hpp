@@ -179,8 +179,8 @@ class BitsTest {
   bpm::RowMatrix<Scalar> alone_;
 };
 
-/// Values that differ, over all sizes from 1 to the number of inputs. Whole matrices are made of one
-/// size in `gram_step`.
+/// Values that differ, over all sizes from 1 to the number of inputs. Whole matrices are made of
+/// one size in `gram_step`.
 template <class Kernel, class I>
 long bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t gram_step) {
   BitsTest<Kernel, I> test(kernel, inputs);

@@ -47,8 +47,8 @@ double kolmogorov_smirnov(std::vector<double> sample, Law&& law) {
   double distance = 0;
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const double p = law(sample[i]);
-    distance = std::max({distance, p - static_cast<double>(i) / n,
-                         static_cast<double>(i + 1) / n - p});
+    distance =
+        std::max({distance, p - static_cast<double>(i) / n, static_cast<double>(i + 1) / n - p});
   }
   return distance * std::sqrt(n);
 }

@@ -212,12 +212,10 @@ TEST_CASE("a version space refuses labels and lambdas that do not fit", "[versio
   CHECK_THROWS_WITH(
       Space(gram, {1, 1, -1}, lambda({1})),
       "KernelVersionSpace: lambda has 1 entries, expected 3 (one per training point)");
-  CHECK_THROWS_WITH(
-      Space(gram, {1, 1, -1}, lambda({1, 2, -3})),
-      "KernelVersionSpace: lambda at 2 is -3, must be finite and not negative");
-  CHECK_THROWS_WITH(
-      Space(gram, {1, 1, -1}, lambda({std::nan(""), 0, 0})),
-      "KernelVersionSpace: lambda at 0 is nan, must be finite and not negative");
+  CHECK_THROWS_WITH(Space(gram, {1, 1, -1}, lambda({1, 2, -3})),
+                    "KernelVersionSpace: lambda at 2 is -3, must be finite and not negative");
+  CHECK_THROWS_WITH(Space(gram, {1, 1, -1}, lambda({std::nan(""), 0, 0})),
+                    "KernelVersionSpace: lambda at 0 is nan, must be finite and not negative");
   const Space space(gram, problem.labels);
   bpm::BlockScratch<double> scratch;
   CHECK_THROWS_WITH(space.outputs(Eigen::MatrixXd::Zero(2, 1), scratch),

@@ -3,12 +3,12 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <utility>
 #include <cstddef>
 #include <limits>
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "../kernels/random_inputs.hpp"
@@ -47,9 +47,9 @@ void check_factor(const bpm::KernelFactor& factor, const Eigen::MatrixXd& sampli
   for (Eigen::Index c = 0; c < rank; ++c) {
     const auto pivot = factor.pivots[static_cast<std::size_t>(c)];
     const double entry = factor.factor(pivot, c);
-    falling = falling && entry > 0 &&
-              (c == 0 || entry <= factor.factor(factor.pivots[std::size_t(c - 1)], c - 1) *
-                                      (1 + 1e-12));
+    falling =
+        falling && entry > 0 &&
+        (c == 0 || entry <= factor.factor(factor.pivots[std::size_t(c - 1)], c - 1) * (1 + 1e-12));
     for (Eigen::Index later = c + 1; later < rank; ++later) {
       triangular = triangular && factor.factor(pivot, later) == 0;
     }

@@ -33,8 +33,9 @@ class ArcCosine {
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
     constexpr auto pi = std::numbers::pi_v<Scalar>;
-    // One root of the product: <x, x> / sqrt(<x, x>^2) is exactly 1. A product that overflows would
-    // make a silent 0 of the quotient; the difference makes it NaN, which is refused.
+    // One root of the product rounds once where two roots round three times. A product that
+    // overflows would make a silent 0 of the quotient; the difference makes it NaN, which is
+    // refused.
     const Array square = xx * zz;
     Array t = xz / square.sqrt() + (square - square);
     for (int layer = 1; layer < depth_; ++layer) {

@@ -26,6 +26,10 @@ template <class Array>
 ///  - `from_width(w)`: exp(-|x - x'|^2 / w^2), the convention of "Robust Bayes Point Machines";
 ///  - `from_gamma(g)`: exp(-g |x - x'|^2), the convention of LIBSVM.
 /// All throw std::invalid_argument unless the parameter is positive and finite.
+///
+/// The distance is made of inner products, |x|^2 + |x'|^2 - 2 <x, x'>, and is wrong by the rounding
+/// of |x|^2: centre inputs that lie far from the origin for their spread (years, kelvins), or give
+/// them in double.
 class Gaussian {
  public:
   [[nodiscard]] static Gaussian from_sigma(double sigma) {
