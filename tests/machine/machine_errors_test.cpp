@@ -164,7 +164,9 @@ TEST_CASE("a budget too small: both numbers, and where they come from") {
 }
 
 TEST_CASE("kernel values that are not finite or near overflow") {
-  const auto broken = [](const auto& x, const auto& z) { return x(0) == z(0) ? 1.0 : not_a_number; };
+  const auto broken = [](const auto& x, const auto& z) {
+    return x(0) == z(0) ? 1.0 : not_a_number;
+  };
   const Labels labels = two_labels(6);
   CHECK_THAT(message_of<bpm::KernelValueError>(
                  [&] { (void)bpm::BayesPointMachine(broken).fit(triangle(6, 1), labels); }),

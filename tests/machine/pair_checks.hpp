@@ -38,7 +38,7 @@ inline constexpr bool is_precomputed = std::same_as<Kernel, bpm::PrecomputedKern
 /// Everything that a fit made, for comparison to the bit.
 template <class Fitted, class Inputs>
 void check_same_model(const Fitted& a, const Fitted& b, const Inputs& inputs) {
-  CHECK(a.support() == b.support());
+  REQUIRE(a.support() == b.support());
   CHECK(a.coefficients() == b.coefficients());
   CHECK(a.decision_values(inputs) == b.decision_values(inputs));
   CHECK(a.draw_count() == b.draw_count());
@@ -152,7 +152,7 @@ void check_two_classes() {
   sampler.draws = 2;
   auto in_parts = fit(settings);
   CHECK(in_parts.draw_count() == 2);
-  CHECK_FALSE(in_parts.coefficients().isApprox(fitted.coefficients(), 1e-9));
+  CHECK_FALSE(in_parts.decision_values(held_out) == values);
   in_parts.add_draws(1, inputs, labels);
   in_parts.add_draws(3, inputs, labels);
   check_same_model(in_parts, fitted, held_out);

@@ -64,7 +64,8 @@ namespace detail {
   std::vector<ErrorRejectPoint> curve;
   curve.reserve(rates.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    if (!(rates[i] >= 0 && rates[i] < 1)) {
+    const bool in_range = rates[i] >= 0 && rates[i] < 1;  // false for NaN
+    if (!in_range) {
       detail::fail("error_reject_curve", detail::join("rates[", i, "]"), "is ", rates[i],
                    ", must be at least 0 and below 1");
     }

@@ -31,7 +31,8 @@ class DenseGram {
   template <GramAccess Source, class GoOn>
   DenseGram(const Source& source, unsigned threads, GoOn&& go_on)
       : size_(source.size()), values_(size_ * size_) {
-    const std::ptrdiff_t tiles = (size_ + tile - 1) / tile;
+    const std::ptrdiff_t side = (size_ + tile - 1) / tile;
+    const std::ptrdiff_t tiles = side * (side + 1) / 2;
     threads = detail::thread_count(threads);
     std::vector<BlockScratch<T>> scratch(threads);
     detail::Buffer<PointIndex> points(size_);
@@ -39,7 +40,7 @@ class DenseGram {
     std::atomic<bool> stopped{false};
     std::ptrdiff_t done = 0;
     std::mutex mutex;
-    detail::parallel_for(threads, tiles * (tiles + 1) / 2, [&](unsigned worker, std::ptrdiff_t n) {
+    detail::parallel_for(threads, tiles, [&](unsigned worker, std::ptrdiff_t n) {
       if (stopped) {
         return;
       }
@@ -55,7 +56,7 @@ class DenseGram {
         mirror(i, j, height, width);
       }
       const std::scoped_lock lock(mutex);
-      if (!go_on(static_cast<double>(++done) / static_cast<double>(tiles * (tiles + 1) / 2))) {
+      if (!go_on(static_cast<double>(++done) / static_cast<double>(tiles))) {
         stopped = true;
       }
     });

@@ -34,9 +34,33 @@ template <class Scalar>
 inline constexpr Scalar largest_kernel_value =
     std::numeric_limits<Scalar>::max() * std::numeric_limits<Scalar>::epsilon();
 
+/// Marks a function of which there shall be one piece of machine code. Inlined here and there, the
+/// same formula is not the same bits: a compiler fuses a multiplication with an addition, or not,
+/// by what it knows of the arguments (that a norm is one number for the whole row, say).
+#if defined(__clang__)
+#define BPM_DETAIL_ONE_COPY __attribute__((noinline))
+#elif defined(__GNUC__)
+#define BPM_DETAIL_ONE_COPY __attribute__((noipa))
+#elif defined(_MSC_VER)
+#define BPM_DETAIL_ONE_COPY __declspec(noinline)
+#else
+#define BPM_DETAIL_ONE_COPY
+#endif
+
+template <class Kernel, class Chunk>
+BPM_DETAIL_ONE_COPY void inner_product_chunk(const Kernel& kernel, const Chunk& xz, const Chunk& xx,
+                                             const Chunk& zz, Chunk& out) {
+  out = kernel.from_inner_products(xz, xx, zz);
+}
+
+template <class Kernel, class Chunk>
+BPM_DETAIL_ONE_COPY void manhattan_chunk(const Kernel& kernel, const Chunk& distances, Chunk& out) {
+  out = kernel.from_manhattan_distances(distances);
+}
+
 /// Applies a pointwise function to `count` numbers in registers' multiples: the tail is padded, so
 /// that a packet's exp and a scalar's, which differ, are never mixed.
-/// `function(values, offset, filled)` gets an array and where it came from.
+/// `function(values, offset, filled, out)` gets an array and where it came from.
 inline constexpr int map_width = 32;
 
 template <class Scalar, class Function>
@@ -45,14 +69,16 @@ void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
   std::ptrdiff_t i = 0;
   for (; i + map_width <= count; i += map_width) {
     const Chunk in = Eigen::Map<const Chunk>(values + i);
-    const Chunk out = function(in, i, map_width);
+    Chunk out;
+    function(in, i, map_width, out);
     Eigen::Map<Chunk>(values + i) = out;
   }
   if (i < count) {
     const auto rest = static_cast<int>(count - i);
     Chunk in = Chunk::Ones();
     for (int l = 0; l < rest; ++l) in[l] = values[i + l];
-    const Chunk out = function(in, i, rest);
+    Chunk out;
+    function(in, i, rest, out);
     for (int l = 0; l < rest; ++l) values[i + l] = out[l];
   }
 }
@@ -87,15 +113,16 @@ void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar*
                                 Scalar* values, std::ptrdiff_t count) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
   const Chunk left = Chunk::Constant(norm);
-  map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset, int filled) -> Chunk {
-    Chunk right = Chunk::Ones();
-    if (filled == map_width) {
-      right = Eigen::Map<const Chunk>(norms + offset);
-    } else {
-      for (int l = 0; l < filled; ++l) right[l] = norms[offset + l];
-    }
-    return kernel.from_inner_products(products, left, right);
-  });
+  map_padded(values, count,
+             [&](const Chunk& products, std::ptrdiff_t offset, int filled, Chunk& out) {
+               Chunk right = Chunk::Ones();
+               if (filled == map_width) {
+                 right = Eigen::Map<const Chunk>(norms + offset);
+               } else {
+                 for (int l = 0; l < filled; ++l) right[l] = norms[offset + l];
+               }
+               inner_product_chunk(kernel, products, left, right, out);
+             });
 }
 
 }  // namespace detail
@@ -166,8 +193,8 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
       detail::apply_inner_product_kernel(kernel, x.squared_norm(rows.data()[a]),
                                          scratch.norms.data(), row, count_cols);
     } else if constexpr (by_distances) {
-      detail::map_padded(row, count_cols, [&](const auto& distances, auto, auto) {
-        return std::remove_cvref_t<decltype(distances)>(kernel.from_manhattan_distances(distances));
+      detail::map_padded(row, count_cols, [&](const auto& distances, auto, auto, auto& out) {
+        detail::manhattan_chunk(kernel, distances, out);
       });
     }
     detail::check_kernel_row(row, count_cols, rows.data()[a], cols.data());

@@ -11,6 +11,7 @@
 
 #include "bpm/detail/buffer.hpp"
 #include "bpm/detail/lanes.hpp"
+#include "bpm/detail/multiply_add.hpp"
 #include "bpm/detail/row_products.hpp"
 #include "bpm/kernels/inputs.hpp"
 
@@ -128,7 +129,7 @@ class PreparedInputs<I> {
     for (std::ptrdiff_t i = 0; i < size(); ++i) {
       Scalar sum = 0;
       for (typename I::InnerIterator entry(inputs, i); entry; ++entry) {
-        sum += entry.value() * entry.value();
+        sum = detail::multiply_add(entry.value(), entry.value(), sum);
       }
       norms_[i] = sum;
     }
@@ -160,7 +161,7 @@ class PreparedInputs<I> {
   [[nodiscard]] Scalar product(std::ptrdiff_t i, const Scalar* dense) const {
     Scalar sum = 0;
     for (typename I::InnerIterator entry(*inputs_, i); entry; ++entry) {
-      sum += entry.value() * dense[entry.col()];
+      sum = detail::multiply_add(entry.value(), dense[entry.col()], sum);
     }
     return sum;
   }

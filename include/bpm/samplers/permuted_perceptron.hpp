@@ -247,7 +247,7 @@ struct PermutedPerceptron {
         return true;
       }
       last_progress_ = now;
-      double done = static_cast<double>(finished_);
+      auto done = static_cast<double>(finished_);
       for (const double fraction : fractions_) done += fraction;
       halted_ = !control_.go_on({.stage = "draws",
                                  .fraction = done / static_cast<double>(settings_.draws),

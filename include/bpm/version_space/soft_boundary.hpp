@@ -35,8 +35,8 @@ class SoftBoundary {
   }
   /// One lambda a point, in the order of the training set.
   [[nodiscard]] static SoftBoundary per_point(std::vector<double> lambda) {
-    for (std::size_t i = 0; i < lambda.size(); ++i) {
-      check_lambda(lambda[i], "SoftBoundary::per_point", "lambda");
+    for (const double value : lambda) {
+      check_lambda(value, "SoftBoundary::per_point", "lambda");
     }
     SoftBoundary result(Kind::per_point);
     result.per_point_ = std::move(lambda);
