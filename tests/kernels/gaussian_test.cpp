@@ -59,6 +59,9 @@ TEMPLATE_TEST_CASE("the Gaussian of an input with itself is exactly 1", "[kernel
 
 TEST_CASE("the Gaussian refuses widths that are not positive", "[kernels]") {
   CHECK_THROWS_AS(bpm::Gaussian::from_sigma(0), std::invalid_argument);
+  // 1 / sigma^2 overflows.
+  CHECK_THROWS_WITH(bpm::Gaussian::from_sigma(1e-200),
+                    "Gaussian: gamma, from the width given, is inf, must be positive and finite");
   CHECK_THROWS_WITH(bpm::Gaussian::from_sigma(0),
                     "Gaussian::from_sigma: sigma is 0, must be positive and finite");
   CHECK_THROWS_WITH(bpm::Gaussian::from_width(-1),

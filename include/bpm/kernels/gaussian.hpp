@@ -60,7 +60,9 @@ class Gaussian {
   }
 
  private:
-  explicit Gaussian(double gamma) : gamma_(gamma) {}
+  explicit Gaussian(double gamma) : gamma_(gamma) {
+    check_positive(gamma, "Gaussian", "gamma, from the width given,");
+  }
 
   static void check_positive(double value, const char* function, const char* name) {
     detail::check(std::isfinite(value) && value > 0, function, name, "is ", value,
