@@ -171,39 +171,6 @@ TEST_CASE("equal inputs with opposite labels cost a plain training error, not th
   CHECK(fitted.plain_training_errors() == wrong);
 }
 
-TEST_CASE("float, double, integer and sparse inputs tell the same story") {
-  // Whole numbers, so that all four hold the same inputs.
-  const Doubles inputs = (triangle(60, 1, 0.4) * 100).array().round();
-  const Doubles others = (triangle(60, 2, 1.0) * 100).array().round();
-  const std::vector<int> labels = two_labels(60);
-  const bpm::BayesPointMachine machine(bpm::Polynomial(3, 1e-4, 1.0), bpm::PermutedPerceptron{});
-  const auto reference = machine.fit(inputs, labels);
-  const Eigen::VectorXd values = reference.decision_values(others);
-
-  const auto in_float = machine.fit(bpm::RowMatrix<float>(inputs.cast<float>()), labels);
-  const Eigen::VectorXd floats =
-      in_float.decision_values(bpm::RowMatrix<float>(others.cast<float>()));
-  CHECK((floats - values).cwiseAbs().maxCoeff() < 0.05);  // A mistake may go the other way.
-
-  // Integers are taken as float.
-  const auto in_int = machine.fit(bpm::RowMatrix<int>(inputs.cast<int>()), labels);
-  CHECK(in_int.decision_values(bpm::RowMatrix<int>(others.cast<int>())) == floats);
-  const auto in_short =
-      machine.fit(bpm::RowMatrix<std::int16_t>(inputs.cast<std::int16_t>()), labels);
-  CHECK(in_short.decision_values(bpm::RowMatrix<float>(others.cast<float>())) == floats);
-
-  const bpm::SparseRowMatrix<double> sparse = inputs.sparseView();
-  const bpm::SparseRowMatrix<double> sparse_others = others.sparseView();
-  const auto in_sparse = machine.fit(sparse, labels);
-  REQUIRE(in_sparse.support() == reference.support());
-  CHECK((in_sparse.decision_values(sparse_others) - values).cwiseAbs().maxCoeff() < 1e-10);
-
-  // Column-major storage and expressions are read as they are.
-  const Eigen::MatrixXd columns = inputs;
-  CHECK(machine.fit(columns, labels).decision_values(others) == values);
-  CHECK(machine.fit(inputs.topRows(60), labels).decision_values(Eigen::MatrixXd(others)) == values);
-}
-
 TEST_CASE("labels are any two integers, the larger is the positive class") {
   const Doubles inputs = triangle(40, 1);
   const std::vector<int> first = two_labels(40);

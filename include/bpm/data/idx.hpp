@@ -104,6 +104,7 @@ class IdxReader {
     }
     // No vector can be longer than a signed count of bytes, whatever the machine.
     constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+    std::size_t slice = 1;
     for (int i = 0; i < magic[3]; ++i) {
       std::array<std::uint8_t, 4> word{};
       const std::size_t start = offset_;
@@ -112,10 +113,12 @@ class IdxReader {
       for (const std::uint8_t byte : word) {
         size = size * 256 + byte;
       }
-      if (size != 0 && count_ > limit / size) {
-        data_error(name_, ": byte ", start, ": found size ", size, " after ", count_,
+      // The product of the sizes that are not 0: one empty dimension does not excuse the others.
+      if (size != 0 && slice > limit / size) {
+        data_error(name_, ": byte ", start, ": found size ", size, " after ", slice,
                    " elements a slice, expected a tensor that fits in memory");
       }
+      slice *= std::max<std::size_t>(size, 1);
       count_ *= size;
       sizes_.push_back(size);
     }

@@ -159,6 +159,10 @@ template <class Scalar = double>
     std::istream& stream, std::string_view name = "SVMlight stream",
     const SvmlightSettings& settings = {}) {
   auto entries = detail::read_svmlight_entries<Scalar>(stream, name, settings);
+  if (entries.values.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    detail::data_error(name, ": found ", entries.values.size(),
+                       " entries, expected fewer than 2^31");
+  }
   const std::vector<int> starts(entries.starts.begin(), entries.starts.end());
   using View = Eigen::Map<const SparseInputMatrix<Scalar>>;
   const View view(static_cast<Eigen::Index>(entries.labels.size()), entries.width,

@@ -33,11 +33,8 @@ class ArcCosine {
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
     constexpr auto pi = std::numbers::pi_v<Scalar>;
-    // One root of the product rounds once where two roots round three times. A product that
-    // overflows would make a silent 0 of the quotient; zero times infinity makes it NaN, which is
-    // refused.
-    const Array square = xx * zz;
-    Array t = xz / square.sqrt() + Scalar{0} * square;
+    // Two roots: the product of two squared norms leaves the range of float for inputs that do not.
+    Array t = xz / (xx.sqrt() * zz.sqrt());
     for (int layer = 1; layer < depth_; ++layer) {
       // NaN (a zero norm) must survive the clamp, so comparisons select instead of min and max.
       t = (t > Scalar{1}).select(Scalar{1}, (t < Scalar{-1}).select(Scalar{-1}, t)).eval();

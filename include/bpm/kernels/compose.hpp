@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <utility>
 
 #include "bpm/detail/check.hpp"
@@ -12,6 +13,20 @@
 /// kernel again; it works on blocks when its parts do and on any input type that its parts take.
 
 namespace bpm {
+
+namespace detail {
+
+/// A kernel value to compute with: kernels that count return integers, which would truncate.
+template <class Value>
+[[nodiscard]] constexpr auto real_value(Value value) {
+  if constexpr (std::floating_point<Value>) {
+    return value;
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+}  // namespace detail
 
 /// k = k1 + k2: the features of both.
 template <class First, class Second>
@@ -29,7 +44,7 @@ struct Sum {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return first(x, z) + second(x, z);
+    return detail::real_value(first(x, z)) + detail::real_value(second(x, z));
   }
 };
 
@@ -49,7 +64,7 @@ struct Product {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return first(x, z) * second(x, z);
+    return detail::real_value(first(x, z)) * detail::real_value(second(x, z));
   }
 };
 
@@ -75,7 +90,7 @@ struct Scaled {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    const auto value = inner(x, z);
+    const auto value = detail::real_value(inner(x, z));
     return value * static_cast<decltype(value)>(factor);
   }
 };
@@ -103,7 +118,7 @@ struct Biased {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    const auto value = inner(x, z);
+    const auto value = detail::real_value(inner(x, z));
     return value + static_cast<decltype(value)>(bias);
   }
 };
@@ -127,7 +142,8 @@ struct Normalised {
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
     using std::sqrt;
-    return inner(x, z) / (sqrt(inner(x, x)) * sqrt(inner(z, z)));
+    return detail::real_value(inner(x, z)) /
+           (sqrt(detail::real_value(inner(x, x))) * sqrt(detail::real_value(inner(z, z))));
   }
 };
 

@@ -34,7 +34,8 @@ using SparseRowMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
 
 /// One input a row of any dense Eigen expression. float and double are used as they are; integers
 /// (pixels) are taken as float. Row-major storage with a row length that is a multiple of 64 bytes
-/// is read in place, anything else is copied once.
+/// is read in place, anything else is copied once. Evaluate products first: as with any expression
+/// of Eigen, X * W would be computed again whenever it is read.
 template <class I>
 concept DenseInputs =
     std::derived_from<I, Eigen::MatrixBase<I>> &&
@@ -46,7 +47,8 @@ template <class I>
 concept SparseInputs = std::derived_from<I, Eigen::SparseCompressedBase<I>> &&
                        bool(I::IsRowMajor) && std::floating_point<typename I::Scalar>;
 
-/// Any other random-access range: strings, graphs, structs of the user's own.
+/// Any other random-access range: strings, graphs, structs of the user's own. A machine keeps
+/// copies of elements: of a view or a pointer, the view or the pointer.
 template <class I>
 concept RangeInputs =
     !std::derived_from<I, Eigen::EigenBase<I>> && std::ranges::random_access_range<const I> &&

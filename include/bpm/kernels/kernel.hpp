@@ -26,11 +26,12 @@ concept PairKernel = requires(const K& kernel, const Input& x) {
 ///     template <class Array>
 ///     Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const;
 ///
-/// on fixed-size `Eigen::Array<T, N, 1>` with T float or double. Dense and sparse inputs then get
-/// whole blocks of inner products at matrix-product speed. The function must be pointwise (element
-/// i of the result depends on element i of the arguments only) and symmetric in xx and zz;
-/// `check_kernel` tests both. By-value return, because an Eigen expression would refer to locals.
-/// Satisfied by `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions.
+/// on fixed-size `Eigen::Array<T, N, 1>` with T float or double. Dense inputs then get whole blocks
+/// of inner products at matrix-product speed; sparse inputs one scatter a row and a walk a value.
+/// The function must be pointwise (element i of the result depends on element i of the arguments
+/// only) and symmetric in xx and zz; `check_kernel` tests both. By-value return, because an Eigen
+/// expression would refer to locals. Satisfied by `Linear`, `Polynomial`, `Gaussian`,
+/// `Exponential`, `ArcCosine` and compositions.
 template <class K>
 concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                       const Eigen::Array<double, 8, 1>& d) {
@@ -56,12 +57,20 @@ concept EigenVector =
     requires { typename X::Scalar; } && (std::derived_from<X, Eigen::MatrixBase<X>> ||
                                          std::derived_from<X, Eigen::SparseMatrixBase<X>>);
 
-/// k(x, z) of an inner-product kernel for one pair, in the inputs' own precision.
+/// The precision in which one pair is evaluated: the inputs' own, double for integers.
+template <EigenVector X>
+using pair_scalar_t =
+    std::conditional_t<std::floating_point<typename X::Scalar>, typename X::Scalar, double>;
+
+/// k(x, z) of an inner-product kernel for one pair.
 template <class K, EigenVector X, EigenVector Z>
-[[nodiscard]] typename X::Scalar pair_from_inner_products(const K& kernel, const X& x, const Z& z) {
-  using Scalar = typename X::Scalar;
+[[nodiscard]] pair_scalar_t<X> pair_from_inner_products(const K& kernel, const X& x, const Z& z) {
+  using Scalar = pair_scalar_t<X>;
   using One = Eigen::Array<Scalar, 1, 1>;
-  const One value = kernel.from_inner_products(One(x.dot(z)), One(x.dot(x)), One(z.dot(z)));
+  const auto product = [](const auto& a, const auto& b) {
+    return One(a.template cast<Scalar>().dot(b.template cast<Scalar>()));
+  };
+  const One value = kernel.from_inner_products(product(x, z), product(x, x), product(z, z));
   return value(0);
 }
 

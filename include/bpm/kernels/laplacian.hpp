@@ -28,8 +28,10 @@ class Laplacian {
 
   template <detail::EigenVector X, detail::EigenVector Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    using Scalar = typename X::Scalar;
-    return std::exp(static_cast<Scalar>(-1 / sigma_) * (x - z).cwiseAbs().sum());
+    using Scalar = detail::pair_scalar_t<X>;
+    const Scalar distance =
+        (x.template cast<Scalar>() - z.template cast<Scalar>()).cwiseAbs().sum();
+    return std::exp(static_cast<Scalar>(-1 / sigma_) * distance);
   }
 
  private:

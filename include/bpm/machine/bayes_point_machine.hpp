@@ -32,10 +32,11 @@ namespace bpm {
 ///
 /// A user's own kernel is a callable on two inputs, of any type:
 ///
-///     const auto common = [](const std::string& a, const std::string& b) {
-///       return double(std::ranges::count_if(a, [&](char c) { return b.contains(c); }));
+///     const auto prefix = [](const std::string& a, const std::string& b) {
+///       const auto [end, other] = std::ranges::mismatch(a, b);
+///       return double(end - a.begin());                // letters that both begin with
 ///     };
-///     const auto words = bpm::BayesPointMachine(common).fit(std::vector<std::string>{...},
+///     const auto words = bpm::BayesPointMachine(prefix).fit(std::vector<std::string>{...},
 ///     labels);
 ///
 /// Fitting leaves the machine as it was; everything there is to predict with is in what it returns.

@@ -14,8 +14,10 @@ struct FitSettings {
   SoftBoundary soft_boundary{};  ///< lambda; none by default: the training set must be separable.
   std::uint64_t seed = 1;        ///< Same seed, same model, whatever the two settings below.
   unsigned threads = 0;          ///< 0: as many as the machine runs.
-  /// Bytes that the fit may take beside the caller's inputs. It chooses between the whole kernel
-  /// matrix and windowed evaluation; the model is the same.
+  /// Working memory of the fit beside the caller's inputs, in bytes. It chooses between the whole
+  /// kernel matrix and windowed evaluation; the model is the same. What the fitted machine keeps at
+  /// the end is not counted: copies of the inputs that have a coefficient (padded once more where a
+  /// row is not whole registers) and, with `keep_draws`, the draws.
   std::size_t memory = std::size_t{1} << 30U;
   bool keep_draws = false;  ///< Keep the single draws: for vote fractions and the Gibbs error.
 };
@@ -39,12 +41,13 @@ enum class Strategy {
   return "unknown";
 }
 
-/// What a fit will take, told before it takes it. Bytes beside the caller's inputs.
+/// The working memory that a fit will take, told before it takes it, in bytes beside the caller's
+/// inputs. Not counted: see `FitSettings::memory`.
 struct MemoryForecast {
   Strategy strategy = Strategy::windowed;
   std::size_t kernel_bytes = 0;   ///< Kernel values kept, and copies of inputs where they need one.
   std::size_t sampler_bytes = 0;  ///< Outputs and coefficients of the runs in progress.
-  std::size_t model_bytes = 0;    ///< Labels, sums over draws, draws kept (as far as known before).
+  std::size_t model_bytes = 0;    ///< Labels, sums over draws, hashes of the inputs.
 
   [[nodiscard]] std::size_t total() const noexcept {
     return kernel_bytes + sampler_bytes + model_bytes;

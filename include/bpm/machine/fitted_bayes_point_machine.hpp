@@ -39,6 +39,7 @@ class FittedBayesPointMachine {
   /// Cost: n times the support size in kernel evaluations, on all threads; an input's value is the
   /// same bits in a batch of any size.
   /// \throws std::invalid_argument on another number of columns or numbers that are not finite.
+  /// \throws KernelValueError on kernel values that are not finite or near overflow.
   template <class Inputs>
   [[nodiscard]] Eigen::VectorXd decision_values(const Inputs& inputs) const {
     return core_.outputs(inputs, "FittedBayesPointMachine::decision_values").col(0);
@@ -99,7 +100,8 @@ class FittedBayesPointMachine {
   }
 
   /// Makes `draws` more draws and takes them in: 5 draws and 5 more equal 10 at once, bit for bit.
-  /// The training set must be the one the machine was fitted to. Throws as `fit` does, and is then
+  /// The training set must be the one the machine was fitted to (checked; of inputs that
+  /// cannot be hashed, only number and labels). Throws as `fit` does, and is then
   /// unchanged.
   template <InputSet I, Observer O = IgnoreProgress>
   void add_draws(std::uint64_t draws, const I& inputs, std::span<const int> labels,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,10 +34,11 @@ class FittedOneVsRest {
               control, "OneVsRest::fit") {}
 
   /// f_c(x) = <E[w_c], x> / sqrt(k(x, x)) for n inputs and C classes, n x C, columns in the order
-  /// of `classes()` ("Large Scale Bayes Point Machines", section 4). Cost: n times the support size
-  /// in kernel evaluations, on all threads; an input's values are the same bits in a batch of any
-  /// size. \throws std::invalid_argument on another number of columns or numbers that are not
-  /// finite.
+  /// of `classes()` ("Large Scale Bayes Point Machines", section 4).
+  /// Cost: n times the support size in kernel evaluations, on all threads; an input's values are
+  /// the same bits in a batch of any size.
+  /// \throws std::invalid_argument on another number of columns or numbers that are not finite.
+  /// \throws KernelValueError on kernel values that are not finite or near overflow.
   template <class Inputs>
   [[nodiscard]] Eigen::MatrixXd decision_values(const Inputs& inputs) const {
     return core_.outputs(inputs, "FittedOneVsRest::decision_values");
@@ -89,7 +91,8 @@ class FittedOneVsRest {
   }
 
   /// Makes `draws` more draws a class and takes them in: 5 draws and 5 more equal 10 at once, bit
-  /// for bit. The training set must be the one the machine was fitted to. Throws as `fit` does, and
+  /// for bit. The training set must be the one the machine was fitted to (checked; of inputs that
+  /// cannot be hashed, only number and labels). Throws as `fit` does, and
   /// is then unchanged.
   template <InputSet I, Observer O = IgnoreProgress>
   void add_draws(std::uint64_t draws, const I& inputs, std::span<const int> labels,
@@ -116,21 +119,29 @@ class FittedOneVsRest {
   [[nodiscard]] const RowMatrix<double>& coefficients() const { return core_.coefficients(); }
   /// The draws of class number c; empty unless `keep_draws`.
   [[nodiscard]] const std::vector<KeptDraw>& draws(std::size_t c) const {
-    detail::check(c < classes().size(), "FittedOneVsRest::draws", "c", "is ", c, ", must be below ",
-                  classes().size());
-    return core_.draws(c);
+    return core_.draws(class_number(c, "FittedOneVsRest::draws"));
   }
 
   /// norm(E[w_c]), min_i y_i <w_c, x_i> / norm(w_c), and training errors of the Bayes point of
   /// class number c against the rest; the first two under the sampling kernel, the errors under the
   /// plain one.
-  [[nodiscard]] double mean_norm(std::size_t c) const { return core_.mean_norm(c); }
-  [[nodiscard]] double training_margin(std::size_t c) const { return core_.training_margin(c); }
+  [[nodiscard]] double mean_norm(std::size_t c) const {
+    return core_.mean_norm(class_number(c, "FittedOneVsRest::mean_norm"));
+  }
+  [[nodiscard]] double training_margin(std::size_t c) const {
+    return core_.training_margin(class_number(c, "FittedOneVsRest::training_margin"));
+  }
   [[nodiscard]] std::size_t plain_training_errors(std::size_t c) const {
-    return core_.plain_training_errors(c);
+    return core_.plain_training_errors(class_number(c, "FittedOneVsRest::plain_training_errors"));
   }
 
  private:
+  [[nodiscard]] std::size_t class_number(std::size_t c, std::string_view function) const {
+    detail::check(c < classes().size(), function, "c", "is ", c, ", must be below ",
+                  classes().size());
+    return c;
+  }
+
   /// Which of the C values from column `begin` of a row is the largest, the first among equals.
   /// Plain loops here and below: Eigen's expressions of fixed type would be compiled by everyone
   /// who includes this header.

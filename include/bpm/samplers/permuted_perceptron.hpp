@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <string>
@@ -43,7 +44,8 @@ enum class PerceptronOrder {
 struct PermutedPerceptron {
   std::uint64_t draws = 10;  ///< Classifiers to make; at least 1.
   /// Passes over the training set that a draw may take. 0: 1000, or on small sets as many as make
-  /// 5e7 visits to a point, which is a second or so.
+  /// 5e7 visits to a point, which is a second or so. In greedy order m mistakes count as a pass,
+  /// and 0 means 20 passes, or 5e7 / m mistakes on small sets.
   std::uint64_t max_passes = 0;
   std::uint64_t max_mistakes = 0;  ///< Mistakes a draw may make in a problem; 0: no limit.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
@@ -65,6 +67,7 @@ struct PermutedPerceptron {
                                const RunControl& control, Sink&& sink) const {
     check_settings();
     detail::check(!spaces.empty(), "PermutedPerceptron", "spaces", "is empty, expected a problem");
+    detail::check(spaces[0].size() > 0, "PermutedPerceptron", "spaces", "have no points");
     for (const Space& space : spaces) {
       detail::check_size("PermutedPerceptron", "spaces", space.size(), spaces[0].size(),
                          "as the first problem has");
@@ -87,15 +90,7 @@ struct PermutedPerceptron {
     return workers * (state + block * scalar_bytes) + (workers + results_ahead) * solution;
   }
 
- private:
-  static constexpr std::size_t results_ahead = 2;
-
-  [[nodiscard]] std::uint64_t pass_limit(std::ptrdiff_t points) const {
-    return max_passes != 0
-               ? max_passes
-               : std::max<std::uint64_t>(1000, 50'000'000 / static_cast<std::uint64_t>(points));
-  }
-
+  /// \throws std::invalid_argument on settings out of range.
   void check_settings() const {
     const char* const f = "PermutedPerceptron";
     detail::check(draws >= 1, f, "draws", "is ", draws, ", must be 1 or more");
@@ -103,6 +98,25 @@ struct PermutedPerceptron {
                   ", must be finite and not negative");
     detail::check(order == PerceptronOrder::permuted || order == PerceptronOrder::greedy, f,
                   "order", "is ", static_cast<int>(order), ", must be permuted or greedy");
+  }
+
+ private:
+  static constexpr std::size_t results_ahead = 2;
+
+  /// Greedy order: a step costs 2 m operations and, without rows in memory, m kernel evaluations.
+  [[nodiscard]] std::uint64_t step_limit(std::ptrdiff_t points) const {
+    const auto m = static_cast<std::uint64_t>(points);
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    if (max_passes == 0) {
+      return std::max(20 * m, 50'000'000 / m);
+    }
+    return max_passes > most / m ? most : max_passes * m;
+  }
+
+  [[nodiscard]] std::uint64_t pass_limit(std::ptrdiff_t points) const {
+    return max_passes != 0
+               ? max_passes
+               : std::max<std::uint64_t>(1000, 50'000'000 / static_cast<std::uint64_t>(points));
   }
 
   /// One call of sample_in_step.
@@ -141,6 +155,7 @@ struct PermutedPerceptron {
     /// A finished draw: a classifier a problem, and what they cost.
     struct Result {
       std::vector<detail::PerceptronSolution> solutions;
+      std::uint64_t errors = 0;
       std::uint64_t mistakes = 0;
       std::uint64_t passes = 0;
     };
@@ -150,6 +165,7 @@ struct PermutedPerceptron {
       typename Perceptron::Scratch scratch;
       Perceptron perceptron(spaces_);
       const detail::PerceptronLimits limits{settings_.pass_limit(spaces_[0].size()),
+                                            settings_.step_limit(spaces_[0].size()),
                                             settings_.max_mistakes, settings_.margin};
       std::uint64_t n = 0;
       while (delivery_.take(n)) {
@@ -170,6 +186,7 @@ struct PermutedPerceptron {
         Result result;
         for (std::size_t c = 0; c < spaces_.size(); ++c) {
           result.solutions.push_back(perceptron.solution(c));
+          result.errors += result.solutions.back().errors;
           result.mistakes += perceptron.state().problems[c].mistakes;
           result.passes += perceptron.state().problems[c].passes;
         }
@@ -188,6 +205,7 @@ struct PermutedPerceptron {
         const std::scoped_lock lock(mutex_);
         fractions_[worker] = 0;
         ++finished_;
+        report_.training_errors += result.errors;
         report_.mistakes += result.mistakes;
         report_.passes += result.passes;
       }
@@ -221,7 +239,7 @@ struct PermutedPerceptron {
           }
         }
         const auto& problem = state.problems[worst];
-        report_.training_errors = problem.mistakes_in_pass;
+        report_.training_errors += problem.mistakes_in_pass;
         report_.reason = detail::join(
             "draw ", streams_.next + n, " still made ", problem.mistakes_in_pass,
             " mistakes in pass ", problem.passes, " (", problem.mistakes, " in all",

@@ -92,7 +92,8 @@ struct AnySink {
 ///
 /// hands `draws` classifiers of `space` to the sink, draw n from stream `streams.next + n` alone,
 /// and advances `streams.next` by the draws handed over. A run that is stopped hands over the draws
-/// it has, without a gap, and says so. A run that fails says why in its report; it throws only on
+/// it has, without a gap, and says so. A run that has every draw sets `converged`; one that
+/// fails says why in `reason`; it throws only on
 /// bad settings. The member `draws` is how many draws are wanted: a machine sets it to add some.
 /// Satisfied by `PermutedPerceptron`.
 template <class S, class V>

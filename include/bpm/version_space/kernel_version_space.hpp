@@ -14,6 +14,7 @@
 
 #include "bpm/detail/check.hpp"
 #include "bpm/detail/dependent.hpp"
+#include "bpm/detail/multiply_add.hpp"
 #include "bpm/gram/gram.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
@@ -80,7 +81,7 @@ class KernelVersionSpace {
   void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs, Scratch& scratch) const {
     const std::span<const Scalar> values = row(i, scratch);
     for (std::size_t j = 0; j < outputs.size(); ++j) {
-      outputs[j] += scale * static_cast<double>(values[j]);
+      outputs[j] = detail::multiply_add(scale, static_cast<double>(values[j]), outputs[j]);
     }
     outputs.data()[i] += scale * lambda(i);
   }
@@ -95,6 +96,9 @@ class KernelVersionSpace {
     using Real = typename detail::Dependent<Derived>::Double;
     using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
     Matrix result = Matrix::Zero(size(), coefficients.cols());
+    if (coefficients.cols() == 0) {
+      return result;
+    }
     std::vector<PointIndex> support;
     for (std::ptrdiff_t i = 0; i < size(); ++i) {
       if ((coefficients.row(i).array() != 0).any()) {

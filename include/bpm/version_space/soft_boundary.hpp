@@ -63,7 +63,7 @@ class SoftBoundary {
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
   [[nodiscard]] bool same_for_all_classes() const noexcept { return kind_ != Kind::per_side; }
 
-  /// lambda_i for every point, or an empty vector where all are zero.
+  /// lambda_i for every point, or an empty vector for hard boundaries.
   /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
   /// \throws std::invalid_argument if the sizes disagree or a label has no lambda.
   template <class Diagonal>
@@ -81,6 +81,7 @@ class SoftBoundary {
       case Kind::relative:
         for (std::size_t i = 0; i < m; ++i) {
           lambda[i] = first_ * static_cast<double>(diagonal(static_cast<std::ptrdiff_t>(i)));
+          check_lambda(lambda[i], "SoftBoundary::relative", "factor k(x, x)");
         }
         break;
       case Kind::per_point:
@@ -114,7 +115,11 @@ class SoftBoundary {
   static void check_lambda(double lambda, const char* function, const char* name) {
     detail::check(std::isfinite(lambda) && lambda >= 0, function, name, "is ", lambda,
                   ", must be finite and not negative");
+    detail::check(lambda < largest, function, name, "is ", lambda, ", must be below ", largest);
   }
+
+  /// Squares of lambda, and sums of them, stay finite.
+  static constexpr double largest = 1e100;
 
   Kind kind_ = Kind::uniform;
   double first_ = 0;

@@ -49,6 +49,13 @@ template <class Number>
   Number value{};
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if constexpr (std::floating_point<Number>) {
+    // Out of range by a negative exponent: too small to tell from 0.
+    if (error == std::errc::result_out_of_range && stop == end &&
+        (text.find("e-") != text.npos || text.find("E-") != text.npos)) {
+      return Number{0};
+    }
+  }
   if (error != std::errc{} || stop != end) {
     return std::nullopt;
   }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "bpm/detail/multiply_add.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/sampler.hpp"
 
@@ -35,10 +36,11 @@ class DrawMean {
 
   void add(const Draw& draw) {
     for (std::size_t s = 0; s < draw.support.size(); ++s) {
-      coefficients_.data()[draw.support[s]] += draw.weight * draw.coefficients[s];
+      double& sum = coefficients_.data()[draw.support[s]];
+      sum = multiply_add(draw.weight, draw.coefficients[s], sum);
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      outputs_[i] += draw.weight * draw.outputs[i];
+      outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
     }
     weight_ += draw.weight;
     ++count_;

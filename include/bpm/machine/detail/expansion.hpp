@@ -13,7 +13,9 @@
 
 #include "bpm/detail/buffer.hpp"
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/multiply_add.hpp"
 #include "bpm/detail/parallel.hpp"
+#include "bpm/errors.hpp"
 #include "bpm/kernels/blocks.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
@@ -39,7 +41,7 @@ void add_outputs(const Scalar* values, std::ptrdiff_t rows, std::ptrdiff_t cols,
         const auto value = static_cast<double>(values[row * ld + j]);
         double* const sum = sums + row * classifiers;
         for (std::ptrdiff_t c = 0; c < classifiers; ++c) {
-          sum[c] += value * column[c];
+          sum[c] = multiply_add(value, column[c], sum[c]);
         }
       }
     }
@@ -87,7 +89,7 @@ class Expansion {
       Buffer<Scalar> values;
     };
     std::vector<Worker> workers(threads);
-    parallel_for(threads, blocks, [&](unsigned number, std::ptrdiff_t block) {
+    const auto evaluate = [&](unsigned number, std::ptrdiff_t block) {
       Worker& worker = workers[number];
       worker.values.reserve_discarding(height * width);
       const std::ptrdiff_t begin = block * height;
@@ -111,7 +113,13 @@ class Expansion {
         double* const row = sums + r * result.cols();
         for (Eigen::Index c = 0; c < result.cols(); ++c) row[c] *= scale;
       }
-    });
+    };
+    try {
+      parallel_for(threads, blocks, evaluate);
+    } catch (const KernelValueError& error) {
+      throw KernelValueError(
+          join(function, ": of an input and itself or a support point, by number: ", error.what()));
+    }
     return result;
   }
 

@@ -40,6 +40,9 @@ class FittedCore {
              const I& inputs, std::span<const int> labels, Problems problems,
              const RunControl& control, std::string_view function)
       : sampler_(sampler), settings_(settings), problems_(std::move(problems)) {
+    if constexpr (requires { sampler.check_settings(); }) {
+      sampler.check_settings();  // Before a kernel matrix is made for nothing.
+    }
     check_inputs(inputs, function);
     const MemoryForecast forecast =
         forecast_memory<Kernel>(sampler, settings, inputs, problems_.signs.size(), function);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,8 @@ namespace bpm::detail {
                                                    std::span<const int> labels,
                                                    std::string_view function) {
   check(inputs > 0, function, "inputs", "is empty, expected one input or more of each class");
+  check(inputs <= std::numeric_limits<std::int32_t>::max(), function, "inputs", "has ", inputs,
+        " entries, must be fewer than 2^31");
   check_size(function, "labels", labels.size(), inputs, "one per input");
   std::vector<int> classes = distinct_labels(labels);
   check(classes.size() >= 2, function, "labels", "are all ", classes[0],

@@ -135,7 +135,8 @@ void check_separable(const Gram& gram, const I& inputs, std::span<const std::uin
   }
 }
 
-/// Hands the sampler's draws of every problem to the state's means and moves its streams on.
+/// Hands the sampler's draws of every problem to the state's means and moves its streams on. A
+/// sampler that cannot step runs problem by problem: the observer is asked anew in each.
 template <class Sampler, GramAccess Gram>
 [[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
                                         const Problems& problems, const RunControl& control,
@@ -158,7 +159,14 @@ template <class Sampler, GramAccess Gram>
     std::uint64_t fewest = sampler.draws;
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) { state.means[p].add(draw); };
-      const SamplerReport one = sampler.sample(spaces[p], state.streams[p], control, sink);
+      const RunControl part{[&](Progress progress) {
+                              const auto count = static_cast<double>(spaces.size());
+                              progress.fraction =
+                                  (static_cast<double>(p) + progress.fraction) / count;
+                              return control.go_on(progress);
+                            },
+                            control.stop, control.threads};
+      const SamplerReport one = sampler.sample(spaces[p], state.streams[p], part, sink);
       fewest = std::min(fewest, one.draws);
       report.append(one);
     }
@@ -229,6 +237,10 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
   }
   if (state.ran) {
     state.report.append(report);
+    // How the last run ended is how things stand.
+    state.report.converged = report.converged;
+    state.report.stopped = report.stopped;
+    state.report.reason = report.reason;
   } else {
     state.report = report;
     state.ran = true;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/detail/buffer.hpp"
+#include "bpm/detail/multiply_add.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
@@ -20,6 +21,7 @@ namespace bpm::detail {
 /// The limits of one perceptron run, copied from the sampler's settings.
 struct PerceptronLimits {
   std::uint64_t max_passes = 0;
+  std::uint64_t max_steps = 0;     ///< Greedy order: mistakes a problem and draw.
   std::uint64_t max_mistakes = 0;  ///< A problem and draw; 0: no limit.
   double margin = 0;
 };
@@ -39,6 +41,7 @@ struct PerceptronSolution {
   std::vector<PointIndex> support;
   std::vector<double> coefficients;
   Buffer<double> outputs;
+  std::uint64_t errors = 0;  ///< Points with d_i <= 0, counted anew from the outputs: none.
 };
 
 /// What all ways of running C perceptrons on one permutation share. `outputs` and `counts` are
@@ -120,11 +123,13 @@ template <class Space>
   PerceptronSolution result;
   double squared_norm = 0;
   for (std::ptrdiff_t i = 0; i < outputs.size(); ++i) {
+    const bool correct = space.label(i) * outputs[i] > 0;
+    result.errors += correct ? 0U : 1U;
     if (counts[i] != 0) {
       const double alpha = static_cast<double>(counts[i]) * space.label(i);
       result.support.push_back(static_cast<PointIndex>(i));
       result.coefficients.push_back(alpha);
-      squared_norm += alpha * outputs[i];
+      squared_norm = multiply_add(alpha, outputs[i], squared_norm);
     }
   }
   const double norm = std::sqrt(squared_norm);

@@ -55,14 +55,16 @@ class RowPerceptron {
                                Scratch& scratch, GoOn&& go_on) {
     state_.start(engine);
     state_.begin_pass();
-    const std::uint64_t steps = limits.max_passes * static_cast<std::uint64_t>(state_.size);
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
       for (std::uint64_t step = 0;; ++step) {
         const PointIndex worst = smallest_output(c);
         if (signed_output(c, worst) > limits.margin) {
           break;
         }
-        if (step >= steps) {
+        if (step >= limits.max_steps) {
+          // m steps count as a pass; the search just made has found a mistake.
+          state_.problems[c].passes = 1 + step / static_cast<std::uint64_t>(state_.size);
+          state_.problems[c].mistakes_in_pass = 1;
           return PerceptronOutcome::out_of_passes;
         }
         if (!go_on(static_cast<double>(step) / static_cast<double>(state_.size))) {

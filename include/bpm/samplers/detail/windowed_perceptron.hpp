@@ -43,13 +43,6 @@ class WindowedPerceptron {
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// Bytes that one of these holds.
-  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems) {
-    const auto m = static_cast<std::size_t>(points);
-    return problems * m * (sizeof(double) + sizeof(std::int32_t) + 1) + m * sizeof(PointIndex) +
-           static_cast<std::size_t>(window * depth) * sizeof(Scalar);
-  }
-
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, Scratch& scratch,
                         GoOn&& go_on) {
