@@ -35,6 +35,11 @@ TEST_CASE("read_csv takes the last column as the label by default") {
   CHECK(data.labels == std::vector<int>{1, -1});
 }
 
+TEST_CASE("read_csv reads numbers too small for double as 0, and refuses those too large") {
+  CHECK(read("1e-400,1\n").inputs(0, 0) == 0);
+  CHECK_THROWS_AS(read("1e400,1\n"), bpm::DataError);
+}
+
 TEST_CASE("read_csv takes the first column as the label, or none") {
   bpm::CsvSettings settings;
   settings.label = bpm::LabelColumn::first;

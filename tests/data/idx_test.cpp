@@ -150,6 +150,10 @@ TEST_CASE("read_idx refuses implausible sizes before it takes memory") {
   CHECK_THROWS_WITH(read(bytes({0, 0, 8, 2, 127, 255, 255, 255, 127, 255, 255, 255, 1})),
                     "f: byte 13: found the end, expected 4611686014132420609 elements, that is 12 "
                     "+ 4611686014132420609 bytes in all");
+  // An empty first dimension does not excuse the others.
+  CHECK_THROWS_WITH(read(bytes({0, 0, 8, 3, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255})),
+                    "f: byte 12: found size 4294967295 after 4294967295 elements a slice, expected "
+                    "a tensor that fits in memory");
 }
 
 TEST_CASE("read_idx_images and read_idx_labels refuse other numbers of dimensions") {

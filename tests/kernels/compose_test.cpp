@@ -141,6 +141,28 @@ TEST_CASE("compositions of kernels on strings", "[kernels]") {
   CHECK(std::abs(bpm::normalised(common)(a, b) - 0.5) <= 1e-15);
 }
 
+TEST_CASE("compositions of a kernel that counts do not truncate", "[kernels]") {
+  const auto count = [](const std::string& a, const std::string& b) {
+    return a == b ? 4 : 1;  // int
+  };
+  const std::string a = "a";
+  const std::string b = "b";
+  CHECK(bpm::scaled(count, 0.5)(a, a) == 2);
+  CHECK(bpm::scaled(count, 0.5)(a, b) == 0.5);
+  CHECK(bpm::biased(count, 0.5)(a, b) == 1.5);
+  CHECK(bpm::normalised(count)(a, b) == 0.25);
+  const auto large = [](int, int) { return 2'000'000'000; };
+  CHECK(bpm::sum(large, large)(1, 1) == 4e9);
+  CHECK(bpm::product(large, large)(1, 1) == 4e18);
+}
+
+TEST_CASE("pairs of integer vectors are evaluated in double", "[kernels]") {
+  const Eigen::Vector2i x(1, 2);
+  const Eigen::Vector2i z(2, 3);
+  CHECK(std::abs(bpm::Laplacian(2)(x, z) - std::exp(-1.0)) <= 1e-15);
+  CHECK(bpm::Polynomial(2, 0.5, 0.5)(x, z) == 4.5 * 4.5);
+}
+
 TEST_CASE("factors and biases that make no kernel are refused", "[kernels]") {
   const bpm::Linear linear;
   CHECK_THROWS_AS(bpm::scaled(linear, 0), std::invalid_argument);

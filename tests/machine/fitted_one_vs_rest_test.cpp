@@ -139,6 +139,12 @@ TEST_CASE("single draws and votes of all classes need keep_draws") {
                     Equals("FittedOneVsRest::draw_decision_values: keep_draws was false when the "
                            "machine was fitted, must be true for single draws"));
   CHECK_THROWS_WITH(without.draws(3), Equals("FittedOneVsRest::draws: c is 3, must be below 3"));
+  CHECK_THROWS_WITH(without.mean_norm(3),
+                    Equals("FittedOneVsRest::mean_norm: c is 3, must be below 3"));
+  CHECK_THROWS_WITH(without.training_margin(4),
+                    Equals("FittedOneVsRest::training_margin: c is 4, must be below 3"));
+  CHECK_THROWS_WITH(without.plain_training_errors(5),
+                    Equals("FittedOneVsRest::plain_training_errors: c is 5, must be below 3"));
   const auto kept = machine({.keep_draws = true}).fit(inputs, labels);
   CHECK(kept.coefficients() == without.coefficients());
   const Eigen::MatrixXd votes = kept.vote_fractions(inputs);

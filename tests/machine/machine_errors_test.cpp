@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/errors.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
@@ -172,6 +173,18 @@ TEST_CASE("kernel values that are not finite or near overflow") {
                    .fit(Doubles(triangle(6, 1) * 1e6), labels);
              }),
              ContainsSubstring("must be finite and below"));
+}
+
+TEST_CASE("kernel values that are not finite in prediction: the function and the pair") {
+  const Doubles inputs = triangle(30, 1);
+  const auto fitted =
+      bpm::BayesPointMachine(bpm::normalised(bpm::Linear{})).fit(inputs, two_labels(30));
+  Doubles others = inputs.topRows(3);
+  others.row(1).setZero();
+  const std::string message =
+      message_of<bpm::KernelValueError>([&] { (void)fitted.predict(others); });
+  CHECK_THAT(message, ContainsSubstring("FittedBayesPointMachine::decision_values: ") &&
+                          ContainsSubstring("k(x_1, "));
 }
 
 TEST_CASE("labels that no classifier separates: the limits are named, and lambda") {

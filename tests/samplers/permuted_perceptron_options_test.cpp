@@ -198,7 +198,15 @@ TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
   CHECK_FALSE(outcome.report.converged);
   CHECK(outcome.draws.empty());
   CHECK_THAT(outcome.report.reason,
-             ContainsSubstring("240 in all") && ContainsSubstring("the last of max_passes"));
+             ContainsSubstring("still made 1 mistakes in pass 5 (240 in all") &&
+                 ContainsSubstring("the last of max_passes"));
+
+  // As good as no limit: the number of steps must not overflow.
+  const Outcome unlimited = run(
+      PermutedPerceptron{
+          .draws = 1, .max_passes = std::uint64_t{1} << 62U, .order = PerceptronOrder::greedy},
+      bpm::KernelVersionSpace<NarrowValues>(on_demand, labels));
+  CHECK(unlimited.report.converged);
 }
 
 TEST_CASE("max_passes 0 is a limit of its own, so that a hopeless problem ends") {

@@ -70,6 +70,17 @@ TEST_CASE("lambdas are finite and not negative", "[version_space]") {
                     "SoftBoundary::per_side: negative is nan, must be finite and not negative");
 }
 
+TEST_CASE("a lambda whose square would overflow is refused", "[version_space]") {
+  using bpm::SoftBoundary;
+  CHECK_THROWS_WITH(SoftBoundary::uniform(1e308),
+                    "SoftBoundary::uniform: lambda is 1e+308, must be below 1e+100");
+  const std::vector<int> labels{1, 2};
+  const std::vector<signed char> signs{-1, 1};
+  CHECK_THROWS_WITH(
+      SoftBoundary::relative(1e60).resolve([](std::ptrdiff_t) { return 1e50; }, labels, signs),
+      "SoftBoundary::relative: factor k(x, x) is 1e+110, must be below 1e+100");
+}
+
 TEST_CASE("lambdas that do not fit the training set are refused", "[version_space]") {
   CHECK_THROWS_AS(resolved(bpm::SoftBoundary::per_point({1, 2})), std::invalid_argument);
   CHECK_THROWS_WITH(
