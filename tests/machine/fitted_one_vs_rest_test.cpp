@@ -106,7 +106,8 @@ TEST_CASE("lambda by class and by side in one against the rest") {
   const std::vector<int> labels = three_labels(90);
   const std::map<int, double> lambda{{-3, 0.5}, {7, 2.0}, {40, 5.0}};
   const auto by_class =
-      machine({.soft_boundary = bpm::SoftBoundary::per_class(lambda)}).fit(inputs, labels);
+      machine({.soft_boundary = bpm::SoftBoundary::per_class({lambda.begin(), lambda.end()})})
+          .fit(inputs, labels);
   std::vector<double> points;
   for (const int label : labels) points.push_back(lambda.at(label));
   const auto by_point =

@@ -70,15 +70,20 @@ TEST_CASE("lambdas are finite and not negative", "[version_space]") {
                     "SoftBoundary::per_side: negative is nan, must be finite and not negative");
 }
 
+TEST_CASE("a class has one lambda", "[version_space]") {
+  CHECK_THROWS_WITH(bpm::SoftBoundary::per_class({{0, 1}, {3, 2}, {0, 1}}),
+                    "SoftBoundary::per_class: lambda has two values for label 0");
+}
+
 TEST_CASE("a lambda whose square would overflow is refused", "[version_space]") {
   using bpm::SoftBoundary;
   CHECK_THROWS_WITH(SoftBoundary::uniform(1e308),
                     "SoftBoundary::uniform: lambda is 1e+308, must be below 1e+100");
-  const std::vector<int> labels{1, 2};
-  const std::vector<signed char> signs{-1, 1};
-  CHECK_THROWS_WITH(
-      SoftBoundary::relative(1e60).resolve([](std::ptrdiff_t) { return 1e50; }, labels, signs),
-      "SoftBoundary::relative: factor k(x, x) is 1e+110, must be below 1e+100");
+  const std::vector<int> two_labels{1, 2};
+  const std::vector<signed char> two_signs{-1, 1};
+  CHECK_THROWS_WITH(SoftBoundary::relative(1e60).resolve([](std::ptrdiff_t) { return 1e50; },
+                                                         two_labels, two_signs),
+                    "SoftBoundary::relative: factor k(x, x) is 1e+110, must be below 1e+100");
 }
 
 TEST_CASE("lambdas that do not fit the training set are refused", "[version_space]") {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace bpm::detail {
 
@@ -25,11 +25,25 @@ class Buffer {
                                                          alignment))) {}
   Buffer(std::ptrdiff_t size, T value) : Buffer(size) { fill(value); }
 
+  // Not a std::unique_ptr: one for each T would be compiled by everyone who includes this.
+  Buffer(Buffer&& other) noexcept : size_(other.size_), data_(other.data_) {
+    other.size_ = 0;
+    other.data_ = nullptr;
+  }
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { ::operator delete(data_, alignment); }
+
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
-  [[nodiscard]] T* data() noexcept { return data_.get(); }
-  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
-  [[nodiscard]] T& operator[](std::ptrdiff_t i) noexcept { return data_.get()[i]; }
-  [[nodiscard]] const T& operator[](std::ptrdiff_t i) const noexcept { return data_.get()[i]; }
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+  [[nodiscard]] T& operator[](std::ptrdiff_t i) noexcept { return data_[i]; }
+  [[nodiscard]] const T& operator[](std::ptrdiff_t i) const noexcept { return data_[i]; }
   [[nodiscard]] T* begin() noexcept { return data(); }
   [[nodiscard]] T* end() noexcept { return data() + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
@@ -50,12 +64,9 @@ class Buffer {
 
  private:
   static constexpr std::align_val_t alignment{64};
-  struct Free {
-    void operator()(T* p) const noexcept { ::operator delete(p, alignment); }
-  };
 
   std::ptrdiff_t size_ = 0;
-  std::unique_ptr<T, Free> data_;
+  T* data_ = nullptr;
 };
 
 }  // namespace bpm::detail

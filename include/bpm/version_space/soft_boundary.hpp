@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,9 +43,13 @@ class SoftBoundary {
   }
   /// One lambda a class label; every label of the training set must be there. A small lambda for a
   /// rare class holds on to its points.
-  [[nodiscard]] static SoftBoundary per_class(std::map<int, double> lambda) {
-    for (const auto& [label, value] : lambda) {
-      check_lambda(value, "SoftBoundary::per_class", "lambda");
+  [[nodiscard]] static SoftBoundary per_class(std::vector<std::pair<int, double>> lambda) {
+    for (std::size_t i = 0; i < lambda.size(); ++i) {
+      check_lambda(lambda[i].second, "SoftBoundary::per_class", "lambda");
+      for (std::size_t other = 0; other < i; ++other) {
+        detail::check(lambda[other].first != lambda[i].first, "SoftBoundary::per_class", "lambda",
+                      "has two values for label ", lambda[i].first);
+      }
     }
     SoftBoundary result(Kind::per_class);
     result.per_class_ = std::move(lambda);
@@ -91,7 +94,8 @@ class SoftBoundary {
         break;
       case Kind::per_class:
         for (std::size_t i = 0; i < m; ++i) {
-          const auto found = per_class_.find(class_labels[i]);
+          auto found = per_class_.begin();
+          while (found != per_class_.end() && found->first != class_labels[i]) ++found;
           detail::check(found != per_class_.end(), "SoftBoundary::per_class", "lambda",
                         "has no value for label ", class_labels[i], ", which point ", i, " has");
           lambda[i] = found->second;
@@ -125,7 +129,7 @@ class SoftBoundary {
   double first_ = 0;
   double second_ = 0;
   std::vector<double> per_point_;
-  std::map<int, double> per_class_;
+  std::vector<std::pair<int, double>> per_class_;
 };
 
 }  // namespace bpm
