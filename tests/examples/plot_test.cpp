@@ -39,9 +39,9 @@ bool gnuplot_is_there() { return !bpm_examples::plot_detail::find_program("gnupl
 
 TEST_CASE("the gnuplot script holds the data, the labels and the styles", "[examples]") {
   Plot plot = small_plot();
-  const std::string script = gnuplot_script(plot, "/tmp/it's.svg");
+  const std::string script = gnuplot_script(plot, "out/it's.svg");
   CAPTURE(script);
-  CHECK(has(script, "set output '/tmp/it''s.svg'\n"));
+  CHECK(has(script, "set output 'out/it''s.svg'\n"));
   CHECK(has(script, "set title 'Error against rejection, Tom''s \"x_1^2\" `id` $(id)'\n"));
   CHECK(has(script, "set xlabel 'rejected (%)'\n"));
   CHECK(has(script, "set ylabel 'error (%)'\n"));
