@@ -17,7 +17,7 @@ namespace bpm {
 ///
 /// as in "Kernel interpolation as a Bayes point machine" (there the inputs are scaled to
 /// norm^2 = d, which is the same) after Y. Cho, L. Saul, "Kernel methods for deep learning",
-/// NIPS 22, 2009. Depth 1 is the cosine itself; k(x, x) = 1 at any depth.
+/// NIPS 22, 2009. Depth 1 is the cosine itself; k(x, x) = 1 to rounding, at any depth.
 /// An input of norm zero has no cosine: its kernel values are not finite, and an error where the
 /// values are used.
 class ArcCosine {
