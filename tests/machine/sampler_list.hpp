@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "bpm/random/draws.hpp"
+#include "bpm/samplers/billiard.hpp"
+#include "bpm/samplers/kernel_gibbs.hpp"
 #include "bpm/samplers/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 
@@ -82,6 +84,22 @@ struct RandomStartPerceptron {
   }
 };
 
-using AllSamplers = std::tuple<bpm::PermutedPerceptron, RandomStartPerceptron>;
+/// Short runs of the samplers of chains: what is tested here does not need good ones.
+struct QuickBilliard : bpm::Billiard {
+  QuickBilliard() {
+    bounces_per_draw = 200;
+    refresh_length = 8;
+    burn_in = 500;
+  }
+};
+struct QuickGibbs : bpm::KernelGibbs {
+  QuickGibbs() {
+    steps_per_draw = 50;
+    burn_in = 200;
+  }
+};
+
+using AllSamplers =
+    std::tuple<bpm::PermutedPerceptron, RandomStartPerceptron, QuickBilliard, QuickGibbs>;
 
 }  // namespace machine_tests

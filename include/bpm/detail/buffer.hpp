@@ -69,4 +69,26 @@ class Buffer {
   T* data_ = nullptr;
 };
 
+/// A buffer that copies what it holds: for states that are values.
+template <class T>
+class CopyableBuffer : public Buffer<T> {
+ public:
+  using Buffer<T>::Buffer;
+  CopyableBuffer() = default;
+  CopyableBuffer(CopyableBuffer&&) noexcept = default;
+  CopyableBuffer& operator=(CopyableBuffer&&) noexcept = default;
+  CopyableBuffer(const CopyableBuffer& other) : Buffer<T>(other.size()) {
+    std::copy(other.begin(), other.end(), this->begin());
+  }
+  CopyableBuffer& operator=(const CopyableBuffer& other) {
+    if (this->size() == other.size()) {
+      std::copy(other.begin(), other.end(), this->begin());
+    } else {
+      *this = CopyableBuffer(other);
+    }
+    return *this;
+  }
+  ~CopyableBuffer() = default;
+};
+
 }  // namespace bpm::detail

@@ -17,6 +17,9 @@ struct Progress {
   std::uint64_t draws_total = 0;  ///< Draws asked for.
   std::uint64_t passes = 0;       ///< Passes over the training set so far, all draws together.
   std::uint64_t mistakes = 0;     ///< Mistakes (or bounces) so far, all draws and classes together.
+  /// Markov chains: by how much a step changes the Bayes point, in the L1 norm of its coefficients
+  /// at norm 1, over the last round of draws ("Convergence of the Bayes Point Machine", Figure 2).
+  double change = 0;
 };
 
 /// Progress out, "stop" in: a callable on `Progress` that returns nothing, or a bool that is false

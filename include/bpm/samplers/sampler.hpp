@@ -14,6 +14,7 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/progress/observer.hpp"
 #include "bpm/random/streams.hpp"
+#include "bpm/samplers/chain_report.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {
@@ -43,11 +44,14 @@ struct SamplerReport {
                                       ///< did not converge.
   std::uint64_t bounces = 0;          ///< Billiard: reflections.
   std::uint64_t refreshes = 0;        ///< Billiard: new random directions.
+  std::uint64_t steps = 0;            ///< Gibbs sampler: steps.
   std::uint64_t repairs = 0;          ///< Outputs brought back from drift outside version space.
   std::uint64_t kernel_evaluations = 0;  ///< Kernel values computed.
   double kernel_seconds = 0;             ///< Thread-seconds spent on them over threads.
+  ChainReport chain{};  ///< Markov chains: whether to believe the centre; all runs so far.
 
-  /// Adds the counts of a later run of the same sampler.
+  /// Adds the counts of another run, later or of another problem. What chains tell of themselves is
+  /// not a sum: see `ChainReport::merge`.
   void append(const SamplerReport& later) {
     draws += later.draws;
     converged = converged && later.converged;
@@ -58,6 +62,7 @@ struct SamplerReport {
     training_errors += later.training_errors;
     bounces += later.bounces;
     refreshes += later.refreshes;
+    steps += later.steps;
     repairs += later.repairs;
     kernel_evaluations += later.kernel_evaluations;
     kernel_seconds += later.kernel_seconds;

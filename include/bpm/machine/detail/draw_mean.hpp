@@ -25,24 +25,27 @@ struct KeptDraw {
 
 namespace detail {
 
-/// The weighted mean of the draws of one problem, as sums in the order of the draws, so that a run
-/// and its continuation give the same bits as one longer run.
+/// The mean of one problem: of its draws by their weights, as sums in the order of the draws, so
+/// that a run and its continuation give the same bits as one longer run; or what a sampler of
+/// chains says that the centre of mass is.
 class DrawMean {
  public:
-  DrawMean(std::ptrdiff_t points, bool keep_draws)
+  /// `of_draws` false: the draws are counted and kept, and the mean comes by `set_centre`.
+  DrawMean(std::ptrdiff_t points, bool keep_draws, bool of_draws = true)
       : keep_(keep_draws),
+        of_draws_(of_draws),
         coefficients_(static_cast<std::size_t>(points), 0.0),
         outputs_(static_cast<std::size_t>(points), 0.0) {}
 
   void add(const Draw& draw) {
-    for (std::size_t s = 0; s < draw.support.size(); ++s) {
+    for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
       double& sum = coefficients_.data()[draw.support[s]];
       sum = multiply_add(draw.weight, draw.coefficients[s], sum);
     }
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) {
       outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
     }
-    weight_ += draw.weight;
+    if (of_draws_) weight_ += draw.weight;
     ++count_;
     if (keep_) {
       kept_.push_back({draw.number,
@@ -50,6 +53,13 @@ class DrawMean {
                        {draw.support.begin(), draw.support.end()},
                        {draw.coefficients.begin(), draw.coefficients.end()}});
     }
+  }
+
+  /// E[w] itself, of all draws so far.
+  void set_centre(const CentreOfMass& centre) {
+    coefficients_ = centre.coefficients;
+    outputs_ = centre.outputs;
+    weight_ = 1;
   }
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
@@ -79,6 +89,7 @@ class DrawMean {
 
  private:
   bool keep_;
+  bool of_draws_;
   std::vector<double> coefficients_;
   std::vector<double> outputs_;
   double weight_ = 0;

@@ -48,8 +48,9 @@ class FittedCore {
         forecast_memory<Kernel>(sampler, settings, inputs, problems_.signs.size(), function);
     state_.strategy = forecast.strategy;
     for (std::size_t p = 0; p < problems_.signs.size(); ++p) {
-      state_.means.emplace_back(input_count(inputs), settings.keep_draws);
+      state_.means.emplace_back(input_count(inputs), settings.keep_draws, !has_chains<Sampler>);
     }
+    state_.memories.resize(problems_.signs.size());
     state_.streams.assign(problems_.signs.size(), RandomStreams{settings.seed, 0});
     const std::vector<std::uint64_t> hashes = input_hashes(inputs);
     state_.fingerprint = fingerprint(hashes, labels);
@@ -187,7 +188,7 @@ class FittedCore {
   Sampler sampler_;
   FitSettings settings_;
   Problems problems_;
-  TrainingState state_;
+  TrainingState<Sampler> state_;
   /// Shared between copies, so that machines are assignable where their kernel, a lambda, is not.
   std::shared_ptr<const Expansion<Kernel, Owned>> expansion_;
   Coefficients coefficients_;

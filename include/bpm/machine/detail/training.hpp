@@ -36,9 +36,34 @@ struct Problems {
   std::vector<std::vector<signed char>> signs;  ///< +1 or -1, a vector a problem.
 };
 
+/// Samplers of chains keep where they stand in a `State` of theirs; others need none.
+template <class Sampler>
+struct SamplerMemory {
+  struct type {};
+};
+template <class Sampler>
+  requires requires { typename Sampler::State; }
+struct SamplerMemory<Sampler> {
+  using type = typename Sampler::State;
+};
+template <class Sampler>
+inline constexpr bool has_chains = requires { typename Sampler::State; };
+
+/// Whether a sampler finds classifiers where none is without training error.
+template <class Sampler>
+[[nodiscard]] bool admits_training_errors(const Sampler& sampler) {
+  if constexpr (requires { sampler.admits_training_errors(); }) {
+    return sampler.admits_training_errors();
+  } else {
+    return false;
+  }
+}
+
 /// What a fit leaves: sums over draws and how to go on. One entry a problem, where per problem.
+template <class Sampler>
 struct TrainingState {
   std::vector<DrawMean> means;
+  std::vector<typename SamplerMemory<Sampler>::type> memories;
   std::vector<RandomStreams> streams;
   SamplerReport report;
   bool ran = false;
@@ -103,10 +128,9 @@ template <class Kernel, class Sampler, InputSet I>
 }
 
 /// Throws NotSeparable where two points or one can be seen to rule out every classifier.
-template <GramAccess Gram, InputSet I>
+template <GramAccess Gram, InputSet I, class State>
 void check_separable(const Gram& gram, const I& inputs, std::span<const std::uint64_t> hashes,
-                     const Problems& problems, const TrainingState& state,
-                     std::string_view function) {
+                     const Problems& problems, const State& state, std::string_view function) {
   for (std::size_t p = 0; p < problems.signs.size(); ++p) {
     for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
       if (static_cast<double>(gram.diagonal(i)) + lambda_at(state.lambda[p], i) <= 0) {
@@ -140,7 +164,7 @@ void check_separable(const Gram& gram, const I& inputs, std::span<const std::uin
 template <class Sampler, GramAccess Gram>
 [[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
                                         const Problems& problems, const RunControl& control,
-                                        TrainingState& state) {
+                                        TrainingState<Sampler>& state) {
   using Space = KernelVersionSpace<Gram>;
   static_assert(bpm::Sampler<Sampler, Space>,
                 "the sampler lacks what concept bpm::Sampler asks for; see samplers/sampler.hpp");
@@ -156,7 +180,7 @@ template <class Sampler, GramAccess Gram>
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
   } else {
     report.converged = true;
-    std::uint64_t fewest = sampler.draws;
+    std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) { state.means[p].add(draw); };
       const RunControl part{[&](Progress progress) {
@@ -166,9 +190,16 @@ template <class Sampler, GramAccess Gram>
                               return control.go_on(progress);
                             },
                             control.stop, control.threads};
-      const SamplerReport one = sampler.sample(spaces[p], state.streams[p], part, sink);
+      SamplerReport one;
+      if constexpr (has_chains<Sampler>) {
+        one = sampler.sample(spaces[p], state.streams[p], part, sink, state.memories[p]);
+        if (state.means[p].count() > 0) state.means[p].set_centre(state.memories[p].centre());
+      } else {
+        one = sampler.sample(spaces[p], state.streams[p], part, sink);
+      }
       fewest = std::min(fewest, one.draws);
       report.append(one);
+      report.chain.merge(one.chain);
     }
     report.draws = fewest;
   }
@@ -183,7 +214,7 @@ template <class Kernel, class Sampler, InputSet I>
 void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
            const I& inputs, std::span<const int> labels, const Problems& problems,
            std::span<const std::uint64_t> hashes, Strategy strategy, const RunControl& control,
-           TrainingState& state, std::string_view function) {
+           TrainingState<Sampler>& state, std::string_view function) {
   SamplerReport report;
   const auto prepare = [&](const auto& gram) {
     if (state.lambda.empty()) {
@@ -196,6 +227,9 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
                   [&](std::ptrdiff_t i) { return gram.diagonal(i); }, labels, signs)));
         }
       }
+    }
+    if (admits_training_errors(sampler)) {
+      return;
     }
     if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
       check_separable(gram, inputs, {}, problems, state, function);
@@ -233,7 +267,9 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
   if (!report.converged && !report.stopped) {
     throw NotSeparable(join(function,
                             ": no classifier without training error was found: ", report.reason,
-                            "; set a soft boundary lambda > 0, or raise the sampler's limits"));
+                            report.reason.find("lambda") == std::string::npos
+                                ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
+                                : ""));
   }
   if (state.ran) {
     state.report.append(report);
@@ -241,6 +277,7 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
     state.report.converged = report.converged;
     state.report.stopped = report.stopped;
     state.report.reason = report.reason;
+    state.report.chain = report.chain;  // Of all its draws.
   } else {
     state.report = report;
     state.ran = true;

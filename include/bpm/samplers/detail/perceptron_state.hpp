@@ -109,7 +109,7 @@ struct PerceptronState {
 /// outputs += scale * values. The scale is +1 or -1, so the product is exact and the sum is the
 /// same bits whether or not the compiler fuses the two.
 template <class Scalar>
-inline void add_scaled(double* outputs, double scale, const Scalar* values, std::ptrdiff_t count) {
+inline void add_values(double* outputs, double scale, const Scalar* values, std::ptrdiff_t count) {
   for (std::ptrdiff_t j = 0; j < count; ++j) {
     outputs[j] += scale * static_cast<double>(values[j]);
   }

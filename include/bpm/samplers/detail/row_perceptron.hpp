@@ -110,7 +110,7 @@ class RowPerceptron {
   void update(std::size_t c, PointIndex i, std::span<const typename Space::Scalar> row) {
     const double scale = spaces_[c].label(i);
     double* const outputs = state_.outputs_of(c);
-    add_scaled(outputs, scale, row.data(), state_.size);
+    add_values(outputs, scale, row.data(), state_.size);
     outputs[i] += scale * spaces_[c].lambda(i);
     state_.count_mistake(c, i);
   }

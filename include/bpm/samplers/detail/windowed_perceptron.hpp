@@ -139,7 +139,7 @@ class WindowedPerceptron {
       for (std::ptrdiff_t e = 0; e < count; ++e) {
         const std::size_t last = update_begin_.data()[begin + e + 1];
         for (std::size_t u = update_begin_.data()[begin + e]; u < last; ++u) {
-          add_scaled(state_.outputs_of(updates_[u].problem) + b * window,
+          add_values(state_.outputs_of(updates_[u].problem) + b * window,
                      static_cast<double>(updates_[u].scale), values_.data() + e * width, width);
         }
       }
@@ -186,7 +186,7 @@ class WindowedPerceptron {
           continue;
         }
         const double scale = signs_of(c)[p];
-        add_scaled(state_.outputs_of(c) + begin, scale, values_.data(), width);
+        add_values(state_.outputs_of(c) + begin, scale, values_.data(), width);
         state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
         state_.count_mistake(c, p);
         updates_.push_back({static_cast<std::uint32_t>(c), static_cast<float>(scale)});

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace bpm {
+
+/// The centre of mass of version space as a chain sampler has found it: the mean E[w] of the
+/// uniform law, which has norm below 1; its direction is the Bayes point.
+struct CentreOfMass {
+  std::vector<double> coefficients;  ///< Dual coefficients alpha of E[w], all m points.
+  std::vector<double> outputs;       ///< <E[w], x_i> under the sampling kernel, all m points.
+  double norm = 0;                   ///< norm(E[w]).
+};
+
+/// What a run of Markov chains tells about itself: whether to believe it. All chains together,
+/// since the first draw; angles in radians.
+struct ChainReport {
+  unsigned chains = 0;
+  std::uint64_t burn_in = 0;  ///< Steps (bounces) that were thrown away.
+  double path_length = 0;     ///< Billiard: length of the path that was averaged.
+  double refresh_length = 0;  ///< Billiard: mean path between new directions; 0: none in use.
+  /// Estimated angle between the direction of the centre that was found and the true one, by batch
+  /// means; infinity where there are too few draws to tell.
+  double standard_error = std::numeric_limits<double>::infinity();
+  double effective_draws = 0;  ///< Independent draws whose mean would be as good.
+  double chain_angle = 0;      ///< Largest angle between the centres of two chains.
+  double mean_norm = 0;        ///< norm(E[w]).
+  double mean_errors = 0;      ///< Gibbs with noise: training errors of a state, on average.
+  std::ptrdiff_t rank = 0;     ///< Dimension of the space that was sampled.
+  double residual = 0;         ///< Largest diagonal entry that the factor left out.
+  double start_margin = 0;     ///< min_i d_i of the start, at norm 1.
+
+  /// Takes in the report of another problem (class): counts are added, the rest is the worst.
+  void merge(const ChainReport& other) {
+    if (chains == 0) {
+      *this = other;
+      return;
+    }
+    chains = std::max(chains, other.chains);
+    burn_in += other.burn_in;
+    path_length += other.path_length;
+    refresh_length = std::max(refresh_length, other.refresh_length);
+    standard_error = std::max(standard_error, other.standard_error);
+    effective_draws = std::min(effective_draws, other.effective_draws);
+    chain_angle = std::max(chain_angle, other.chain_angle);
+    mean_norm = std::min(mean_norm, other.mean_norm);
+    mean_errors = std::max(mean_errors, other.mean_errors);
+    rank = std::max(rank, other.rank);
+    residual = std::max(residual, other.residual);
+    start_margin = std::min(start_margin, other.start_margin);
+  }
+};
+
+}  // namespace bpm

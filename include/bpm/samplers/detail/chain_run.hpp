@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/detail/parallel.hpp"
+#include "bpm/detail/vector_ops.hpp"
+#include "bpm/samplers/chain_state.hpp"
+#include "bpm/samplers/detail/chain_budget.hpp"
+#include "bpm/samplers/detail/chain_centre.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm::detail {
+
+/// What a run asks of a chain, a copyable value that stands somewhere in a cone.
+template <class C>
+concept MarkovChain =
+    std::copyable<C> && requires(C& chain, const C& fixed, const Cone& cone, double* numbers) {
+      { chain.burn_in(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: over.
+      { chain.advance(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: on a draw.
+      { fixed.position() } -> std::convertible_to<std::span<const double>>;
+      { fixed.weight() } -> std::convertible_to<double>;
+      fixed.add_sum(cone, 1.0, numbers);
+      fixed.add_inside_sum(cone, 1.0, numbers);
+      fixed.add_dual_sum(cone, 1.0, numbers);
+    };
+
+/// Angle between two vectors of `length` numbers, accurate for small ones.
+[[nodiscard]] inline double angle_between(const double* a, const double* b, std::ptrdiff_t length) {
+  const double aa = dot(a, a, length);
+  const double bb = dot(b, b, length);
+  if (!(aa > 0) || !(bb > 0)) {
+    return 0;
+  }
+  double difference = 0;
+  double sum = 0;
+  for (std::ptrdiff_t k = 0; k < length; ++k) {
+    const double x = a[k] / std::sqrt(aa);
+    const double y = b[k] / std::sqrt(bb);
+    difference += (x - y) * (x - y);
+    sum += (x + y) * (x + y);
+  }
+  return 2 * std::atan2(std::sqrt(difference), std::sqrt(sum));
+}
+
+/// Runs chains side by side, hands over their draws in order, and judges the centre that they
+/// found.
+///
+/// Draw n is the next of chain n mod C, whatever the number of threads; a round makes a few draws
+/// of each chain. The observer and the clock are asked between slices of a round, and a run that
+/// ends early goes back to the end of the last whole round, so that it is the run of that many
+/// draws.
+template <MarkovChain Chain>
+class ChainRun {
+ public:
+  ChainRun(const Cone& cone, const ChainBudget& budget, const RunControl& control,
+           ChainState<Chain>& state)
+      : cone_(cone),
+        budget_(budget),
+        control_(control),
+        state_(state),
+        begin_(std::chrono::steady_clock::now()) {
+    // A slice is some 10 ms of work; a round is a slice or one draw a chain.
+    constexpr std::uint64_t slice_work = 20'000'000;
+    slice_ =
+        std::max<std::uint64_t>(16, slice_work / (40 + static_cast<std::uint64_t>(cone.points())));
+    round_ = std::clamp<std::uint64_t>(slice_ / budget.steps_per_draw, 1, 64);
+  }
+
+  /// `make_chain(number)`: a new chain, where the state is empty.
+  template <class MakeChain, class Sink>
+  SamplerReport go(MakeChain&& make_chain, std::uint64_t& next_draw, Sink& sink) {
+    const ChainState<Chain> before = state_;
+    if (state_.empty()) {
+      for (unsigned c = 0; c < budget_.chains; ++c) {
+        state_.chains.push_back(make_chain(c));
+        state_.batches.emplace_back();
+      }
+      if (!burn_in()) {
+        state_ = before;
+        report_.stopped = true;
+        report_.reason = "stopped in the burn-in, before the first draw";
+        return report_;
+      }
+    }
+    const std::uint64_t steps_before = steps_of(state_);
+    const std::uint64_t refreshes_before = refreshes_of(state_);
+    while (!report_.converged && !report_.stopped) {
+      round(next_draw, sink);
+      report_.bounces = steps_of(state_) - steps_before;
+      if (!report_.stopped) {
+        report_.converged = enough();
+      }
+    }
+    report_.refreshes = refreshes_of(state_) - refreshes_before;
+    for (const Chain& chain : state_.chains) {
+      if constexpr (requires { chain.repairs(); }) report_.repairs += chain.repairs();
+    }
+    if (state_.draws > 0) {
+      state_.centre_of_mass = centre_of(cone_, std::span<const Chain>(state_.chains));
+    }
+    judge();
+    return report_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] std::size_t chain_count() const noexcept { return state_.chains.size(); }
+  [[nodiscard]] unsigned threads() const noexcept {
+    return static_cast<unsigned>(
+        std::min<std::size_t>(std::max(1U, control_.threads), chain_count()));
+  }
+  [[nodiscard]] static std::uint64_t steps_of(const ChainState<Chain>& state) {
+    std::uint64_t steps = 0;
+    for (const Chain& chain : state.chains) {
+      if constexpr (requires { chain.bounces(); }) {
+        steps += chain.bounces();
+      } else {
+        steps += chain.steps();
+      }
+    }
+    return steps;
+  }
+  [[nodiscard]] static std::uint64_t refreshes_of(const ChainState<Chain>& state) {
+    std::uint64_t count = 0;
+    for (const Chain& chain : state.chains) {
+      if constexpr (requires { chain.refreshes(); }) count += chain.refreshes();
+    }
+    return count;
+  }
+
+  /// Works on every chain until `part(c)` says that it is done; false: the run was stopped.
+  template <class Part>
+  [[nodiscard]] bool in_slices(std::string_view stage, Part&& part) {
+    std::vector<char> done(chain_count(), 0);
+    while (true) {
+      if (!control_.go_on({.stage = stage,
+                           .fraction = fraction(),
+                           .draws = report_.draws,
+                           .draws_total = budget_.draws,
+                           .mistakes = report_.bounces,
+                           .change = change_})) {
+        return false;
+      }
+      parallel_for(threads(), static_cast<std::ptrdiff_t>(chain_count()),
+                   [&](unsigned /*worker*/, std::ptrdiff_t c) {
+                     if (done.data()[c] == 0 && part(static_cast<std::size_t>(c))) {
+                       done.data()[c] = 1;
+                     }
+                   });
+      if (std::all_of(done.begin(), done.end(), [](char d) { return d != 0; })) {
+        return true;
+      }
+    }
+  }
+
+  [[nodiscard]] bool burn_in() {
+    return in_slices("burn-in",
+                     [&](std::size_t c) { return state_.chains.data()[c].burn_in(cone_, slice_); });
+  }
+
+  /// A few draws of each chain, handed over together.
+  template <class Sink>
+  void round(std::uint64_t& next_draw, Sink& sink) {
+    const auto chains = static_cast<std::uint64_t>(chain_count());
+    std::uint64_t count = round_ * chains;
+    if (budget_.draws > 0) count = std::min(count, budget_.draws - report_.draws);
+    // Draws first .. first + count - 1; chain c makes those of its residue.
+    const std::uint64_t first = state_.draws;
+    const auto draws_of = [&](std::uint64_t c) {
+      const std::uint64_t shift = (c + chains - first % chains) % chains;
+      return shift < count ? (count - shift - 1) / chains + 1 : 0;
+    };
+    ChainState<Chain> before = state_;
+    std::vector<std::vector<std::vector<double>>> positions(chain_count());
+    const bool whole = in_slices("draws", [&](std::size_t c) {
+      Chain& chain = state_.chains.data()[c];
+      auto& mine = positions.data()[c];
+      std::uint64_t left = slice_;
+      const std::uint64_t wanted = draws_of(c);
+      while (mine.size() < wanted && left > 0) {
+        // Slices of whole draws where draws are short: the clock is not asked in between.
+        const std::uint64_t part = std::min(left, slice_);
+        if (chain.advance(cone_, part)) {
+          const auto here = chain.position();
+          mine.emplace_back(here.begin(), here.end());
+          const std::uint64_t number = (first + chains - 1 - c) / chains + mine.size();
+          BatchMeans& batches = state_.batches.data()[c];
+          if (batches.wanted(number)) {
+            std::vector<double> sum(static_cast<std::size_t>(cone_.stride()), 0.0);
+            chain.add_sum(cone_, 1.0, sum.data());
+            batches.add(std::move(sum), chain.weight());
+          }
+          left -= std::min(left, budget_.steps_per_draw);
+        } else {
+          left = 0;
+        }
+      }
+      return mine.size() >= wanted;
+    });
+    if (!whole) {
+      state_ = std::move(before);
+      report_.stopped = true;
+      report_.reason = "stopped";
+      return;
+    }
+    for (std::uint64_t n = first; n < first + count; ++n) {
+      auto& mine = positions.data()[n % chains];
+      hand_over(next_draw, mine.data()[(n - first) / chains].data(), sink);
+      ++next_draw;
+    }
+    state_.draws += count;
+    report_.draws += count;
+  }
+
+  template <class Sink>
+  void hand_over(std::uint64_t number, const double* position, Sink& sink) {
+    const auto m = static_cast<std::size_t>(cone_.points());
+    if (pivots_.empty()) {
+      pivots_.assign(cone_.pivots().begin(), cone_.pivots().end());
+      std::sort(pivots_.begin(), pivots_.end());
+      coefficients_.resize(pivots_.size());
+      outputs_.resize(m);
+    }
+    alpha_.assign(m, 0.0);
+    cone_.add_dual_coefficients(position, 1.0, alpha_.data());
+    for (std::size_t s = 0; s < pivots_.size(); ++s) {
+      coefficients_.data()[s] = alpha_.data()[pivots_.data()[s]];
+    }
+    cone_.outputs(position, outputs_.data());
+    for (std::size_t i = 0; i < m; ++i) {
+      outputs_.data()[i] *= cone_.label(static_cast<std::ptrdiff_t>(i));
+    }
+    sink(Draw{.number = number,
+              .problem = 0,
+              .support = pivots_,
+              .coefficients = coefficients_,
+              .outputs = outputs_});
+  }
+
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+
+  /// The part of the budget that is used up, as far as can be told.
+  [[nodiscard]] double fraction() const {
+    double part = 0;
+    if (budget_.draws > 0) {
+      part = static_cast<double>(report_.draws) / static_cast<double>(budget_.draws);
+    }
+    if (budget_.steps > 0) {
+      part =
+          std::max(part, static_cast<double>(report_.bounces) / static_cast<double>(budget_.steps));
+    }
+    if (budget_.seconds > 0) part = std::max(part, seconds() / budget_.seconds);
+    return std::min(1.0, part);
+  }
+
+  [[nodiscard]] bool enough() {
+    trace();
+    if ((budget_.draws > 0 && report_.draws >= budget_.draws) ||
+        (budget_.steps > 0 && report_.bounces >= budget_.steps) ||
+        (budget_.seconds > 0 && seconds() >= budget_.seconds)) {
+      return true;
+    }
+    if (budget_.accuracy > 0) {
+      judge();
+      return report_.chain.standard_error <= budget_.accuracy;
+    }
+    return false;
+  }
+
+  /// For the observer: the L1 change of the Bayes point's coefficients a step, over the last round.
+  void trace() {
+    if (!control_.observer) {
+      return;
+    }
+    CentreOfMass now = centre_of(cone_, std::span<const Chain>(state_.chains), false);
+    if (!last_.coefficients.empty() && report_.bounces > last_bounces_) {
+      double sum = 0;
+      for (std::size_t i = 0; i < now.coefficients.size(); ++i) {
+        sum += std::abs(now.coefficients.data()[i] / now.norm -
+                        last_.coefficients.data()[i] / last_.norm);
+      }
+      change_ = sum / static_cast<double>(report_.bounces - last_bounces_);
+    }
+    last_ = std::move(now);
+    last_bounces_ = report_.bounces;
+  }
+
+  /// Fills in report_.chain from all that the state has seen.
+  void judge() {
+    ChainReport& chain_report = report_.chain;
+    const std::ptrdiff_t stride = cone_.stride();
+    const auto size = static_cast<std::size_t>(stride);
+    chain_report = {};
+    chain_report.chains = static_cast<unsigned>(chain_count());
+    chain_report.rank = cone_.rank();
+    chain_report.residual = cone_.residual();
+    chain_report.start_margin = state_.start_margin;
+    double weight = 0;
+    std::vector<double> mean(size, 0.0);
+    std::vector<std::vector<double>> means;
+    for (const Chain& chain : state_.chains) {
+      if constexpr (requires { chain.burnt(); }) chain_report.burn_in += chain.burnt();
+      if constexpr (requires { chain.refresh_length(); }) {
+        chain_report.refresh_length = std::max(chain_report.refresh_length, chain.refresh_length());
+        chain_report.path_length += chain.weight();
+      }
+      if constexpr (requires { chain.errors_mean(); }) {
+        chain_report.mean_errors += chain.errors_mean() / static_cast<double>(chain_count());
+      }
+      weight += chain.weight();
+      chain.add_sum(cone_, 1.0, mean.data());
+      means.emplace_back(size, 0.0);
+      chain.add_sum(cone_, 1.0, means.back().data());
+    }
+    if (!(weight > 0)) {
+      return;
+    }
+    scale_by(mean.data(), 1 / weight, stride);
+    const double squared = dot(mean.data(), mean.data(), stride);
+    chain_report.mean_norm = std::sqrt(squared);
+    for (std::size_t a = 0; a < means.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        chain_report.chain_angle = std::max(
+            chain_report.chain_angle, angle_between(means[a].data(), means[b].data(), stride));
+      }
+    }
+    // Spread of the batches about the mean of all: along the mean, and across it.
+    double across = 0;
+    double all = 0;
+    double total = 0;
+    std::size_t count = 0;
+    for (const BatchMeans& batches : state_.batches) {
+      batches.for_each(16, [&](const std::vector<double>& sum, double batch_weight) {
+        double spread = 0;
+        double along = 0;
+        for (std::ptrdiff_t k = 0; k < stride; ++k) {
+          const double off = sum.data()[k] - batch_weight * mean.data()[k];
+          spread += off * off;
+          along += off * mean.data()[k];
+        }
+        all += spread;
+        across += std::max(0.0, spread - (squared > 0 ? along * along / squared : 0.0));
+        total += batch_weight;
+        ++count;
+      });
+    }
+    if (count >= 4 && squared > 0) {
+      const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
+      chain_report.standard_error = std::sqrt(unbiased * across / squared) / total;
+      const double variance = unbiased * all / (total * total);
+      chain_report.effective_draws = variance > 0 ? std::max(0.0, 1 - squared) / variance
+                                                  : std::numeric_limits<double>::infinity();
+    }
+  }
+
+  const Cone& cone_;
+  const ChainBudget& budget_;
+  const RunControl& control_;
+  ChainState<Chain>& state_;
+  Clock::time_point begin_;
+  std::uint64_t slice_ = 0;
+  std::uint64_t round_ = 1;
+  SamplerReport report_;
+  CentreOfMass last_;
+  std::uint64_t last_bounces_ = 0;
+  double change_ = 0;
+  std::vector<PointIndex> pivots_;
+  std::vector<double> alpha_;
+  std::vector<double> coefficients_;
+  std::vector<double> outputs_;
+};
+
+}  // namespace bpm::detail

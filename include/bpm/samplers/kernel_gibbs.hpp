@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/detail/vector_ops.hpp"
+#include "bpm/samplers/chain_state.hpp"
+#include "bpm/samplers/detail/chain_budget.hpp"
+#include "bpm/samplers/detail/chain_run.hpp"
+#include "bpm/samplers/detail/chain_start.hpp"
+#include "bpm/samplers/gibbs_chain.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/samplers/start.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm {
+
+/// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2000):
+/// classifiers from the posterior of label noise q,
+///
+///     density proportional to (1 - q)^#{i : d_i > 0} q^#{i : d_i <= 0} on the unit sphere.
+///
+/// q = 0 is the uniform law on version space, by hit-and-run. With q > 0 there need not be a
+/// version space: data that no classifier separates are what it is for. See `BasicGibbsChain` for
+/// the steps and why their law is right, `log_evidence` for choosing q.
+///
+/// Draws are positions of the chains every `steps_per_draw` steps, turn by turn; the centre of mass
+/// is the mean over all steps, by default of the exact mean of each. With q > 0 draws make training
+/// errors; `SamplerReport::chain.mean_errors` says how many.
+///
+///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0),
+///                                          bpm::KernelGibbs{.noise = 0.05});
+///     const auto fitted = machine.fit(inputs, labels);
+///     fitted.report().chain.mean_errors;  // training errors of a draw
+///
+/// A run ends at the first of the budgets that are set (at the end of a round of draws). Cost: K
+/// once and m r^2 for its factor; an isotropic step m r and, with noise, O(m log m); a step along
+/// an input O(m + r), with noise O(m log m + r), and m^2 r once. Isotropic steps go further: where
+/// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
+/// inputs m^2 more. Threads work on different chains.
+struct KernelGibbs {
+  std::uint64_t draws = 100;           ///< Draws to hand over; 0: as many as another budget allows.
+  std::uint64_t steps_per_draw = 100;  ///< Steps between draws, at least 1.
+  std::uint64_t steps = 0;  ///< Steps of a run after the burn-in, all chains; 0: no limit.
+  double seconds = 0;       ///< Wall clock of a run; 0: no limit.
+  double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
+  unsigned chains = 2;  ///< Two or more show by their distance whether they have converged.
+  double noise = 0;     ///< q in [0, 1/2): the probability that a label is wrong.
+  GibbsDirection directions = GibbsDirection::isotropic;
+  bool rao_blackwell = true;  ///< Average the mean of each step's law, not the drawn point.
+  /// Steps a chain to throw away first. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
+  std::uint64_t burn_in = 0;
+  Start start = Start::largest_margin;
+  /// Dual coefficients of a start, inside version space if q = 0; empty: searched.
+  std::vector<double> start_coefficients{};
+  double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
+
+  using State = ChainState<GibbsChain>;
+
+  /// Makes draws from a new start. See `Sampler`.
+  /// \throws std::invalid_argument on settings out of range, or if q = 0 on a start outside version
+  ///         space.
+  template <VersionSpace Space, DrawSink Sink>
+  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
+                       Sink&& sink) const {
+    State state;
+    return sample(space, streams, control, sink, state);
+  }
+
+  /// Goes on from `state`, or starts where it is empty; afterwards `state.centre()` is the centre
+  /// of mass by all draws since. Where q = 0 and no classifier separates the data the report says
+  /// so.
+  template <VersionSpace Space, DrawSink Sink>
+  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
+                       Sink&& sink, State& state) const {
+    check_settings();
+    detail::check(space.size() > 0, "KernelGibbs", "space", "has no points");
+    const detail::ChainBudget budget = chain_budget();
+    Cone cone = make_cone(space, factor_tolerance);
+    if (directions == GibbsDirection::input) {
+      cone.form_products();
+    }
+    detail::ChainStart start_point;
+    if (state.empty()) {
+      start_point = detail::find_start(cone, budget, streams.seed, "KernelGibbs");
+      if (start_point.position.empty()) {
+        SamplerReport report;
+        report.reason = start_point.reason;
+        return report;
+      }
+      state.start_margin = start_point.margin;
+    }
+    const GibbsChainSettings settings{noise, directions, rao_blackwell, steps_per_draw, burn_in};
+    const std::uint64_t first_stream = streams.next;
+    detail::ChainRun<GibbsChain> run(cone, budget, control, state);
+    SamplerReport report = run.go(
+        [&](unsigned c) {
+          // Streams from 1: the start search has 0.
+          return GibbsChain(cone, settings, start_point.position,
+                            streams.stream(first_stream + 1 + c));
+        },
+        streams.next, sink);
+    report.steps = report.bounces;  // The run's word for what a chain counts.
+    report.bounces = 0;
+    report.mistakes = start_point.mistakes;
+    return report;
+  }
+
+  /// Whether draws may make training errors, so that data need not be separable.
+  [[nodiscard]] bool admits_training_errors() const noexcept { return noise > 0; }
+
+  /// Bytes that a run holds beside the kernel values.
+  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t /*problems*/,
+                                         unsigned /*threads*/, std::size_t /*scalar_bytes*/) const {
+    const auto m = static_cast<std::size_t>(detail::padded<double>(points));
+    const std::size_t matrices = directions == GibbsDirection::input ? 3 : 2;
+    // Factor and its copy, products; a chain's directions with outputs and its batches, twice.
+    return sizeof(double) * (matrices * m * m + chains * 2 * (2 * 33 + 64 + 16) * m);
+  }
+
+  /// \throws std::invalid_argument on settings out of range.
+  void check_settings() const {
+    const char* const f = "KernelGibbs";
+    detail::check(noise >= 0 && noise < 0.5, f, "noise", "is ", noise,
+                  ", must be at least 0 and below 1/2");
+    detail::check(directions == GibbsDirection::isotropic || directions == GibbsDirection::input, f,
+                  "directions", "is ", static_cast<int>(directions),
+                  ", must be isotropic or input");
+    chain_budget().check_settings(f, "steps");
+  }
+
+ private:
+  [[nodiscard]] detail::ChainBudget chain_budget() const {
+    detail::ChainBudget budget;
+    budget.draws = draws;
+    budget.steps_per_draw = steps_per_draw;
+    budget.steps = steps;
+    budget.seconds = seconds;
+    budget.accuracy = accuracy;
+    budget.chains = chains;
+    budget.start = start;
+    budget.start_coefficients = start_coefficients;
+    budget.factor_tolerance = factor_tolerance;
+    budget.may_be_outside = noise > 0;
+    return budget;
+  }
+};
+
+}  // namespace bpm

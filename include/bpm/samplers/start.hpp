@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/detail/vector_ops.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm {
+
+/// Where a chain starts, if its caller does not say.
+enum class Start {
+  largest_margin,  ///< Near the centre of the largest ball in version space.
+  perceptron,      ///< A permuted kernel perceptron's solution.
+};
+
+/// What a search for the classifier of largest margin found.
+struct LargestMargin {
+  std::vector<double> position;      ///< Coordinates, `Cone::stride()` long, norm 1.
+  std::vector<double> coefficients;  ///< Dual coefficients, m; y_i alpha_i >= 0.
+  double margin = 0;                 ///< min_i d_i of the position; positive: inside version space.
+  double upper_bound = 0;            ///< No classifier of norm 1 has a larger margin.
+  std::uint64_t steps = 0;
+};
+
+/// The hard-margin support vector machine without offset: maximises min_i d_i over norm(w) = 1,
+/// until the margin is at least `fraction` of its upper bound.
+///
+/// Dual ascent on sum_i a_i - norm(sum_i a_i s_i)^2 / 2, a >= 0, one coordinate at a time, the one
+/// that gains most, by exact steps (C. Hildreth, Naval Res. Logist. Q. 4, 1957; the greedy rule:
+/// J. Nutini et al., ICML 2015). The margin of the current w / norm(w) is a lower bound, and
+/// norm(w) / sum_i a_i an upper one, because every w' of norm 1 has
+/// min_i d'_i <= sum_i a_i d'_i / sum_i a_i <= norm(w) / sum_i a_i.
+///
+/// Where nothing separates the data the upper bound tends to 0 and the search ends at
+/// `bound_tolerance` times the largest norm(s_i), or after `max_steps` (0: 100 000 + 200 m).
+/// Cost: O(m) a step with `Cone::form_products`, O(m r) without.
+[[nodiscard]] inline LargestMargin find_largest_margin(const Cone& cone, double fraction = 0.5,
+                                                       std::uint64_t max_steps = 0,
+                                                       double bound_tolerance = 1e-9) {
+  const std::ptrdiff_t m = cone.points();
+  const std::ptrdiff_t length = cone.output_stride();
+  const auto size = static_cast<std::size_t>(m);
+  if (max_steps == 0) {
+    max_steps = 100'000 + 200 * size;
+  }
+  std::vector<double> a(size, 0.0);
+  std::vector<double> d(static_cast<std::size_t>(length), 0.0);
+  std::vector<double> column(static_cast<std::size_t>(length), 0.0);
+  double longest = 0;
+  for (std::ptrdiff_t i = 0; i < m; ++i) longest = std::max(longest, cone.row_norm(i));
+
+  LargestMargin result;
+  double total = 0;
+  for (;; ++result.steps) {
+    std::ptrdiff_t best = -1;
+    double best_gain = 0;
+    double best_step = 0;
+    double smallest = d[0];
+    double squared_norm = 0;
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      const double di = d.data()[i];
+      smallest = std::min(smallest, di);
+      squared_norm += a.data()[i] * di;
+      const double squared = cone.row_norm(i) * cone.row_norm(i);
+      if (squared <= 0) {
+        continue;
+      }
+      const double step = std::max((1 - di) / squared, -a.data()[i]);
+      const double gain = step * ((1 - di) - 0.5 * step * squared);
+      if (gain > best_gain) {
+        best = i;
+        best_gain = gain;
+        best_step = step;
+      }
+    }
+    const double norm = std::sqrt(std::max(0.0, squared_norm));
+    result.margin = norm > 0 ? smallest / norm : 0.0;
+    result.upper_bound = total > 0 ? norm / total : longest;
+    if (best < 0 || result.steps == max_steps || !(norm < 1e150) ||
+        (norm > 0 && result.margin >= fraction * result.upper_bound) ||
+        result.upper_bound < bound_tolerance * longest) {
+      break;
+    }
+    a.data()[best] += best_step;
+    total += best_step;
+    const double* products = nullptr;
+    if (cone.has_products()) {
+      products = cone.product_row(best);
+    } else {
+      cone.outputs(cone.row(best), column.data());
+      products = column.data();
+    }
+    detail::add_scaled(d.data(), best_step, products, length);
+  }
+  result.position.assign(static_cast<std::size_t>(cone.stride()), 0.0);
+  cone.add_rows(a.data(), result.position.data());
+  const double norm =
+      std::sqrt(detail::dot(result.position.data(), result.position.data(), cone.stride()));
+  if (norm > 0) {
+    detail::scale_by(result.position.data(), 1 / norm, cone.stride());
+    // The margin of what is returned, not of sums that rounding has been at.
+    cone.outputs(result.position.data(), d.data());
+    result.margin = d[0];
+    for (std::ptrdiff_t i = 1; i < m; ++i) result.margin = std::min(result.margin, d.data()[i]);
+    result.coefficients.resize(size);
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      result.coefficients.data()[i] = cone.label(i) * a.data()[i] / norm;
+    }
+  }
+  return result;
+}
+
+}  // namespace bpm

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "bpm/detail/buffer.hpp"
+#include "bpm/detail/check.hpp"
+#include "bpm/detail/row_products.hpp"
+#include "bpm/detail/vector_ops.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+namespace bpm {
+
+/// Version space in coordinates, as the samplers of its uniform law see it.
+///
+/// Let S = K + diag(lambda) ~ L L' be the pivoted factor of rank r. The rows
+///
+///     s_i = y_i L_i.
+///
+/// are the signed training features in an orthonormal basis of the span of the r pivots, and
+/// version space is { x in R^r : norm(x) = 1, <s_i, x> > 0 for all i }: signed outputs are d_i =
+/// <s_i, x>, norms are Euclidean norms, and a normal vector of R^r is isotropic in feature space.
+/// However ill-conditioned S is, nothing is lost in these coordinates; a classifier found there has
+/// dual coefficients on the pivots alone, and its outputs under S are *exactly* L x, also at points
+/// that are no pivots, since S_.p = L L_p' holds without a residual. A residual above rounding
+/// means that version space is cut with the span of the pivots.
+///
+/// Memory: m r doubles, and m^2 with `form_products`. Not copied by accident: move-only.
+class Cone {
+ public:
+  /// From a factor of S and the labels. \throws std::invalid_argument if sizes disagree, or if the
+  /// factor has rank 0 (S = 0).
+  Cone(const KernelFactor& factor, std::span<const signed char> labels)
+      : points_(static_cast<std::ptrdiff_t>(factor.factor.rows())),
+        rank_(static_cast<std::ptrdiff_t>(factor.factor.cols())),
+        stride_(detail::padded<double>(rank_)),
+        residual_(factor.residual),
+        pivots_(factor.pivots),
+        labels_(labels.begin(), labels.end()),
+        rows_(points_ * stride_),
+        norms_(static_cast<std::size_t>(points_)) {
+    detail::check_size("Cone", "labels", labels.size(), points_, "one per training point");
+    detail::check(rank_ > 0, "Cone", "factor", "has rank 0: every kernel value is zero");
+    const double* values = factor.factor.data();
+    for (std::ptrdiff_t i = 0; i < points_; ++i) {
+      double* row = rows_.data() + i * stride_;
+      for (std::ptrdiff_t k = 0; k < stride_; ++k) {
+        row[k] = k < rank_ ? labels_.data()[i] * values[k * points_ + i] : 0.0;
+      }
+      row_pointers_.push_back(row);
+      norms_.data()[i] = std::sqrt(detail::dot(row, row, stride_));
+    }
+  }
+
+  /// m, the number of planes.
+  [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
+  /// r, the dimension.
+  [[nodiscard]] std::ptrdiff_t rank() const noexcept { return rank_; }
+  /// Length of a row of coordinates with its padding of zeros: r in whole registers.
+  [[nodiscard]] std::ptrdiff_t stride() const noexcept { return stride_; }
+  /// Length of a row of outputs with its padding: m in whole registers.
+  [[nodiscard]] std::ptrdiff_t output_stride() const noexcept {
+    return detail::padded<double>(points_);
+  }
+  /// Largest diagonal entry of S - L L'.
+  [[nodiscard]] double residual() const noexcept { return residual_; }
+  [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }
+  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_.data()[i]; }
+
+  /// s_i, `stride()` long, zeros from `rank()` on.
+  [[nodiscard]] const double* row(std::ptrdiff_t i) const noexcept {
+    return rows_.data() + i * stride_;
+  }
+  /// norm(s_i).
+  [[nodiscard]] double row_norm(std::ptrdiff_t i) const noexcept { return norms_.data()[i]; }
+
+  /// Makes the m x m matrix of <s_i, s_j> that a billiard or single-input steps add rows of.
+  /// Cost: m^2 r multiply-adds.
+  void form_products() {
+    if (products_.size() > 0) {
+      return;
+    }
+    const std::ptrdiff_t ld = output_stride();
+    products_ = detail::Buffer<double>(points_ * ld);
+    for (std::ptrdiff_t i = 0; i < points_; ++i) {
+      std::fill(products_.data() + i * ld + points_, products_.data() + (i + 1) * ld, 0.0);
+    }
+    detail::row_products<detail::ProductTerm, double>(row_pointers_.data(), points_,
+                                                      row_pointers_.data(), points_, stride_,
+                                                      products_.data(), ld);
+  }
+  [[nodiscard]] bool has_products() const noexcept { return products_.size() > 0; }
+  /// <s_i, s_j> for all j, `output_stride()` long, zeros from m on. Only after `form_products`.
+  [[nodiscard]] const double* product_row(std::ptrdiff_t i) const noexcept {
+    return products_.data() + i * output_stride();
+  }
+
+  /// d_i = <s_i, x> for all points. `x` is `stride()` long. Cost: m r.
+  void outputs(const double* x, double* d) const {
+    detail::row_products<detail::ProductTerm, double>(&x, 1, row_pointers_.data(), points_, stride_,
+                                                      d, points_);
+  }
+  /// The same for `count` vectors, one every `stride()` in `x`; outputs one every `ld` in `d`.
+  void outputs(const double* x, std::ptrdiff_t count, double* d, std::ptrdiff_t ld) const {
+    std::vector<const double*> vectors;
+    for (std::ptrdiff_t k = 0; k < count; ++k) vectors.push_back(x + k * stride_);
+    detail::row_products<detail::ProductTerm, double>(vectors.data(), count, row_pointers_.data(),
+                                                      points_, stride_, d, ld);
+  }
+
+  /// x += sum_i weights_i s_i. Cost: r for each weight that is not zero.
+  void add_rows(const double* weights, double* x) const {
+    for (std::ptrdiff_t i = 0; i < points_; ++i) {
+      if (weights[i] != 0) detail::add_scaled(x, weights[i], row(i), stride_);
+    }
+  }
+
+  /// Coordinates of w = sum_i alpha_i phi(x_i), projected to the span of the pivots.
+  /// \throws std::invalid_argument unless there is a coefficient a point.
+  [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const {
+    detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_,
+                       "one per training point");
+    std::vector<double> x(static_cast<std::size_t>(stride_), 0.0);
+    for (std::ptrdiff_t i = 0; i < points_; ++i) {
+      detail::add_scaled(x.data(), label(i) * alpha[static_cast<std::size_t>(i)], row(i), stride_);
+    }
+    return x;
+  }
+
+  /// Adds `scale` times the dual coefficients of x, which stand on the pivots, to `alpha` (m long):
+  /// the solution of L_p' alpha_p = x by substitution. On a near-singular S they are large, up to
+  /// norm(x) over the square root of the factor's tolerance. Cost: r^2 / 2.
+  void add_dual_coefficients(const double* x, double scale, double* alpha) const {
+    std::vector<double> rest(x, x + stride_);
+    for (std::ptrdiff_t a = rank_ - 1; a >= 0; --a) {
+      const std::ptrdiff_t point = pivots_.data()[a];
+      const double* s = row(point);
+      const double weight = rest.data()[a] / s[a];
+      detail::add_scaled(rest.data(), -weight, s, a);
+      alpha[point] += scale * label(point) * weight;
+    }
+  }
+
+ private:
+  std::ptrdiff_t points_;
+  std::ptrdiff_t rank_;
+  std::ptrdiff_t stride_;
+  double residual_;
+  std::vector<PointIndex> pivots_;
+  std::vector<signed char> labels_;
+  detail::Buffer<double> rows_;
+  std::vector<double> norms_;
+  std::vector<const double*> row_pointers_;
+  detail::Buffer<double> products_;
+};
+
+/// The tolerance of the pivoted factor that kernel values of type Scalar bear: what they are
+/// rounded to, with room for the rounding of r columns.
+template <class Scalar>
+inline constexpr double default_factor_tolerance = std::same_as<Scalar, float> ? 1e-5 : 1e-12;
+
+/// The cone of a version space. `tolerance` as in `pivoted_factor`; 0: `default_factor_tolerance`.
+/// Cost: r rows of kernel values and m r^2 multiply-adds.
+template <VersionSpace Space>
+[[nodiscard]] Cone make_cone(const Space& space, double tolerance = 0) {
+  std::vector<signed char> labels;
+  for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
+    labels.push_back(static_cast<signed char>(space.label(i)));
+  }
+  return Cone(
+      space.factor(tolerance > 0 ? tolerance : default_factor_tolerance<typename Space::Scalar>),
+      labels);
+}
+
+}  // namespace bpm
