@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -84,8 +85,7 @@ class BasicGeodesicChain {
         b_(cone.stride(), 0.0),
         v_(cone.stride(), 0.0),
         inside_(cone.stride(), 0.0),
-        d_(cone.output_stride(), 0.0),
-        nu_(cone.output_stride(), 0.0),
+        outputs_(2 * cone.output_stride(), 0.0),
         rest_(cone.stride(), 0.0),
         jumps_(cone.points()),
         burn_in_(settings.refresh_length, settings.burn_in),
@@ -242,14 +242,18 @@ class BasicGeodesicChain {
     path_ = 0;
   }
 
-  /// Outputs of b and v, and the next plane.
+  /// Signed outputs of the ball and of its direction, up to date.
+  [[nodiscard]] double* d() noexcept { return outputs_.data(); }
+  [[nodiscard]] double* nu() noexcept { return outputs_.data() + outputs_.size() / 2; }
+
+  /// Computes them anew, and the next plane.
   void set_outputs(const Cone& cone) {
-    cone.outputs(b_.data(), d_.data());
-    cone.outputs(v_.data(), nu_.data());
+    const std::array<const double*, 2> both{b_.data(), v_.data()};
+    cone.outputs(both, d(), cone.output_stride());
     search(cone);
   }
   void search(const Cone& cone) {
-    wall_ = detail::fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, cone.output_stride());
+    wall_ = detail::fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
   }
 
   /// The next stop: a draw or a new direction.
@@ -260,7 +264,7 @@ class BasicGeodesicChain {
     const std::ptrdiff_t length = cone.output_stride();
     const std::uint64_t end = bounces_ + limit;
     const auto consolidate =
-        static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 4 * cone.points()));
+        static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 8 * cone.points()));
     while (bounces_ < end) {
       // The angle to the plane: tan t = d / -nu. A ball that rounding has put behind it is there.
       double distance = wall_.distance;
@@ -293,9 +297,8 @@ class BasicGeodesicChain {
       jumps_.add(hit, jump, clock_);
       ++events_;
       ++bounces_;
-      wall_ = detail::fly_and_search(d_.data(), nu_.data(), row, {cosine, sine, cosine, sine, jump},
-                                     length);
-      d_[hit] = 0;  // Exactly there: so it is not met again before another.
+      wall_ = detail::fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
+      d()[hit] = 0;  // Exactly there: so it is not met again before another.
       if (events_ >= consolidate) {
         anchor(cone);
         make_orthonormal();
@@ -308,8 +311,8 @@ class BasicGeodesicChain {
   /// Part of an arc, without a bounce; anchors.
   void fly(const Cone& cone, double cosine, double sine) {
     clock_.turn(cosine, sine);
-    wall_ = detail::fly_and_search(d_.data(), nu_.data(), nu_.data(),
-                                   {cosine, sine, cosine, sine, 0.0}, cone.output_stride());
+    wall_ = detail::fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0},
+                                   cone.output_stride());
     anchor(cone);
     make_orthonormal();
   }
@@ -327,7 +330,7 @@ class BasicGeodesicChain {
     clock_.set_stop(stop());
     set_outputs(cone);
     for (double pull = 1e-15; pull < 1; pull *= 8) {
-      const double smallest = *std::min_element(d_.data(), d_.data() + cone.points());
+      const double smallest = *std::min_element(d(), d() + cone.points());
       if (smallest > 0) {
         return;
       }
@@ -349,7 +352,7 @@ class BasicGeodesicChain {
 
   /// A new isotropic tangent direction, at an anchor with outputs d up to date.
   void refresh(const Cone& cone) {
-    directions_.next(cone, engine_, b_.data(), d_.data(), v_.data(), nu_.data());
+    directions_.next(cone, engine_, b_.data(), d(), v_.data(), nu());
     search(cone);
     ++refreshes_;
     set_refresh();
@@ -365,12 +368,11 @@ class BasicGeodesicChain {
   GeodesicSettings settings_;
   RandomEngine engine_;
   using Numbers = detail::CopyableBuffer<double>;
-  Numbers b_;       ///< Position at the anchor.
-  Numbers v_;       ///< Direction there.
-  Numbers inside_;  ///< The start: a point well inside.
-  Numbers d_;       ///< Signed outputs of the ball, up to date.
-  Numbers nu_;      ///< Those of its direction.
-  Numbers rest_;    ///< Sum over flights between anchors of v_begin - v_end.
+  Numbers b_;        ///< Position at the anchor.
+  Numbers v_;        ///< Direction there.
+  Numbers inside_;   ///< The start: a point well inside.
+  Numbers outputs_;  ///< Signed outputs of the ball, then those of its direction.
+  Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
   detail::JumpSums jumps_;
   detail::BilliardBurnIn burn_in_;
   detail::TangentDirections<Law> directions_;

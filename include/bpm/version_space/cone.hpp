@@ -110,8 +110,12 @@ class Cone {
   void outputs(const double* x, std::ptrdiff_t count, double* d, std::ptrdiff_t ld) const {
     std::vector<const double*> vectors;
     for (std::ptrdiff_t k = 0; k < count; ++k) vectors.push_back(x + k * stride_);
-    detail::row_products<detail::ProductTerm, double>(vectors.data(), count, row_pointers_.data(),
-                                                      points_, stride_, d, ld);
+    outputs(vectors, d, ld);
+  }
+  /// The same for vectors anywhere: the rows are read once for all of them.
+  void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const {
+    detail::row_products<detail::ProductTerm, double>(
+        vectors.data(), std::ssize(vectors), row_pointers_.data(), points_, stride_, d, ld);
   }
 
   /// x += sum_i weights_i s_i. Cost: r for each weight that is not zero.

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+
+#include "bpm/random/engine.hpp"
+#include "bpm/samplers/gibbs_chain.hpp"
+#include "cone_data.hpp"
+
+// gibbs_step/<directions>/<m>: one step of the kernel Gibbs sampler with its part of the block
+// product of directions and of the average. gibbs_step/..._noise: q = 0.05, all 2 m arcs of the
+// circle.
+
+namespace {
+
+using bpm_benchmarks::ConeData;
+
+void gibbs_step(benchmark::State& state, bpm::GibbsDirection directions, double noise) {
+  const ConeData data(state.range(0), state.range(0) <= 100 ? 5 : 10);
+  bpm::GibbsChainSettings settings;
+  settings.directions = directions;
+  settings.noise = noise;
+  settings.burn_in = 1;
+  bpm::GibbsChain chain(data.cone, settings, data.start, bpm::RandomEngine(1));
+  constexpr std::uint64_t steps = 1000;
+  while (!chain.burn_in(data.cone, steps)) {
+  }
+  while (state.KeepRunningBatch(steps)) {
+    const std::uint64_t end = chain.steps() + steps;
+    while (chain.steps() < end) chain.advance(data.cone, end - chain.steps());
+  }
+}
+
+BENCHMARK_CAPTURE(gibbs_step, isotropic, bpm::GibbsDirection::isotropic, 0.0)
+    ->Arg(60)
+    ->Arg(400)
+    ->Arg(2000);
+BENCHMARK_CAPTURE(gibbs_step, isotropic_noise, bpm::GibbsDirection::isotropic, 0.05)
+    ->Arg(60)
+    ->Arg(400)
+    ->Arg(2000);
+BENCHMARK_CAPTURE(gibbs_step, input, bpm::GibbsDirection::input, 0.0)->Arg(60)->Arg(400)->Arg(2000);
+BENCHMARK_CAPTURE(gibbs_step, input_noise, bpm::GibbsDirection::input, 0.05)
+    ->Arg(60)
+    ->Arg(400)
+    ->Arg(2000);
+
+}  // namespace
