@@ -16,28 +16,13 @@
 #include "bpm/random/engine.hpp"
 #include "bpm/samplers/detail/billiard_burn_in.hpp"
 #include "bpm/samplers/detail/flight_clock.hpp"
+#include "bpm/samplers/detail/geodesic_law.hpp"
 #include "bpm/samplers/detail/jump_sums.hpp"
 #include "bpm/samplers/detail/tangent_directions.hpp"
 #include "bpm/samplers/detail/wall_search.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm {
-
-namespace detail {
-
-/// What makes the geodesic billiard's law the uniform one. A parameter so that tests can break it.
-struct GeodesicLaw {
-  /// The reflection v - reflection <v, n> n at a plane of unit normal n.
-  static constexpr double reflection = 2;
-
-  /// An isotropic vector of R^rank.
-  template <class Engine>
-  static void direction(Engine& engine, NormalDraws& normals, double* z, std::ptrdiff_t rank) {
-    for (std::ptrdiff_t k = 0; k < rank; ++k) z[k] = normals(engine);
-  }
-};
-
-}  // namespace detail
 
 /// How a geodesic chain flies.
 struct GeodesicSettings {
@@ -188,7 +173,6 @@ class BasicGeodesicChain {
     total_path_ += angle;
     until_refresh_ -= angle;
     until_draw_ -= angle;
-    events_ = 0;
     clock_.restart(stop());
   }
 
@@ -250,6 +234,8 @@ class BasicGeodesicChain {
   void set_outputs(const Cone& cone) {
     const std::array<const double*, 2> both{b_.data(), v_.data()};
     cone.outputs(both, d(), cone.output_stride());
+    events_ = 0;
+    refreshes_since_ = 0;
     search(cone);
   }
   void search(const Cone& cone) {
@@ -269,11 +255,11 @@ class BasicGeodesicChain {
       // The angle to the plane: tan t = d / -nu. A ball that rounding has put behind it is there.
       double distance = wall_.distance;
       if (!(distance > 0)) {
-        repairs_ += distance < -1e-12 * cone.row_norm(std::max<std::ptrdiff_t>(0, wall_.index));
+        repairs_ += distance < -1e-12 * cone.row_norm(wall_.index) ? 1U : 0U;
         distance = 0;
       }
       const double across = std::sqrt(wall_.towards * wall_.towards + distance * distance);
-      if (!(across > 0) || wall_.index < 0) {
+      if (!(across > 0) || (wall_.towards < 0 && distance == 0)) {
         restart(cone);
         continue;
       }
@@ -350,8 +336,14 @@ class BasicGeodesicChain {
     refresh(cone);
   }
 
-  /// A new isotropic tangent direction, at an anchor with outputs d up to date.
+  /// A new isotropic tangent direction, at an anchor with outputs d up to date. Their rounding
+  /// errors pass into nu times the part of the vector along b over the part across it, about 1 /
+  /// sqrt(r): in few dimensions they would grow from one direction to the next.
   void refresh(const Cone& cone) {
+    if (cone.rank() < 32 || ++refreshes_since_ >= 32) {
+      cone.outputs(b_.data(), d());
+      refreshes_since_ = 0;
+    }
     directions_.next(cone, engine_, b_.data(), d(), v_.data(), nu());
     search(cone);
     ++refreshes_;
@@ -387,7 +379,8 @@ class BasicGeodesicChain {
   std::uint64_t refreshes_ = 0;
   std::uint64_t repairs_ = 0;
   std::uint64_t burnt_ = 0;
-  std::uint64_t events_ = 0;
+  std::uint64_t events_ = 0;  ///< Bounces since the outputs were computed anew.
+  std::uint64_t refreshes_since_ = 0;
   bool sampling_ = false;
   bool still_;
 };

@@ -49,9 +49,9 @@ struct GibbsChainSettings {
 /// **Isotropic steps** draw a tangent direction v at the position b. The circle b cos t + v sin t
 /// meets the m planes at 2 m angles, between which the number of errors is constant; an arc is
 /// drawn by its length times (q / (1 - q))^errors, a point in it uniformly. With q = 0 only the arc
-/// around b is left, and the extremes of nu_i / d_i are its ends. A step that draws afresh from the
-/// law restricted to a set chosen without looking beyond that set leaves the law as it is: given
-/// the circle, all its points and both ways around are equally likely to be met with it.
+/// around b is left, and the extremes of nu_i / d_i are its ends. Every point of a circle leads
+/// to it with the same density, so that given the circle b has the law restricted to it, and a
+/// fresh draw from that restriction leaves the law as it is.
 ///
 /// **Steps along an input** move in the flat space: w = rho b with rho of the chi law of r degrees,
 /// independent of b, is a standard normal vector weighted by its errors. On the line w + x s_i the
@@ -139,6 +139,13 @@ class BasicGibbsChain {
   /// What the sums are to be divided by: steps since the burn-in.
   [[nodiscard]] double weight() const noexcept { return static_cast<double>(steps_); }
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+  /// About what a step costs, in units of half a nanosecond: for who asks the clock between slices.
+  [[nodiscard]] std::uint64_t step_work(const Cone& cone) const noexcept {
+    const auto m = static_cast<std::uint64_t>(cone.points());
+    const auto r = static_cast<std::uint64_t>(cone.rank());
+    const std::uint64_t product = settings_.directions == GibbsDirection::input ? r : m * r / 16;
+    return 200 + product + (is_hard() ? 8U : 300U) * m;
+  }
   /// Steps that the burn-in has thrown away.
   [[nodiscard]] std::uint64_t burnt() const noexcept { return burnt_; }
   /// States brought back from drift outside version space (q = 0).
@@ -229,7 +236,7 @@ class BasicGibbsChain {
     detail::GibbsDirections::Direction z{};
     do {
       if (directions_.empty()) {
-        directions_.make(cone, state_.x, state_.d.data(), normal_, engine_);
+        directions_.make(cone, state_.x, state_.d.data(), engine_);
         state_.bring_inside(cone);
       }
       z = directions_.next(cone, state_.x);

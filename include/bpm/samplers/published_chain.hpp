@@ -52,6 +52,7 @@ class PublishedChain {
         v_(cone.stride(), 0.0),
         centre_(cone.stride(), 0.0),
         position_(cone.stride(), 0.0),
+        there_(cone.stride(), 0.0),
         d_(cone.output_stride(), 0.0),
         nu_(cone.output_stride(), 0.0),
         still_(cone.rank() == 1) {
@@ -126,7 +127,8 @@ class PublishedChain {
       new_direction(cone);
     }
     const double tau = std::max(0.0, wall_.distance) / wall_.towards;
-    const double norm = std::sqrt(1 + 2 * tau * along_ + tau * tau);
+    detail::combine(there_.data(), 1.0, b_.data(), tau, v_.data(), length);
+    const double norm = std::sqrt(detail::dot(there_.data(), there_.data(), length));
     // The angle of the flight on the sphere, and its chord 2 sin(angle / 2), without cancellation.
     const double cosine = std::min(1.0, (1 + tau * along_) / norm);
     const double sine = tau * std::sqrt(std::max(0.0, 1 - along_ * along_)) / norm;
@@ -136,7 +138,7 @@ class PublishedChain {
     const double jump = -2 * nu_[hit] / row[hit];
     const double half = 1 / std::sqrt(2 * (1 + cosine));  // 1 / norm(b + b').
     for (std::ptrdiff_t k = 0; k < length; ++k) {
-      const double there = (b_[k] + tau * v_[k]) / norm;
+      const double there = there_[k] / norm;
       position_[k] = half * (b_[k] + there);
       b_[k] = there;
     }
@@ -146,10 +148,9 @@ class PublishedChain {
                                    {1 / norm, tau / norm, 1.0, 0.0, jump}, cone.output_stride());
     d_[hit] = 0;
     last_ = hit;
-    along_ = (along_ + tau) / norm;  // <b', s_c> = 0: the reflection leaves it.
+    along_ = detail::dot(b_.data(), v_.data(), length);
     if (++events_ >= 1000) {
       events_ = 0;
-      normalise(b_);
       normalise(v_);
       along_ = detail::dot(b_.data(), v_.data(), length);
       set_outputs(cone);
@@ -201,6 +202,7 @@ class PublishedChain {
       detail::add_scaled(v_.data(), 2 * uniform_unit(engine_) - 1, cone.row(i), cone.stride());
     }
     normalise(v_);
+    normalise(b_);
     if (last_ >= 0 && detail::dot(v_.data(), cone.row(last_), cone.stride()) < 0) {
       detail::scale_by(v_.data(), -1.0, v_.size());
     }
@@ -233,7 +235,8 @@ class PublishedChain {
   Numbers b_;
   Numbers v_;
   Numbers centre_;
-  Numbers position_;
+  Numbers position_;  ///< The last chord's midpoint.
+  Numbers there_;     ///< Where the straight flight ends.
   Numbers d_;
   Numbers nu_;
   detail::Wall wall_;

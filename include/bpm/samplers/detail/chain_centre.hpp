@@ -13,6 +13,24 @@
 
 namespace bpm::detail {
 
+/// Angle between two vectors of `length` numbers, accurate for small ones.
+[[nodiscard]] inline double angle_between(const double* a, const double* b, std::ptrdiff_t length) {
+  const double aa = dot(a, a, length);
+  const double bb = dot(b, b, length);
+  if (!(aa > 0) || !(bb > 0)) {
+    return 0;
+  }
+  double difference = 0;
+  double sum = 0;
+  for (std::ptrdiff_t k = 0; k < length; ++k) {
+    const double x = a[k] / std::sqrt(aa);
+    const double y = b[k] / std::sqrt(bb);
+    difference += (x - y) * (x - y);
+    sum += (x + y) * (x + y);
+  }
+  return 2 * std::atan2(std::sqrt(difference), std::sqrt(sum));
+}
+
 /// The centre of mass that chains have found together. Their estimate of E[w] is unbiased but not
 /// bound to lie inside; where noise has put it outside version space it is drawn back towards the
 /// mean of the chains' points, which is inside, until it is in. `inside`: whether that is asked

@@ -37,24 +37,6 @@ concept MarkovChain =
       fixed.add_dual_sum(cone, 1.0, numbers);
     };
 
-/// Angle between two vectors of `length` numbers, accurate for small ones.
-[[nodiscard]] inline double angle_between(const double* a, const double* b, std::ptrdiff_t length) {
-  const double aa = dot(a, a, length);
-  const double bb = dot(b, b, length);
-  if (!(aa > 0) || !(bb > 0)) {
-    return 0;
-  }
-  double difference = 0;
-  double sum = 0;
-  for (std::ptrdiff_t k = 0; k < length; ++k) {
-    const double x = a[k] / std::sqrt(aa);
-    const double y = b[k] / std::sqrt(bb);
-    difference += (x - y) * (x - y);
-    sum += (x + y) * (x + y);
-  }
-  return 2 * std::atan2(std::sqrt(difference), std::sqrt(sum));
-}
-
 /// Runs chains side by side, hands over their draws in order, and judges the centre that they
 /// found.
 ///
@@ -71,23 +53,22 @@ class ChainRun {
         budget_(budget),
         control_(control),
         state_(state),
-        begin_(std::chrono::steady_clock::now()) {
-    // A slice is some 10 ms of work; a round is a slice or one draw a chain.
-    constexpr std::uint64_t slice_work = 20'000'000;
-    slice_ =
-        std::max<std::uint64_t>(16, slice_work / (40 + static_cast<std::uint64_t>(cone.points())));
-    round_ = std::clamp<std::uint64_t>(slice_ / budget.steps_per_draw, 1, 64);
-  }
+        begin_(std::chrono::steady_clock::now()) {}
 
   /// `make_chain(number)`: a new chain, where the state is empty.
   template <class MakeChain, class Sink>
   SamplerReport go(MakeChain&& make_chain, std::uint64_t& next_draw, Sink& sink) {
     const ChainState<Chain> before = state_;
-    if (state_.empty()) {
-      for (unsigned c = 0; c < budget_.chains; ++c) {
-        state_.chains.push_back(make_chain(c));
-        state_.batches.emplace_back();
-      }
+    const bool fresh = state_.empty();
+    for (unsigned c = 0; fresh && c < budget_.chains; ++c) {
+      state_.chains.push_back(make_chain(c));
+      state_.batches.emplace_back();
+    }
+    // A slice is some 20 ms of work; a round is a slice or one draw a chain.
+    constexpr std::uint64_t slice_work = 40'000'000;
+    slice_ = std::max<std::uint64_t>(16, slice_work / step_work());
+    round_ = std::clamp<std::uint64_t>(slice_ / budget_.steps_per_draw, 1, 64);
+    if (fresh) {
       if (!burn_in()) {
         state_ = before;
         report_.stopped = true;
@@ -97,6 +78,7 @@ class ChainRun {
     }
     const std::uint64_t steps_before = steps_of(state_);
     const std::uint64_t refreshes_before = refreshes_of(state_);
+    const std::uint64_t repairs_before = fresh ? 0 : repairs_of(state_);
     while (!report_.converged && !report_.stopped) {
       round(next_draw, sink);
       report_.bounces = steps_of(state_) - steps_before;
@@ -105,9 +87,7 @@ class ChainRun {
       }
     }
     report_.refreshes = refreshes_of(state_) - refreshes_before;
-    for (const Chain& chain : state_.chains) {
-      if constexpr (requires { chain.repairs(); }) report_.repairs += chain.repairs();
-    }
+    report_.repairs = repairs_of(state_) - repairs_before;
     if (state_.draws > 0) {
       state_.centre_of_mass = centre_of(cone_, std::span<const Chain>(state_.chains));
     }
@@ -140,6 +120,23 @@ class ChainRun {
       if constexpr (requires { chain.refreshes(); }) count += chain.refreshes();
     }
     return count;
+  }
+
+  [[nodiscard]] static std::uint64_t repairs_of(const ChainState<Chain>& state) {
+    std::uint64_t count = 0;
+    for (const Chain& chain : state.chains) {
+      if constexpr (requires { chain.repairs(); }) count += chain.repairs();
+    }
+    return count;
+  }
+
+  /// What a step costs, in units of about half a nanosecond.
+  [[nodiscard]] std::uint64_t step_work() const {
+    if constexpr (requires(const Chain& chain) { chain.step_work(cone_); }) {
+      return state_.chains[0].step_work(cone_);
+    } else {
+      return 80 + 2 * static_cast<std::uint64_t>(cone_.points());
+    }
   }
 
   /// Works on every chain until `part(c)` says that it is done; false: the run was stopped.

@@ -95,8 +95,7 @@ class GibbsAnnealing {
         engine_(engine),
         x_(static_cast<std::size_t>(cone.stride()), 0.0),
         d_(static_cast<std::size_t>(cone.output_stride()), 0.0) {
-    for (std::ptrdiff_t k = 0; k < cone.rank(); ++k)
-      x_[static_cast<std::size_t>(k)] = normal_(engine_);
+    GibbsZiggurat::instance().fill(x_.data(), cone.rank(), engine_);
   }
 
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
@@ -164,7 +163,7 @@ class GibbsAnnealing {
   void step() {
     GibbsDirections::Direction z{};
     do {
-      if (directions_.empty()) directions_.make(cone_, x_, d_.data(), normal_, engine_);
+      if (directions_.empty()) directions_.make(cone_, x_, d_.data(), engine_);
       z = directions_.next(cone_, x_);
     } while (!GibbsDirections::is_usable(z.norms));
     circle_.cut(d_.data(), z.outputs, cone_.points(), z.norms);
@@ -178,7 +177,6 @@ class GibbsAnnealing {
 
   const Cone& cone_;
   RandomEngine engine_;
-  NormalDraws normal_;
   GibbsPenalty penalty_;
   GibbsCircle circle_;
   GibbsDirections directions_;

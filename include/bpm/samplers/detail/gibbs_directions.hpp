@@ -9,6 +9,7 @@
 #include "bpm/detail/vector_ops.hpp"
 #include "bpm/random/draws.hpp"
 #include "bpm/samplers/detail/gibbs_circle.hpp"
+#include "bpm/samplers/detail/gibbs_ziggurat.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -45,15 +46,13 @@ class GibbsDirections {
   [[nodiscard]] bool empty() const noexcept { return next_ == ready_; }
 
   /// Makes a new block, scales x to norm 1 and writes its outputs to `d`.
-  void make(const Cone& cone, std::vector<double>& x, double* d, NormalDraws& normal,
-            Random64 auto& engine) {
+  void make(const Cone& cone, std::vector<double>& x, double* d, Random64 auto& engine) {
     const std::ptrdiff_t stride = cone.stride();
     const std::ptrdiff_t ld = cone.output_stride();
     vectors_.resize(static_cast<std::size_t>((block + 1) * stride), 0.0);
     outputs_.resize(static_cast<std::size_t>((block + 1) * ld), 0.0);
     for (std::ptrdiff_t k = 0; k < block; ++k) {
-      double* z = vectors_.data() + k * stride;
-      for (std::ptrdiff_t j = 0; j < cone.rank(); ++j) z[j] = normal(engine);
+      GibbsZiggurat::instance().fill(vectors_.data() + k * stride, cone.rank(), engine);
     }
     normalise(x);
     std::copy(x.begin(), x.end(), vectors_.begin() + block * stride);

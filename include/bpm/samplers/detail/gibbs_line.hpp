@@ -79,6 +79,7 @@ class GibbsPieces {
     double low;
     double high;
     std::ptrdiff_t errors;
+    double penalty;
     double log_weight;
     double mean;
     double weight;
@@ -105,32 +106,43 @@ class GibbsPieces {
           k < cuts_.size() ? cuts_.place(k) : std::numeric_limits<double>::infinity();
       // Shorter pieces are rounding; see GibbsCircle.
       if (high - low > 1e-14 * (1 + std::min(std::abs(low), std::abs(high)))) {
-        pieces_.push_back({low, high, errors, 0, 0, 0});
+        pieces_.push_back({low, high, errors, 0, 0, 0, 0});
       }
       if (k < cuts_.size()) errors += cuts_.change(k);
       low = high;
     }
   }
 
-  /// Log weights; tails are looked at only where they matter: a piece weighs at most its errors
-  /// times 1, or, away from 0, times the density's tail.
+  /// Log weights. A piece weighs at most exp(-beta errors) times the density's fall to it, and its
+  /// mass is evaluated only where that could matter beside the piece with the largest such bound.
   void weigh(const GibbsPenalty& penalty) {
-    heaviest_ = -std::numeric_limits<double>::infinity();
     std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
     for (const Piece& piece : pieces_) fewest = std::min(fewest, piece.errors);
-    for (Piece& piece : pieces_) {
+    std::size_t first = 0;
+    for (std::size_t k = 0; k < pieces_.size(); ++k) {
+      Piece& piece = pieces_.data()[k];
       const double nearest = piece.low > 0 ? piece.low : std::min(piece.high, 0.0);
-      const double errors = static_cast<double>(piece.errors - fewest);
-      const double most = -penalty.beta() * errors - nearest * nearest / 2;
-      if (most < heaviest_ - 45) {
-        piece.log_weight = -std::numeric_limits<double>::infinity();
-        continue;
-      }
-      const NormalPiece normal = normal_piece(piece.low, piece.high);
-      piece.log_weight = normal.log_mass - penalty.beta() * errors;
-      piece.mean = normal.mean;
-      heaviest_ = std::max(heaviest_, piece.log_weight);
+      piece.penalty = penalty.beta() * static_cast<double>(piece.errors - fewest);
+      piece.log_weight = -piece.penalty - nearest * nearest / 2;
+      if (piece.log_weight > pieces_.data()[first].log_weight) first = k;
     }
+    heaviest_ = -std::numeric_limits<double>::infinity();
+    evaluate(pieces_.data()[first]);
+    for (std::size_t k = 0; k < pieces_.size(); ++k) {
+      if (k != first) evaluate(pieces_.data()[k]);
+    }
+  }
+
+  void evaluate(Piece& piece) {
+    constexpr double negligible = 45;
+    if (piece.log_weight < heaviest_ - negligible) {
+      piece.log_weight = -std::numeric_limits<double>::infinity();
+      return;
+    }
+    const NormalPiece normal = normal_piece(piece.low, piece.high);
+    piece.log_weight = normal.log_mass - piece.penalty;
+    piece.mean = normal.mean;
+    heaviest_ = std::max(heaviest_, piece.log_weight);
   }
 
   GibbsCuts cuts_;

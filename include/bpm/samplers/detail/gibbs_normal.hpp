@@ -44,12 +44,14 @@ struct NormalPiece {
   }
   const double width = high - low;
   const double centre = low + width / 2;
-  if (width * std::max(1.0, std::abs(centre)) < 1e-3) {
-    // Differences of tails would cancel; two terms of the series leave 1e-13.
-    const double h = width / 2;
-    return {std::log(width) - centre * centre / 2 - log_root_two_pi +
-                std::log1p((centre * centre - 1) * h * h / 6),
-            centre - centre * h * h / 3};
+  if (width * std::max(1.0, std::abs(centre)) < 0.05) {
+    // Differences of tails would cancel, and cost more. The series about the centre has Hermite
+    // polynomials for coefficients; two terms leave 1e-13.
+    const double h = width * width / 4;
+    const double c = centre * centre;
+    const double mass = 1 + h * ((c - 1) / 6 + h * ((c - 6) * c + 3) / 120);
+    return {std::log(width * mass) - c / 2 - log_root_two_pi,
+            centre - centre * h * (1.0 / 3 + h * (c - 3) / 30) / mass};
   }
   if (low < 0) {
     const double mass =

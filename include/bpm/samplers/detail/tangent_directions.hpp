@@ -44,7 +44,9 @@ class TangentDirections {
       ++next_;
       along = dot(b, z, length);
       squared = dot(z, z, length) - along * along;
-    } while (!(squared > 1e-12 * (1 + along * along)));
+      // The direction of the part across b does not depend on its length: short ones, which cancel,
+      // are left out without harm.
+    } while (!(squared > 1e-2 * along * along) || !(squared > 1e-12));
     const double scale = 1 / std::sqrt(squared);
     combine(v, scale, z, -scale * along, b, length);
     combine(nu, scale, nu_z, -scale * along, d, cone.points());

@@ -11,7 +11,7 @@ namespace bpm::detail {
 /// The plane that a ball at signed outputs d, flying with nu, meets first: the one of the largest
 /// towards / distance = -nu_i / d_i.
 struct Wall {
-  std::ptrdiff_t index = -1;
+  std::ptrdiff_t index = 0;
   double towards = -1;  ///< -nu_i; not positive: a straight flight meets no plane.
   double distance = 0;  ///< d_i.
 };
