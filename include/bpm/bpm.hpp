@@ -39,6 +39,7 @@
 #include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
 #include "bpm/random/streams.hpp"
+#include "bpm/random/ziggurat.hpp"
 #include "bpm/samplers/billiard.hpp"
 #include "bpm/samplers/billiard_chain.hpp"
 #include "bpm/samplers/chain_report.hpp"

@@ -104,7 +104,7 @@ TEST_CASE("equal inputs with different labels: the error names lambda as the cur
   labels[3] = 7;
   const std::string expected =
       "BayesPointMachine::fit: points 3 and 7 are equal inputs with different labels, so no "
-      "classifier separates them; set a soft boundary lambda > 0";
+      "classifier separates them; set a soft boundary lambda > 0, or label noise with KernelGibbs";
   const auto message = [&](const auto& data) {
     return message_of<bpm::NotSeparable>([&] { (void)machine.fit(data, labels); });
   };

@@ -99,8 +99,10 @@ struct LargestMargin {
     if (result.steps >= greedy_steps) {
       if (!active) {
         active.emplace(cone, a, d.data());
-      } else if (active->step() != detail::MarginActiveSet::Step::improved) {
-        break;
+      } else {
+        const auto step = active->step();
+        if (step == detail::MarginActiveSet::Step::unbounded) result.upper_bound = 0;
+        if (step != detail::MarginActiveSet::Step::improved) break;
       }
       continue;
     }

@@ -68,7 +68,7 @@ class Cone {
   [[nodiscard]] std::ptrdiff_t output_stride() const noexcept {
     return detail::padded<double>(points_);
   }
-  /// Largest diagonal entry of S - L L'.
+  /// Largest diagonal entry of S - L L', in absolute value.
   [[nodiscard]] double residual() const noexcept { return residual_; }
   [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }
   [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_.data()[i]; }
@@ -171,15 +171,28 @@ inline constexpr double default_factor_tolerance = std::same_as<Scalar, float> ?
 
 /// The cone of a version space. `tolerance` as in `pivoted_factor`; 0: `default_factor_tolerance`.
 /// Cost: r rows of kernel values and m r^2 multiply-adds.
+/// \throws std::invalid_argument if there is no point, if a diagonal entry is not positive (no
+///         classifier gives that point a sign), or if the values are not positive semi-definite.
 template <VersionSpace Space>
 [[nodiscard]] Cone make_cone(const Space& space, double tolerance = 0) {
+  detail::check(space.size() > 0, "make_cone", "space", "has no points");
   std::vector<signed char> labels;
+  double largest = 0;
   for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
+    detail::check(space.diagonal(i) > 0, "make_cone", "space",
+                  "has k(x, x) + lambda = ", space.diagonal(i), " at point ", i,
+                  ", must be positive; add a bias to the kernel or a soft boundary lambda > 0");
+    largest = std::max(largest, static_cast<double>(space.diagonal(i)));
     labels.push_back(static_cast<signed char>(space.label(i)));
   }
-  return Cone(
-      space.factor(tolerance > 0 ? tolerance : default_factor_tolerance<typename Space::Scalar>),
-      labels);
+  if (tolerance <= 0) {
+    tolerance = default_factor_tolerance<typename Space::Scalar>;
+  }
+  const KernelFactor factor = space.factor(tolerance);
+  detail::check(factor.residual <= 100 * tolerance * largest, "make_cone", "space",
+                "has kernel values that are not positive semi-definite: a factor leaves ",
+                factor.residual, " on the diagonal; no kernel gives such values");
+  return Cone(factor, labels);
 }
 
 }  // namespace bpm

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -65,7 +66,9 @@ template <class Space>
     for (const PointIndex done : result.pivots) remaining[done] = 0;
   }
   result.factor = columns.leftCols(rank);
-  result.residual = m == 0 ? 0 : std::max(0.0, remaining.maxCoeff());
+  for (Eigen::Index i = 0; i < m; ++i) {
+    result.residual = std::max(result.residual, std::abs(remaining[i]));
+  }
   return result;
 }
 

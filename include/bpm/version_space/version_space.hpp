@@ -16,7 +16,7 @@ namespace bpm {
 struct KernelFactor {
   Eigen::MatrixXd factor;          ///< L, m x r; row i are coordinates of training point i.
   std::vector<PointIndex> pivots;  ///< The r points whose features span the rest, in order.
-  double residual = 0;             ///< Largest diagonal entry of K + diag(lambda) - L L'.
+  double residual = 0;  ///< Largest diagonal entry of K + diag(lambda) - L L', in absolute value.
 };
 
 /// Version space of a two-class problem as samplers see it: the classifiers w = sum_i alpha_i

@@ -151,7 +151,8 @@ void check_separable(const Gram& gram, const I& inputs, std::span<const std::uin
         if (hard >= 0 && problems.signs[p].data()[i] != problems.signs[p].data()[hard]) {
           throw NotSeparable(join(function, ": points ", hard, " and ", i,
                                   " are equal inputs with different labels, so no classifier "
-                                  "separates them; set a soft boundary lambda > 0"));
+                                  "separates them; set a soft boundary lambda > 0, or label noise "
+                                  "with KernelGibbs"));
         }
         hard = i;
       }

@@ -3,7 +3,8 @@
 
 #include <cstddef>
 
-#include "bpm/random/draws.hpp"
+#include "bpm/random/engine.hpp"
+#include "bpm/random/ziggurat.hpp"
 
 namespace bpm::detail {
 
@@ -13,9 +14,8 @@ struct GeodesicLaw {
   static constexpr double reflection = 2;
 
   /// An isotropic vector of R^rank.
-  template <class Engine>
-  static void direction(Engine& engine, NormalDraws& normals, double* z, std::ptrdiff_t rank) {
-    for (std::ptrdiff_t k = 0; k < rank; ++k) z[k] = normals(engine);
+  static void direction(RandomEngine& engine, double* z, std::ptrdiff_t rank) {
+    Ziggurat::instance().fill(z, rank, engine);
   }
 };
 

@@ -95,7 +95,7 @@ class GibbsAnnealing {
         engine_(engine),
         x_(static_cast<std::size_t>(cone.stride()), 0.0),
         d_(static_cast<std::size_t>(cone.output_stride()), 0.0) {
-    GibbsZiggurat::instance().fill(x_.data(), cone.rank(), engine_);
+    Ziggurat::instance().fill(x_.data(), cone.rank(), engine_);
   }
 
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }

@@ -8,8 +8,8 @@
 
 #include "bpm/detail/vector_ops.hpp"
 #include "bpm/random/draws.hpp"
+#include "bpm/random/ziggurat.hpp"
 #include "bpm/samplers/detail/gibbs_circle.hpp"
-#include "bpm/samplers/detail/gibbs_ziggurat.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -52,7 +52,7 @@ class GibbsDirections {
     vectors_.resize(static_cast<std::size_t>((block + 1) * stride), 0.0);
     outputs_.resize(static_cast<std::size_t>((block + 1) * ld), 0.0);
     for (std::ptrdiff_t k = 0; k < block; ++k) {
-      GibbsZiggurat::instance().fill(vectors_.data() + k * stride, cone.rank(), engine);
+      Ziggurat::instance().fill(vectors_.data() + k * stride, cone.rank(), engine);
     }
     normalise(x);
     std::copy(x.begin(), x.end(), vectors_.begin() + block * stride);

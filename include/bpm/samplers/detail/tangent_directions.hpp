@@ -6,7 +6,6 @@
 
 #include "bpm/detail/buffer.hpp"
 #include "bpm/detail/vector_ops.hpp"
-#include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -34,7 +33,7 @@ class TangentDirections {
     do {
       if (next_ == block) {
         for (std::ptrdiff_t k = 0; k < block; ++k) {
-          Law::direction(engine, normals_, vectors_.data() + k * length, cone.rank());
+          Law::direction(engine, vectors_.data() + k * length, cone.rank());
         }
         cone.outputs(vectors_.data(), block, outputs_.data(), ld);
         next_ = 0;
@@ -55,7 +54,6 @@ class TangentDirections {
  private:
   static constexpr std::ptrdiff_t block = 16;
 
-  NormalDraws normals_;
   CopyableBuffer<double> vectors_;
   CopyableBuffer<double> outputs_;
   std::ptrdiff_t next_ = block;

@@ -8,18 +8,18 @@
 
 #include "bpm/random/draws.hpp"
 
-namespace bpm::detail {
+namespace bpm {
 
-/// Standard normal numbers in bulk, at a quarter of the cost of the polar method: an isotropic step
-/// needs r of them, which would otherwise take as long as their product with the cone.
+/// Standard normal numbers in bulk, at a quarter of the cost of `NormalDraws`: a random direction
+/// in R^r needs r of them, which would otherwise take as long as their product with the cone.
 ///
 /// The ziggurat of G. Marsaglia, W. Tsang, J. Stat. Software 5(8), 2000, with 256 layers of equal
 /// area; layer, sign and place come from different bits of a word (J. Doornik, "An improved
 /// ziggurat method to generate normal random samples", 2005).
-class GibbsZiggurat {
+class Ziggurat {
  public:
-  [[nodiscard]] static const GibbsZiggurat& instance() {
-    static const GibbsZiggurat tables;
+  [[nodiscard]] static const Ziggurat& instance() {
+    static const Ziggurat tables;
     return tables;
   }
 
@@ -35,7 +35,7 @@ class GibbsZiggurat {
   static constexpr double tail = 3.6541528853610088;  ///< Where the lowest layer's tail begins.
   static constexpr double area = 0.00492867323399;    ///< Of a layer.
 
-  GibbsZiggurat() {
+  Ziggurat() {
     const auto density = [](double x) { return std::exp(-x * x / 2); };
     edge_[0] = area / density(tail);
     edge_[1] = tail;
@@ -81,4 +81,4 @@ class GibbsZiggurat {
   std::array<double, layers + 1> height_{};
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm
