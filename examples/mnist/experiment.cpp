@@ -1,118 +1,49 @@
 // SPDX-License-Identifier: MIT
-// The machines: the one place where the library's templates are instantiated.
 #include "experiment.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
-#include "bpm/decision/evaluation.hpp"
-#include "bpm/decision/scores.hpp"
-#include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
-#include "common/digest.hpp"
-#include "common/interrupt.hpp"
-#include "common/machine_info.hpp"
+#include "bpm/errors.hpp"
+#include "machines.hpp"
 
 namespace bpm_examples {
 
 namespace {
 
-template <class Kernel>
-bpm::OneVsRest<Kernel> make_machine(const Kernel& kernel, const Experiment& experiment,
-                                    const bpm::FitSettings& settings) {
-  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, experiment.sampler, settings));
-}
-
-template <class Fitted>
-std::string digest_of(const Fitted& fitted) {
-  std::vector<Coefficient> coefficients;
-  for (std::size_t s = 0; s < fitted.support().size(); ++s) {
-    for (std::size_t c = 0; c < fitted.classes().size(); ++c) {
-      coefficients.push_back(
-          {fitted.classes()[c], fitted.support()[s],
-           fitted.coefficients()(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(c))});
-    }
-  }
-  return model_digest(std::move(coefficients));
-}
-
-template <class Fitted>
-void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport& report) {
-  const bpm::SamplerReport& training = fitted.report();
-  report.draws = static_cast<std::int64_t>(training.draws);
-  report.kernel_seconds = training.kernel_seconds;
-  report.kernel_evaluations = training.kernel_evaluations;
-  report.mistakes = training.mistakes;
-  report.passes_mean = static_cast<double>(training.passes) /
-                       static_cast<double>(training.draws * fitted.classes().size());
-  report.support_union = fitted.support().size();
-  report.useful_evaluations = report.support_union * static_cast<std::uint64_t>(train_size);
-  report.training_errors = training.training_errors;
-  report.strategy = bpm::to_string(fitted.strategy());
-  report.model_digest = digest_of(fitted);
-}
-
-void report_test(const Eigen::MatrixXd& values, const std::vector<int>& predicted,
-                 const std::vector<int>& labels, MnistReport& report) {
-  report.test_error_percent = 100 * bpm::error_rate(labels, predicted);
-  const std::vector<bool> correct = bpm::correct_predictions(labels, predicted);
-  const std::vector<double> largest = bpm::largest_output_scores(values);
-  const std::vector<double> gap = bpm::gap_scores(values);
-  report.rejection = rejection_rows(largest, correct);
-  report.rejection_gap = rejection_rows(gap, correct);
-  constexpr std::size_t fine = 100;
-  report.curve = rejection_rows(largest, correct, fine);
-  report.curve_gap = rejection_rows(gap, correct, fine);
-}
-
-template <class Kernel>
-void run_with(const Kernel& kernel, const Experiment& experiment, const DigitInputs& digits,
-              const std::function<void(const bpm::Progress&)>& progress, MnistReport& report) {
-  WallTimer timer;
-  const auto fitted = [&] {
-    const InterruptGuard guard;
-    return make_machine(kernel, experiment, experiment.settings)
-        .fit(digits.train, digits.train_labels, [&](const bpm::Progress& now) {
-          progress(now);
-          return !guard.interrupted();
-        });
-  }();
-  report.train_seconds = timer.seconds();
-  report_training(fitted, digits.train.rows(), report);
-  if (report.draws == report.draws_wanted) {
-    progress({.stage = "draws",
-              .fraction = 1,
-              .draws = fitted.report().draws,
-              .draws_total = experiment.sampler.draws});
-  }
-
-  progress({.stage = "test digits"});
-  timer.restart();
-  const Eigen::MatrixXd values = fitted.decision_values(digits.test);
-  report.predict_seconds = timer.seconds();
-  progress({.stage = "test digits", .fraction = 1});
-  report_test(values, fitted.labels_of(values), digits.test_labels, report);
-
-  if (experiment.settings.keep_draws) {
-    progress({.stage = "single draws"});
-    report.single_draw_error_percent = 100 * fitted.gibbs_error(digits.test, digits.test_labels);
-    progress({.stage = "single draws", .fraction = 1});
-  }
+/// Why chains do not fit, in the words of this program.
+std::string chains_too_large(const MnistReport& report) {
+  using report_detail::bytes_text;
+  const auto train = static_cast<double>(report.train_size);
+  const double part =
+      static_cast<double>(report.memory.budget) / static_cast<double>(report.memory.windowed);
+  // What grows with the square of the size is most of it; a tenth of room for the rest.
+  const double fits = 0.9 * train * std::sqrt(part);
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(fits)) - 1));
+  return "--sampler " + report.sampler +
+         " keeps matrices of N x N numbers: " + std::to_string(report.train_size) +
+         " training digits need " + bytes_text(report.memory.windowed) + ", --memory is " +
+         bytes_text(report.memory.budget) + ", enough for some " +
+         std::to_string(std::max(1LL, std::llround(std::floor(fits / unit) * unit))) +
+         "; give --train N or more --memory";
 }
 
 }  // namespace
 
 Experiment make_experiment(const MnistOptions& options) {
   Experiment experiment{options.make_kernel(), {}, {}};
-  experiment.sampler.draws = options.draws;
+  if (options.sampler == "billiard") {
+    experiment.sampler = bpm::Billiard{};
+  } else if (options.sampler == "gibbs") {
+    experiment.sampler = bpm::KernelGibbs{};
+  }
+  std::visit([&](auto& sampler) { sampler.draws = options.draws; }, experiment.sampler);
   experiment.settings.soft_boundary = options.soft_boundary();
   experiment.settings.seed = options.common.seed;
   experiment.settings.threads = static_cast<unsigned>(options.common.threads);
@@ -131,27 +62,28 @@ void plan_memory(const Experiment& experiment, const DigitInputs& digits, MnistR
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   const auto forecast = [&](std::size_t memory) {
-    bpm::FitSettings settings = experiment.settings;
-    settings.memory = memory;
     return std::visit(
-        [&](const auto& kernel) {
-          return make_machine(kernel, experiment, settings).forecast(digits.train, classes.size());
+        [&](const auto& sampler) {
+          return forecast_with(sampler, experiment, digits, classes.size(), memory);
         },
-        experiment.kernel);
+        experiment.sampler);
   };
   report.memory.budget = experiment.settings.memory;
   report.memory.dense = forecast(std::numeric_limits<std::size_t>::max()).total();
   report.memory.windowed = forecast(report.memory.dense - 1).total();
   report.memory.inputs =
       static_cast<std::size_t>(digits.train.size() + digits.test.size()) * sizeof(float);
+  if (report.memory.windowed > report.memory.budget && report.sampler != "perceptron") {
+    throw bpm::BudgetTooSmall(chains_too_large(report));
+  }
   report.strategy = bpm::to_string(forecast(experiment.settings.memory).strategy);
 }
 
 void run_experiment(const Experiment& experiment, const DigitInputs& digits,
                     const std::function<void(const bpm::Progress&)>& progress,
                     MnistReport& report) {
-  std::visit([&](const auto& kernel) { run_with(kernel, experiment, digits, progress, report); },
-             experiment.kernel);
+  std::visit([&](const auto& sampler) { run_with(sampler, experiment, digits, progress, report); },
+             experiment.sampler);
 }
 
 }  // namespace bpm_examples

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <variant>
 #include <vector>
 
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/progress/observer.hpp"
+#include "bpm/samplers/billiard.hpp"
+#include "bpm/samplers/kernel_gibbs.hpp"
 #include "bpm/samplers/permuted_perceptron.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -21,17 +24,21 @@ struct DigitInputs {
   std::vector<int> test_labels;
 };
 
+/// The samplers that --sampler offers.
+using DigitSampler = std::variant<bpm::PermutedPerceptron, bpm::Billiard, bpm::KernelGibbs>;
+
 /// The experiment that the options ask for.
 struct Experiment {
   DigitKernel kernel;
-  bpm::PermutedPerceptron sampler;
+  DigitSampler sampler;
   bpm::FitSettings settings;
 };
 
 [[nodiscard]] Experiment make_experiment(const MnistOptions& options);
 
 /// Finds out how much memory the fit will need and how it will go about it: fills `memory` and
-/// `strategy` of the report. Throws `bpm::BudgetTooSmall`.
+/// `strategy` of the report. Throws `bpm::BudgetTooSmall`, for chains with the training size that
+/// the budget holds.
 void plan_memory(const Experiment& experiment, const DigitInputs& digits, MnistReport& report);
 
 /// Fits, predicts, evaluates, and fills the report's results. Ctrl-C during the fit ends it with

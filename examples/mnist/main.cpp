@@ -46,7 +46,7 @@ MnistReport report_of(const MnistOptions& options) {
   report.draws_wanted = static_cast<std::int64_t>(options.draws);
   report.seed = options.common.seed;
   report.threads = options.common.threads;
-  report.sampler = "perceptron";
+  report.sampler = options.sampler;
   report.kernel = options.kernel;
   report.kernel_formula = options.kernel_formula();
   report.input = "float";

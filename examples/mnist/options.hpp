@@ -34,6 +34,7 @@ struct MnistOptions {
   CommonOptions common;
   Eigen::Index train = mnist_train_size;
   Eigen::Index test = mnist_test_size;
+  std::string sampler = "perceptron";
   std::uint64_t draws = 10;
   std::string kernel = "polynomial";
   int degree = 5;
@@ -89,16 +90,24 @@ struct MnistOptions {
 [[nodiscard]] inline MnistOptions parse_mnist_options(int argc, const char* const* argv) {
   MnistOptions options;
   CLI::App app{
-      "Bayes point machines on handwritten digits: permuted kernel perceptrons, ten classes one "
-      "against the rest, error and rejection curve on the test digits. Without MNIST at hand it "
-      "draws digits of its own and says so."};
+      "Bayes point machines on handwritten digits: permuted kernel perceptrons or Markov chains, "
+      "ten "
+      "classes one against the rest, error and rejection curve on the test digits. Without MNIST "
+      "at hand it draws digits of its own and says so."};
   constexpr auto most_digits = Eigen::Index{999'999'999};
   add_whole_option(app, "--train", options.train,
                    "The first N training digits (default: 60000, all of MNIST)", 1, most_digits);
   add_whole_option(app, "--test", options.test,
                    "The first N test digits (default: 10000, all of MNIST)", 1, most_digits);
-  add_whole_option(app, "--draws", options.draws, "Classifiers a class to average (default: 10)", 1,
-                   1'000'000'000);
+  app.add_option(
+         "--sampler", options.sampler,
+         "How classifiers are drawn (default: perceptron). The chains of billiard and gibbs "
+         "keep matrices of N x N numbers: give --train N, a few thousand, or much --memory")
+      ->check(CLI::IsMember({"perceptron", "billiard", "gibbs"}).description(""))
+      ->type_name("perceptron|billiard|gibbs");
+  auto* draws = add_whole_option(app, "--draws", options.draws,
+                                 "Classifiers a class to draw (default: 10, of chains 100)", 1,
+                                 1'000'000'000);
   app.add_option("--kernel", options.kernel, "Kernel (default: polynomial)")
       ->check(CLI::IsMember({"polynomial", "gaussian", "arc-cosine", "linear"}).description(""))
       ->type_name("polynomial|gaussian|arc-cosine|linear");
@@ -139,7 +148,7 @@ struct MnistOptions {
       ->type_name("largest|gap");
   add_common_options(
       app, options.common,
-      {"mnist --train 5000 --draws 4", "mnist --normalise --json a.json --plot a.svg"});
+      {"mnist --train 5000 --sampler billiard", "mnist --normalise --json a.json --plot a.svg"});
   parse_options(app, options.common, argc, argv);
 
   const auto only_for = [&](const CLI::Option* option, const char* kernel) {
@@ -152,6 +161,9 @@ struct MnistOptions {
   only_for(offset, "polynomial");
   only_for(width, "gaussian");
   only_for(depth, "arc-cosine");
+  if (draws->count() == 0 && options.sampler != "perceptron") {
+    options.draws = 100;
+  }
   if (width->count() > 0) {
     options.width = width_value;
   }

@@ -72,6 +72,12 @@ struct MnistReport {
   double passes_mean = 0;
   std::uint64_t support_union = 0;
   std::uint64_t training_errors = 0;
+  std::uint64_t bounces = 0;  ///< Billiard: after the burn-in, all classes.
+  std::uint64_t steps = 0;    ///< Gibbs sampler: likewise.
+  /// Chains: estimated angle between a Bayes point and the true one (rad), the worst class.
+  double standard_error = 0;
+  double chain_angle = 0;   ///< Chains: largest angle between the centres of two (rad).
+  std::ptrdiff_t rank = 0;  ///< Chains: dimension of the space that was sampled.
   double test_error_percent = 0;
   std::optional<double> single_draw_error_percent;  ///< Absent where draws were not kept.
   std::vector<RejectionRow> rejection;              ///< At 0, 1, ..., 10 %, by the largest output.
@@ -141,6 +147,9 @@ struct MnistReport {
   json["passes_mean"] = report.passes_mean;
   json["support_union"] = report.support_union;
   json["training_errors"] = report.training_errors;
+  json["bounces"] = report.bounces;
+  json["steps"] = report.steps;
+  json["standard_error"] = report.standard_error;
   json["test_error_percent"] = report.test_error_percent;
   json["single_draw_error_percent"] =
       report.single_draw_error_percent ? Json(*report.single_draw_error_percent) : Json();
@@ -285,10 +294,20 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
   line(text, "kernel values") << report.kernel_evaluations << " computed, for "
                               << report.useful_evaluations
                               << " pairs of a training and a support point\n";
-  line(text, "training") << report.mistakes << " mistakes in all, " << std::fixed
-                         << std::setprecision(1) << report.passes_mean << " passes on average, "
-                         << report.support_union << " support points, " << report.training_errors
-                         << " errors left\n";
+  if (report.sampler == "perceptron") {
+    line(text, "training") << report.mistakes << " mistakes in all, " << std::fixed
+                           << std::setprecision(1) << report.passes_mean << " passes on average, "
+                           << report.support_union << " support points, " << report.training_errors
+                           << " errors left\n";
+  } else {
+    const bool billiard = report.sampler == "billiard";
+    line(text, "training") << (billiard ? report.bounces : report.steps)
+                           << (billiard ? " bounces" : " steps") << " in all, rank " << report.rank
+                           << ", " << report.support_union << " support points\n";
+    line(text, "Bayes points") << std::fixed << std::setprecision(3) << report.standard_error
+                               << " rad from the true ones (estimated, the worst class), "
+                               << report.chain_angle << " between two chains\n";
+  }
   line(text, "test error") << percent(report.test_error_percent) << " of the Bayes points, "
                            << (report.single_draw_error_percent
                                    ? percent(*report.single_draw_error_percent)

@@ -105,7 +105,7 @@ TEST_CASE("options that make no sense are refused by name", "[examples]") {
   refuse({"--lambda", "1", "--lambda-relative", "1"}, "excludes --lambda");
   refuse({"--memory", "2T"}, "--memory: '2T' is no number of bytes");
   refuse({"--reject", "best"}, "best not in {largest,gap}");
-  refuse({"--sampler", "billiard"}, "--sampler");
+  refuse({"--sampler", "coin"}, "coin not in {perceptron,billiard,gibbs}");
   refuse({"digits"}, "digits");
   refuse({"--width", "2"}, "--width belongs to --kernel gaussian, not to polynomial");
   refuse({"--depth", "2"}, "--depth belongs to --kernel arc-cosine, not to polynomial");
@@ -117,6 +117,7 @@ TEST_CASE("options that make no sense are refused by name", "[examples]") {
 
 TEST_CASE("the help of mnist shows two examples", "[examples]") {
   CHECK_THROWS_AS(parse({"--help"}), bpm_examples::HelpRequested);
-  CHECK_THROWS_WITH(parse({"--help"}),
-                    ContainsSubstring("mnist --train 5000 --draws 4\n  mnist --normalise"));
+  CHECK_THROWS_WITH(
+      parse({"--help"}),
+      ContainsSubstring("mnist --train 5000 --sampler billiard\n  mnist --normalise"));
 }

@@ -165,6 +165,9 @@ TEST_CASE("mnist: a small run on drawn digits reports, saves and plots", "[examp
   CHECK(json["support_union"].get<int>() <= 600);
   CHECK(json["mistakes"].get<int>() > json["support_union"].get<int>());
   CHECK(json["passes_mean"].get<double>() >= 2);
+  CHECK(json["bounces"] == 0);
+  CHECK(json["steps"] == 0);
+  CHECK(json["standard_error"] == 0);
   CHECK(json["training_errors"] == 0);
   // 600 digits teach something, not everything.
   CHECK(json["test_error_percent"].get<double>() > 0.5);
@@ -228,6 +231,45 @@ TEST_CASE("mnist: every kernel learns", "[examples]") {
   CHECK(json["test_error_percent"].get<double>() < 50);
 }
 
+TEST_CASE("mnist: chains draw classifiers too", "[examples]") {
+  const Alone alone;
+  const std::string sampler = GENERATE("billiard", "gibbs");
+  const auto run_json = [&](const std::string& threads) {
+    const Outcome outcome = run({"--train", "100", "--test", "100", "--sampler", sampler, "--draws",
+                                 "5", "--threads", threads, "--json", alone.path("a.json")});
+    CAPTURE(sampler, outcome.errors);
+    REQUIRE(outcome.status == 0);
+    CHECK_THAT(outcome.out, ContainsSubstring(sampler + ", 5 draws a class"));
+    CHECK_THAT(outcome.out, ContainsSubstring("rad from the true ones"));
+    return alone.json("a.json");
+  };
+  const Json json = run_json("1");
+  CHECK(json["sampler"] == sampler);
+  CHECK(json["draws"] == 5);
+  CHECK(json["training_errors"] == 0);
+  CHECK(json["passes_mean"] == 0);
+  // Five draws a class, a thousand bounces or a hundred steps each.
+  CHECK((json["bounces"].get<int>() >= 10 * 4000) == (sampler == "billiard"));
+  CHECK((json["steps"] == 10 * 500) == (sampler == "gibbs"));
+  CHECK(json["bounces"].get<int>() * json["steps"].get<int>() == 0);
+  // So few draws may be too few to tell: then it is null.
+  if (json["standard_error"].is_number()) {
+    CHECK(json["standard_error"].get<double>() > 0);
+  }
+  CHECK(json["test_error_percent"].get<double>() < 60);
+  CHECK(run_json("2")["model_digest"] == json["model_digest"]);
+}
+
+TEST_CASE("mnist: chains that do not fit say what would", "[examples]") {
+  const Alone alone;
+  const Words large{"--train", "600", "--test", "10", "--memory", "3M"};
+  refuse(1, large + Words{"--sampler", "billiard"},
+         "--sampler billiard keeps matrices of N x N numbers: 600 training digits need ");
+  refuse(1, large + Words{"--sampler", "gibbs"}, "; give --train N or more --memory");
+  refuse(2, {"--sampler", "svm"}, "--sampler: svm not in");
+  CHECK(run(large).status == 0);
+}
+
 TEST_CASE("mnist: a wrong command line ends with status 2", "[examples]") {
   const Alone alone;
   refuse(2, {"--train", "0"}, "--train: '0' is no whole number");
@@ -236,7 +278,7 @@ TEST_CASE("mnist: a wrong command line ends with status 2", "[examples]") {
   refuse(2, {"--seed"}, "--seed");
   const Outcome help = run({"--help"});
   CHECK(help.status == 0);
-  CHECK_THAT(help.out, ContainsSubstring("mnist --train 5000"));
+  CHECK_THAT(help.out, ContainsSubstring("mnist --train 5000 --sampler billiard"));
   CHECK(help.errors.empty());
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "bpm/detail/check.hpp"
@@ -91,9 +92,9 @@ struct Billiard {
     detail::ChainRun<BilliardChain> run(cone, budget, control, state);
     SamplerReport report = run.go(
         [&](unsigned c) {
-          // Streams from 1: the start search has 0.
+          // Stream 0 is the start search's; two runs share none.
           return BilliardChain(cone, settings, start_point.position,
-                               streams.stream(first_stream + 1 + c));
+                               streams.stream(detail::most_chains * first_stream + 1 + c));
         },
         streams.next, sink);
     report.mistakes = start_point.mistakes;
@@ -124,10 +125,11 @@ struct Billiard {
 
  private:
   [[nodiscard]] detail::ChainBudget chain_budget() const {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t limit = bounces;
     if (tolerance > 0) {
-      const auto by_tolerance = static_cast<std::uint64_t>(std::ceil(1 / tolerance));
-      limit = limit == 0 ? by_tolerance : std::min(limit, by_tolerance);
+      const double by_tolerance = std::min(1e18, std::ceil(1 / tolerance));
+      limit = std::min(limit == 0 ? most : limit, static_cast<std::uint64_t>(by_tolerance));
     }
     return {draws, bounces_per_draw,   limit,           seconds, accuracy, chains,
             start, start_coefficients, factor_tolerance};

@@ -130,6 +130,7 @@ class BasicGeodesicChain {
   /// the chain stands on it.
   bool advance(const Cone& cone, std::uint64_t limit) {
     if (still_) {
+      bounces_ += settings_.bounces_per_draw;  // So that budgets of bounces end.
       path_ += 1;
       detail::add_scaled(rest_.data(), 1.0, b_.data(), cone.stride());
       return true;
@@ -140,8 +141,8 @@ class BasicGeodesicChain {
   /// Flies to the next plane and bounces, with new directions on the way.
   void bounce(const Cone& cone) {
     if (still_) {
-      ++bounces_;
       advance(cone, 1);
+      bounces_ += 1 - settings_.bounces_per_draw;
       return;
     }
     until_draw_ = std::numeric_limits<double>::infinity();
@@ -259,7 +260,7 @@ class BasicGeodesicChain {
         distance = 0;
       }
       const double across = std::sqrt(wall_.towards * wall_.towards + distance * distance);
-      if (!(across > 0) || (wall_.towards < 0 && distance == 0)) {
+      if (!(across > 0) || (wall_.towards < 0 && distance <= detail::no_distance)) {
         restart(cone);
         continue;
       }

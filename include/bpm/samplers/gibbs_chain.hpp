@@ -36,6 +36,9 @@ struct GibbsChainSettings {
   std::uint64_t steps_per_draw = 100;  ///< At least 1.
   /// Steps thrown away at the start. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
   std::uint64_t burn_in = 0;
+  /// With noise: it falls from 1/2 to its value in the first half of the burn-in. At a low q a
+  /// chain is slow to leave the errors that its start happens to make.
+  bool anneal = true;
 };
 
 /// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2000):
@@ -101,6 +104,7 @@ class BasicGibbsChain {
   /// Makes at most `limit` steps of the burn-in. True when it is over.
   bool burn_in(const Cone& cone, std::uint64_t limit) {
     for (; burn_in_left_ > 0 && limit > 0; --limit) {
+      if (settings_.anneal && !is_hard()) lower_noise(cone);
       step(cone);
       ++burnt_;
       if (--burn_in_left_ == 0) state_.settle(cone);
@@ -199,6 +203,19 @@ class BasicGibbsChain {
   }
 
   [[nodiscard]] bool is_hard() const noexcept { return state_.hard; }
+
+  /// The noise of this step of the burn-in: log((1 - q) / q) rises in equal stages.
+  void lower_noise(const Cone& cone) {
+    constexpr std::uint64_t stages = 32;
+    const std::uint64_t total = burnt_ + burn_in_left_;
+    const std::uint64_t stage = std::min(stages, 2 * stages * (burnt_ + 1) / total);
+    if (stage != stage_ || burnt_ == 0) {
+      stage_ = stage;
+      penalty_ = {detail::GibbsPenalty::beta_of(settings_.noise) * static_cast<double>(stage) /
+                      static_cast<double>(stages),
+                  cone.points()};
+    }
+  }
 
   void step(const Cone& cone) {
     if (cone.rank() == 1) {
@@ -345,6 +362,7 @@ class BasicGibbsChain {
   NormalDraws normal_;
   std::uint64_t burn_in_left_;
   std::uint64_t burnt_ = 0;
+  std::uint64_t stage_ = 0;  ///< Of the falling noise.
   bool counting_ = false;
   detail::GibbsPenalty penalty_;
   double chi_mean_;

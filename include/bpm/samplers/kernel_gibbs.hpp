@@ -54,7 +54,8 @@ struct KernelGibbs {
   /// Steps a chain to throw away first. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
   std::uint64_t burn_in = 0;
   Start start = Start::largest_margin;
-  /// Dual coefficients of a start, inside version space if q = 0; empty: searched.
+  /// Dual coefficients of a start, inside version space if q = 0; empty: searched, and with noise
+  /// forgotten, as the noise falls from 1/2 to q in the first half of the burn-in.
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
 
@@ -93,14 +94,15 @@ struct KernelGibbs {
       }
       state.start_margin = start_point.margin;
     }
-    const GibbsChainSettings settings{noise, directions, rao_blackwell, steps_per_draw, burn_in};
+    const GibbsChainSettings settings{noise,          directions, rao_blackwell,
+                                      steps_per_draw, burn_in,    start_coefficients.empty()};
     const std::uint64_t first_stream = streams.next;
     detail::ChainRun<GibbsChain> run(cone, budget, control, state);
     SamplerReport report = run.go(
         [&](unsigned c) {
-          // Streams from 1: the start search has 0.
+          // Stream 0 is the start search's; two runs share none.
           return GibbsChain(cone, settings, start_point.position,
-                            streams.stream(first_stream + 1 + c));
+                            streams.stream(detail::most_chains * first_stream + 1 + c));
         },
         streams.next, sink);
     report.steps = report.bounces;  // The run's word for what a chain counts.

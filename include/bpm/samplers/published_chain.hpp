@@ -40,7 +40,8 @@ struct PublishedSettings {
 /// which is the paper's choice of sign wherever w and m differ. Its law is not the uniform one: a
 /// straight line in a cone has finitely many bounces, so the ball always escapes in the end, and
 /// where it goes between escapes depends on where it started. The error does not fall to zero; see
-/// docs/samplers.md for the measured bias. Here to compare with.
+/// docs/samplers.md for the measured bias. Here to compare with. A spherical average has norm 1, so
+/// `ChainReport::mean_norm` and `effective_draws` say nothing for it.
 class PublishedChain {
  public:
   /// As `BasicGeodesicChain`.
@@ -96,6 +97,7 @@ class PublishedChain {
   /// the last flight, where the path has its length.
   bool advance(const Cone& cone, std::uint64_t limit) {
     if (still_) {
+      bounces_ += settings_.bounces_per_draw;  // So that budgets of bounces end.
       path_ += 1;
       centre_ = b_;
       return true;

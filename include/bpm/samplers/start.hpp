@@ -61,6 +61,7 @@ struct LargestMargin {
   for (std::ptrdiff_t i = 0; i < m; ++i) longest = std::max(longest, cone.row_norm(i));
 
   LargestMargin result;
+  result.upper_bound = longest;
   std::optional<detail::MarginActiveSet> active;
   double norm = 0;
   for (;; ++result.steps) {
@@ -90,7 +91,7 @@ struct LargestMargin {
     }
     norm = std::sqrt(std::max(0.0, squared_norm));
     result.margin = norm > 0 ? smallest / norm : 0.0;
-    result.upper_bound = total > 0 ? norm / total : longest;
+    if (total > 0) result.upper_bound = std::min(result.upper_bound, norm / total);
     if (best < 0 || result.steps >= max_steps || !(norm < 1e150) ||
         (norm > 0 && result.margin >= fraction * result.upper_bound) ||
         result.upper_bound < bound_tolerance * longest) {

@@ -171,17 +171,17 @@ inline constexpr double default_factor_tolerance = std::same_as<Scalar, float> ?
 
 /// The cone of a version space. `tolerance` as in `pivoted_factor`; 0: `default_factor_tolerance`.
 /// Cost: r rows of kernel values and m r^2 multiply-adds.
-/// \throws std::invalid_argument if there is no point, if a diagonal entry is not positive (no
-///         classifier gives that point a sign), or if the values are not positive semi-definite.
+/// \throws std::invalid_argument if there is no point, if a diagonal entry is negative, or if the
+///         values are not positive semi-definite.
 template <VersionSpace Space>
 [[nodiscard]] Cone make_cone(const Space& space, double tolerance = 0) {
   detail::check(space.size() > 0, "make_cone", "space", "has no points");
   std::vector<signed char> labels;
   double largest = 0;
   for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
-    detail::check(space.diagonal(i) > 0, "make_cone", "space",
+    detail::check(space.diagonal(i) >= 0, "make_cone", "space",
                   "has k(x, x) + lambda = ", space.diagonal(i), " at point ", i,
-                  ", must be positive; add a bias to the kernel or a soft boundary lambda > 0");
+                  ", must not be negative");
     largest = std::max(largest, static_cast<double>(space.diagonal(i)));
     labels.push_back(static_cast<signed char>(space.label(i)));
   }

@@ -12,6 +12,8 @@
 
 namespace bpm::detail {
 
+inline constexpr unsigned most_chains = 1024;
+
 /// When a run of chains ends and where it begins: what the chain samplers' settings have in common.
 struct ChainBudget {
   std::uint64_t draws = 0;  ///< 0: no limit.
@@ -34,7 +36,7 @@ struct ChainBudget {
           ", must be finite and not negative");
     check(std::isfinite(accuracy) && accuracy >= 0, function, "accuracy", "is ", accuracy,
           ", must be finite and not negative");
-    check(chains >= 1 && chains <= 1024, function, "chains", "is ", chains,
+    check(chains >= 1 && chains <= most_chains, function, "chains", "is ", chains,
           ", must be from 1 to 1024");
     check(start == Start::largest_margin || start == Start::perceptron, function, "start", "is ",
           static_cast<int>(start), ", must be largest_margin or perceptron");

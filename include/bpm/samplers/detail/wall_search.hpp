@@ -8,12 +8,14 @@
 
 namespace bpm::detail {
 
+inline constexpr double no_distance = 1e-300;  ///< Of no plane at all; not 0, which is at a corner.
+
 /// The plane that a ball at signed outputs d, flying with nu, meets first: the one of the largest
 /// towards / distance = -nu_i / d_i.
 struct Wall {
   std::ptrdiff_t index = 0;
-  double towards = -1;  ///< -nu_i; not positive: a straight flight meets no plane.
-  double distance = 0;  ///< d_i.
+  double towards = -1;            ///< -nu_i; not positive: a straight flight meets no plane.
+  double distance = no_distance;  ///< d_i.
 };
 
 /// One flight and one reflection on the outputs:
@@ -79,7 +81,7 @@ BPM_DETAIL_FULL_WIDTH inline Wall fly_and_search(double* d, double* nu, const do
   for (int l = 0; l < width; ++l) here[l] = l;
   for (int k = 0; k < streams; ++k) {
     towards[k] = Vector{} - 1.0;
-    distance[k] = Vector{};
+    distance[k] = Vector{} + no_distance;
     index[k] = Vector{};
   }
   using Store = typename LanesType<double, width>::unaligned;

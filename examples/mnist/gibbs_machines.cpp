@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#include "machines.hpp"
+
+namespace bpm_examples {
+
+template bpm::MemoryForecast forecast_with(const bpm::KernelGibbs&, const Experiment&,
+                                           const DigitInputs&, std::size_t, std::size_t);
+template void run_with(const bpm::KernelGibbs&, const Experiment&, const DigitInputs&,
+                       const std::function<void(const bpm::Progress&)>&, MnistReport&);
+
+}  // namespace bpm_examples

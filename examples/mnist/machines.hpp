@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/scores.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "common/digest.hpp"
+#include "common/interrupt.hpp"
+#include "common/machine_info.hpp"
+#include "experiment.hpp"
+
+/// \file
+/// The machines of one sampler, with every kernel. Each sampler's are instantiated in a file of
+/// their own: the library's templates are most of what there is to compile.
+
+namespace bpm_examples {
+
+/// What the fit will take within `memory` bytes. Throws `bpm::BudgetTooSmall`.
+template <class Sampler>
+[[nodiscard]] bpm::MemoryForecast forecast_with(const Sampler& sampler,
+                                                const Experiment& experiment,
+                                                const DigitInputs& digits, std::size_t classes,
+                                                std::size_t memory);
+
+/// As `run_experiment`.
+template <class Sampler>
+void run_with(const Sampler& sampler, const Experiment& experiment, const DigitInputs& digits,
+              const std::function<void(const bpm::Progress&)>& progress, MnistReport& report);
+
+namespace machines_detail {
+
+template <class Kernel, class Sampler>
+[[nodiscard]] bpm::OneVsRest<Kernel, Sampler> make_machine(const Kernel& kernel,
+                                                           const Sampler& sampler,
+                                                           const bpm::FitSettings& settings) {
+  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings));
+}
+
+template <class Fitted>
+[[nodiscard]] std::string digest_of(const Fitted& fitted) {
+  std::vector<Coefficient> coefficients;
+  for (std::size_t s = 0; s < fitted.support().size(); ++s) {
+    for (std::size_t c = 0; c < fitted.classes().size(); ++c) {
+      coefficients.push_back(
+          {fitted.classes()[c], fitted.support()[s],
+           fitted.coefficients()(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(c))});
+    }
+  }
+  return model_digest(std::move(coefficients));
+}
+
+template <class Fitted>
+void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport& report) {
+  const bpm::SamplerReport& training = fitted.report();
+  report.draws = static_cast<std::int64_t>(training.draws);
+  report.kernel_seconds = training.kernel_seconds;
+  report.kernel_evaluations = training.kernel_evaluations;
+  report.mistakes = training.mistakes;
+  report.passes_mean = static_cast<double>(training.passes) /
+                       static_cast<double>(training.draws * fitted.classes().size());
+  report.support_union = fitted.support().size();
+  report.useful_evaluations = report.support_union * static_cast<std::uint64_t>(train_size);
+  report.training_errors = training.training_errors;
+  report.bounces = training.bounces;
+  report.steps = training.steps;
+  report.standard_error = training.chain.chains > 0 ? training.chain.standard_error : 0;
+  report.chain_angle = training.chain.chain_angle;
+  report.rank = training.chain.rank;
+  report.strategy = bpm::to_string(fitted.strategy());
+  report.model_digest = digest_of(fitted);
+}
+
+inline void report_test(const Eigen::MatrixXd& values, const std::vector<int>& predicted,
+                        const std::vector<int>& labels, MnistReport& report) {
+  report.test_error_percent = 100 * bpm::error_rate(labels, predicted);
+  const std::vector<bool> correct = bpm::correct_predictions(labels, predicted);
+  const std::vector<double> largest = bpm::largest_output_scores(values);
+  const std::vector<double> gap = bpm::gap_scores(values);
+  report.rejection = rejection_rows(largest, correct);
+  report.rejection_gap = rejection_rows(gap, correct);
+  constexpr std::size_t fine = 100;
+  report.curve = rejection_rows(largest, correct, fine);
+  report.curve_gap = rejection_rows(gap, correct, fine);
+}
+
+template <class Kernel, class Sampler>
+void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment& experiment,
+                 const DigitInputs& digits,
+                 const std::function<void(const bpm::Progress&)>& progress, MnistReport& report) {
+  WallTimer timer;
+  const auto fitted = [&] {
+    const InterruptGuard guard;
+    return make_machine(kernel, sampler, experiment.settings)
+        .fit(digits.train, digits.train_labels, [&](const bpm::Progress& now) {
+          progress(now);
+          return !guard.interrupted();
+        });
+  }();
+  report.train_seconds = timer.seconds();
+  report_training(fitted, digits.train.rows(), report);
+  if (report.draws == report.draws_wanted) {
+    progress({.stage = "draws",
+              .fraction = 1,
+              .draws = fitted.report().draws,
+              .draws_total = sampler.draws});
+  }
+
+  progress({.stage = "test digits"});
+  timer.restart();
+  const Eigen::MatrixXd values = fitted.decision_values(digits.test);
+  report.predict_seconds = timer.seconds();
+  progress({.stage = "test digits", .fraction = 1});
+  report_test(values, fitted.labels_of(values), digits.test_labels, report);
+
+  if (experiment.settings.keep_draws) {
+    progress({.stage = "single draws"});
+    report.single_draw_error_percent = 100 * fitted.gibbs_error(digits.test, digits.test_labels);
+    progress({.stage = "single draws", .fraction = 1});
+  }
+}
+
+}  // namespace machines_detail
+
+template <class Sampler>
+bpm::MemoryForecast forecast_with(const Sampler& sampler, const Experiment& experiment,
+                                  const DigitInputs& digits, std::size_t classes,
+                                  std::size_t memory) {
+  bpm::FitSettings settings = experiment.settings;
+  settings.memory = memory;
+  return std::visit(
+      [&](const auto& kernel) {
+        return machines_detail::make_machine(kernel, sampler, settings)
+            .forecast(digits.train, classes);
+      },
+      experiment.kernel);
+}
+
+template <class Sampler>
+void run_with(const Sampler& sampler, const Experiment& experiment, const DigitInputs& digits,
+              const std::function<void(const bpm::Progress&)>& progress, MnistReport& report) {
+  std::visit(
+      [&](const auto& kernel) {
+        machines_detail::run_machine(kernel, sampler, experiment, digits, progress, report);
+      },
+      experiment.kernel);
+}
+
+extern template bpm::MemoryForecast forecast_with(const bpm::PermutedPerceptron&, const Experiment&,
+                                                  const DigitInputs&, std::size_t, std::size_t);
+extern template void run_with(const bpm::PermutedPerceptron&, const Experiment&, const DigitInputs&,
+                              const std::function<void(const bpm::Progress&)>&, MnistReport&);
+extern template bpm::MemoryForecast forecast_with(const bpm::Billiard&, const Experiment&,
+                                                  const DigitInputs&, std::size_t, std::size_t);
+extern template void run_with(const bpm::Billiard&, const Experiment&, const DigitInputs&,
+                              const std::function<void(const bpm::Progress&)>&, MnistReport&);
+extern template bpm::MemoryForecast forecast_with(const bpm::KernelGibbs&, const Experiment&,
+                                                  const DigitInputs&, std::size_t, std::size_t);
+extern template void run_with(const bpm::KernelGibbs&, const Experiment&, const DigitInputs&,
+                              const std::function<void(const bpm::Progress&)>&, MnistReport&);
+
+}  // namespace bpm_examples
