@@ -176,8 +176,14 @@ SphereResult run_sphere(const BoundaryOptions& options) {
           [&](const auto& a, const auto& b) { return std::abs(a.dot(to)) < std::abs(b.dot(to)); });
       const Direction away = in_space(chain.direction(cone));
       const Direction arrived = away - 2 * away.dot(*plane) * *plane;
-      const Direction turn = from.cross(left).cross(to.cross(arrived)).normalized();
-      result.path.emplace_back(turn.dot(from + to) > 0 ? turn : Direction(-turn));
+      Direction turn = from.cross(left).cross(to.cross(arrived)).normalized();
+      if (turn.dot(from + to) < 0) turn = -turn;
+      // Where it turned more than once between two bounces, the circles meet elsewhere.
+      bool inside = true;
+      for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        inside = inside && problem.labels[i] * problem.inputs[i].dot(turn) > 0;
+      }
+      if (inside) result.path.push_back(turn);
     }
     result.path.push_back(to);
     if (n + 1 == early_bounces) result.early = result.path.size();

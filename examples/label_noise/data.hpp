@@ -17,10 +17,10 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
+#include "common/benchmark_sets.hpp"
 #include "common/mnist_data.hpp"
 #include "common/splits.hpp"
 #include "options.hpp"
-#include "common/benchmark_sets.hpp"
 
 /// \file
 /// The sets of the label_noise program: a drawn one, and those of the benchmarks that are found.

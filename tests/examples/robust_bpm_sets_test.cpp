@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "common/benchmark_sets.hpp"
 #include "common/program.hpp"
 #include "common/splits.hpp"
-#include "common/benchmark_sets.hpp"
 #include "robust_bpm/options.hpp"
 #include "temporary_folder.hpp"
 

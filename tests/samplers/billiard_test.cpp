@@ -55,8 +55,8 @@ TEST_CASE("billiard: draws are classifiers of norm 1 inside, numbered, the repor
     CHECK(report.bounces > 1000);
     CHECK(report.bounces < 2600);
     CHECK(report.chain.standard_error > 0);
-    CHECK(report.chain.standard_error < 1);
     if (flight == bpm::Flight::geodesic) {
+      CHECK(report.chain.standard_error < 1);
       CHECK(report.chain.burn_in >= 2 * 8192);
       CHECK((report.chain.refresh_length == 2 || report.chain.refresh_length == 8 ||
              report.chain.refresh_length == 32 || report.chain.refresh_length == 128));
@@ -205,22 +205,25 @@ TEST_CASE("billiard: an observer sees progress and stops a run") {
   bool burning_in = false;
   bool changing = false;
   double last = 0;
-  const bpm::RunControl watch{[&](const bpm::Progress& progress) {
-                                if (progress.stage == "burn-in") {
-                                  burning_in = true;
-                                  CHECK(progress.draws == 0);
-                                } else {
-                                  CHECK(progress.stage == "draws");
-                                }
-                                CHECK(progress.draws_total == 500);
-                                CHECK(progress.fraction >= last);
-                                CHECK(progress.fraction <= 1);
-                                last = progress.fraction;
-                                changing = changing || progress.change > 0;
-                                return true;
-                              },
-                              {},
-                              1};
+  const bpm::RunControl watch{
+      [&](const bpm::Progress& progress) {
+        if (progress.stage == "burn-in") {
+          burning_in = true;
+          CHECK(progress.draws == 0);
+        } else if (progress.stage != "draws") {
+          CHECK((progress.stage == "factor" || progress.stage == "products" ||
+                 progress.stage == "start"));
+          CHECK_FALSE(burning_in);
+        }
+        CHECK(progress.draws_total == 500);
+        CHECK(progress.fraction >= last);
+        CHECK(progress.fraction <= 1);
+        last = progress.fraction;
+        changing = changing || progress.change > 0;
+        return true;
+      },
+      {},
+      1};
   const Billiard sampler{.draws = 500, .bounces_per_draw = 30};
   const Outcome whole = run(sampler, easy_problem(), watch);
   CHECK(burning_in);
@@ -265,7 +268,7 @@ TEST_CASE("billiard: stopped in the burn-in there is nothing, and it says so") {
   run.go_on({.draws = 5}, easy_problem().space, {{}, source.get_token(), 1});
   CHECK(run.report.stopped);
   CHECK_FALSE(run.report.converged);
-  CHECK(run.report.reason == "stopped in the burn-in, before the first draw");
+  CHECK(run.report.reason == "stopped before the first draw");
   CHECK(run.draws.empty());
   CHECK(run.state.empty());
   CHECK(run.state.centre().coefficients.empty());

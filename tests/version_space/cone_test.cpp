@@ -158,14 +158,28 @@ TEST_CASE("cone: dual coefficients to coordinates and back give the same classif
   }
 }
 
+TEST_CASE("cone: a point of small norm counts as much as one of large") {
+  for (const double small : {1e-3, 1e-13, 1e-200}) {
+    Kernel kernel = Kernel::Identity(3, 3);
+    kernel(2, 2) = small;
+    const Gram gram(kernel);
+    const bpm::Cone cone = bpm::make_cone(Space(gram, {1, 1, 1}));
+    CHECK(cone.rank() == 3);
+    CHECK(std::abs(cone.row_norm(2) / std::sqrt(small) - 1) < 1e-12);
+  }
+}
+
 TEST_CASE("cone: the tolerance of the factor decides the rank; float values bear a coarser one") {
+  // Points 1 and 2 are the same but for 1e-8, whatever their lengths.
   Kernel kernel = Kernel::Identity(3, 3);
-  kernel(2, 2) = 1e-8;
+  kernel(1, 2) = kernel(2, 1) = std::sqrt(1 - 1e-8);
+  kernel.row(2) *= 1e-3;
+  kernel.col(2) *= 1e-3;
   const Gram gram(kernel);
   const Space space(gram, {1, 1, 1});
   CHECK(bpm::make_cone(space).rank() == 3);
   CHECK(bpm::make_cone(space, 1e-6).rank() == 2);
-  CHECK(bpm::make_cone(space, 1e-6).residual() == 1e-8);
+  CHECK(std::abs(bpm::make_cone(space, 1e-6).residual() - 1e-8) < 1e-14);
   const bpm::RowMatrix<float> single = kernel.cast<float>();
   const bpm::PrecomputedGram<float> single_gram(single);
   CHECK(bpm::make_cone(bpm::KernelVersionSpace(single_gram, {1, 1, 1})).rank() == 2);
@@ -193,7 +207,7 @@ TEST_CASE("cone: what it refuses") {
   indefinite.kernel(0, 1) = indefinite.kernel(1, 0) = 2;
   CHECK_THROWS_WITH(indefinite.cone(),
                     "make_cone: space has kernel values that are not positive semi-definite: a "
-                    "factor leaves 3 on the diagonal; no kernel gives such values");
+                    "factor leaves 3 of a point's k(x, x) + lambda; no kernel gives such values");
   const bpm::Cone cone = Problem(4, 2).cone();
   CHECK_THROWS_AS(cone.coordinates(std::vector<double>(3)), std::invalid_argument);
   CHECK_THROWS_WITH(cone.coordinates(std::vector<double>(3)),

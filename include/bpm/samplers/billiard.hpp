@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "bpm/detail/check.hpp"
@@ -34,12 +35,14 @@ namespace bpm {
 ///
 /// A run ends at the first of the budgets that are set (at the end of a round of draws). Cost: K
 /// once, m r^2 for the factor and m^2 r for its products; then O(m) a bounce, and O(m r) at each
-/// new direction. Memory: m^2 + m r doubles. Threads work on different chains.
+/// new direction. Memory: m^2 + 2 m r doubles. Threads work on different chains.
 struct Billiard {
-  std::uint64_t draws = 100;  ///< Draws to hand over; 0: as many as another budget allows.
+  /// Draws to hand over. Default: 100, or where another budget is set, as many as that allows, as 0
+  /// does.
+  std::uint64_t draws = detail::automatic_draws;
   std::uint64_t bounces_per_draw = 1000;  ///< Path between draws: so many mean free paths.
   std::uint64_t bounces = 0;  ///< Bounces of a run after the burn-in, all chains; 0: no limit.
-  double seconds = 0;         ///< Wall clock of a run; 0: no limit.
+  double seconds = 0;         ///< Wall clock of a run, the factor included; 0: no limit.
   /// Stop when the weight of a new arc in the average is below this, as the papers do: at
   /// 1 / tolerance bounces. It says nothing of the error; `accuracy` does. 0: not asked for.
   double tolerance = 0;
@@ -75,13 +78,26 @@ struct Billiard {
     check_settings();
     detail::check(space.size() > 0, "Billiard", "space", "has no points");
     const detail::ChainBudget budget = chain_budget();
+    const auto stopped = [&](std::string_view stage) {
+      return !control.go_on({.stage = stage, .draws_total = budget.draws});
+    };
+    SamplerReport report;
+    if (stopped("factor")) {
+      return detail::stopped_early(report);
+    }
     Cone cone = make_cone(space, factor_tolerance);
+    detail::check_state(state, cone, "Billiard");
+    if (stopped("products")) {
+      return detail::stopped_early(report);
+    }
     cone.form_products();
+    if (stopped("start")) {
+      return detail::stopped_early(report);
+    }
     detail::ChainStart start_point;
     if (state.empty()) {
       start_point = detail::find_start(cone, budget, streams.seed, "Billiard");
       if (start_point.position.empty()) {
-        SamplerReport report;
         report.reason = start_point.reason;
         return report;
       }
@@ -90,7 +106,7 @@ struct Billiard {
     const BilliardChainSettings settings{flight, refresh_length, bounces_per_draw, burn_in};
     const std::uint64_t first_stream = streams.next;
     detail::ChainRun<BilliardChain> run(cone, budget, control, state);
-    SamplerReport report = run.go(
+    report = run.go(
         [&](unsigned c) {
           // Stream 0 is the start search's; two runs share none.
           return BilliardChain(cone, settings, start_point.position,
@@ -101,12 +117,25 @@ struct Billiard {
     return report;
   }
 
+  /// The same sampler with `count` draws as its only budget: how a machine adds draws.
+  [[nodiscard]] Billiard with_draws(std::uint64_t count) const {
+    Billiard other = *this;
+    other.draws = count;
+    other.bounces = 0;
+    other.seconds = 0;
+    other.accuracy = 0;
+    other.tolerance = 0;
+    return other;
+  }
+
   /// Bytes that a run holds beside the kernel values.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t /*problems*/,
+  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
                                          unsigned /*threads*/, std::size_t /*scalar_bytes*/) const {
     const auto m = static_cast<std::size_t>(detail::padded<double>(points));
-    // Products, factor and its copy; a chain's rows, blocks of directions and batches, twice.
-    return sizeof(double) * (3 * m * m + chains * 2 * (16 + 32 + 64 + 8) * m);
+    // Products, factor (which grows by doubling) and rows; a chain's numbers, directions and
+    // batches, kept for each problem, and twice more for the one that runs; positions of a round.
+    constexpr std::size_t chain = 24 + 32 + 64 + 16;
+    return sizeof(double) * m * (5 * m + chains * (chain * (problems + 2) + 64));
   }
 
   /// \throws std::invalid_argument on settings out of range.
@@ -131,8 +160,18 @@ struct Billiard {
       const double by_tolerance = std::min(1e18, std::ceil(1 / tolerance));
       limit = std::min(limit == 0 ? most : limit, static_cast<std::uint64_t>(by_tolerance));
     }
-    return {draws, bounces_per_draw,   limit,           seconds, accuracy, chains,
-            start, start_coefficients, factor_tolerance};
+    detail::ChainBudget budget;
+    budget.draws = draws;
+    budget.steps_per_draw = bounces_per_draw;
+    budget.steps = limit;
+    budget.seconds = seconds;
+    budget.accuracy = accuracy;
+    budget.chains = chains;
+    budget.start = start;
+    budget.start_coefficients = start_coefficients;
+    budget.factor_tolerance = factor_tolerance;
+    budget.choose_draws();
+    return budget;
   }
 };
 

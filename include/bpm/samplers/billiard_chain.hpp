@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/detail/check.hpp"
 #include "bpm/random/engine.hpp"
 #include "bpm/samplers/chain_report.hpp"
 #include "bpm/samplers/detail/chain_centre.hpp"
@@ -22,6 +24,34 @@ enum class Flight {
   geodesic,   ///< On great circles, with new directions: samples the uniform law.
   published,  ///< Straight, as in the papers: biased; to compare with.
 };
+
+namespace detail {
+
+inline void check_door(const Cone& cone, double refresh_length, std::uint64_t bounces_per_draw,
+                       std::span<const double> start) {
+  const char* const f = "BilliardChain";
+  check(cone.has_products(), f, "cone", "has no products, call form_products() first");
+  check(refresh_length == 0 || refresh_length >= 1e-3, f, "refresh_length", "is ", refresh_length,
+        ", must be at least 0.001, or 0 to have it chosen");
+  check(bounces_per_draw >= 1, f, "bounces_per_draw", "is 0, must be 1 or more");
+  const std::ptrdiff_t given = std::ssize(start);
+  check(given == cone.rank() || given == cone.stride(), f, "start", "has ", given,
+        " coordinates, expected ", cone.rank());
+  std::vector<double> x(static_cast<std::size_t>(cone.stride()), 0.0);
+  for (std::ptrdiff_t k = 0; k < cone.rank(); ++k) {
+    const double value = start[static_cast<std::size_t>(k)];
+    check(std::isfinite(value), f, "start", "at ", k, " is ", value, ", must be finite");
+    x.data()[k] = value;
+  }
+  std::vector<double> d(static_cast<std::size_t>(cone.points()));
+  cone.outputs(x.data(), d.data());
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    check(d[i] > 0, f, "start", "has the signed output ", d[i], " at point ", i,
+          ", must be positive everywhere");
+  }
+}
+
+}  // namespace detail
 
 struct BilliardChainSettings {
   Flight flight = Flight::geodesic;
@@ -50,10 +80,13 @@ class BilliardChain {
   }
 
  public:
-  /// `start`: coordinates of a point inside, any norm. `cone.form_products()` must have been
-  /// called.
+  /// `start`: coordinates of a point inside, any norm.
+  /// \throws std::invalid_argument if `cone.form_products()` has not been called, or on a start of
+  /// the
+  ///         wrong size, not finite or outside, or settings out of range.
   BilliardChain(const Cone& cone, const BilliardChainSettings& settings,
                 std::span<const double> start, RandomEngine engine) {
+    detail::check_door(cone, settings.refresh_length, settings.bounces_per_draw, start);
     if (settings.flight == Flight::geodesic) {
       geodesic_.emplace(
           cone,
@@ -123,6 +156,8 @@ class BilliardChain {
   [[nodiscard]] std::uint64_t burnt() const {
     return visit([](const auto& chain) { return chain.burnt(); });
   }
+  /// Whether the centre has a bias that no number of bounces removes.
+  [[nodiscard]] bool biased() const noexcept { return published_.has_value(); }
   [[nodiscard]] double refresh_length() const {
     return visit([](const auto& chain) { return chain.refresh_length(); });
   }

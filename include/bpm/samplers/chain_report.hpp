@@ -24,15 +24,17 @@ struct ChainReport {
   std::uint64_t burn_in = 0;  ///< Steps (bounces) that were thrown away.
   double path_length = 0;     ///< Billiard: length of the path that was averaged.
   double refresh_length = 0;  ///< Billiard: mean path between new directions; 0: none in use.
-  /// Estimated angle between the direction of the centre that was found and the true one, by batch
-  /// means; infinity where there are too few draws to tell.
+  /// Estimated angle between the direction of the centre that was found and the true one: by batch
+  /// means, or by the distance of the chains from each other where that says more. Infinity where
+  /// there are too few draws to tell, and for the published flight, whose bias no run shows. Chains
+  /// that all stay near their common start look better than they are.
   double standard_error = std::numeric_limits<double>::infinity();
   double effective_draws = 0;  ///< Independent draws whose mean would be as good.
   double chain_angle = 0;      ///< Largest angle between the centres of two chains.
   double mean_norm = 0;        ///< norm(E[w]).
   double mean_errors = 0;      ///< Gibbs with noise: training errors of a state, on average.
   std::ptrdiff_t rank = 0;     ///< Dimension of the space that was sampled.
-  double residual = 0;         ///< Largest diagonal entry that the factor left out.
+  double residual = 0;         ///< Largest part of a point's k(x, x) that the factor left out.
   double start_margin = 0;     ///< min_i d_i of the start, at norm 1.
 
   /// Takes in the report of another problem (class): counts are added, the rest is the worst.

@@ -3,10 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "bpm/detail/check.hpp"
 #include "bpm/samplers/chain_report.hpp"
 #include "bpm/samplers/detail/batch_means.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/cone.hpp"
 
 namespace bpm {
 
@@ -23,9 +27,30 @@ class ChainState {
   // For the run of the chains.
   std::vector<Chain> chains;
   std::vector<detail::BatchMeans> batches;  ///< One a chain.
+  std::ptrdiff_t points = 0;                ///< Of the version space that it belongs to.
+  std::ptrdiff_t rank = 0;
   std::uint64_t draws = 0;  ///< Handed over so far; draw n is of chain n mod chains.
   double start_margin = 0;
   CentreOfMass centre_of_mass;
 };
+
+namespace detail {
+
+/// \throws std::invalid_argument if the state was made with another version space, as far as shows.
+template <class Chain>
+void check_state(const ChainState<Chain>& state, const Cone& cone, std::string_view function) {
+  check(state.empty() || (state.points == cone.points() && state.rank == cone.rank()), function,
+        "state", "belongs to a version space of ", state.points, " points and rank ", state.rank,
+        ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
+}
+
+/// A run that was stopped before it had chains.
+[[nodiscard]] inline SamplerReport stopped_early(SamplerReport report) {
+  report.stopped = true;
+  report.reason = "stopped before the first draw";
+  return report;
+}
+
+}  // namespace detail
 
 }  // namespace bpm

@@ -118,6 +118,7 @@ class BasicGeodesicChain {
     burnt_ = bounces_;
     bounces_ = 0;
     refreshes_ = 0;
+    repairs_ = 0;
     anchor(cone);
     clear_sums();
     until_draw_ = spacing_;
@@ -138,7 +139,8 @@ class BasicGeodesicChain {
     return run(cone, limit);
   }
 
-  /// Flies to the next plane and bounces, with new directions on the way.
+  /// Flies to the next plane and bounces, with new directions on the way. For chains that are
+  /// watched bounce by bounce: there are no draws after it.
   void bounce(const Cone& cone) {
     if (still_) {
       advance(cone, 1);
@@ -254,11 +256,8 @@ class BasicGeodesicChain {
         static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 8 * cone.points()));
     while (bounces_ < end) {
       // The angle to the plane: tan t = d / -nu. A ball that rounding has put behind it is there.
-      double distance = wall_.distance;
-      if (!(distance > 0)) {
-        repairs_ += distance < -1e-12 * cone.row_norm(wall_.index) ? 1U : 0U;
-        distance = 0;
-      }
+      const double distance = wall_.distance;
+      if (!(distance > 0) && d()[wall_.index] < -1e-12 * cone.row_norm(wall_.index)) ++repairs_;
       const double across = std::sqrt(wall_.towards * wall_.towards + distance * distance);
       if (!(across > 0) || (wall_.towards < 0 && distance <= detail::no_distance)) {
         restart(cone);

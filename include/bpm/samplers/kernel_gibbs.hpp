@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "bpm/detail/check.hpp"
@@ -42,10 +43,12 @@ namespace bpm {
 /// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
 /// inputs m^2 more. Threads work on different chains.
 struct KernelGibbs {
-  std::uint64_t draws = 100;           ///< Draws to hand over; 0: as many as another budget allows.
+  /// Draws to hand over. Default: 100, or where another budget is set, as many as that allows, as 0
+  /// does.
+  std::uint64_t draws = detail::automatic_draws;
   std::uint64_t steps_per_draw = 100;  ///< Steps between draws, at least 1.
   std::uint64_t steps = 0;  ///< Steps of a run after the burn-in, all chains; 0: no limit.
-  double seconds = 0;       ///< Wall clock of a run; 0: no limit.
+  double seconds = 0;       ///< Wall clock of a run, the factor included; 0: no limit.
   double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
   unsigned chains = 2;  ///< Two or more show by their distance whether they have converged.
   double noise = 0;     ///< q in [0, 1/2): the probability that a label is wrong.
@@ -80,15 +83,28 @@ struct KernelGibbs {
     check_settings();
     detail::check(space.size() > 0, "KernelGibbs", "space", "has no points");
     const detail::ChainBudget budget = chain_budget();
+    const auto stopped = [&](std::string_view stage) {
+      return !control.go_on({.stage = stage, .draws_total = budget.draws});
+    };
+    SamplerReport report;
+    if (stopped("factor")) {
+      return detail::stopped_early(report);
+    }
     Cone cone = make_cone(space, factor_tolerance);
+    detail::check_state(state, cone, "KernelGibbs");
+    if (stopped("products")) {
+      return detail::stopped_early(report);
+    }
     if (directions == GibbsDirection::input) {
       cone.form_products();
+    }
+    if (stopped("start")) {
+      return detail::stopped_early(report);
     }
     detail::ChainStart start_point;
     if (state.empty()) {
       start_point = detail::find_start(cone, budget, streams.seed, "KernelGibbs");
       if (start_point.position.empty()) {
-        SamplerReport report;
         report.reason = start_point.reason;
         return report;
       }
@@ -98,7 +114,7 @@ struct KernelGibbs {
                                       steps_per_draw, burn_in,    start_coefficients.empty()};
     const std::uint64_t first_stream = streams.next;
     detail::ChainRun<GibbsChain> run(cone, budget, control, state);
-    SamplerReport report = run.go(
+    report = run.go(
         [&](unsigned c) {
           // Stream 0 is the start search's; two runs share none.
           return GibbsChain(cone, settings, start_point.position,
@@ -114,13 +130,25 @@ struct KernelGibbs {
   /// Whether draws may make training errors, so that data need not be separable.
   [[nodiscard]] bool admits_training_errors() const noexcept { return noise > 0; }
 
+  /// The same sampler with `count` draws as its only budget: how a machine adds draws.
+  [[nodiscard]] KernelGibbs with_draws(std::uint64_t count) const {
+    KernelGibbs other = *this;
+    other.draws = count;
+    other.steps = 0;
+    other.seconds = 0;
+    other.accuracy = 0;
+    return other;
+  }
+
   /// Bytes that a run holds beside the kernel values.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t /*problems*/,
+  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
                                          unsigned /*threads*/, std::size_t /*scalar_bytes*/) const {
     const auto m = static_cast<std::size_t>(detail::padded<double>(points));
-    const std::size_t matrices = directions == GibbsDirection::input ? 3 : 2;
-    // Factor and its copy, products; a chain's directions with outputs and its batches, twice.
-    return sizeof(double) * (matrices * m * m + chains * 2 * (2 * 33 + 64 + 16) * m);
+    const std::size_t matrices = directions == GibbsDirection::input ? 5 : 4;
+    // Factor (which grows by doubling) and rows, products; a chain's directions with outputs and
+    // batches, kept for each problem, and twice more for the one that runs; positions of a round.
+    constexpr std::size_t chain = 2 * 33 + 64 + 24;
+    return sizeof(double) * m * (matrices * m + chains * (chain * (problems + 2) + 64));
   }
 
   /// \throws std::invalid_argument on settings out of range.
@@ -147,6 +175,7 @@ struct KernelGibbs {
     budget.start_coefficients = start_coefficients;
     budget.factor_tolerance = factor_tolerance;
     budget.may_be_outside = noise > 0;
+    budget.choose_draws();
     return budget;
   }
 };

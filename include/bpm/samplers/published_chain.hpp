@@ -53,6 +53,8 @@ class PublishedChain {
         v_(cone.stride(), 0.0),
         centre_(cone.stride(), 0.0),
         position_(cone.stride(), 0.0),
+        from_(cone.stride(), 0.0),
+        middle_(cone.stride(), 0.0),
         there_(cone.stride(), 0.0),
         d_(cone.output_stride(), 0.0),
         nu_(cone.output_stride(), 0.0),
@@ -107,8 +109,13 @@ class PublishedChain {
         next_draw_ += spacing_;  // More than one on a flight: it stays for both.
         return true;
       }
+      const double before = path_;
       bounce(cone);
       if (path_ >= next_draw_) {
+        // Where on the chord the path has its length.
+        const double part = (next_draw_ - before) / (path_ - before);
+        detail::combine(position_.data(), 1 - part, from_.data(), part, b_.data(), cone.stride());
+        normalise(position_);
         next_draw_ += spacing_;
         return true;
       }
@@ -125,10 +132,15 @@ class PublishedChain {
       return;
     }
     const std::ptrdiff_t length = cone.stride();
-    while (!(wall_.towards > 0)) {
+    for (int tries = 0; !(wall_.towards > 0); ++tries) {
+      if (tries == most_tries) {
+        aim(cone);
+        break;
+      }
       new_direction(cone);
     }
     const double tau = std::max(0.0, wall_.distance) / wall_.towards;
+    from_ = b_;
     detail::combine(there_.data(), 1.0, b_.data(), tau, v_.data(), length);
     const double norm = std::sqrt(detail::dot(there_.data(), there_.data(), length));
     // The angle of the flight on the sphere, and its chord 2 sin(angle / 2), without cancellation.
@@ -141,7 +153,7 @@ class PublishedChain {
     const double half = 1 / std::sqrt(2 * (1 + cosine));  // 1 / norm(b + b').
     for (std::ptrdiff_t k = 0; k < length; ++k) {
       const double there = there_[k] / norm;
-      position_[k] = half * (b_[k] + there);
+      middle_[k] = half * (b_[k] + there);
       b_[k] = there;
     }
     detail::add_scaled(v_.data(), jump, cone.row(hit), length);
@@ -161,8 +173,10 @@ class PublishedChain {
 
   /// Brings the coordinates up to date: they always are.
   void anchor(const Cone& /*cone*/) const noexcept {}
-  /// The midpoint of the last chord: inside version space.
+  /// The last draw: a point of a flight.
   [[nodiscard]] std::span<const double> position() const noexcept { return position_.span(); }
+  /// The last chord's, on the sphere.
+  [[nodiscard]] std::span<const double> midpoint() const noexcept { return middle_.span(); }
   [[nodiscard]] std::span<const double> direction() const noexcept { return v_.span(); }
   /// Where the ball stands: on the plane it hit last.
   [[nodiscard]] std::span<const double> ball() const noexcept { return b_.span(); }
@@ -186,6 +200,7 @@ class PublishedChain {
 
  private:
   using Numbers = detail::CopyableBuffer<double>;
+  static constexpr int most_tries = 1000;
 
   static void normalise(Numbers& x) {
     detail::scale_by(x.data(), 1 / std::sqrt(detail::dot(x.data(), x.data(), x.size())), x.size());
@@ -213,6 +228,25 @@ class PublishedChain {
     ++refreshes_;
   }
 
+  /// Towards a plane, along the last one: where planes are so nearly parallel that random
+  /// directions hardly ever meet one.
+  void aim(const Cone& cone) {
+    ++repairs_;
+    std::ptrdiff_t target = last_ == 0 && cone.points() > 1 ? 1 : 0;
+    for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+      if (i != last_ && d_[i] < d_[target]) target = i;
+    }
+    detail::combine(v_.data(), -1.0, cone.row(target), 0.0, cone.row(target), cone.stride());
+    if (last_ >= 0 && detail::dot(cone.row(target), cone.row(last_), cone.stride()) > 0) {
+      // Midway between along the one and along the other.
+      detail::add_scaled(v_.data(), cone.row_norm(target) / cone.row_norm(last_), cone.row(last_),
+                         cone.stride());
+    }
+    normalise(v_);
+    along_ = detail::dot(b_.data(), v_.data(), cone.stride());
+    set_outputs(cone);
+  }
+
   void take_midpoint(double chord) {
     const double total = path_ + chord;
     if (!(total > 0)) {
@@ -221,14 +255,14 @@ class PublishedChain {
     const double mu = path_ / total;
     path_ = total;
     if (mu == 0) {
-      centre_ = position_;
+      centre_ = middle_;
       return;
     }
-    const double c = detail::dot(centre_.data(), position_.data(), centre_.size());
+    const double c = detail::dot(centre_.data(), middle_.data(), centre_.size());
     const double moved = mu * mu * (1 - c);
     const double rho_1 = mu * std::sqrt((2 - moved) / (1 + c));
     const double rho_2 = 1 - moved - rho_1 * c;
-    detail::combine(centre_.data(), rho_1, centre_.data(), rho_2, position_.data(), centre_.size());
+    detail::combine(centre_.data(), rho_1, centre_.data(), rho_2, middle_.data(), centre_.size());
     normalise(centre_);
   }
 
@@ -237,7 +271,9 @@ class PublishedChain {
   Numbers b_;
   Numbers v_;
   Numbers centre_;
-  Numbers position_;  ///< The last chord's midpoint.
+  Numbers position_;  ///< The last draw.
+  Numbers from_;      ///< Where the last flight began.
+  Numbers middle_;    ///< The last chord's midpoint.
   Numbers there_;     ///< Where the straight flight ends.
   Numbers d_;
   Numbers nu_;

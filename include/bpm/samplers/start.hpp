@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -41,7 +42,7 @@ struct LargestMargin {
 /// a_i <= norm(w) / sum_i a_i.
 ///
 /// Where nothing separates the data the active set shows it, or the upper bound falls below
-/// `bound_tolerance` times the largest norm(s_i), or `max_steps` (0: 1000 + 40 m) end the search.
+/// `bound_tolerance` times the smallest norm(s_i), or `max_steps` (0: 1000 + 40 m) end the search.
 /// Cost: O(m) a step of the first kind with `Cone::form_products`, O(m r) without; O(m k + k^2) of
 /// the second, k the number of support vectors.
 [[nodiscard]] inline LargestMargin find_largest_margin(const Cone& cone, double fraction = 0.5,
@@ -57,11 +58,13 @@ struct LargestMargin {
   std::vector<double> a(size, 0.0);
   std::vector<double> d(static_cast<std::size_t>(length), 0.0);
   std::vector<double> column(static_cast<std::size_t>(length), 0.0);
-  double longest = 0;
-  for (std::ptrdiff_t i = 0; i < m; ++i) longest = std::max(longest, cone.row_norm(i));
+  double shortest = std::numeric_limits<double>::infinity();  // No margin can be larger.
+  for (std::ptrdiff_t i = 0; i < m; ++i) {
+    if (cone.row_norm(i) > 0) shortest = std::min(shortest, cone.row_norm(i));
+  }
 
   LargestMargin result;
-  result.upper_bound = longest;
+  result.upper_bound = shortest;
   std::optional<detail::MarginActiveSet> active;
   double norm = 0;
   for (;; ++result.steps) {
@@ -92,9 +95,9 @@ struct LargestMargin {
     norm = std::sqrt(std::max(0.0, squared_norm));
     result.margin = norm > 0 ? smallest / norm : 0.0;
     if (total > 0) result.upper_bound = std::min(result.upper_bound, norm / total);
-    if (best < 0 || result.steps >= max_steps || !(norm < 1e150) ||
+    if (best < 0 || result.steps >= max_steps || !(norm * shortest < 1e150) ||
         (norm > 0 && result.margin >= fraction * result.upper_bound) ||
-        result.upper_bound < bound_tolerance * longest) {
+        result.upper_bound < bound_tolerance * shortest) {
       break;
     }
     if (result.steps >= greedy_steps) {

@@ -13,6 +13,8 @@
 #include "bpm/detail/row_products.hpp"
 #include "bpm/detail/vector_ops.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/prepared_inputs.hpp"
+#include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {
@@ -68,7 +70,7 @@ class Cone {
   [[nodiscard]] std::ptrdiff_t output_stride() const noexcept {
     return detail::padded<double>(points_);
   }
-  /// Largest diagonal entry of S - L L', in absolute value.
+  /// Largest diagonal entry of S - L L' over that of S.
   [[nodiscard]] double residual() const noexcept { return residual_; }
   [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }
   [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_.data()[i]; }
@@ -169,29 +171,63 @@ class Cone {
 template <class Scalar>
 inline constexpr double default_factor_tolerance = std::same_as<Scalar, float> ? 1e-5 : 1e-12;
 
-/// The cone of a version space. `tolerance` as in `pivoted_factor`; 0: `default_factor_tolerance`.
-/// Cost: r rows of kernel values and m r^2 multiply-adds.
-/// \throws std::invalid_argument if there is no point, if a diagonal entry is negative, or if the
-///         values are not positive semi-definite.
+namespace detail {
+
+/// The sampling kernel scaled to ones on its diagonal: what a version space's planes depend on.
+template <class Space>
+class UnitDiagonal {
+ public:
+  using Scalar = typename Space::Scalar;
+
+  UnitDiagonal(const Space& space, std::span<const double> norms) : space_(space), norms_(norms) {}
+
+  [[nodiscard]] std::ptrdiff_t size() const { return space_.size(); }
+  [[nodiscard]] double diagonal(std::ptrdiff_t i) const { return norms_.data()[i] > 0 ? 1.0 : 0.0; }
+  void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs,
+               BlockScratch<Scalar>& scratch) const {
+    std::vector<double> row(outputs.size(), 0.0);
+    space_.add_row(i, 1 / norms_.data()[i], row, scratch);
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      if (norms_[j] > 0) outputs[j] += scale * row.data()[j] / norms_[j];
+    }
+  }
+
+ private:
+  const Space& space_;
+  std::span<const double> norms_;
+};
+
+}  // namespace detail
+
+/// The cone of a version space. `tolerance` as in `pivoted_factor`, on S scaled to ones on its
+/// diagonal, so that a point of small norm counts as much as one of large; 0:
+/// `default_factor_tolerance`. Cost: r rows of kernel values and m r^2 multiply-adds. \throws
+/// std::invalid_argument if there is no point, if a diagonal entry is negative, or if the
+///         factor's diagonal shows that the values are not positive semi-definite.
 template <VersionSpace Space>
 [[nodiscard]] Cone make_cone(const Space& space, double tolerance = 0) {
   detail::check(space.size() > 0, "make_cone", "space", "has no points");
   std::vector<signed char> labels;
-  double largest = 0;
+  std::vector<double> norms;
   for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
-    detail::check(space.diagonal(i) >= 0, "make_cone", "space",
-                  "has k(x, x) + lambda = ", space.diagonal(i), " at point ", i,
-                  ", must not be negative");
-    largest = std::max(largest, static_cast<double>(space.diagonal(i)));
+    const auto squared = static_cast<double>(space.diagonal(i));
+    detail::check(squared >= 0, "make_cone", "space", "has k(x, x) + lambda = ", squared,
+                  " at point ", i, ", must not be negative");
+    norms.push_back(std::sqrt(squared));
     labels.push_back(static_cast<signed char>(space.label(i)));
   }
   if (tolerance <= 0) {
     tolerance = default_factor_tolerance<typename Space::Scalar>;
   }
-  const KernelFactor factor = space.factor(tolerance);
-  detail::check(factor.residual <= 100 * tolerance * largest, "make_cone", "space",
+  KernelFactor factor = pivoted_factor(detail::UnitDiagonal<Space>(space, norms), tolerance);
+  detail::check(factor.residual <= 100 * tolerance, "make_cone", "space",
                 "has kernel values that are not positive semi-definite: a factor leaves ",
-                factor.residual, " on the diagonal; no kernel gives such values");
+                factor.residual, " of a point's k(x, x) + lambda; no kernel gives such values");
+  for (Eigen::Index k = 0; k < factor.factor.cols(); ++k) {
+    for (Eigen::Index i = 0; i < factor.factor.rows(); ++i) {
+      factor.factor(i, k) *= norms.data()[i];
+    }
+  }
   return Cone(factor, labels);
 }
 

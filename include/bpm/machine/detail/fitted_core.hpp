@@ -69,8 +69,7 @@ class FittedCore {
     const std::vector<std::uint64_t> hashes = input_hashes(inputs);
     check(fingerprint(hashes, labels) == state_.fingerprint, function, "inputs",
           "or labels differ from the training set, must be the same");
-    Sampler more = sampler_;
-    more.draws = draws;
+    const Sampler more = with_draws(sampler_, draws);
     FittedCore next = *this;
     train(expansion_->kernel(), more, settings_, inputs, labels, problems_, hashes, state_.strategy,
           control, next.state_, function);

@@ -49,6 +49,19 @@ struct SamplerMemory<Sampler> {
 template <class Sampler>
 inline constexpr bool has_chains = requires { typename Sampler::State; };
 
+/// The sampler with this many draws and no other budget.
+template <class Sampler>
+[[nodiscard]] Sampler with_draws(const Sampler& sampler, std::uint64_t draws) {
+  Sampler other = sampler;
+  if constexpr (requires { sampler.with_draws(draws); }) {
+    // A sampler derived from one of ours keeps what it adds.
+    static_cast<decltype(sampler.with_draws(draws))&>(other) = sampler.with_draws(draws);
+  } else {
+    other.draws = draws;
+  }
+  return other;
+}
+
 /// Whether a sampler finds classifiers where none is without training error.
 template <class Sampler>
 [[nodiscard]] bool admits_training_errors(const Sampler& sampler) {
@@ -193,7 +206,9 @@ template <class Sampler, GramAccess Gram>
                             control.stop, control.threads};
       SamplerReport one;
       if constexpr (has_chains<Sampler>) {
-        one = sampler.sample(spaces[p], state.streams[p], part, sink, state.memories[p]);
+        // By a clock or an accuracy the first class finds how many draws; the others make as many.
+        const Sampler this_one = p == 0 || fewest == 0 ? sampler : with_draws(sampler, fewest);
+        one = this_one.sample(spaces[p], state.streams[p], part, sink, state.memories[p]);
         if (state.means[p].count() > 0) state.means[p].set_centre(state.memories[p].centre());
       } else {
         one = sampler.sample(spaces[p], state.streams[p], part, sink);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,9 @@ namespace bpm::detail {
 
 inline constexpr unsigned most_chains = 1024;
 
+/// The default of `draws`: 100, or where another budget is set, as many as that allows.
+inline constexpr std::uint64_t automatic_draws = ~std::uint64_t{0};
+
 /// When a run of chains ends and where it begins: what the chain samplers' settings have in common.
 struct ChainBudget {
   std::uint64_t draws = 0;  ///< 0: no limit.
@@ -26,6 +30,18 @@ struct ChainBudget {
   std::span<const double> start_coefficients;
   double factor_tolerance = 0;
   bool may_be_outside = false;  ///< Noise: states need not be consistent.
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+
+  [[nodiscard]] double seconds_used() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  /// Resolves `automatic_draws`.
+  void choose_draws() {
+    if (draws == automatic_draws) {
+      draws = steps > 0 || seconds > 0 || accuracy > 0 ? 0 : 100;
+    }
+  }
 
   /// \throws std::invalid_argument on settings out of range; `step_name`: "bounces" or "steps".
   void check_settings(std::string_view function, std::string_view step_name) const {

@@ -19,6 +19,7 @@
 #include "bpm/samplers/chain_state.hpp"
 #include "bpm/samplers/detail/chain_budget.hpp"
 #include "bpm/samplers/detail/chain_centre.hpp"
+#include "bpm/samplers/detail/chain_judgement.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -49,28 +50,26 @@ class ChainRun {
  public:
   ChainRun(const Cone& cone, const ChainBudget& budget, const RunControl& control,
            ChainState<Chain>& state)
-      : cone_(cone),
-        budget_(budget),
-        control_(control),
-        state_(state),
-        begin_(std::chrono::steady_clock::now()) {}
+      : cone_(cone), budget_(budget), control_(control), state_(state) {}
 
   /// `make_chain(number)`: a new chain, where the state is empty.
   template <class MakeChain, class Sink>
   SamplerReport go(MakeChain&& make_chain, std::uint64_t& next_draw, Sink& sink) {
-    const ChainState<Chain> before = state_;
     const bool fresh = state_.empty();
+    state_.points = cone_.points();
+    state_.rank = cone_.rank();
     for (unsigned c = 0; fresh && c < budget_.chains; ++c) {
       state_.chains.push_back(make_chain(c));
       state_.batches.emplace_back();
     }
     // A slice is some 20 ms of work; a round is a slice or one draw a chain.
     constexpr std::uint64_t slice_work = 40'000'000;
-    slice_ = std::max<std::uint64_t>(16, slice_work / step_work());
+    const std::uint64_t turns = (chain_count() + threads() - 1) / threads();
+    slice_ = std::max<std::uint64_t>(16, slice_work / step_work() / turns);
     round_ = std::clamp<std::uint64_t>(slice_ / budget_.steps_per_draw, 1, 64);
     if (fresh) {
       if (!burn_in()) {
-        state_ = before;
+        state_ = {};
         report_.stopped = true;
         report_.reason = "stopped in the burn-in, before the first draw";
         return report_;
@@ -82,7 +81,7 @@ class ChainRun {
     while (!report_.converged && !report_.stopped) {
       round(next_draw, sink);
       report_.bounces = steps_of(state_) - steps_before;
-      if (!report_.stopped) {
+      if (!report_.stopped && !report_.converged) {
         report_.converged = enough();
       }
     }
@@ -96,8 +95,6 @@ class ChainRun {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   [[nodiscard]] std::size_t chain_count() const noexcept { return state_.chains.size(); }
   [[nodiscard]] unsigned threads() const noexcept {
     return static_cast<unsigned>(
@@ -139,7 +136,12 @@ class ChainRun {
     }
   }
 
-  /// Works on every chain until `part(c)` says that it is done; false: the run was stopped.
+  [[nodiscard]] bool out_of_time() const {
+    return budget_.seconds > 0 && budget_.seconds_used() >= budget_.seconds;
+  }
+
+  /// Works on every chain until `part(c)` says that it is done; false: the run was stopped, or is
+  /// out of time and has draws to show.
   template <class Part>
   [[nodiscard]] bool in_slices(std::string_view stage, Part&& part) {
     std::vector<char> done(chain_count(), 0);
@@ -150,6 +152,10 @@ class ChainRun {
                            .draws_total = budget_.draws,
                            .mistakes = report_.bounces,
                            .change = change_})) {
+        return false;
+      }
+      if (report_.draws > 0 && out_of_time()) {
+        report_.converged = true;
         return false;
       }
       parallel_for(threads(), static_cast<std::ptrdiff_t>(chain_count()),
@@ -175,6 +181,11 @@ class ChainRun {
     const auto chains = static_cast<std::uint64_t>(chain_count());
     std::uint64_t count = round_ * chains;
     if (budget_.draws > 0) count = std::min(count, budget_.draws - report_.draws);
+    if (budget_.steps > 0) {
+      const std::uint64_t left = budget_.steps - std::min(budget_.steps, report_.bounces);
+      count = std::min(count, std::max<std::uint64_t>(
+                                  1, (left + budget_.steps_per_draw - 1) / budget_.steps_per_draw));
+    }
     // Draws first .. first + count - 1; chain c makes those of its residue.
     const std::uint64_t first = state_.draws;
     const auto draws_of = [&](std::uint64_t c) {
@@ -210,8 +221,10 @@ class ChainRun {
     });
     if (!whole) {
       state_ = std::move(before);
-      report_.stopped = true;
-      report_.reason = "stopped";
+      if (!report_.converged) {
+        report_.stopped = true;
+        report_.reason = "stopped";
+      }
       return;
     }
     for (std::uint64_t n = first; n < first + count; ++n) {
@@ -248,10 +261,6 @@ class ChainRun {
               .outputs = outputs_});
   }
 
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(Clock::now() - begin_).count();
-  }
-
   /// The part of the budget that is used up, as far as can be told.
   [[nodiscard]] double fraction() const {
     double part = 0;
@@ -262,18 +271,17 @@ class ChainRun {
       part =
           std::max(part, static_cast<double>(report_.bounces) / static_cast<double>(budget_.steps));
     }
-    if (budget_.seconds > 0) part = std::max(part, seconds() / budget_.seconds);
+    if (budget_.seconds > 0) part = std::max(part, budget_.seconds_used() / budget_.seconds);
     return std::min(1.0, part);
   }
 
   [[nodiscard]] bool enough() {
     trace();
     if ((budget_.draws > 0 && report_.draws >= budget_.draws) ||
-        (budget_.steps > 0 && report_.bounces >= budget_.steps) ||
-        (budget_.seconds > 0 && seconds() >= budget_.seconds)) {
+        (budget_.steps > 0 && report_.bounces >= budget_.steps) || out_of_time()) {
       return true;
     }
-    if (budget_.accuracy > 0) {
+    if (budget_.accuracy > 0 && state_.draws >= 16 * chain_count()) {
       judge();
       return report_.chain.standard_error <= budget_.accuracy;
     }
@@ -298,79 +306,12 @@ class ChainRun {
     last_bounces_ = report_.bounces;
   }
 
-  /// Fills in report_.chain from all that the state has seen.
-  void judge() {
-    ChainReport& chain_report = report_.chain;
-    const std::ptrdiff_t stride = cone_.stride();
-    const auto size = static_cast<std::size_t>(stride);
-    chain_report = {};
-    chain_report.chains = static_cast<unsigned>(chain_count());
-    chain_report.rank = cone_.rank();
-    chain_report.residual = cone_.residual();
-    chain_report.start_margin = state_.start_margin;
-    double weight = 0;
-    std::vector<double> mean(size, 0.0);
-    std::vector<std::vector<double>> means;
-    for (const Chain& chain : state_.chains) {
-      if constexpr (requires { chain.burnt(); }) chain_report.burn_in += chain.burnt();
-      if constexpr (requires { chain.refresh_length(); }) {
-        chain_report.refresh_length = std::max(chain_report.refresh_length, chain.refresh_length());
-        chain_report.path_length += chain.weight();
-      }
-      if constexpr (requires { chain.errors_mean(); }) {
-        chain_report.mean_errors += chain.errors_mean() / static_cast<double>(chain_count());
-      }
-      weight += chain.weight();
-      chain.add_sum(cone_, 1.0, mean.data());
-      means.emplace_back(size, 0.0);
-      chain.add_sum(cone_, 1.0, means.back().data());
-    }
-    if (!(weight > 0)) {
-      return;
-    }
-    scale_by(mean.data(), 1 / weight, stride);
-    const double squared = dot(mean.data(), mean.data(), stride);
-    chain_report.mean_norm = std::sqrt(squared);
-    for (std::size_t a = 0; a < means.size(); ++a) {
-      for (std::size_t b = 0; b < a; ++b) {
-        chain_report.chain_angle = std::max(
-            chain_report.chain_angle, angle_between(means[a].data(), means[b].data(), stride));
-      }
-    }
-    // Spread of the batches about the mean of all: along the mean, and across it.
-    double across = 0;
-    double all = 0;
-    double total = 0;
-    std::size_t count = 0;
-    for (const BatchMeans& batches : state_.batches) {
-      batches.for_each(16, [&](const std::vector<double>& sum, double batch_weight) {
-        double spread = 0;
-        double along = 0;
-        for (std::ptrdiff_t k = 0; k < stride; ++k) {
-          const double off = sum.data()[k] - batch_weight * mean.data()[k];
-          spread += off * off;
-          along += off * mean.data()[k];
-        }
-        all += spread;
-        across += std::max(0.0, spread - (squared > 0 ? along * along / squared : 0.0));
-        total += batch_weight;
-        ++count;
-      });
-    }
-    if (count >= 4 && squared > 0) {
-      const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
-      chain_report.standard_error = std::sqrt(unbiased * across / squared) / total;
-      const double variance = unbiased * all / (total * total);
-      chain_report.effective_draws = variance > 0 ? std::max(0.0, 1 - squared) / variance
-                                                  : std::numeric_limits<double>::infinity();
-    }
-  }
+  void judge() { report_.chain = judge_chains(cone_, state_); }
 
   const Cone& cone_;
   const ChainBudget& budget_;
   const RunControl& control_;
   ChainState<Chain>& state_;
-  Clock::time_point begin_;
   std::uint64_t slice_ = 0;
   std::uint64_t round_ = 1;
   SamplerReport report_;

@@ -106,11 +106,14 @@ struct ChainStart {
   start.margin = found.margin;
   if (!(found.margin > 0) && !budget.may_be_outside) {
     start.position.clear();
-    start.reason = join("a search for the largest margin ended after ", found.steps,
-                        " steps with a smallest signed output of ", found.margin,
-                        " at norm 1, and no margin can be above ", found.upper_bound,
-                        "; a soft boundary lambda > 0, or label noise q > 0 in KernelGibbs, admits "
-                        "training errors");
+    start.reason =
+        join("a search for the largest margin ended after ", found.steps,
+             " steps with a smallest signed output of ", found.margin,
+             " at norm 1, and no margin can be above ", found.upper_bound, " (rank ", cone.rank(),
+             " of ", cone.points(), " points, ", cone.residual(),
+             " of a kernel value left out); a soft boundary lambda > 0, or label noise q > 0 "
+             "in KernelGibbs, admits training errors; kernel values in double or a smaller "
+             "factor_tolerance tell thin version spaces from empty ones");
   } else if (dot(start.position.data(), start.position.data(), cone.stride()) <= 0) {
     start.position[0] = 1;  // Noise, and no direction is better than another.
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "bpm/detail/buffer.hpp"
 #include "bpm/detail/vector_ops.hpp"
@@ -51,11 +52,27 @@ class JumpSums {
       if (sums_[i] != 0) add_scaled(x, scale * sums_[i], cone.row(i), cone.stride());
     }
   }
-  /// The same in dual coefficients.
+  /// The same in dual coefficients: at the planes themselves, y_i alpha_i >= 0, where the factor is
+  /// whole to rounding. Where it has left something out, that is in the feature of a point that is
+  /// no pivot but not in s_i: what such points have goes to the pivots.
   void add_to_dual(const Cone& cone, double scale, double* alpha) const {
-    for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-      alpha[i] += scale * cone.label(i) * sums_[i];
+    if (cone.residual() <= 1e-14) {
+      for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+        alpha[i] += scale * cone.label(i) * sums_[i];
+      }
+      return;
     }
+    std::vector<char> pivot(static_cast<std::size_t>(cone.points()), 0);
+    for (const PointIndex i : cone.pivots()) pivot.data()[i] = 1;
+    std::vector<double> rest(static_cast<std::size_t>(cone.stride()), 0.0);
+    for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+      if (pivot.data()[i] != 0) {
+        alpha[i] += scale * cone.label(i) * sums_[i];
+      } else if (sums_[i] != 0) {
+        add_scaled(rest.data(), sums_[i], cone.row(i), cone.stride());
+      }
+    }
+    cone.add_dual_coefficients(rest.data(), scale, alpha);
   }
 
  private:

@@ -92,9 +92,11 @@ BPM_DETAIL_FULL_WIDTH inline Wall fly_and_search(double* d, double* nu, const do
     const Vector turned = step.e * y - step.f * x + step.scale * load_lanes(row + i);
     *reinterpret_cast<Store*>(d + i) = moved;
     *reinterpret_cast<Store*>(nu + i) = turned;
-    const auto nearer = -turned * distance[k] > towards[k] * moved;
+    // Where rounding has put the ball behind a plane, it is at the plane.
+    const Vector apart = moved < Vector{} ? Vector{} : moved;
+    const auto nearer = -turned * distance[k] > towards[k] * apart;
     towards[k] = nearer ? -turned : towards[k];
-    distance[k] = nearer ? moved : distance[k];
+    distance[k] = nearer ? apart : distance[k];
     index[k] = nearer ? here : index[k];
     here += static_cast<double>(width);
   };
@@ -117,8 +119,9 @@ inline Wall fly_and_search(double* d, double* nu, const double* row, const Fligh
     const double turned = step.e * nu[i] - step.f * d[i] + step.scale * row[i];
     d[i] = moved;
     nu[i] = turned;
-    if (-turned * wall.distance > wall.towards * moved) {
-      wall = {i, -turned, moved};
+    const double apart = moved < 0 ? 0 : moved;
+    if (-turned * wall.distance > wall.towards * apart) {
+      wall = {i, -turned, apart};
     }
   }
   return wall;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// What a machine does with samplers of chains: the model it predicts with is the one it reports.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/random/draws.hpp"
+#include "bpm/random/engine.hpp"
+#include "bpm/samplers/billiard.hpp"
+#include "bpm/samplers/kernel_gibbs.hpp"
+#include "catch.hpp"
+#include "data_sets.hpp"
+
+namespace {
+
+using namespace machine_tests;
+
+template <class Scalar>
+bpm::RowMatrix<Scalar> random_points(std::ptrdiff_t m, double size) {
+  bpm::RandomEngine engine(3);
+  bpm::RowMatrix<Scalar> inputs(m, 3);
+  for (std::ptrdiff_t i = 0; i < inputs.size(); ++i) {
+    inputs.data()[i] = static_cast<Scalar>(size * (2 * bpm::uniform_unit(engine) - 1));
+  }
+  return inputs;
+}
+
+/// Fits and holds the report against predictions on the training set, made with fresh kernel
+/// values.
+template <class Kernel, class Sampler, class Inputs>
+void check_report_is_model(const Kernel& kernel, const Sampler& sampler, const Inputs& inputs) {
+  std::vector<int> labels;
+  for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
+    labels.push_back(inputs(i, 0) + inputs(i, 1) * inputs(i, 2) > 0 ? 1 : 0);
+  }
+  const auto fitted = bpm::BayesPointMachine(kernel, sampler).fit(inputs, labels);
+  CAPTURE(fitted.report().chain.rank, fitted.report().chain.residual);
+  CHECK(fitted.report().chain.rank < inputs.rows());
+  CHECK(fitted.plain_training_errors() == 0);
+  CHECK(fitted.training_margin() > 0);
+  CHECK(fitted.predict(inputs) == labels);
+}
+
+}  // namespace
+
+TEST_CASE("chains: where the factor leaves something out, the model is still the one reported") {
+  const bpm::Billiard billiard{.draws = 20};
+  const auto wide = random_points<float>(120, 1.0);
+  check_report_is_model(bpm::Gaussian::from_sigma(5.0), billiard, wide);
+  check_report_is_model(bpm::Gaussian::from_sigma(5.0), bpm::KernelGibbs{.draws = 20}, wide);
+  check_report_is_model(bpm::Polynomial(5), billiard, random_points<float>(120, 2.0));
+  check_report_is_model(bpm::Gaussian::from_sigma(30.0), billiard, random_points<double>(120, 1.0));
+}
+
+TEST_CASE("chains: inputs of very different lengths are separated as well") {
+  bpm::RowMatrix<float> inputs(3, 2);
+  inputs << 1, 0, -1, 0, 0, 0.003F;
+  const std::vector<int> labels{1, 0, 1};
+  const auto fitted =
+      bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 10}).fit(inputs, labels);
+  CHECK(fitted.predict(inputs) == labels);
+  CHECK(fitted.report().chain.rank == 2);
+}
+
+TEST_CASE("chains: one lambda may be far larger than the others") {
+  const Doubles inputs = triangle(12, 1);
+  const std::vector<int> labels = two_labels(12);
+  std::vector<double> lambda(12, 0.0);
+  lambda[4] = 1e14;
+  bpm::FitSettings settings;
+  settings.soft_boundary = bpm::SoftBoundary::per_point(lambda);
+  const auto fitted =
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 10}, settings)
+          .fit(inputs, labels);
+  CHECK(fitted.training_margin() > 0);
+}
+
+TEST_CASE("chains: draws are added by number whatever ended the fit") {
+  const Doubles inputs = triangle(30, 1);
+  const std::vector<int> labels = two_labels(30);
+  auto fitted =
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.accuracy = 0.05})
+          .fit(inputs, labels);
+  const std::uint64_t before = fitted.draw_count();
+  CHECK(fitted.report().chain.standard_error <= 0.05);
+  fitted.add_draws(300, inputs, labels);
+  CHECK(fitted.draw_count() == before + 300);
+  CHECK(fitted.report().draws == before + 300);
+}
+
+TEST_CASE("chains: by a clock all classes make as many draws, and that many make the same model") {
+  const Doubles inputs = triangle(30, 1);
+  const std::vector<int> labels = three_labels(30);
+  const auto machine = [](const bpm::Billiard& sampler) {
+    return bpm::OneVsRest(
+        bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), sampler, {.keep_draws = true}));
+  };
+  const auto timed =
+      machine({.bounces_per_draw = 100, .seconds = 0.02, .refresh_length = 8}).fit(inputs, labels);
+  const std::uint64_t draws = timed.draw_count();
+  for (std::size_t c = 0; c < 3; ++c) CHECK(timed.draws(c).size() == draws);
+  CHECK(timed.report().draws == draws);
+  const auto counted =
+      machine({.draws = draws, .bounces_per_draw = 100, .refresh_length = 8}).fit(inputs, labels);
+  CHECK(counted.coefficients() == timed.coefficients());
+}
+
+TEST_CASE("chains: noise admits what no classifier separates") {
+  Doubles inputs = triangle(20, 1);
+  std::vector<int> labels = two_labels(20);
+  inputs.row(7) = inputs.row(3);
+  labels[7] = -3;
+  labels[3] = 7;
+  const auto fitted =
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::KernelGibbs{.noise = 0.05})
+          .fit(inputs, labels);
+  CHECK(fitted.report().converged);
+  CHECK(fitted.report().chain.mean_errors >= 1);
+}
