@@ -73,6 +73,7 @@ bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel, const std::vector<int>& 
 
 Learner make_learner(const SeparableData& data, const Split& split) {
   std::vector<int> labels;
+  labels.reserve(split.train.size());
   for (const Eigen::Index i : split.train) labels.push_back(data.labels[std::size_t(i)]);
   const bpm::RowMatrix<double> kernel = data.kernel(split.train, split.train);
   // Both kernels have a constant among their features, or nearly so; like the paper's SVM, ours

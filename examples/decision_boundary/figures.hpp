@@ -44,13 +44,16 @@ using Rows = std::vector<std::vector<double>>;
 /// The grid as an image: x, y, red, green, blue a line. Values are shaded up to their 90 % point.
 [[nodiscard]] inline Rows image_rows(const PlaneGrid& grid, const std::vector<double>& values) {
   std::vector<double> sizes;
+  sizes.reserve(values.size());
   for (const double value : values) sizes.push_back(std::abs(value));
   const auto place = sizes.begin() + static_cast<std::ptrdiff_t>(9 * sizes.size() / 10);
   std::nth_element(sizes.begin(), place, sizes.end());
   Rows rows;
   for (int row = 0; row < grid.rows; ++row) {
     for (int column = 0; column < grid.columns; ++column) {
-      const double value = values[static_cast<std::size_t>(row * grid.columns + column)];
+      const double value =
+          values[static_cast<std::size_t>(row) * static_cast<std::size_t>(grid.columns) +
+                 static_cast<std::size_t>(column)];
       const auto colour = shade(value / *place);
       rows.push_back({grid.x(column), grid.y(row), colour[0], colour[1], colour[2]});
     }
@@ -62,7 +65,8 @@ using Rows = std::vector<std::vector<double>>;
 /// between grid points; in a saddle, the two segments that keep the positive corners apart.
 [[nodiscard]] inline Rows zero_segments(const PlaneGrid& grid, const std::vector<double>& values) {
   const auto at = [&](int row, int column) {
-    return values[static_cast<std::size_t>(row * grid.columns + column)];
+    return values[static_cast<std::size_t>(row) * static_cast<std::size_t>(grid.columns) +
+                  static_cast<std::size_t>(column)];
   };
   Rows rows;
   for (int row = 0; row + 1 < grid.rows; ++row) {

@@ -38,7 +38,7 @@ struct SphereProblem {
   for (const auto& [x, y] : outline) problem.corners.push_back(seen_at(x, y));
   const auto add = [&problem](const Direction& inward) {
     const int label = problem.inputs.size() % 2 == 0 ? 1 : -1;
-    problem.inputs.push_back(label * inward.normalized());
+    problem.inputs.emplace_back(label * inward.normalized());
     problem.labels.push_back(label);
   };
   for (std::size_t e = 0; e < outline.size(); ++e) {

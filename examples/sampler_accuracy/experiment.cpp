@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "experiment.hpp"
 
-#include <time.h>
+#include <ctime>
 
 #include <algorithm>
 #include <atomic>
@@ -156,6 +156,7 @@ std::vector<AccuracyRow> run_accuracy(const std::vector<ReferenceCone>& cones,
                                       const AccuracyOptions& options,
                                       const AccuracyProgress& progress) {
   std::vector<std::vector<double>> starts;
+  starts.reserve(cones.size());
   for (const ReferenceCone& cone : cones) starts.push_back(find_start(cone));
   const std::size_t seeds = options.seeds;
   const std::size_t cells = cones.size() * accuracy_methods.size();

@@ -36,10 +36,12 @@ struct Problems {
   std::vector<std::vector<signed char>> signs;  ///< +1 or -1, a vector a problem.
 };
 
+struct NoMemory {};
+
 /// Samplers of chains keep where they stand in a `State` of theirs; others need none.
 template <class Sampler>
 struct SamplerMemory {
-  struct type {};
+  using type = NoMemory;
 };
 template <class Sampler>
   requires requires { typename Sampler::State; }
