@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "experiment.hpp"
 
-#include <ctime>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <limits>
 #include <mutex>
 #include <optional>
