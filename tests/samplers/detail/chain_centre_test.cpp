@@ -15,7 +15,7 @@ using namespace law_tests;
 namespace {
 
 /// A chain that has come to given sums.
-struct Stub {
+struct FixedChain {
   double path;
   Numbers sum;     ///< The estimate times the path.
   Numbers inside;  ///< The mean of its points times the path.
@@ -52,9 +52,9 @@ Numbers with_outputs(const bpm::Cone& cone, const Numbers& d) {
   return x;
 }
 
-bpm::CentreOfMass centre(const bpm::Cone& cone, const std::vector<Stub>& chains,
+bpm::CentreOfMass centre(const bpm::Cone& cone, const std::vector<FixedChain>& chains,
                          bool inside = true) {
-  return bpm::detail::centre_of(cone, std::span<const Stub>(chains), inside);
+  return bpm::detail::centre_of(cone, std::span<const FixedChain>(chains), inside);
 }
 
 /// Coefficients, outputs and norm are of one classifier.
