@@ -35,7 +35,8 @@ namespace bpm {
 ///
 /// A run ends at the first of the budgets that are set (at the end of a round of draws). Cost: K
 /// once, m r^2 for the factor and m^2 r for its products; then O(m) a bounce, and O(m r) at each
-/// new direction. Memory: m^2 + 2 m r doubles. Threads work on different chains.
+/// new direction. Memory: m^2 + 2 m r doubles, and while the factor is made up to twice that.
+/// Threads work on different chains.
 struct Billiard {
   /// Draws to hand over. Default: 100, or where another budget is set, as many as that allows, as 0
   /// does.
@@ -52,11 +53,12 @@ struct Billiard {
   /// Geodesic flight: mean path between new directions. 0: chosen in the burn-in, then frozen;
   /// infinity: never, which does not mix where the planes are nearly orthogonal.
   double refresh_length = 0;
-  std::uint64_t burn_in =
-      0;  ///< Bounces a chain to throw away first; 0: chosen, 8192 to some 40 000.
+  /// Geodesic flight: bounces a chain to throw away first, at least; 0: 8192. Choosing the refresh
+  /// length takes some 25 000 to 35 000 whatever is said here.
+  std::uint64_t burn_in = 0;
   Start start = Start::largest_margin;
-  std::vector<double>
-      start_coefficients{};     ///< Dual coefficients of a start inside; empty: searched.
+  /// Dual coefficients of a start inside; empty: searched.
+  std::vector<double> start_coefficients{};
   double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
 
   using State = ChainState<BilliardChain>;

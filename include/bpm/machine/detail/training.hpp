@@ -295,7 +295,8 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
     state.report.converged = report.converged;
     state.report.stopped = report.stopped;
     state.report.reason = report.reason;
-    state.report.chain = report.chain;  // Of all its draws.
+    // Of all its draws; a run stopped before its chains moved tells nothing.
+    if (report.chain.chains > 0) state.report.chain = report.chain;
   } else {
     state.report = report;
     state.ran = true;
