@@ -122,3 +122,17 @@ TEST_CASE("chains: noise admits what no classifier separates") {
   CHECK(fitted.report().converged);
   CHECK(fitted.report().chain.mean_errors >= 1);
 }
+
+TEST_CASE("chains: draws that were stopped before they began leave what the chains have told") {
+  const Doubles inputs = triangle(30, 1);
+  const std::vector<int> labels = two_labels(30);
+  auto fitted = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 40})
+                    .fit(inputs, labels);
+  const double error = fitted.report().chain.standard_error;
+  REQUIRE(std::isfinite(error));
+  fitted.add_draws(5, inputs, labels, [](const bpm::Progress&) { return false; });
+  CHECK(fitted.report().stopped);
+  CHECK(fitted.draw_count() == 40);
+  CHECK(fitted.report().chain.chains == 2);
+  CHECK(fitted.report().chain.standard_error == error);
+}
