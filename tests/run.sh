@@ -105,7 +105,7 @@ else
 fi
 
 # The tests of the example programs and of the documentation run once, in GCC's build.
-library_areas="data;decision;detail;gram;kernels;machine;progress;random;samplers;threads;version_space"
+library_areas="bounds;data;decision;detail;ensembles;gram;inference;interpolation;kernels;machine;orthant;progress;random;samplers;selection;threads;version_space"
 
 if [[ $quick == no ]]; then
   # The library; the example programs are GCC's and clang-tidy's.

@@ -37,6 +37,20 @@ class KernelValueError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A kernel matrix has no Cholesky factor, however much of the allowed jitter is added to its
+/// diagonal. The message says how much was tried.
+class NotPositiveDefinite : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An iteration has not reached its tolerance within its limits. The message says how far it came,
+/// and what was tried.
+class NotConverged : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// A run was stopped from outside before it had anything to return.
 class Stopped : public std::runtime_error {
  public:

@@ -4,8 +4,8 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(layers
-    errors.hpp version.hpp detail random progress kernels gram version_space samplers diagnostics
-    machine interpolation bounds decision data serialization distributed)
+    errors.hpp version.hpp detail random progress kernels gram version_space samplers orthant inference
+    machine interpolation ensembles bounds selection decision data serialization distributed)
 # Folders that see less than all before them.
 set(sees_errors.hpp "")
 set(sees_version.hpp "")

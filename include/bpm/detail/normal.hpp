@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+/// \file
+/// The standard normal distribution's functions, right to rounding also far out in the tails, where
+/// differences of distribution functions have no digit left.
+
+namespace bpm::detail {
+
+/// The density phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
+[[nodiscard]] inline double normal_density(double x) {
+  return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+}
+
+/// The distribution function Phi(x).
+[[nodiscard]] inline double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
+
+/// Mills' ratio Phi(-x) / phi(x) for x >= 3 or so, by the continued fraction of Laplace,
+/// 1 / (x + 1 / (x + 2 / (x + 3 / (x + ...)))).
+[[nodiscard]] inline double mills_ratio_tail(double x) {
+  double below = x;
+  for (int k = 60; k >= 1; --k) below = x + k / below;
+  return 1 / below;
+}
+
+/// log Phi(x).
+[[nodiscard]] inline double log_normal_cdf(double x) {
+  if (x > 3) {
+    return std::log1p(-normal_cdf(-x));
+  }
+  if (x > -6) {
+    return std::log(normal_cdf(x));
+  }
+  const double log_root_two_pi = 0.5 * std::log(2 * std::numbers::pi);
+  return -0.5 * x * x - log_root_two_pi + std::log(mills_ratio_tail(-x));
+}
+
+/// phi(x) / Phi(x), the mean of a standard normal number that is known to exceed -x; about -x for x
+/// far below zero.
+[[nodiscard]] inline double normal_hazard(double x) {
+  if (x > -6) {
+    return normal_density(x) / normal_cdf(x);
+  }
+  return 1 / mills_ratio_tail(-x);
+}
+
+/// x with Phi(x) = p, by Newton's iteration on log Phi.
+[[nodiscard]] inline double normal_quantile(double p) {
+  if (!(p > 0)) {
+    return -std::numeric_limits<double>::infinity();
+  }
+  if (!(p < 1)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  if (p > 0.5) {
+    return -normal_quantile(1 - p);
+  }
+  // log Phi is concave and increasing: Newton from the left of the root never overshoots.
+  const double target = std::log(p);
+  double x = -std::sqrt(-2 * target) - 1;
+  for (int k = 0; k < 100; ++k) {
+    const double step = (target - log_normal_cdf(x)) / normal_hazard(x);
+    x += step;
+    if (std::abs(step) < 1e-14 * (1 + std::abs(x))) {
+      break;
+    }
+  }
+  return x;
+}
+
+}  // namespace bpm::detail
