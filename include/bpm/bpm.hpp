@@ -16,6 +16,7 @@
 #include "bpm/errors.hpp"
 #include "bpm/gram/dense_gram.hpp"
 #include "bpm/gram/gram.hpp"
+#include "bpm/gram/kernel_matrix.hpp"
 #include "bpm/gram/on_demand_gram.hpp"
 #include "bpm/gram/precomputed_gram.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
