@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bpm/detail/check.hpp"
+#include "bpm/detail/normal.hpp"
+#include "bpm/detail/parallel.hpp"
+#include "bpm/ensembles/detail/normal_shares.hpp"
+#include "bpm/ensembles/label_sources.hpp"
+#include "bpm/ensembles/votes.hpp"
+#include "bpm/errors.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm {
+
+/// A Gaussian process posterior as an ensemble of classifiers, seen at t given inputs ("Kernel
+/// interpolation as a Bayes point machine", section 4.1). A voter is drawn in two steps:
+///
+///     labels Upsilon of the n training points, from a `LabelSource`;
+///     f(x) = K_xX K^{-1} Upsilon + xi,   xi ~ N(0, K_xx - K_xX K^{-1} K_Xx).
+///
+/// The noise xi of each input integrates out exactly, P(f(x) > 0 | Upsilon) = Phi(mean /
+/// deviation), which leaves the errors as they are and takes the noise's part off their variance.
+///
+/// Memory: 12 t n bytes. Cost to make: t n^2 multiply-adds.
+class PosteriorEnsemble {
+ public:
+  /// From a Cholesky factor of K (n x n), the kernel values between the t inputs and the training
+  /// points (t x n), and k(x, x) of the inputs.
+  /// \throws std::invalid_argument if sizes disagree, without points or inputs, on values that are
+  ///         not finite, or if the factor has failed. BudgetTooSmall where `memory` bytes are less
+  ///         than what is needed.
+  PosteriorEnsemble(const Eigen::LLT<Eigen::MatrixXd>& factor,
+                    const Eigen::Ref<const Eigen::MatrixXd>& cross,
+                    const Eigen::Ref<const Eigen::VectorXd>& self, unsigned threads = 0,
+                    std::size_t memory = std::size_t{4} << 30U)
+      : threads_(detail::thread_count(threads)) {
+    const char* const f = "PosteriorEnsemble";
+    const Eigen::Index n = factor.rows();
+    detail::check(factor.info() == Eigen::Success, f, "factor",
+                  "is of a matrix that is not "
+                  "positive definite");
+    detail::check(n > 0, f, "factor", "is empty");
+    detail::check(cross.rows() > 0, f, "cross", "has no row, expected one per input");
+    detail::check_size(f, "cross", cross.cols(), n, "columns: one per training point");
+    detail::check_size(f, "self", self.size(), cross.rows(), "one per input");
+    detail::check(cross.allFinite(), f, "cross", "holds a number that is not finite");
+    detail::check(self.allFinite(), f, "self", "holds a number that is not finite");
+    const double needed = static_cast<double>(n) * static_cast<double>(cross.rows()) *
+                              (sizeof(double) + sizeof(float)) +
+                          static_cast<double>(n) * voter_block * sizeof(float);
+    if (needed > static_cast<double>(memory)) {
+      throw BudgetTooSmall(detail::join(f, ": ", cross.rows(), " inputs and ", n,
+                                        " training points need ", needed, " bytes, memory is ",
+                                        memory, "; raise memory or take fewer inputs at a time"));
+    }
+    weights_.resize(n, cross.rows());
+    deviations_.resize(cross.rows());
+    // In pieces, on all threads; a piece is the same whatever the number of threads.
+    const Eigen::Index pieces = (cross.rows() + input_block - 1) / input_block;
+    detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
+      const Eigen::Index begin = piece * input_block;
+      const Eigen::Index count = std::min(input_block, cross.rows() - begin);
+      auto part = weights_.middleCols(begin, count);
+      part = cross.middleRows(begin, count).transpose();
+      factor.matrixL().solveInPlace(part);
+      for (Eigen::Index i = 0; i < count; ++i) {
+        const double variance = self[begin + i] - part.col(i).squaredNorm();
+        // At a training point rounding may leave less than nothing.
+        const double least = 1e-24 * std::abs(self[begin + i]);
+        deviations_[begin + i] = std::sqrt(std::max({variance, least, 1e-300}));
+      }
+      factor.matrixU().solveInPlace(part);
+    });
+    inverse_deviations_ = deviations_.cwiseInverse().cwiseMin(1e30).cast<float>().array();
+    narrow_ = weights_.cast<float>();
+  }
+
+  /// n and t.
+  [[nodiscard]] Eigen::Index points() const noexcept { return weights_.rows(); }
+  [[nodiscard]] Eigen::Index inputs() const noexcept { return weights_.cols(); }
+
+  /// K_xX K^{-1} Upsilon for the labels given, t values: the interpolator of these labels. The
+  /// posterior's Bayes point is that of the mean labels, since the outputs are linear in them.
+  /// \throws std::invalid_argument unless there is a label a training point.
+  [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& labels) const {
+    detail::check_size("PosteriorEnsemble::mean", "labels", labels.size(), points(),
+                       "one per training point");
+    return weights_.transpose() * labels;
+  }
+
+  /// sqrt(K_xx - K_xX K^{-1} K_Xx), t values.
+  [[nodiscard]] const Eigen::VectorXd& deviations() const noexcept { return deviations_; }
+
+  /// The votes of `voters` voters. Cost: t n multiply-adds a voter in float, as matrix products on
+  /// all threads, and t evaluations of Phi; memory beside the ensemble's own: 16 KiB a training
+  /// point. The same bits whatever the number of threads.
+  /// \throws std::invalid_argument without voters, or if the source's points are not the
+  ///         ensemble's. Stopped if the control stops it.
+  template <LabelSource Source>
+  [[nodiscard]] Votes votes(Source&& source, std::uint64_t voters,
+                            const RunControl& control = {}) const {
+    const char* const f = "PosteriorEnsemble::votes";
+    detail::check(voters > 0, f, "voters", "is 0, must be 1 or more");
+    detail::check_size(f, "source", source.points(), points(), "labels: one per training point");
+    Votes result{.positive = Eigen::VectorXd::Zero(inputs()), .voters = voters, .integrated = true};
+    const Eigen::Index pieces = (inputs() + input_block - 1) / input_block;
+    Eigen::MatrixXf labels;
+    for (std::uint64_t first = 0; first < voters; first += voter_block) {
+      if (!control.go_on({.stage = "voters",
+                          .fraction = static_cast<double>(first) / static_cast<double>(voters),
+                          .draws = first,
+                          .draws_total = voters})) {
+        throw Stopped(detail::join(f, ": stopped after ", first, " of ", voters, " voters"));
+      }
+      const auto count =
+          static_cast<Eigen::Index>(std::min<std::uint64_t>(voter_block, voters - first));
+      labels.resize(points(), count);
+      source.fill(first, labels, threads_);
+      detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
+        add_votes(labels, piece * input_block, result.positive);
+      });
+    }
+    result.positive /= static_cast<double>(voters);
+    return result;
+  }
+
+  /// The posterior given exact labels, those that an infinitely wide network interpolates at
+  /// normalised margin gamma / sigma^L (section 4.2): votes Phi(margin mean(x) / deviation(x)),
+  /// exactly. As the margin grows, they become those of the interpolator alone.
+  /// \throws std::invalid_argument unless there is a label a training point and margin > 0.
+  [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& labels,
+                                      double margin) const {
+    detail::check(margin > 0, "PosteriorEnsemble::votes_at_margin", "margin", "is ", margin,
+                  ", must be positive");
+    Votes result{.positive = mean(labels), .voters = 0, .integrated = true};
+    for (Eigen::Index i = 0; i < inputs(); ++i) {
+      result.positive[i] = detail::normal_cdf(margin * result.positive[i] / deviations_[i]);
+    }
+    return result;
+  }
+
+ private:
+  static constexpr Eigen::Index input_block = 256;
+  static constexpr std::uint64_t voter_block = 4096;
+
+  /// Adds the votes of all columns of `labels` at inputs from `begin` on.
+  void add_votes(const Eigen::MatrixXf& labels, Eigen::Index begin, Eigen::VectorXd& sums) const {
+    constexpr Eigen::Index together = 256;
+    const Eigen::Index count = std::min(input_block, inputs() - begin);
+    Eigen::MatrixXf means(count, together);
+    Eigen::ArrayXf part(count);
+    const auto inverse = inverse_deviations_.segment(begin, count);
+    for (Eigen::Index v = 0; v < labels.cols(); v += together) {
+      const Eigen::Index width = std::min(together, labels.cols() - v);
+      auto block = means.leftCols(width);
+      block.noalias() = narrow_.middleCols(begin, count).transpose() * labels.middleCols(v, width);
+      part.setZero();  // Short sums in float, long ones in double.
+      for (Eigen::Index k = 0; k < width; ++k) {
+        block.col(k).array() *= inverse;
+        detail::add_normal_cdf(block.col(k).array(), part);
+      }
+      sums.segment(begin, count) += part.cast<double>().matrix();
+    }
+  }
+
+  unsigned threads_;
+  Eigen::MatrixXd weights_;  ///< K^{-1} K_Xx, n x t.
+  Eigen::MatrixXf narrow_;   ///< The same, for the votes.
+  Eigen::VectorXd deviations_;
+  Eigen::ArrayXf inverse_deviations_;
+};
+
+}  // namespace bpm
