@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/json_file.hpp"
+#include "experiment.hpp"
+
+/// \file
+/// The results as lines of text and as JSON.
+
+namespace bpm_examples {
+
+namespace report_detail {
+
+/// null where it was not computed.
+[[nodiscard]] inline Json number(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+}  // namespace report_detail
+
+[[nodiscard]] inline Json interpolation_json(const std::vector<InterpolationResult>& results,
+                                             const EvenOdd& digits) {
+  using report_detail::number;
+  Json list = Json::array();
+  for (const InterpolationResult& r : results) {
+    Json entry;
+    entry["n"] = r.n;
+    entry["subset"] = r.subset;
+    const std::pair<const char*, double> numbers[] = {
+        {"complexity_A", r.complexity},
+        {"log_inverse_PY_ep", r.log_inverse_ep},
+        {"log_inverse_PY_nested", r.log_inverse_nested},
+        {"log_inverse_PY_nested_se", r.log_inverse_nested_se},
+        {"gibbs_bound_A", r.gibbs_bound_a},
+        {"bpm_bound_A", r.bpm_bound_a},
+        {"gibbs_bound_PY", r.gibbs_bound_p},
+        {"bpm_bound_PY", r.bpm_bound_p},
+        {"gibbs_bound_PY_certified", r.gibbs_bound_certified},
+        {"bpm_bound_PY_certified", r.bpm_bound_certified},
+        {"bpm_bound_PY_realizable", r.bpm_bound_realizable},
+        {"rademacher", r.rademacher},
+        {"centroidal_error", r.centroidal_error},
+        {"centroidal_leave_one_out_error", r.leave_one_out_error},
+        {"centre_of_mass_error_ep", r.centre_error_ep},
+        {"centre_of_mass_error_billiard", r.centre_error_billiard},
+        {"centre_of_mass_label_distance", r.label_distance},
+        {"billiard_standard_error", r.billiard_standard_error},
+        {"iso_gibbs_error", r.isotropic.gibbs_error},
+        {"iso_bayes_error", r.isotropic.bayes_error},
+        {"iso_gibbs_agreement", r.isotropic.agreement},
+        {"iso_c_bound_empirical", r.isotropic.c_bound_empirical},
+        {"iso_bpm_bayes_disagreement", r.isotropic.bpm_bayes_disagreement},
+        {"exact_gibbs_error", r.exact.gibbs_error},
+        {"exact_bayes_error", r.exact.bayes_error},
+        {"exact_gibbs_agreement", r.exact.agreement},
+        {"exact_c_bound_empirical", r.exact.c_bound_empirical},
+        {"exact_c_bound_certified", r.exact.c_bound_certified},
+        {"exact_bpm_bayes_disagreement", r.exact.bpm_bayes_disagreement},
+        {"jitter", r.jitter},
+        {"ep_seconds", r.ep_seconds},
+        {"nested_seconds", r.nested_seconds},
+        {"billiard_seconds", r.billiard_seconds},
+        {"iso_seconds", r.isotropic_seconds},
+        {"exact_seconds", r.exact_seconds},
+        {"seconds", r.seconds}};
+    for (const auto& [key, value] : numbers) entry[key] = number(value);
+    entry["gibbs_at_margin"] = Json::array();
+    for (std::size_t k = 0; k < r.gibbs_at_margin.size(); ++k) {
+      entry["gibbs_at_margin"].push_back(
+          {{"margin", margins()[k]}, {"gibbs_error", r.gibbs_at_margin[k]}});
+    }
+    entry["data"] = digits.drawn ? "drawn" : "mnist";
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+/// Column heads of `print_line`.
+inline void print_head(std::ostream& out, const EvenOdd& digits,
+                       const InterpolationOptions& options) {
+  std::ostringstream text;
+  text << "data: " << digits.source << "\neven against odd digits, " << digits.test_labels.size()
+       << " test images, arc-cosine kernel of depth " << options.depth << ", " << options.voters
+       << " voters; rates and bounds in %\n\n"
+       << "               errors: interpolators      isotropic posterior   exact posterior "
+          "     log 1/P_Y       BPM bound by\n"
+       << "    n subset centroid   EP bill'rd       Gibbs  Bayes  Delta    Gibbs  Bayes  Delta"
+          "     A     EP  nested (se)    A    P_Y  cert.  seconds\n";
+  out << text.str() << std::flush;
+}
+
+/// One finished subset.
+inline void print_line(std::ostream& out, const InterpolationResult& r) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2);
+  const auto percent = [&](double value, int width) {
+    text << std::setw(width);
+    if (std::isnan(value)) {
+      text << '-';
+    } else {
+      text << 100 * value;
+    }
+  };
+  const auto plain = [&](double value, int width, int digits) {
+    text << std::setw(width) << std::setprecision(digits);
+    if (std::isnan(value)) {
+      text << '-';
+    } else {
+      text << value;
+    }
+    text << std::setprecision(2);
+  };
+  text << std::setw(5) << r.n << std::setw(7) << r.subset;
+  percent(r.centroidal_error, 9);
+  percent(r.centre_error_ep, 7);
+  percent(r.centre_error_billiard, 7);
+  percent(r.isotropic.gibbs_error, 12);
+  percent(r.isotropic.bayes_error, 7);
+  percent(r.isotropic.bpm_bayes_disagreement, 7);
+  percent(r.exact.gibbs_error, 9);
+  percent(r.exact.bayes_error, 7);
+  percent(r.exact.bpm_bayes_disagreement, 7);
+  plain(r.complexity, 7, 1);
+  plain(r.log_inverse_ep, 7, 1);
+  plain(r.log_inverse_nested, 7, 1);
+  text << " (";
+  plain(r.log_inverse_nested_se, 1, 2);
+  text << ')';
+  plain(100 * r.bpm_bound_a, 7, 1);
+  plain(100 * r.bpm_bound_p, 7, 1);
+  plain(100 * r.bpm_bound_certified, 7, 1);
+  plain(r.seconds, 8, 1);
+  text << '\n';
+  out << text.str() << std::flush;
+}
+
+}  // namespace bpm_examples
