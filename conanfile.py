@@ -16,8 +16,8 @@ class BpmConan(ConanFile):
     license = "MIT"
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"gzip": [True, False]}
-    default_options = {"gzip": False}
+    options = {"gzip": [True, False], "nlopt": [True, False]}
+    default_options = {"gzip": False, "nlopt": False}
     exports = "include/bpm/version.hpp"
     exports_sources = "CMakeLists.txt", "cmake/*", "include/*", "LICENSE"
     no_copy_source = True
@@ -34,6 +34,8 @@ class BpmConan(ConanFile):
         self.requires("eigen/3.4.0", transitive_headers=True)
         if self.options.gzip:
             self.requires("zlib/[>=1.2.11 <2]", transitive_headers=True)
+        if self.options.nlopt:
+            self.requires("nlopt/[>=2.7 <3]", transitive_headers=True)
 
     def layout(self):
         cmake_layout(self)
@@ -44,6 +46,7 @@ class BpmConan(ConanFile):
         for name in ("TESTS", "EXAMPLES", "BENCHMARKS"):
             toolchain.cache_variables[f"BPM_BUILD_{name}"] = False
         toolchain.cache_variables["BPM_GZIP"] = bool(self.options.gzip)
+        toolchain.cache_variables["BPM_NLOPT"] = bool(self.options.nlopt)
         toolchain.generate()
 
     def build(self):
@@ -67,3 +70,7 @@ class BpmConan(ConanFile):
             gzip = self.cpp_info.components["gzip"]
             gzip.set_property("cmake_target_name", "bpm::gzip")
             gzip.requires = ["bpm", "zlib::zlib"]
+        if self.options.nlopt:
+            nlopt = self.cpp_info.components["nlopt"]
+            nlopt.set_property("cmake_target_name", "bpm::nlopt")
+            nlopt.requires = ["bpm", "nlopt::nlopt"]

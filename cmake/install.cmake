@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip]).
+# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip nlopt]).
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -7,11 +7,10 @@ set(bpm_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bpm")
 
 install(TARGETS bpm EXPORT bpm-targets FILE_SET HEADERS)
 install(EXPORT bpm-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
-get_target_property(bpm_gzip_sets bpm_gzip INTERFACE_HEADER_SETS)
-if(bpm_gzip_sets)
-  install(TARGETS bpm_gzip EXPORT bpm-gzip-targets FILE_SET HEADERS)
-  install(EXPORT bpm-gzip-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
-endif()
+foreach(part gzip nlopt)
+  install(TARGETS bpm_${part} EXPORT bpm-${part}-targets FILE_SET HEADERS)
+  install(EXPORT bpm-${part}-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
+endforeach()
 
 configure_package_config_file(
   cmake/bpm-config.cmake.in "${PROJECT_BINARY_DIR}/bpm-config.cmake"

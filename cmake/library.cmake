@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The library's targets: bpm::bpm (all headers that need only Eigen) and bpm::gzip (zlib as well).
+# The library's targets: bpm::bpm (all headers that need only Eigen), bpm::gzip (zlib as well) and
+# bpm::nlopt (NLopt as well).
 # Nothing here adds a flag: what a consumer compiles with is the consumer's business.
 
 if(NOT TARGET Eigen3::Eigen)
@@ -14,7 +15,8 @@ file(
 
 # Headers with a dependency of their own are in no umbrella and belong to a target of their own.
 set(bpm_gzip_headers include/bpm/data/gzip.hpp)
-set(bpm_optional_headers ${bpm_gzip_headers})
+set(bpm_nlopt_headers include/bpm/selection/nlopt_search.hpp)
+set(bpm_optional_headers ${bpm_gzip_headers} ${bpm_nlopt_headers})
 list(REMOVE_ITEM bpm_headers ${bpm_optional_headers})
 
 add_library(bpm INTERFACE)
@@ -23,15 +25,22 @@ target_sources(bpm INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${bpm_head
 target_compile_features(bpm INTERFACE cxx_std_20)
 target_link_libraries(bpm INTERFACE Eigen3::Eigen Threads::Threads)
 
-add_library(bpm_gzip INTERFACE)
-add_library(bpm::gzip ALIAS bpm_gzip)
-set_target_properties(bpm_gzip PROPERTIES EXPORT_NAME gzip)
-foreach(header IN LISTS bpm_gzip_headers)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/${header}")
-    target_sources(bpm_gzip INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${header})
-  endif()
+foreach(part gzip nlopt)
+  add_library(bpm_${part} INTERFACE)
+  add_library(bpm::${part} ALIAS bpm_${part})
+  set_target_properties(bpm_${part} PROPERTIES EXPORT_NAME ${part})
+  target_sources(bpm_${part} INTERFACE FILE_SET HEADERS BASE_DIRS include FILES
+                                       ${bpm_${part}_headers})
 endforeach()
 target_link_libraries(bpm_gzip INTERFACE bpm ZLIB::ZLIB)
 if(BPM_GZIP AND NOT TARGET ZLIB::ZLIB)
   find_package(ZLIB REQUIRED)
+endif()
+
+target_link_libraries(bpm_nlopt INTERFACE bpm NLopt::nlopt)
+if(BPM_NLOPT AND NOT TARGET NLopt::nlopt)
+  find_package(NLopt QUIET)
+  if(NOT TARGET NLopt::nlopt)
+    message(STATUS "NLopt was not found (Debian and Ubuntu: libnlopt-dev): bpm::nlopt is left out")
+  endif()
 endif()

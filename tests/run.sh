@@ -44,7 +44,7 @@ find_clang() {
 }
 
 packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev
-  libssl-dev libsvm-dev libbenchmark-dev gnuplot-nox)
+  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev gnuplot-nox)
 clang="$(find_clang || echo 16)"
 packages+=("clang-format-$clang")
 if [[ $quick == no ]]; then
