@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/interpolation/centre_labels.hpp"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numbers>
+#include <stop_token>
+#include <vector>
+
+#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/interpolation/kernel_interpolator.hpp"
+#include "bpm/random/draws.hpp"
+#include "bpm/random/engine.hpp"
+#include "bpm/samplers/billiard.hpp"
+#include "bpm/samplers/kernel_gibbs.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+#include "catch.hpp"
+#include "interpolation_problems.hpp"
+
+using namespace interpolation_tests;
+using Catch::Matchers::ContainsSubstring;
+using Signs = std::vector<signed char>;
+
+namespace {
+
+struct RejectionMean {
+  Eigen::VectorXd mean;
+  Eigen::VectorXd error;  ///< Standard errors.
+};
+
+/// E[Upsilon | signs] of Upsilon = L z by throwing away what has other signs.
+RejectionMean rejection_mean(const Eigen::MatrixXd& lower, const Signs& signs, int draws) {
+  bpm::RandomEngine engine(31);
+  bpm::NormalDraws normal;
+  const auto n = lower.rows();
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(n);
+  Eigen::VectorXd squares = Eigen::VectorXd::Zero(n);
+  double kept = 0;
+  Eigen::VectorXd z(lower.cols());
+  for (int k = 0; k < draws; ++k) {
+    for (Eigen::Index j = 0; j < z.size(); ++j) z[j] = normal(engine);
+    const Eigen::VectorXd labels = lower * z;
+    bool inside = true;
+    for (Eigen::Index i = 0; i < n; ++i)
+      inside = inside && signs[static_cast<std::size_t>(i)] * labels[i] > 0;
+    if (inside) {
+      ++kept;
+      sum += labels;
+      squares += labels.cwiseAbs2();
+    }
+  }
+  RejectionMean result;
+  result.mean = sum / kept;
+  result.error = ((squares / kept - result.mean.cwiseAbs2()) / kept).cwiseSqrt();
+  return result;
+}
+
+using Gram = bpm::PrecomputedGram<double>;
+using Space = bpm::KernelVersionSpace<Gram>;
+
+}  // namespace
+
+TEST_CASE("centre labels from a centre by hand") {
+  // K = I, n = 2: E|z| = 0.798 each; the centre of the quarter circle has outputs 2 / pi.
+  const bpm::CentreOfMass centre{{}, {2 / std::numbers::pi, -2 / std::numbers::pi}, 0.9};
+  const Eigen::VectorXd labels = bpm::centre_labels(centre, 2);
+  CHECK(labels[0] == Approx(0.7978845608).epsilon(1e-9));
+  CHECK(labels[1] == -labels[0]);
+  CHECK_THROWS_WITH(bpm::centre_labels({}, 2),
+                    "centre_labels: centre has no outputs, expected that of a run with draws");
+  CHECK_THROWS_WITH(bpm::centre_labels(centre, 0), "centre_labels: rank is 0, must be 1 or more");
+}
+
+TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
+  const Eigen::Index n = 5;
+  const bpm::RowMatrix<double> k = 2.25 * bpm::RowMatrix<double>::Identity(n, n);
+  const Gram gram(k);
+  const Signs signs{1, -1, 1, 1, -1};
+  const Space space(gram, signs);
+  const auto check = [&](const auto& sampler) {
+    bpm::RandomStreams streams{3};
+    const bpm::CentreLabels labels = bpm::centre_of_mass_labels(space, sampler, streams);
+    CHECK(labels.rank == n);
+    CHECK(labels.standard_error < 0.04);
+    CHECK(labels.report.converged);
+    CHECK(streams.next > 0);
+    Eigen::VectorXd y(n);
+    for (Eigen::Index i = 0; i < n; ++i) y[i] = signs[static_cast<std::size_t>(i)];
+    const double expected = 1.5 * std::sqrt(2 / std::numbers::pi);
+    CHECK(largest(labels.values - expected * y) < 5 * 1.5 * std::sqrt(n) * labels.standard_error);
+    // Outputs of the centre without E[chi], or the Bayes point's, would not do.
+    CHECK(largest(labels.values / bpm::mean_chi(n) - expected * y) > 0.3);
+  };
+  check(bpm::Billiard{.draws = 20, .bounces_per_draw = 500});
+  check(bpm::KernelGibbs{.draws = 200, .steps_per_draw = 100});
+}
+
+TEST_CASE("centre-of-mass labels against rejection sampling, interpolated") {
+  const Eigen::Index n = 6;
+  const Inputs x = random_inputs(n, 2, 4);
+  const bpm::RowMatrix<double> k = gaussian_matrix(x, x);
+  const Gram gram(k);
+  const Signs signs{1, 1, -1, 1, -1, 1};
+  const Eigen::MatrixXd dense = k;
+  const RejectionMean truth =
+      rejection_mean(bpm::JitteredCholesky(dense).llt().matrixL(), signs, 400'000);
+  bpm::RandomStreams streams{5};
+  const bpm::CentreLabels labels = bpm::centre_of_mass_labels(
+      Space(gram, signs), bpm::Billiard{.draws = 50, .bounces_per_draw = 1000}, streams);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    CAPTURE(i, labels.standard_error, truth.error[i]);
+    CHECK(std::abs(labels.values[i] - truth.mean[i]) <
+          5 * (truth.error[i] + bpm::mean_chi(n) * labels.standard_error));
+    CHECK(signs[static_cast<std::size_t>(i)] * labels.values[i] > 0);
+  }
+  // The function of these labels passes through them, at the points and by its coefficients.
+  const std::vector<int> classes(signs.begin(), signs.end());
+  const auto fitted =
+      bpm::KernelInterpolator(bpm::PrecomputedKernel{}).fit_values(k, classes, labels.values);
+  CHECK(largest(fitted.decision_values(k) - labels.values) < 1e-9);
+}
+
+TEST_CASE("centre-of-mass labels of a singular K use its rank, those of a soft boundary S") {
+  // Six points in the plane under the linear kernel.
+  const Inputs x = random_inputs(6, 2, 6);
+  Signs signs;
+  for (Eigen::Index i = 0; i < 6; ++i) signs.push_back(x(i, 0) > 0.1 * x(i, 1) ? 1 : -1);
+  const bpm::RowMatrix<double> k = x * x.transpose();
+  const Gram gram(k);
+  bpm::RandomStreams streams{7};
+  const bpm::Billiard sampler{.draws = 50, .bounces_per_draw = 200};
+  const bpm::CentreLabels labels = bpm::centre_of_mass_labels(Space(gram, signs), sampler, streams);
+  CHECK(labels.rank == 2);
+  const RejectionMean truth = rejection_mean(x, signs, 200'000);
+  CHECK(largest(labels.values - truth.mean) < 5 * largest(truth.error) + 0.02);
+
+  const auto lambda = std::make_shared<const std::vector<double>>(6, 0.5);
+  const bpm::CentreLabels soft =
+      bpm::centre_of_mass_labels(Space(gram, signs, lambda), sampler, streams);
+  CHECK(soft.rank == 6);
+  Eigen::MatrixXd lower(6, 8);
+  lower << x, std::sqrt(0.5) * Eigen::MatrixXd::Identity(6, 6);
+  const RejectionMean soft_truth = rejection_mean(lower, signs, 200'000);
+  CHECK(largest(soft.values - soft_truth.mean) <
+        5 * largest(soft_truth.error) + 10 * soft.standard_error);
+}
+
+TEST_CASE("no labels where there is no version space, or no draw") {
+  bpm::RowMatrix<double> k = bpm::RowMatrix<double>::Ones(2, 2);
+  const Gram gram(k);
+  bpm::RandomStreams streams{8};
+  CHECK_THROWS_AS(
+      bpm::centre_of_mass_labels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
+      bpm::NotSeparable);
+  CHECK_THROWS_WITH(
+      bpm::centre_of_mass_labels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
+      ContainsSubstring("centre_of_mass_labels: "));
+  std::stop_source stop;
+  stop.request_stop();
+  const bpm::RunControl control{{}, stop.get_token(), 1};
+  CHECK_THROWS_AS(bpm::centre_of_mass_labels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5},
+                                             streams, control),
+                  bpm::Stopped);
+  CHECK_THROWS_WITH(bpm::centre_of_mass_labels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5},
+                                               streams, control),
+                    "centre_of_mass_labels: stopped before the first draw");
+}
