@@ -57,6 +57,9 @@ TEST_CASE("error rates of an ensemble counted by hand") {
   exact.voters = 0;
   CHECK(bpm::gibbs_agreement(exact) == Approx(1.5 / 4));
   CHECK(bpm::bpm_bayes_disagreement(votes, Eigen::Vector4d(1, 1, -1, 0)) == Approx(0.25));
+  // The last input's vote is tied.
+  CHECK(bpm::bpm_bayes_disagreement(votes, Eigen::Vector4d(1, -1, -1, -1)) == 0);
+  CHECK(bpm::bpm_bayes_disagreement(votes, Eigen::Vector4d(1, -1, -1, -1), 0.1) == Approx(0.25));
   CHECK(bpm::error_of_outputs(Eigen::Vector4d(1, 1, 1, 0), labels) == Approx(0.5));
 }
 
@@ -107,6 +110,9 @@ TEST_CASE("votes and rates say what is wrong with their arguments") {
         "gibbs_error: votes are of no input");
   CHECK(message_of([&] { (void)bpm::bpm_bayes_disagreement(votes, Eigen::Vector3d::Ones()); }) ==
         "bpm_bayes_disagreement: outputs has 3 entries, expected 2 (one per input)");
+  CHECK(message_of([&] {
+          (void)bpm::bpm_bayes_disagreement(votes, Eigen::Vector2d::Ones(), -1);
+        }) == "bpm_bayes_disagreement: doubt is -1, must not be negative");
   CHECK(message_of([&] { (void)bpm::error_of_outputs(Eigen::Vector2d::Ones(), one); }) ==
         "error_of_outputs: labels has 1 entries, expected 2 (one per input)");
   CHECK(message_of([&] { (void)bpm::error_of_outputs(Eigen::VectorXd(), {}); }) ==

@@ -77,15 +77,20 @@ inline void check_signs(std::span<const signed char> labels, const Votes& votes,
 
 /// Delta = E_x 1[f_BPM(x) != f_Bayes(x)], the BPM approximation error (Lemma 4): how often the sign
 /// of the ensemble's mean, given by its outputs (0 counts as negative), is not the majority vote.
-/// \throws std::invalid_argument without inputs, or if sizes disagree.
-[[nodiscard]] inline double bpm_bayes_disagreement(
-    const Votes& votes, const Eigen::Ref<const Eigen::VectorXd>& outputs) {
+/// Inputs whose share lies within `doubt` of one half count as different: with finitely many
+/// voters their majority may not be the ensemble's.
+/// \throws std::invalid_argument without inputs, if sizes disagree, or if doubt is negative.
+[[nodiscard]] inline double bpm_bayes_disagreement(const Votes& votes,
+                                                   const Eigen::Ref<const Eigen::VectorXd>& outputs,
+                                                   double doubt = 0) {
   const char* const f = "bpm_bayes_disagreement";
   detail::check_votes(votes, f);
   detail::check_size(f, "outputs", outputs.size(), votes.positive.size(), "one per input");
+  detail::check(doubt >= 0, f, "doubt", "is ", doubt, ", must not be negative");
   double differ = 0;
   for (Eigen::Index i = 0; i < votes.positive.size(); ++i) {
-    differ += votes.majority(i) != (outputs[i] > 0 ? 1 : -1) ? 1 : 0;
+    const bool close = doubt > 0 && std::abs(votes.positive[i] - 0.5) <= doubt;
+    differ += close || votes.majority(i) != (outputs[i] > 0 ? 1 : -1) ? 1 : 0;
   }
   return differ / static_cast<double>(votes.positive.size());
 }

@@ -54,7 +54,8 @@ class BayesPointMachine {
   /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
   ///         finite, labels that are not of two classes, settings out of range.
   /// \throws NotSeparable if no classifier without training error was found (names lambda).
-  /// \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
+  /// \throws NotConverged if an approximation (`ExpectationPropagation`) did not reach its
+  /// tolerance. \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
   /// \throws KernelValueError on kernel values that are not finite or near overflow.
   /// \throws Stopped if stopped before the first draw.
   template <InputSet I, Observer O = IgnoreProgress>

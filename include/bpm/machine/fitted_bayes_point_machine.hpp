@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -99,6 +100,43 @@ class FittedBayesPointMachine {
     return error / static_cast<double>(std::max<Eigen::Index>(1, votes.size()));
   }
 
+  /// P(positive class | x) under the sampler's Gaussian posterior, for n inputs: Phi(mean /
+  /// sqrt(noise^2 + variance)) with the moments of `latent`, where f is taken under the plain
+  /// kernel: lambda holds the boundary open at the training points, it is no noise of others. More
+  /// than 1/2 exactly where the decision value is positive, unless mean / deviation is below
+  /// rounding. Only with samplers that leave a posterior (`ExpectationPropagation`). With a
+  /// `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed.
+  /// Cost: as `decision_values`, and r^2 multiply-adds an input. Variances, unlike decision values,
+  /// depend on the size of the batch by rounding.
+  /// \throws as `decision_values`.
+  template <class Inputs>
+    requires detail::PosteriorSampler<Sampler>
+  [[nodiscard]] Eigen::VectorXd predict_probability(const Inputs& inputs) const {
+    return latent_moments(inputs, "FittedBayesPointMachine::predict_probability").probability;
+  }
+
+  /// Mean and variance of the latent output f(x) under that posterior, in units of the kernel's
+  /// outputs: f ~ N(0, k) before the labels were seen. Throws and costs as `predict_probability`.
+  template <class Inputs>
+    requires detail::PosteriorSampler<Sampler>
+  [[nodiscard]] LatentPrediction latent(const Inputs& inputs) const {
+    return latent_moments(inputs, "FittedBayesPointMachine::latent");
+  }
+
+  /// The log evidence of the training labels, log P_Y where there is no noise: the larger, the
+  /// better the kernel and its parameters, lambda and noise included, go with the labels.
+  [[nodiscard]] double log_evidence() const
+    requires detail::PosteriorSampler<Sampler>
+  {
+    return core_.posterior(0).log_evidence;
+  }
+  /// Everything that is known of the posterior.
+  [[nodiscard]] const EpPosterior& posterior() const
+    requires detail::PosteriorSampler<Sampler>
+  {
+    return core_.posterior(0);
+  }
+
   /// Makes `draws` more draws and takes them in: 5 draws and 5 more equal 10 at once, bit for bit.
   /// The training set must be the one the machine was fitted to (checked; of inputs that
   /// cannot be hashed, only number and labels). Throws as `fit` does, and is then
@@ -134,6 +172,19 @@ class FittedBayesPointMachine {
   [[nodiscard]] std::size_t plain_training_errors() const { return core_.plain_training_errors(0); }
 
  private:
+  template <class Inputs>
+  [[nodiscard]] LatentPrediction latent_moments(const Inputs& inputs,
+                                                std::string_view function) const {
+    const detail::LatentOutputs moments = core_.latent(inputs, function);
+    LatentPrediction result{moments.mean.col(0), moments.variance.col(0),
+                            Eigen::VectorXd(moments.mean.rows())};
+    for (Eigen::Index i = 0; i < result.mean.size(); ++i) {
+      result.probability[i] =
+          positive_probability(result.mean[i], result.variance[i], core_.posterior(0).noise);
+    }
+    return result;
+  }
+
   static detail::Problems two_classes(std::ptrdiff_t inputs, std::span<const int> labels) {
     const char* const function = "BayesPointMachine::fit";
     std::vector<int> classes = detail::check_labels(inputs, labels, function);

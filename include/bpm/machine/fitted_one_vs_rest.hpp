@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -88,6 +89,52 @@ class FittedOneVsRest {
       error += found == classes().end() ? 1 : 1 - votes(i, found - classes().begin());
     }
     return error / static_cast<double>(std::max<Eigen::Index>(1, votes.rows()));
+  }
+
+  /// P(class c | x) for n inputs and C classes, n x C: each class's probability against the rest
+  /// under the sampler's Gaussian posterior, as `FittedBayesPointMachine::predict_probability`,
+  /// divided by their sum. Rows sum to one. Done with logarithms, so that an input that every class
+  /// disowns has the ratios of its probabilities as well. The most probable class need not be the
+  /// predicted one, that of the largest mean: classes differ in variance and in scale.
+  /// Only with samplers that leave a posterior; cost: as `decision_values`, and r^2 multiply-adds
+  /// an input and class. \throws as `decision_values`.
+  template <class Inputs>
+    requires detail::PosteriorSampler<Sampler>
+  [[nodiscard]] Eigen::MatrixXd predict_probability(const Inputs& inputs) const {
+    const detail::LatentOutputs moments =
+        core_.latent(inputs, "FittedOneVsRest::predict_probability");
+    Eigen::MatrixXd result(moments.mean.rows(), moments.mean.cols());
+    std::vector<double> logs(classes().size());
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
+      for (std::size_t c = 0; c < logs.size(); ++c) {
+        const auto column = static_cast<Eigen::Index>(c);
+        logs.data()[c] = log_positive_probability(
+            moments.mean(i, column), moments.variance(i, column), core_.posterior(c).noise);
+      }
+      const double largest_log = *std::max_element(logs.begin(), logs.end());
+      double sum = 0;
+      for (double& value : logs) {
+        value = std::exp(value - largest_log);
+        sum += value;
+      }
+      for (std::size_t c = 0; c < logs.size(); ++c) {
+        result(i, static_cast<Eigen::Index>(c)) = logs.data()[c] / sum;
+      }
+    }
+    return result;
+  }
+
+  /// The log evidence of class number c against the rest.
+  [[nodiscard]] double log_evidence(std::size_t c) const
+    requires detail::PosteriorSampler<Sampler>
+  {
+    return core_.posterior(class_number(c, "FittedOneVsRest::log_evidence")).log_evidence;
+  }
+  /// Everything that is known of its posterior.
+  [[nodiscard]] const EpPosterior& posterior(std::size_t c) const
+    requires detail::PosteriorSampler<Sampler>
+  {
+    return core_.posterior(class_number(c, "FittedOneVsRest::posterior"));
   }
 
   /// Makes `draws` more draws a class and takes them in: 5 draws and 5 more equal 10 at once, bit

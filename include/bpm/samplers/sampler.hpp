@@ -33,10 +33,13 @@ struct Draw {
 /// What happened in a run. Counts are sums over draws and problems. Fields that do not apply to a
 /// sampler are zero.
 struct SamplerReport {
-  std::uint64_t draws = 0;     ///< Draws handed to the sink, a problem.
-  bool converged = false;      ///< Every draw that was asked for is there and is consistent.
-  bool stopped = false;        ///< Ended by the observer or the stop token.
-  std::string reason;          ///< Why not, where not converged.
+  std::uint64_t draws = 0;  ///< Draws handed to the sink, a problem.
+  bool converged = false;   ///< Every draw that was asked for is there and is consistent.
+  bool stopped = false;     ///< Ended by the observer or the stop token.
+  std::string reason;       ///< Why not, where not converged.
+  /// Not converged, and that says nothing of whether the data can be separated: an approximation
+  /// has not reached its tolerance.
+  bool undecided = false;
   std::uint64_t mistakes = 0;  ///< Perceptron: updates.
   std::uint64_t passes = 0;    ///< Perceptron: passes over the training set, the proving last
                                ///< one of each problem included.
@@ -45,6 +48,7 @@ struct SamplerReport {
   std::uint64_t bounces = 0;          ///< Billiard: reflections.
   std::uint64_t refreshes = 0;        ///< Billiard: new random directions.
   std::uint64_t steps = 0;            ///< Gibbs sampler: steps.
+  std::uint64_t sweeps = 0;           ///< Expectation propagation: visits to every point.
   std::uint64_t repairs = 0;          ///< Outputs brought back from drift outside version space.
   std::uint64_t kernel_evaluations = 0;  ///< Kernel values computed.
   double kernel_seconds = 0;             ///< Thread-seconds spent on them over threads.
@@ -56,6 +60,7 @@ struct SamplerReport {
     draws += later.draws;
     converged = converged && later.converged;
     stopped = stopped || later.stopped;
+    undecided = undecided || later.undecided;
     if (reason.empty()) reason = later.reason;
     mistakes += later.mistakes;
     passes += later.passes;
@@ -63,6 +68,7 @@ struct SamplerReport {
     bounces += later.bounces;
     refreshes += later.refreshes;
     steps += later.steps;
+    sweeps += later.sweeps;
     repairs += later.repairs;
     kernel_evaluations += later.kernel_evaluations;
     kernel_seconds += later.kernel_seconds;

@@ -123,6 +123,60 @@ class Expansion {
     return result;
   }
 
+  /// Calls visit(worker, begin, rows, values, diagonal) for blocks of inputs, on several threads:
+  /// `values` are k(x, x_j) of `rows` inputs from `begin` on with all support points, a row an
+  /// input without gaps, and `diagonal` their k(x, x). `worker` is below `threads`. The values have
+  /// the bits that `outputs` sums.
+  template <InputSet I, class Visit>
+  void visit_values(const I& inputs, unsigned threads, std::string_view function,
+                    Visit&& visit) const {
+    if constexpr (!RangeInputs<I>) {
+      check_size(function, "inputs", inputs.cols(), inputs_->owned.cols(),
+                 "columns: one per feature of the training set");
+    }
+    check_inputs(inputs, function);
+    const PreparedInputs<I> x(inputs);
+    const PreparedInputs<Owned>& z = inputs_->prepared;
+    std::vector<PointIndex> all_x(static_cast<std::size_t>(x.size()));
+    std::iota(all_x.begin(), all_x.end(), PointIndex{0});
+    constexpr std::ptrdiff_t height = 96;
+    constexpr std::ptrdiff_t width = 768;
+    struct Worker {
+      BlockScratch<Scalar> scratch;
+      Buffer<Scalar> values;
+      std::vector<Scalar> diagonal;
+    };
+    std::vector<Worker> workers(threads);
+    const auto evaluate = [&](unsigned number, std::ptrdiff_t block) {
+      Worker& worker = workers[number];
+      worker.values.reserve_discarding(height * z.size());
+      const std::ptrdiff_t begin = block * height;
+      const std::ptrdiff_t rows = std::min(height, x.size() - begin);
+      const auto points = std::span<const PointIndex>(all_x).subspan(
+          static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
+      for (std::ptrdiff_t first = 0; first < z.size(); first += width) {
+        const std::ptrdiff_t cols = std::min(width, z.size() - first);
+        kernel_block(kernel_, x, points, z,
+                     std::span<const PointIndex>(inputs_->everyone)
+                         .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols)),
+                     worker.values.data() + first, z.size(), worker.scratch);
+      }
+      worker.diagonal.assign(static_cast<std::size_t>(rows), Scalar{0});
+      for (std::ptrdiff_t r = 0; r < rows; ++r) {
+        const PointIndex i = points.data()[r];
+        kernel_block(kernel_, x, std::span(&i, 1), x, std::span(&i, 1), &worker.diagonal.data()[r],
+                     1, worker.scratch);
+      }
+      visit(number, begin, rows, worker.values.data(), worker.diagonal.data());
+    };
+    try {
+      parallel_for(threads, (x.size() + height - 1) / height, evaluate);
+    } catch (const KernelValueError& error) {
+      throw KernelValueError(
+          join(function, ": of an input and itself or a support point, by number: ", error.what()));
+    }
+  }
+
  private:
   /// Shared by copies of the model: never changed, and its parts refer to each other.
   struct Inputs {
@@ -179,11 +233,7 @@ class Expansion<PrecomputedKernel, RowMatrix<T>> {
   [[nodiscard]] Eigen::MatrixXd outputs(const PrecomputedRows<T>& rows,
                                         const Coefficients& coefficients, unsigned threads,
                                         std::string_view function) const {
-    check_size(function, "diagonal", rows.diagonal.size(), rows.values.rows(), "one per input");
-    for (Eigen::Index i = 0; i < rows.diagonal.size(); ++i) {
-      check(std::isfinite(rows.diagonal[i]) && rows.diagonal[i] > 0, function, "diagonal", "at ", i,
-            " is ", rows.diagonal[i], ", must be positive and finite");
-    }
+    check_diagonal(rows, function);
     Eigen::MatrixXd result = outputs(rows.values, coefficients, threads, function);
     for (Eigen::Index c = 0; c < result.cols(); ++c) {
       for (Eigen::Index i = 0; i < result.rows(); ++i) {
@@ -193,7 +243,36 @@ class Expansion<PrecomputedKernel, RowMatrix<T>> {
     return result;
   }
 
+  /// As in the other expansions: the columns of the support, and the diagonal. All on this thread.
+  template <class Visit>
+  void visit_values(const PrecomputedRows<T>& rows, unsigned /*threads*/, std::string_view function,
+                    Visit&& visit) const {
+    check_diagonal(rows, function);
+    check_size(function, "inputs", rows.values.cols(), points_, "columns: one per training point");
+    check_inputs(rows.values, function);
+    constexpr std::ptrdiff_t height = 96;
+    const auto width = static_cast<std::ptrdiff_t>(support_.size());
+    std::vector<T> chosen(static_cast<std::size_t>(height * width));
+    for (std::ptrdiff_t begin = 0; begin < rows.values.rows(); begin += height) {
+      const std::ptrdiff_t count = std::min(height, rows.values.rows() - begin);
+      for (std::ptrdiff_t r = 0; r < count; ++r) {
+        for (std::ptrdiff_t s = 0; s < width; ++s) {
+          chosen.data()[r * width + s] = rows.values(begin + r, support_.data()[s]);
+        }
+      }
+      visit(0U, begin, count, chosen.data(), rows.diagonal.data() + begin);
+    }
+  }
+
  private:
+  static void check_diagonal(const PrecomputedRows<T>& rows, std::string_view function) {
+    check_size(function, "diagonal", rows.diagonal.size(), rows.values.rows(), "one per input");
+    for (Eigen::Index i = 0; i < rows.diagonal.size(); ++i) {
+      check(std::isfinite(rows.diagonal[i]) && rows.diagonal[i] > 0, function, "diagonal", "at ", i,
+            " is ", rows.diagonal[i], ", must be positive and finite");
+    }
+  }
+
   std::ptrdiff_t points_;
   std::vector<PointIndex> support_;
 };

@@ -17,6 +17,7 @@
 #include "bpm/detail/parallel.hpp"
 #include "bpm/machine/detail/draw_mean.hpp"
 #include "bpm/machine/detail/expansion.hpp"
+#include "bpm/machine/detail/latent_outputs.hpp"
 #include "bpm/machine/detail/training.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/progress/observer.hpp"
@@ -133,6 +134,25 @@ class FittedCore {
   [[nodiscard]] std::uint64_t draw_count(std::size_t p) const { return state_.means[p].count(); }
   [[nodiscard]] double mean_norm(std::size_t p) const { return state_.means[p].norm(); }
 
+  /// The posterior of problem p, where the sampler leaves one.
+  [[nodiscard]] const EpPosterior& posterior(std::size_t p) const
+    requires PosteriorSampler<Sampler>
+  {
+    return state_.memories[p].posterior();
+  }
+
+  /// Moments of the latent outputs of inputs under each problem's posterior.
+  template <class Inputs>
+    requires PosteriorSampler<Sampler>
+  [[nodiscard]] LatentOutputs latent(const Inputs& inputs, std::string_view function) const {
+    return latent_outputs(
+        *expansion_, inputs, count_of(inputs), coefficients_,
+        [&](Eigen::Index p) -> const EpPosterior& {
+          return posterior(static_cast<std::size_t>(p));
+        },
+        thread_count(settings_.threads), function);
+  }
+
   /// min_i y_i <w, x_i> / norm(w) of the Bayes point under the sampling kernel.
   [[nodiscard]] double training_margin(std::size_t p) const {
     double smallest = std::numeric_limits<double>::infinity();
@@ -158,6 +178,15 @@ class FittedCore {
   }
 
  private:
+  template <class Inputs>
+  [[nodiscard]] static std::ptrdiff_t count_of(const Inputs& inputs) {
+    if constexpr (requires { inputs.diagonal.size(); }) {
+      return inputs.values.rows();
+    } else {
+      return input_count(inputs);
+    }
+  }
+
   template <InputSet I>
   void finish(const Kernel& kernel, const I& inputs) {
     std::vector<char> used(static_cast<std::size_t>(points()), 0);
@@ -167,6 +196,11 @@ class FittedCore {
       }
       for (const KeptDraw& draw : mean.kept()) {
         for (const PointIndex i : draw.support) used.data()[i] = 1;
+      }
+    }
+    if constexpr (PosteriorSampler<Sampler>) {
+      for (const auto& memory : state_.memories) {
+        for (const PointIndex i : memory.posterior().pivots) used.data()[i] = 1;
       }
     }
     std::vector<PointIndex> support;

@@ -74,6 +74,13 @@ template <class Sampler>
   }
 }
 
+/// Samplers whose `State` holds a Gaussian posterior of the latent outputs: `EpPosterior`.
+template <class Sampler>
+concept PosteriorSampler = requires(const typename Sampler::State& state) {
+  state.posterior().log_evidence;
+  state.posterior().pivots;
+};
+
 /// What a fit leaves: sums over draws and how to go on. One entry a problem, where per problem.
 template <class Sampler>
 struct TrainingState {
@@ -227,7 +234,8 @@ template <class Sampler, GramAccess Gram>
 /// Runs the sampler on every problem, with kernel values by the forecast's strategy, and adds its
 /// draws to the state.
 /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
-///         consistent classifier, Stopped if a problem has no draw at all.
+///         consistent classifier, NotConverged if an approximation did not reach its tolerance,
+///         Stopped if a problem has no draw at all.
 template <class Kernel, class Sampler, InputSet I>
 void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
            const I& inputs, std::span<const int> labels, const Problems& problems,
@@ -281,6 +289,10 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
     } else {
       report = run_sampler(sampler, values, problems, control, state);
     }
+  }
+  if (report.undecided && !report.stopped) {
+    throw NotConverged(join(function, ": ", report.reason,
+                            "; set a soft boundary lambda > 0 or noise, or raise the limits"));
   }
   if (!report.converged && !report.stopped) {
     throw NotSeparable(join(function,

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// The machine with expectation propagation in the place of a sampler.
+#include "bpm/inference/expectation_propagation.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bpm/errors.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/billiard.hpp"
+#include "catch.hpp"
+#include "data_sets.hpp"
+
+using namespace machine_tests;
+using bpm::ExpectationPropagation;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::Equals;
+using Labels = std::vector<int>;
+
+namespace {
+
+const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.7);
+const bpm::BayesPointMachine machine(kernel, ExpectationPropagation{.tolerance = 1e-8});
+const Doubles inputs = triangle(60, 1);
+const Doubles held_out = triangle(90, 2, 0.6);
+const Labels labels = two_labels(60);
+
+double gaussian(const Doubles& x, Eigen::Index i, const Doubles& z, Eigen::Index j) {
+  return std::exp(-(x.row(i) - z.row(j)).squaredNorm() / (2 * 0.49));
+}
+
+/// The Gaussian process's latent mean and variance by the book, from the sites alone: dense
+/// matrices, (3.58) ff. of Rasmussen and Williams, on S = K + diag(lambda).
+void check_latent(const bpm::EpPosterior& p, double lambda, const bpm::LatentPrediction& found) {
+  Eigen::MatrixXd s(60, 60);
+  Eigen::VectorXd site_mean(60);
+  for (Eigen::Index i = 0; i < 60; ++i) {
+    for (Eigen::Index j = 0; j < 60; ++j) s(i, j) = gaussian(inputs, i, inputs, j);
+    const auto k = static_cast<std::size_t>(i);
+    s(i, i) += lambda + 1 / p.site_precision[k];
+    site_mean[i] = p.labels[k] * p.site_shift[k] / p.site_precision[k];
+  }
+  const Eigen::LLT<Eigen::MatrixXd> cholesky(s);
+  const Eigen::VectorXd weights = cholesky.solve(site_mean);
+  for (Eigen::Index n = 0; n < 90; ++n) {
+    Eigen::VectorXd cross(60);
+    for (Eigen::Index i = 0; i < 60; ++i) cross[i] = gaussian(inputs, i, held_out, n);
+    const double variance = 1 - cross.dot(cholesky.solve(cross));
+    CHECK(found.mean[n] == Approx(cross.dot(weights)).epsilon(1e-5).margin(1e-6));
+    CHECK(found.variance[n] == Approx(variance).epsilon(1e-5).margin(1e-6));
+    const double z = cross.dot(weights) / std::sqrt(variance + p.noise * p.noise);
+    CHECK(found.probability[n] == Approx(0.5 * std::erfc(-z / std::sqrt(2.0))).margin(1e-5));
+  }
+}
+
+template <class Error, class Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+template <class Fitted>
+concept TellsProbabilities = requires(const Fitted& fitted) { fitted.predict_probability(inputs); };
+
+using ByEp = decltype(machine.fit(inputs, labels));
+static_assert(TellsProbabilities<ByEp>);
+static_assert(!TellsProbabilities<
+              decltype(bpm::BayesPointMachine(kernel, bpm::Billiard{}).fit(inputs, labels))>);
+
+}  // namespace
+
+TEST_CASE("EP in the machine: its model is the posterior's mean, on the pivots") {
+  const auto fitted = machine.fit(inputs, labels);
+  const bpm::EpPosterior& p = fitted.posterior();
+  CHECK(fitted.report().converged);
+  CHECK(fitted.report().draws == 1);
+  CHECK(fitted.report().sweeps == p.sweeps);
+  CHECK(p.sweeps >= 2);
+  CHECK(fitted.report().mistakes == 0);
+  CHECK(fitted.report().chain.rank == p.rank());
+  CHECK(fitted.report().chain.mean_norm == Approx(fitted.mean_norm()).epsilon(1e-9));
+  CHECK(fitted.draw_count() == 1);
+  CHECK(fitted.log_evidence() == p.log_evidence);
+  CHECK(fitted.log_evidence() < 0);
+
+  std::vector<bpm::PointIndex> pivots = p.pivots;
+  std::sort(pivots.begin(), pivots.end());
+  CHECK(fitted.support() == pivots);
+  const bpm::CentreOfMass centre = p.centre_of_mass();
+  CHECK(fitted.mean_norm() == Approx(centre.norm).epsilon(1e-9));
+  CHECK(fitted.mean_norm() < 1);
+  CHECK(fitted.training_margin() > 0);
+  CHECK(fitted.plain_training_errors() == 0);
+  CHECK(fitted.predict(inputs) == labels);
+  CHECK(accuracy(fitted.predict(triangle(90, 2)), two_labels(90)) >= 0.95);
+
+  // The centre is near the billiard's.
+  const auto billiard =
+      bpm::BayesPointMachine(kernel, bpm::Billiard{.draws = 0, .bounces = 400'000})
+          .fit(inputs, labels);
+  const Eigen::VectorXd a = fitted.decision_values(held_out);
+  const Eigen::VectorXd b = billiard.decision_values(held_out);
+  CHECK((a - b).norm() < 0.1 * b.norm());
+}
+
+TEST_CASE("EP in the machine: probabilities, latent moments, and agreement of signs") {
+  const auto fitted = machine.fit(inputs, labels);
+  check_latent(fitted.posterior(), 0, fitted.latent(held_out));
+  const Eigen::VectorXd probability = fitted.predict_probability(held_out);
+  CHECK(probability == fitted.latent(held_out).probability);
+  const Eigen::VectorXd values = fitted.decision_values(held_out);
+  const double chi = bpm::mean_chi(fitted.posterior().rank());
+  for (Eigen::Index i = 0; i < 90; ++i) {
+    CHECK((probability[i] > 0.5) == (values[i] > 0));
+    // k(x, x) = 1.
+    CHECK(fitted.latent(held_out).mean[i] == Approx(chi * values[i]).epsilon(1e-12));
+  }
+  // More inputs than a block, and one alone: means to the bit, the rest to rounding.
+  const Doubles many = triangle(250, 4, 0.8);
+  const bpm::LatentPrediction all = fitted.latent(many);
+  for (const Eigen::Index i : {0, 95, 96, 200, 249}) {
+    const bpm::LatentPrediction one = fitted.latent(Doubles(many.row(i)));
+    CHECK(one.mean[0] == all.mean[i]);
+    CHECK(one.variance[0] == Approx(all.variance[i]).epsilon(1e-9));
+    CHECK(one.probability[0] == Approx(all.probability[i]).epsilon(1e-9));
+  }
+  CHECK(fitted.latent(Doubles(0, 2)).mean.size() == 0);
+  // Far away the prior is back.
+  const bpm::LatentPrediction far = fitted.latent(Doubles(Doubles::Constant(1, 2, 50.0)));
+  CHECK(far.variance[0] == Approx(1).epsilon(1e-12));
+  CHECK(far.probability[0] == Approx(0.5).epsilon(1e-9));
+}
+
+TEST_CASE("EP in the machine: noise and a soft boundary hold wrong labels") {
+  Labels noisy = labels;
+  for (const std::size_t i : {3U, 7U, 20U}) noisy[i] = noisy[i] == 7 ? -3 : 7;
+  const auto by_noise =
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise = 0.5, .tolerance = 1e-8})
+          .fit(inputs, noisy);
+  check_latent(by_noise.posterior(), 0, by_noise.latent(held_out));
+  bpm::FitSettings settings;
+  settings.soft_boundary = bpm::SoftBoundary::uniform(0.25);
+  const auto by_lambda =
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.tolerance = 1e-8}, settings)
+          .fit(inputs, noisy);
+  check_latent(by_lambda.posterior(), 0.25, by_lambda.latent(held_out));
+  // The same model twice: the step on K + 1/4 is the probit on K with deviation 1/2.
+  CHECK(by_noise.log_evidence() == Approx(by_lambda.log_evidence()).epsilon(1e-8));
+  const bpm::LatentPrediction a = by_noise.latent(held_out);
+  const bpm::LatentPrediction b = by_lambda.latent(held_out);
+  CHECK((a.mean - b.mean).cwiseAbs().maxCoeff() < 1e-5);
+  CHECK((a.variance - b.variance).cwiseAbs().maxCoeff() < 1e-5);
+  // Of the latent output's sign, and of a label that bears noise.
+  for (Eigen::Index i = 0; i < 90; ++i) {
+    CHECK(std::abs(a.probability[i] - 0.5) <= std::abs(b.probability[i] - 0.5) + 1e-6);
+  }
+  CHECK(accuracy(by_noise.predict(triangle(90, 2)), two_labels(90)) >= 0.8);
+  CHECK(by_noise.plain_training_errors() > 0);
+  CHECK(by_lambda.plain_training_errors() > 0);
+  CHECK(by_lambda.training_margin() > 0);
+}
+
+TEST_CASE("EP in one-vs-rest: class by class, probabilities that sum to one") {
+  const Labels classes = three_labels(60);
+  const auto fitted = bpm::OneVsRest(machine).fit(inputs, classes);
+  CHECK(fitted.report().converged);
+  CHECK(fitted.draw_count() == 1);
+  CHECK(fitted.predict(inputs) == classes);
+  const Eigen::MatrixXd probability = fitted.predict_probability(held_out);
+  REQUIRE(probability.rows() == 90);
+  REQUIRE(probability.cols() == 3);
+  Eigen::MatrixXd single(90, 3);
+  std::uint64_t sweeps = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    Labels against = classes;
+    for (int& label : against) label = label == fitted.classes()[c] ? 1 : 0;
+    const auto alone = machine.fit(inputs, against);
+    CHECK(fitted.log_evidence(c) == alone.log_evidence());
+    CHECK(fitted.posterior(c).mean == alone.posterior().mean);
+    CHECK(fitted.mean_norm(c) == alone.mean_norm());
+    single.col(static_cast<Eigen::Index>(c)) = alone.predict_probability(held_out);
+    sweeps += alone.report().sweeps;
+  }
+  CHECK(fitted.report().sweeps == sweeps);
+  for (Eigen::Index i = 0; i < 90; ++i) {
+    CHECK(probability.row(i).sum() == Approx(1).epsilon(1e-12));
+    CHECK((probability.row(i) - single.row(i) / single.row(i).sum()).cwiseAbs().maxCoeff() < 1e-9);
+  }
+  Eigen::Index best = 0;
+  std::vector<int> probable;
+  for (Eigen::Index i = 0; i < 90; ++i) {
+    probability.row(i).maxCoeff(&best);
+    probable.push_back(fitted.classes()[static_cast<std::size_t>(best)]);
+  }
+  CHECK(accuracy(probable, three_labels(90)) >= 0.9);
+  CHECK_THROWS_WITH(fitted.log_evidence(3),
+                    Equals("FittedOneVsRest::log_evidence: c is 3, must be below 3"));
+  CHECK_THROWS_WITH(fitted.posterior(3),
+                    Equals("FittedOneVsRest::posterior: c is 3, must be below 3"));
+}
+
+TEST_CASE("EP in the machine: threads and budget do not matter, nor does the seed") {
+  const auto fitted = machine.fit(inputs, labels);
+  bpm::FitSettings settings{.seed = 77, .threads = 3};
+  settings.memory = machine.forecast(inputs).total() - 1;
+  const bpm::BayesPointMachine other(kernel, machine.sampler(), settings);
+  const auto windowed = other.fit(inputs, labels);
+  CHECK(windowed.strategy() == bpm::Strategy::windowed);
+  CHECK(windowed.coefficients() == fitted.coefficients());
+  CHECK(windowed.log_evidence() == fitted.log_evidence());
+  CHECK(windowed.predict_probability(held_out) == fitted.predict_probability(held_out));
+  // The posteriors are in the forecast: two factors a problem.
+  const auto one = bpm::OneVsRest(machine).forecast(inputs, 1).sampler_bytes;
+  const auto two = bpm::OneVsRest(machine).forecast(inputs, 2).sampler_bytes;
+  CHECK(two - one >= 2 * 60 * 60 * sizeof(double));
+  settings.memory = 1000;
+  CHECK_THROWS_AS(bpm::BayesPointMachine(kernel, machine.sampler(), settings).fit(inputs, labels),
+                  bpm::BudgetTooSmall);
+}
+
+TEST_CASE("EP in the machine: one draw, kept, and no more") {
+  auto fitted =
+      bpm::BayesPointMachine(kernel, machine.sampler(), {.keep_draws = true}).fit(inputs, labels);
+  REQUIRE(fitted.draws().size() == 1);
+  const Eigen::VectorXd draw = fitted.draw_decision_values(held_out).col(0);
+  const Eigen::VectorXd values = fitted.decision_values(held_out);
+  CHECK((draw * fitted.mean_norm() - values).cwiseAbs().maxCoeff() < 1e-9);
+  CHECK(fitted.gibbs_error(inputs, labels) == 0);
+  CHECK_THROWS_WITH(fitted.add_draws(1, inputs, labels),
+                    Equals("ExpectationPropagation: state holds a posterior already: its one draw "
+                           "is made, and there are no more to add"));
+  CHECK_THROWS_WITH(
+      fitted.add_draws(5, inputs, labels),
+      Equals("ExpectationPropagation: draws is 5, must be 1: the mean is all there is; use a "
+             "sampler for more"));
+  CHECK(fitted.decision_values(held_out) == values);
+  CHECK(fitted.draw_count() == 1);
+}
+
+TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be separated") {
+  const auto hasty =
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.tolerance = 1e-9, .max_sweeps = 2});
+  CHECK_THAT(message_of<bpm::NotConverged>([&] { (void)hasty.fit(inputs, labels); }),
+             ContainsSubstring("BayesPointMachine::fit: the sites have not converged after 2 "
+                               "sweeps with damping 1, where a site still changes by ") &&
+                 ContainsSubstring("; set a soft boundary lambda > 0 or noise, or raise the "
+                                   "limits"));
+  CHECK_THAT(message_of<bpm::NotConverged>(
+                 [&] { (void)bpm::OneVsRest(hasty).fit(inputs, three_labels(60)); }),
+             ContainsSubstring("OneVsRest::fit: the sites have not converged"));
+  // On a line, three labels in turn: no classifier separates them.
+  Doubles line(3, 1);
+  line << 1, 2, 3;
+  const bpm::BayesPointMachine linear(bpm::Linear{}, ExpectationPropagation{});
+  CHECK_THAT(message_of<bpm::NotConverged>([&] {
+               (void)linear.fit(line, Labels{0, 1, 0});
+             }),
+             ContainsSubstring("version space is empty, or thinner than can be told"));
+  Doubles twice = inputs;
+  twice.row(7) = twice.row(3);
+  CHECK_THROWS_AS(machine.fit(twice, labels), bpm::NotSeparable);
+  CHECK_NOTHROW(
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise = 0.3}).fit(twice, labels));
+  CHECK_THROWS_WITH(
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise = -1}).fit(inputs, labels),
+      Equals("ExpectationPropagation: noise is -1, must be at least 0 and below 1e100"));
+
+  int asked = 0;
+  CHECK_THROWS_AS(machine.fit(inputs, labels,
+                              [&](const bpm::Progress& progress) {
+                                asked += progress.stage == "sweeps" ? 1 : 0;
+                                return asked < 3;
+                              }),
+                  bpm::Stopped);
+  CHECK(asked == 3);
+  CHECK_THROWS_AS(
+      machine.fit(inputs, labels,
+                  [](const bpm::Progress& progress) { return progress.stage != "factor"; }),
+      bpm::Stopped);
+}
+
+TEST_CASE("EP with kernel values that the user brings") {
+  const auto values = [](const Doubles& x, const Doubles& z) {
+    Doubles result(x.rows(), z.rows());
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+      for (Eigen::Index j = 0; j < z.rows(); ++j) result(i, j) = gaussian(x, i, z, j);
+    }
+    return result;
+  };
+  const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, machine.sampler());
+  const auto fitted = by_matrix.fit(values(inputs, inputs), labels);
+  const auto expected = machine.fit(inputs, labels);
+  CHECK(fitted.log_evidence() == Approx(expected.log_evidence()).epsilon(1e-9));
+  const Doubles cross = values(held_out, inputs);
+  const Eigen::VectorXd diagonal = Eigen::VectorXd::Ones(90);
+  const bpm::PrecomputedRows<double> rows{cross, diagonal};
+  CHECK((fitted.predict_probability(rows) - expected.predict_probability(held_out))
+            .cwiseAbs()
+            .maxCoeff() < 1e-6);
+  const Eigen::VectorXd wrong = -diagonal;
+  CHECK_THROWS_WITH(
+      fitted.predict_probability(bpm::PrecomputedRows<double>{cross, wrong}),
+      Equals("FittedBayesPointMachine::predict_probability: diagonal at 0 is -1, must be positive "
+             "and finite"));
+  const auto several = bpm::OneVsRest(by_matrix).fit(values(inputs, inputs), three_labels(60));
+  CHECK(several.predict_probability(rows).rows() == 90);
+}
+
+TEST_CASE("EP: predictions check their inputs") {
+  const auto fitted = machine.fit(inputs, labels);
+  CHECK_THROWS_WITH(fitted.predict_probability(Doubles::Ones(4, 3)),
+                    Equals("FittedBayesPointMachine::predict_probability: inputs has 3 entries, "
+                           "expected 2 (columns: one per feature of the training set)"));
+  Doubles bad = held_out;
+  bad(3, 1) = std::nan("");
+  CHECK_THROWS_WITH(fitted.latent(bad),
+                    Equals("FittedBayesPointMachine::latent: inputs row 3, column 1 is nan, must "
+                           "be finite"));
+}
