@@ -13,22 +13,31 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/bounds/bayes_bound.hpp"
 #include "bpm/bounds/bpm_bound.hpp"
 #include "bpm/bounds/c_bound.hpp"
 #include "bpm/bounds/complexity.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/rademacher_bound.hpp"
+#include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/ensembles/label_sources.hpp"
+#include "bpm/ensembles/orthant_labels.hpp"
 #include "bpm/ensembles/posterior_ensemble.hpp"
 #include "bpm/ensembles/vote_statistics.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/gram/kernel_matrix.hpp"
+#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/inference/expectation_propagation.hpp"
+#include "bpm/interpolation/centre_labels.hpp"
 #include "bpm/interpolation/jittered_cholesky.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/random/draws.hpp"
+#include "bpm/orthant/orthant_chain.hpp"
+#include "bpm/orthant/orthant_probability.hpp"
 #include "bpm/random/streams.hpp"
+#include "bpm/samplers/billiard.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+#include "common/even_odd.hpp"
 #include "common/machine_info.hpp"
-#include "common/mnist_data.hpp"
 
 namespace bpm_examples {
 
@@ -44,20 +53,9 @@ bpm::RandomStreams streams_of(const InterpolationOptions& options, Eigen::Index 
           .next = ((static_cast<std::uint64_t>(use) * 100'000 + subset) * 100'000 + size) << 28U};
 }
 
-bpm::RowMatrix<double> standardised(const bpm::ByteImages& images) {
-  return ((images.cast<double>().array() / 255 - 0.1307) / 0.3081).matrix();
-}
-
-std::vector<signed char> even_odd(const std::vector<int>& digits) {
-  std::vector<signed char> labels;
-  for (const int digit : digits) {
-    labels.push_back(static_cast<signed char>(digit % 2 == 0 ? 1 : -1));
-  }
-  return labels;
-}
-
 /// A training subset and what the parts share.
 struct Subset {
+  SignedDigits train;
   Eigen::MatrixXd gram;
   Eigen::MatrixXd cross;  ///< Test x training.
   Eigen::VectorXd self;   ///< k(x, x) of the test images.
@@ -67,25 +65,17 @@ struct Subset {
 
 Subset choose(const EvenOdd& digits, const InterpolationOptions& options, Eigen::Index n,
               std::uint64_t subset) {
-  std::vector<Eigen::Index> order(digits.train_labels.size());
-  bpm::RandomStreams streams = streams_of(options, n, subset, Use::subset);
-  bpm::RandomEngine engine = streams.stream(streams.next);
-  bpm::random_permutation(std::span(order), engine);
-  bpm::RowMatrix<double> inputs(n, digits.train.cols());
-  Subset chosen;
-  chosen.labels.resize(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const auto row = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
-    inputs.row(i) = digits.train.row(static_cast<Eigen::Index>(row));
-    chosen.signs.push_back(digits.train_labels[row]);
-    chosen.labels[i] = digits.train_labels[row];
-  }
+  const bpm::RandomStreams streams = streams_of(options, n, subset, Use::subset);
+  Subset chosen{.train = random_subset(digits, n, streams.stream(streams.next))};
+  const SignedDigits& train = chosen.train;
+  chosen.labels = train.labels();
+  chosen.signs = train.signs;
   const bpm::ArcCosine kernel(options.depth);
   const bpm::KernelMatrixSettings settings{.threads =
                                                static_cast<unsigned>(options.common.threads)};
-  chosen.gram = bpm::kernel_matrix(kernel, inputs, settings);
-  chosen.cross = bpm::kernel_matrix(kernel, digits.test, inputs, settings);
-  chosen.self = bpm::kernel_diagonal_values(kernel, digits.test);
+  chosen.gram = bpm::kernel_matrix(kernel, train.inputs, settings);
+  chosen.cross = bpm::kernel_matrix(kernel, digits.test.inputs, train.inputs, settings);
+  chosen.self = bpm::kernel_diagonal_values(kernel, digits.test.inputs);
   return chosen;
 }
 
@@ -127,12 +117,24 @@ class Experiment {
     result_.rademacher = bpm::rademacher_bound(complexity.label_norm_squared, result_.n).value();
 
     const Eigen::VectorXd centroidal = ensemble_.mean(data_.labels);
-    result_.centroidal_error = bpm::error_of_outputs(centroidal, digits_.test_labels);
+    result_.centroidal_error = bpm::error_of_outputs(centroidal, digits_.test.signs);
+    // Closed form: the error at i without i is alpha_i / (K^-1)_ii.
+    const Eigen::VectorXd alpha = factor_.solve(data_.labels);
+    const Eigen::VectorXd left_out = data_.labels - alpha.cwiseQuotient(factor_.inverse_diagonal());
+    result_.leave_one_out_error = bpm::error_of_outputs(left_out, data_.signs);
     for (const double margin : margins()) {
       result_.gibbs_at_margin.push_back(
-          bpm::gibbs_error(ensemble_.votes_at_margin(data_.labels, margin), digits_.test_labels));
+          bpm::gibbs_error(ensemble_.votes_at_margin(data_.labels, margin), digits_.test.signs));
     }
     isotropic(centroidal);
+    if (options_.parts.ep) ep();
+    if (options_.parts.billiard) billiard();
+    if (options_.parts.nested) nested(delta);
+    if (options_.parts.exact) exact(delta);
+    if (options_.study && result_.subset == 0) {
+      begin("study");
+      result_.study = run_study(digits_, data_.train, options_.depth, control_.threads);
+    }
     result_.seconds = timer_.seconds();
     return result_;
   }
@@ -148,8 +150,120 @@ class Experiment {
                                       std::exp(bpm::log_isotropic_deviation(factor_.llt())),
                                       streams(Use::isotropic));
     const bpm::Votes votes = ensemble_.votes(source, options_.voters, control_);
-    result_.isotropic = rates_of(votes, centroidal, digits_.test_labels);
+    result_.isotropic = rates_of(votes, centroidal, digits_.test.signs);
     result_.isotropic_seconds = timer.seconds();
+  }
+
+  using Gram = bpm::PrecomputedGram<double>;
+
+  [[nodiscard]] double error_of(const Eigen::VectorXd& labels) const {
+    return bpm::error_of_outputs(ensemble_.mean(labels), digits_.test.signs);
+  }
+
+  /// Tells the observer which part begins.
+  void begin(const char* stage) const {
+    if (!control_.go_on({.stage = stage})) throw bpm::Stopped("stopped");
+  }
+
+  void ep() {
+    begin("expectation propagation");
+    const WallTimer timer;
+    const bpm::RowMatrix<double> values = data_.gram;
+    const Gram gram(values);
+    const bpm::KernelVersionSpace<Gram> space(gram, data_.signs);
+    const bpm::EpPosterior posterior = bpm::expectation_propagation(space);
+    result_.log_inverse_ep = -posterior.log_evidence;
+    const std::vector<double> labels = posterior.centre_labels();
+    ep_labels_ = Eigen::Map<const Eigen::VectorXd>(labels.data(), std::ssize(labels));
+    result_.centre_error_ep = error_of(ep_labels_);
+    result_.ep_seconds = timer.seconds();
+  }
+
+  void billiard() {
+    begin("billiard");
+    const WallTimer timer;
+    const bpm::RowMatrix<double> values = data_.gram;
+    const Gram gram(values);
+    const bpm::KernelVersionSpace<Gram> space(gram, data_.signs);
+    bpm::RandomStreams streams = this->streams(Use::billiard);
+    const bpm::CentreLabels centre = bpm::centre_of_mass_labels(
+        space, bpm::Billiard{.bounces = options_.bounces}, streams, control_);
+    if (centre.report.stopped) throw bpm::Stopped("stopped");
+    billiard_labels_ = centre.values;
+    result_.billiard_standard_error = centre.standard_error;
+    result_.centre_error_billiard = error_of(billiard_labels_);
+    if (ep_labels_.size() > 0) {
+      result_.label_distance = (ep_labels_ - billiard_labels_).norm() / billiard_labels_.norm();
+    }
+    result_.billiard_seconds = timer.seconds();
+  }
+
+  void nested(double delta) {
+    begin("orthant probability");
+    const WallTimer timer;
+    bpm::RandomStreams streams = this->streams(Use::nested);
+    const bpm::OrthantProbability found = bpm::orthant_probability(
+        data_.gram, data_.signs, {.standard_error = 0.5}, streams, control_);
+    if (found.stopped) throw bpm::Stopped("stopped");
+    result_.log_inverse_nested = -found.log_probability;
+    result_.log_inverse_nested_se = found.standard_error;
+    const bpm::GibbsBound estimate = bpm::gibbs_bound(-found.log_probability, result_.n,
+                                                      {.confidence = bpm::exact_confidence(delta)});
+    result_.gibbs_bound_p = estimate.value();
+    result_.bpm_bound_p = bpm::bpm_bound(estimate).value();
+    log_inverse_upper_ = [found](double share) { return found.upper_log_inverse(1 - share); };
+    const bpm::Confidence shared = bpm::shared_confidence(delta);
+    const double upper = log_inverse_upper_(shared.estimate);
+    const bpm::GibbsBound certified = bpm::gibbs_bound(upper, result_.n, {.confidence = shared});
+    result_.gibbs_bound_certified = certified.value();
+    result_.bpm_bound_certified = bpm::bpm_bound(certified).value();
+    result_.bpm_bound_realizable =
+        bpm::bpm_bound(upper, result_.n,
+                       {.confidence = shared, .theorem = bpm::PacBayes::realizable})
+            .value();
+    result_.nested_seconds = timer.seconds();
+  }
+
+  void exact(double delta) {
+    begin("exact posterior");
+    const WallTimer timer;
+    bpm::OrthantLabels source(bpm::OrthantLaw(data_.gram, data_.signs), streams(Use::exact));
+    const bpm::Votes votes = ensemble_.votes(source, options_.voters, control_);
+    // The Bayes point of this posterior is the centre-of-mass interpolator.
+    const Eigen::VectorXd& labels = billiard_labels_.size() > 0 ? billiard_labels_ : ep_labels_;
+    const Eigen::VectorXd centre =
+        labels.size() > 0 ? ensemble_.mean(labels) : ensemble_.mean(data_.labels);
+    result_.exact = rates_of(votes, centre, digits_.test.signs);
+    if (labels.size() == 0) result_.exact.bpm_bayes_disagreement = not_computed;
+    if (log_inverse_upper_ && labels.size() > 0) {
+      const bpm::ThreeWayConfidence shared = bpm::three_way_confidence(delta);
+      const bpm::GibbsBound gibbs = bpm::gibbs_bound(log_inverse_upper_(shared.gibbs.estimate),
+                                                     result_.n, {.confidence = shared.gibbs});
+      result_.exact.c_bound_certified =
+          bpm::certified_c_bound(gibbs,
+                                 {.mean = result_.exact.agreement,
+                                  .inputs = votes.positive.size(),
+                                  // Voters of a chain are slightly dependent: a tenth counts.
+                                  .shared_voters = static_cast<std::ptrdiff_t>(
+                                      std::max<std::uint64_t>(2, votes.voters / 10))},
+                                 shared.agreement)
+              .value();
+      // Twice the Gibbs bound bounds the vote (Lemma 1), and Delta leads to its Bayes point (Lemma
+      // 4): on inputs without labels, shares too close to one half counted in.
+      const double doubt =
+          2 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(2, votes.voters / 10)));
+      const double disagreement = bpm::kl_upper_inverse(
+          bpm::bpm_bayes_disagreement(votes, centre, doubt),
+          -std::log(shared.agreement) / static_cast<double>(votes.positive.size()));
+      const bpm::GibbsBound realizable =
+          bpm::gibbs_bound(log_inverse_upper_(shared.gibbs.estimate), result_.n,
+                           {.confidence = shared.gibbs, .theorem = bpm::PacBayes::realizable});
+      result_.bpm_bound_by_vote =
+          bpm::centre_bound(std::min(1.0, bpm::bayes_bound(realizable.value()).value()),
+                            disagreement)
+              .value();
+    }
+    result_.exact_seconds = timer.seconds();
   }
 
   const WallTimer timer_;
@@ -159,25 +273,14 @@ class Experiment {
   Subset data_;
   bpm::JitteredCholesky factor_;
   bpm::PosteriorEnsemble ensemble_;
+  Eigen::VectorXd ep_labels_;        ///< Empty: not computed.
+  Eigen::VectorXd billiard_labels_;  ///< Empty: not computed.
+  /// The limit of log(1 / P_Y) that is exceeded with the probability given. Empty: not computed.
+  std::function<double(double)> log_inverse_upper_;
   InterpolationResult result_;
 };
 
 }  // namespace
-
-EvenOdd load_even_odd(const InterpolationOptions& options) {
-  const bool found = std::ranges::any_of(data_places(options.common.data), [](const auto& place) {
-    return mnist_in(place).has_value();
-  });
-  const Eigen::Index largest = *std::ranges::max_element(options.sizes);
-  const Digits digits = load_digits(options.common.data, found ? mnist_train_size : 4 * largest,
-                                    options.test, options.common.threads);
-  return {.source = digits.source,
-          .drawn = digits.drawn,
-          .train = standardised(digits.train.inputs),
-          .train_labels = even_odd(digits.train.labels),
-          .test = standardised(digits.test.inputs),
-          .test_labels = even_odd(digits.test.labels)};
-}
 
 const std::vector<double>& margins() {
   static const std::vector<double> values{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100};

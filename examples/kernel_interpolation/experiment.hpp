@@ -9,26 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/progress/observer.hpp"
+#include "common/even_odd.hpp"
 #include "options.hpp"
+#include "study.hpp"
 
 namespace bpm_examples {
 
 inline constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();
-
-/// Even (+1) and odd (-1) digits, pixels standardised with the mean and deviation of MNIST's.
-struct EvenOdd {
-  std::string source;  ///< One line for the screen.
-  bool drawn = false;  ///< Not MNIST.
-  bpm::RowMatrix<double> train;
-  std::vector<signed char> train_labels;
-  bpm::RowMatrix<double> test;
-  std::vector<signed char> test_labels;
-};
-
-/// Throws as `load_digits`.
-[[nodiscard]] EvenOdd load_even_odd(const InterpolationOptions& options);
 
 /// Rates of one ensemble.
 struct EnsembleRates {
@@ -58,6 +46,7 @@ struct InterpolationResult {
   double gibbs_bound_certified = not_computed;
   double bpm_bound_certified = not_computed;
   double bpm_bound_realizable = not_computed;  ///< Certified, with log(1/delta) / n.
+  double bpm_bound_by_vote = not_computed;     ///< Certified, by Lemmas 1 and 4.
   double rademacher = not_computed;
 
   double centroidal_error = not_computed;
@@ -71,6 +60,7 @@ struct InterpolationResult {
   EnsembleRates exact;
   /// NN-GP posterior at margins `margins()`: Gibbs errors.
   std::vector<double> gibbs_at_margin;
+  std::vector<StudyPoint> study;  ///< Empty unless asked for.
 
   double seconds = 0;
   double ep_seconds = not_computed;

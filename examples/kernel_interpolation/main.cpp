@@ -3,16 +3,20 @@
 // section 6.1 and Figure 2, left, of J. Bernstein, A. Farhang, Y. Yue, "Kernel interpolation as a
 // Bayes point machine" (2021).
 
+#include <algorithm>
 #include <iostream>
 #include <vector>
 
 #include "bpm/errors.hpp"
+#include "common/even_odd.hpp"
+#include "common/figure.hpp"
 #include "common/interrupt.hpp"
 #include "common/json_file.hpp"
 #include "common/program.hpp"
 #include "common/progress_bar.hpp"
 #include "experiment.hpp"
 #include "options.hpp"
+#include "pictures.hpp"
 #include "report.hpp"
 
 namespace {
@@ -22,7 +26,9 @@ using namespace bpm_examples;
 void run(int argc, char** argv) {
   const InterpolationOptions options = parse_interpolation_options(argc, argv);
   const JsonFile json(options.common.json);
-  const EvenOdd digits = load_even_odd(options);
+  const EvenOdd digits =
+      load_even_odd(options.common.data, *std::ranges::max_element(options.sizes), options.test,
+                    options.common.threads);
   const bool quiet = options.common.quiet;
   if (!quiet) {
     print_head(std::cout, digits, options);
@@ -44,6 +50,9 @@ void run(int argc, char** argv) {
     throw Interrupted("stopped before the last subset was done: nothing was written");
   }
   json.write(interpolation_json(results, digits));
+  if (!options.common.plot.empty()) {
+    write_figure(interpolation_figure(results, digits, options), 1500, 560, options.common.plot);
+  }
 }
 
 }  // namespace

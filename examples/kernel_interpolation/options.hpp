@@ -36,6 +36,7 @@ struct InterpolationOptions {
   Eigen::Index test = 10'000;
   std::uint64_t bounces = 2'000'000;
   InterpolationParts parts;
+  bool study = false;
 };
 
 /// The whole numbers of a list such as 50,100,200. Throws `std::invalid_argument`.
@@ -109,6 +110,8 @@ struct InterpolationOptions {
       "isotropic for nothing",
       parse_parts)
       ->type_name("PART,...");
+  app.add_flag("--study", options.study,
+               "Also vary noise, prior and depth on the first subset of each size");
   add_common_options(app, options.common,
                      {"kernel_interpolation --sizes 100,300 --plot figure.svg",
                       "kernel_interpolation --sizes 1000 --subsets 5 --json a.json"});

@@ -44,6 +44,7 @@ namespace report_detail {
         {"gibbs_bound_PY_certified", r.gibbs_bound_certified},
         {"bpm_bound_PY_certified", r.bpm_bound_certified},
         {"bpm_bound_PY_realizable", r.bpm_bound_realizable},
+        {"bpm_bound_by_vote_certified", r.bpm_bound_by_vote},
         {"rademacher", r.rademacher},
         {"centroidal_error", r.centroidal_error},
         {"centroidal_leave_one_out_error", r.leave_one_out_error},
@@ -75,7 +76,15 @@ namespace report_detail {
       entry["gibbs_at_margin"].push_back(
           {{"margin", margins()[k]}, {"gibbs_error", r.gibbs_at_margin[k]}});
     }
-    entry["data"] = digits.drawn ? "drawn" : "mnist";
+    if (!r.study.empty()) entry["study"] = Json::array();
+    for (const StudyPoint& point : r.study) {
+      entry["study"].push_back({{"what", point.what},
+                                {"value", point.value},
+                                {"log_evidence", point.log_evidence},
+                                {"centre_of_mass_error", point.centre_error},
+                                {"centroidal_error", point.centroidal_error}});
+    }
+    entry["data"] = digits.name();
     list.push_back(std::move(entry));
   }
   return list;
@@ -85,13 +94,13 @@ namespace report_detail {
 inline void print_head(std::ostream& out, const EvenOdd& digits,
                        const InterpolationOptions& options) {
   std::ostringstream text;
-  text << "data: " << digits.source << "\neven against odd digits, " << digits.test_labels.size()
+  text << "data: " << digits.source << "\neven against odd digits, " << digits.test.signs.size()
        << " test images, arc-cosine kernel of depth " << options.depth << ", " << options.voters
        << " voters; rates and bounds in %\n\n"
        << "               errors: interpolators      isotropic posterior   exact posterior "
           "     log 1/P_Y       BPM bound by\n"
        << "    n subset centroid   EP bill'rd       Gibbs  Bayes  Delta    Gibbs  Bayes  Delta"
-          "     A     EP  nested (se)    A    P_Y  cert.  seconds\n";
+          "     A     EP  nested (se)    A    P_Y  cert.   vote  seconds\n";
   out << text.str() << std::flush;
 }
 
@@ -135,8 +144,15 @@ inline void print_line(std::ostream& out, const InterpolationResult& r) {
   plain(100 * r.bpm_bound_a, 7, 1);
   plain(100 * r.bpm_bound_p, 7, 1);
   plain(100 * r.bpm_bound_certified, 7, 1);
+  plain(100 * r.bpm_bound_by_vote, 7, 1);
   plain(r.seconds, 8, 1);
   text << '\n';
+  for (const StudyPoint& point : r.study) {
+    text << "      " << std::left << std::setw(6) << point.what << std::right << std::setw(6)
+         << point.value << "   log evidence " << std::setw(9) << point.log_evidence
+         << "   centre of mass " << std::setw(6) << 100 * point.centre_error << "   centroidal "
+         << std::setw(6) << 100 * point.centroidal_error << '\n';
+  }
   out << text.str() << std::flush;
 }
 

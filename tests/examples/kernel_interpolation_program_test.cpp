@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The program itself, with little to do.
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "child_process.hpp"
+#include "common/json_file.hpp"
+#include "common/plot.hpp"
+#include "temporary_folder.hpp"
+
+using bpm_examples::Json;
+using Catch::Matchers::ContainsSubstring;
+using examples_test::ChildProcess;
+using examples_test::read_text;
+using examples_test::TemporaryFolder;
+using examples_test::WithVariable;
+
+namespace {
+
+const std::string program = BPM_KERNEL_INTERPOLATION_PROGRAM;
+
+bool draws_plots() { return !bpm_examples::plot_detail::find_program("gnuplot").empty(); }
+
+/// A folder for a test's files, and no data anywhere.
+struct Alone {
+  TemporaryFolder folder;
+  WithVariable data{"BPM_DATA_DIR", std::nullopt};
+  WithVariable cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder.path() / name).string();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("kernel_interpolation: all parts on drawn digits", "[examples]") {
+  const Alone alone;
+  const auto run_json = [&](const std::string& threads, const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "--sizes", "20,40",     "--voters", "500",       "--test", "300",    "--bounces",
+        "20000",   "--subsets", "2",        "--threads", threads,  "--json", alone.path("a.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    ChildProcess child(program, words);
+    REQUIRE(child.wait() == 0);
+    CHECK_THAT(child.out(), ContainsSubstring("drawn digits, NOT MNIST"));
+    return Json::parse(read_text(alone.path("a.json")));
+  };
+  const Json json =
+      run_json("1", draws_plots() ? std::vector<std::string>{"--plot", alone.path("a.svg")}
+                                  : std::vector<std::string>{});
+  REQUIRE(json.size() == 4);
+  for (const Json& row : json) {
+    CAPTURE(row.dump());
+    const auto number = [&](const char* key) { return row.at(key).get<double>(); };
+    CHECK(row["data"] == "drawn");
+    // What the theory says of any run.
+    CHECK(number("log_inverse_PY_nested") <
+          number("complexity_A") + 5 * number("log_inverse_PY_nested_se"));
+    CHECK(std::abs(number("log_inverse_PY_nested") - number("log_inverse_PY_ep")) <
+          5 * number("log_inverse_PY_nested_se") + 0.5);
+    CHECK(number("bpm_bound_A") == Approx(std::exp(1.0) * number("gibbs_bound_A")));
+    CHECK(number("gibbs_bound_PY_certified") > number("gibbs_bound_PY"));
+    CHECK(number("iso_bayes_error") <= 2 * number("iso_gibbs_error"));
+    CHECK(number("exact_bayes_error") <= 2 * number("exact_gibbs_error"));
+    CHECK(number("centroidal_error") <= std::exp(1.0) * number("iso_gibbs_error"));
+    CHECK(number("iso_gibbs_error") < 0.5);
+    CHECK(number("iso_gibbs_agreement") >= std::pow(1 - 2 * number("iso_gibbs_error"), 2) - 1e-9);
+    CHECK(number("centre_of_mass_label_distance") < 0.2);
+    CHECK(row["gibbs_at_margin"].size() == 10);
+  }
+  const Json again = run_json("2", {});
+  for (std::size_t k = 0; k < json.size(); ++k) {
+    for (const auto& [key, value] : json[k].items()) {
+      CAPTURE(key);
+      if (key.find("seconds") == std::string::npos) CHECK(again[k][key] == value);
+    }
+  }
+  if (draws_plots()) {
+    CHECK_THAT(read_text(alone.path("a.svg")), ContainsSubstring("</svg>"));
+  }
+}
+
+TEST_CASE("kernel_interpolation: what is left out is null", "[examples]") {
+  const Alone alone;
+  ChildProcess child(program, {"--sizes", "30", "--voters", "100", "--test", "100", "--parts",
+                               "isotropic", "--quiet", "--json", alone.path("a.json")});
+  REQUIRE(child.wait() == 0);
+  CHECK(child.out().empty());
+  const Json row = Json::parse(read_text(alone.path("a.json"))).at(0);
+  CHECK(row["log_inverse_PY_ep"].is_null());
+  CHECK(row["exact_gibbs_error"].is_null());
+  CHECK(row["centroidal_error"].is_number());
+}
+
+TEST_CASE("kernel_interpolation: a wrong command line ends with status 2", "[examples]") {
+  const Alone alone;
+  const auto refuse = [&](int status, const std::vector<std::string>& words,
+                          const std::string& part) {
+    ChildProcess child(program, words);
+    CHECK(child.wait() == status);
+    CHECK(child.out().empty());
+    CHECK_THAT(child.errors(), ContainsSubstring(part));
+  };
+  refuse(2, {"--sizes", "50,x"}, "--sizes");
+  refuse(2, {"--sizes", "1"}, "'1' is no whole number from 2 to 10000");
+  refuse(2, {"--parts", "ep,guess"}, "'guess' is none of isotropic, ep, nested, billiard, exact");
+  refuse(2, {"--confidence", "1"}, "--confidence");
+  refuse(2, {"--depth", "0"}, "--depth");
+  refuse(1, {"--data", alone.path("none")}, "there is no folder");
+  ChildProcess help(program, {"--help"});
+  CHECK(help.wait() == 0);
+  CHECK_THAT(help.out(), ContainsSubstring("kernel_interpolation --sizes"));
+}
