@@ -45,7 +45,10 @@ struct LogEvidence {
 /// and errors. Stages are chosen in a pilot run, such that one step's relative variance is 0.4, and
 /// then frozen: choosing them while measuring would bias the product. The standard error takes the
 /// largest that 8, 16, 32 or 64 batches tell; it is as right as a stage is long against the
-/// sampler's memory.
+/// sampler's memory. With hundreds of points and q near 0 that memory is long: on 300 digits 4000
+/// steps a stage gave -135.7 +- 1.3 where -103.75 is right, and the default -105.9 +- 1.2. For q =
+/// 0 and a kernel matrix that is not singular, `orthant_probability` (orthant/) is right in
+/// seconds.
 ///
 /// Cost: about stages times (steps + pilot_steps) isotropic steps with noise; the number of stages
 /// grows with the square root of m to log(1 / Z). Streams `next` and `next + 1` are used, and
