@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bpm/data/labelled_data.hpp"
@@ -58,7 +59,10 @@ struct EvenOdd {
   const bool found = std::ranges::any_of(
       data_places(data), [](const auto& place) { return mnist_in(place).has_value(); });
   Digits digits = load_digits(data, found ? mnist_train_size : 4 * largest, test, threads);
-  EvenOdd result{.source = digits.source, .drawn = digits.drawn, .pool = std::move(digits.train)};
+  EvenOdd result;
+  result.source = digits.source;
+  result.drawn = digits.drawn;
+  result.pool = std::move(digits.train);
   result.test.inputs = standardised(digits.test.inputs);
   for (const int digit : digits.test.labels) result.test.signs.push_back(even_sign(digit));
   return result;

@@ -66,7 +66,8 @@ struct Subset {
 Subset choose(const EvenOdd& digits, const InterpolationOptions& options, Eigen::Index n,
               std::uint64_t subset) {
   const bpm::RandomStreams streams = streams_of(options, n, subset, Use::subset);
-  Subset chosen{.train = random_subset(digits, n, streams.stream(streams.next))};
+  Subset chosen;
+  chosen.train = random_subset(digits, n, streams.stream(streams.next));
   const SignedDigits& train = chosen.train;
   chosen.labels = train.labels();
   chosen.signs = train.signs;
@@ -168,10 +169,7 @@ class Experiment {
   void ep() {
     begin("expectation propagation");
     const WallTimer timer;
-    const bpm::RowMatrix<double> values = data_.gram;
-    const Gram gram(values);
-    const bpm::KernelVersionSpace<Gram> space(gram, data_.signs);
-    const bpm::EpPosterior posterior = bpm::expectation_propagation(space);
+    const bpm::EpPosterior posterior = bpm::expectation_propagation(space_);
     result_.log_inverse_ep = -posterior.log_evidence;
     const std::vector<double> labels = posterior.centre_labels();
     ep_labels_ = Eigen::Map<const Eigen::VectorXd>(labels.data(), std::ssize(labels));
@@ -182,12 +180,9 @@ class Experiment {
   void billiard() {
     begin("billiard");
     const WallTimer timer;
-    const bpm::RowMatrix<double> values = data_.gram;
-    const Gram gram(values);
-    const bpm::KernelVersionSpace<Gram> space(gram, data_.signs);
     bpm::RandomStreams streams = this->streams(Use::billiard);
     const bpm::CentreLabels centre = bpm::centre_of_mass_labels(
-        space, bpm::Billiard{.bounces = options_.bounces}, streams, control_);
+        space_, bpm::Billiard{.bounces = options_.bounces}, streams, control_);
     if (centre.report.stopped) throw bpm::Stopped("stopped");
     billiard_labels_ = centre.values;
     result_.billiard_standard_error = centre.standard_error;
@@ -250,11 +245,14 @@ class Experiment {
               .value();
       // Twice the Gibbs bound bounds the vote (Lemma 1), and Delta leads to its Bayes point (Lemma
       // 4): on inputs without labels, shares too close to one half counted in.
+      const auto inputs = static_cast<double>(votes.positive.size());
+      // Hoeffding for every input at once, at half of this share; the inputs take the other half.
+      const double half = shared.agreement / 2;
       const double doubt =
-          2 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(2, votes.voters / 10)));
+          std::sqrt(std::log(2 * inputs / half) /
+                    (2 * static_cast<double>(std::max<std::uint64_t>(2, votes.voters / 10))));
       const double disagreement = bpm::kl_upper_inverse(
-          bpm::bpm_bayes_disagreement(votes, centre, doubt),
-          -std::log(shared.agreement) / static_cast<double>(votes.positive.size()));
+          bpm::bpm_bayes_disagreement(votes, centre, doubt), -std::log(half) / inputs);
       const bpm::GibbsBound realizable =
           bpm::gibbs_bound(log_inverse_upper_(shared.gibbs.estimate), result_.n,
                            {.confidence = shared.gibbs, .theorem = bpm::PacBayes::realizable});
@@ -271,6 +269,9 @@ class Experiment {
   const InterpolationOptions& options_;
   bpm::RunControl control_;
   Subset data_;
+  bpm::RowMatrix<double> values_{data_.gram};
+  Gram gram_{values_};
+  bpm::KernelVersionSpace<Gram> space_{gram_, data_.signs};
   bpm::JitteredCholesky factor_;
   bpm::PosteriorEnsemble ensemble_;
   Eigen::VectorXd ep_labels_;        ///< Empty: not computed.

@@ -41,7 +41,7 @@ struct InterpolationResult {
 
   double gibbs_bound_a = not_computed;
   double bpm_bound_a = not_computed;
-  double gibbs_bound_p = not_computed;  ///< By the nested estimate; by EP's where there is none.
+  double gibbs_bound_p = not_computed;  ///< By the nested estimate.
   double bpm_bound_p = not_computed;
   double gibbs_bound_certified = not_computed;
   double bpm_bound_certified = not_computed;

@@ -97,8 +97,7 @@ struct InterpolationOptions {
   add_whole_option(app, "--voters", options.voters, "Voters of an ensemble (default: 100000)", 1,
                    100'000'000);
   add_real_option(app, "--confidence", options.confidence,
-                  "With which the bounds hold, above 0 and below 1 (default: 0.99)", 1e-9,
-                  1 - 1e-9);
+                  "With which the bounds hold, 0.5 to 0.999 (default: 0.99)", 0.5, 0.999);
   add_whole_option(app, "--subsets", options.subsets,
                    "Random training subsets of each size (default: 1)", 1, 10'000);
   add_whole_option(app, "--test", options.test, "Test digits (default: 10000)", 2, 10'000);

@@ -137,6 +137,12 @@ TEST_CASE("a certified C-bound") {
   CHECK(b.value() > bpm::c_bound(gibbs.value(), sample.mean, 0.01).value());
   // A Gibbs bound of 1/2 or more certifies nothing.
   CHECK(bpm::certified_c_bound(bpm::gibbs_bound(800, 1000), sample, 0.01).value() == 1);
+  // Limits that cannot both hold: one has failed, and nothing is certain.
+  const bpm::CertifiedCBound failed =
+      bpm::certified_c_bound(bpm::gibbs_bound(1, 10'000), {0.3, 100'000, 0}, 0.01);
+  CHECK_FALSE(failed.bound.consistent());
+  CHECK(failed.value() == 1);
+  CHECK(failed.vacuous());
 }
 
 TEST_CASE("arguments of the C-bound are checked") {

@@ -14,6 +14,9 @@
 #include "bpm/random/engine.hpp"
 #include "bpm/random/ziggurat.hpp"
 #include "catch.hpp"
+#include "message_of.hpp"
+
+using test_support::message_of;
 
 namespace {
 
@@ -26,16 +29,6 @@ Eigen::MatrixXd covariance() {
 }
 
 const std::vector<signed char> signs{1, 1, -1};
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 }  // namespace
 
@@ -65,7 +58,7 @@ TEST_CASE("voters' labels have the law of the prior given the signs") {
   square /= accepted;
   for (Eigen::Index i = 0; i < 3; ++i) {
     CAPTURE(i);
-    const Eigen::VectorXd values = labels.row(i).cast<double>();
+    const Eigen::VectorXd values = source.unit() * labels.row(i).cast<double>();
     CHECK((values * signs[static_cast<std::size_t>(i)]).minCoeff() > 0);
     const double deviation = std::sqrt(square[i] - mean[i] * mean[i]);
     // Chains' draws are slightly dependent: 7 standard errors of independent ones.
@@ -97,6 +90,8 @@ TEST_CASE("voters' labels say what is wrong") {
         "OrthantLabels: chains is 0, must be 1 or more");
   bpm::OrthantLabels source(law, {});
   Eigen::MatrixXf labels(3, 2);
+  CHECK(message_of([&] { source.fill(0, labels.topRows(2), 1); }) ==
+        "OrthantLabels::fill: labels has 2 entries, expected 3 (rows: one per training point)");
   CHECK(message_of([&] { source.fill(2, labels, 1); }) ==
         "OrthantLabels::fill: first is 2, must be the voter that follows, 0");
 }

@@ -21,6 +21,9 @@
 #include "bpm/random/draws.hpp"
 #include "bpm/random/ziggurat.hpp"
 #include "catch.hpp"
+#include "message_of.hpp"
+
+using test_support::message_of;
 
 namespace {
 
@@ -56,22 +59,13 @@ struct Problem {
   }
 };
 
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 }  // namespace
 
 TEST_CASE("isotropic labels have the moments that Lemma 8 is made of") {
   const std::vector<signed char> signs{1, -1, -1};
   const double deviation = 0.7;
   bpm::IsotropicLabels source(signs, deviation, {.seed = 3});
+  CHECK(source.unit() == deviation);
   constexpr Eigen::Index voters = 100'000;
   Eigen::MatrixXf labels(3, voters);
   source.fill(0, labels, 1);
@@ -80,7 +74,8 @@ TEST_CASE("isotropic labels have the moments that Lemma 8 is made of") {
               signs[static_cast<std::size_t>(i)] >
           0);
     for (Eigen::Index j = 0; j < 3; ++j) {
-      const double found = labels.row(i).cast<double>().dot(labels.row(j).cast<double>()) / voters;
+      const double found = deviation * deviation *
+                           labels.row(i).cast<double>().dot(labels.row(j).cast<double>()) / voters;
       const double sign = signs[static_cast<std::size_t>(i)] * signs[static_cast<std::size_t>(j)];
       const double truth = deviation * deviation * (i == j ? 1 : 2 / std::numbers::pi * sign);
       CHECK(std::abs(found - truth) <
@@ -144,6 +139,24 @@ TEST_CASE("votes are the same bits on one thread and on three") {
   const bpm::PosteriorEnsemble one(factor, problem.cross, problem.self, 1);
   const bpm::PosteriorEnsemble three(factor, problem.cross, problem.self, 3);
   CHECK(one.votes(source, 5'000).positive == three.votes(source, 5'000).positive);
+}
+
+TEST_CASE("votes do not depend on the scale of the kernel") {
+  const Problem problem(12, 50, 7);
+  const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
+  const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self, 1);
+  const double deviation = std::exp(bpm::log_isotropic_deviation(factor));
+  const bpm::Votes votes =
+      ensemble.votes(bpm::IsotropicLabels(problem.signs, deviation, {.seed = 2}), 2'000);
+  for (const double scale : {1e80, 1e-80}) {
+    CAPTURE(scale);
+    const Eigen::LLT<Eigen::MatrixXd> scaled_factor(Eigen::MatrixXd(scale * problem.gram));
+    const bpm::PosteriorEnsemble scaled(scaled_factor, scale * problem.cross, scale * problem.self,
+                                        1);
+    const bpm::IsotropicLabels source(
+        problem.signs, std::exp(bpm::log_isotropic_deviation(scaled_factor)), {.seed = 2});
+    CHECK((scaled.votes(source, 2'000).positive - votes.positive).cwiseAbs().maxCoeff() < 1e-5);
+  }
 }
 
 TEST_CASE("the Gibbs error at a growing margin falls to the interpolator's") {
@@ -238,7 +251,13 @@ TEST_CASE("ensembles say what is wrong with their arguments") {
   CHECK(message_of([&] { (void)ensemble.mean(Eigen::Vector2d(1, 1)); }) ==
         "PosteriorEnsemble::mean: labels has 2 entries, expected 4 (one per training point)");
   CHECK(message_of([&] { (void)ensemble.votes_at_margin(problem.labels(), 0); }) ==
-        "PosteriorEnsemble::votes_at_margin: margin is 0, must be positive");
+        "PosteriorEnsemble::votes_at_margin: margin is 0, must be positive and finite");
+  Eigen::VectorXd labels = problem.labels();
+  labels[1] = std::numeric_limits<double>::infinity();
+  CHECK(message_of([&] { (void)ensemble.mean(labels); }) ==
+        "PosteriorEnsemble::mean: labels hold a number that is not finite");
+  CHECK(message_of([&] { (void)PosteriorEnsemble(factor, problem.cross, -problem.self); }) ==
+        "PosteriorEnsemble: self holds -1, k(x, x) must not be negative");
   CHECK(message_of([&] { (void)bpm::IsotropicLabels({}, 1, {}); }) ==
         "IsotropicLabels: signs are empty, expected one per training point");
   CHECK(message_of([&] { (void)bpm::IsotropicLabels(two, 0, {}); }) ==

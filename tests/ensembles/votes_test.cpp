@@ -14,22 +14,11 @@
 #include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
 #include "catch.hpp"
+#include "message_of.hpp"
+
+using test_support::message_of;
 
 using bpm::Votes;
-
-namespace {
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-}  // namespace
 
 TEST_CASE("votes are the shares of classifiers with a positive output") {
   Eigen::MatrixXd outputs(3, 4);
@@ -43,6 +32,9 @@ TEST_CASE("votes are the shares of classifiers with a positive output") {
   CHECK(votes.majority(1) == -1);
   const std::vector<double> weights{0, 1, 0, 1};
   CHECK(bpm::votes_of_outputs(outputs, weights).positive == Eigen::Vector3d(1, 0.5, 0));
+  CHECK(bpm::votes_of_outputs(outputs, weights).voters == 2);
+  const std::vector<double> one{5, 1e-3, 1e-3, 1e-3};
+  CHECK(bpm::votes_of_outputs(outputs, one).voters == 1);
 }
 
 TEST_CASE("error rates of an ensemble counted by hand") {

@@ -2,39 +2,17 @@
 // The program itself, with little to do.
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
-#include "child_process.hpp"
-#include "common/json_file.hpp"
-#include "common/plot.hpp"
-#include "temporary_folder.hpp"
+#include "program_test.hpp"
 
-using bpm_examples::Json;
-using Catch::Matchers::ContainsSubstring;
-using examples_test::ChildProcess;
-using examples_test::read_text;
-using examples_test::TemporaryFolder;
-using examples_test::WithVariable;
+using namespace examples_test;
 
 namespace {
 
 const std::string program = BPM_KERNEL_INTERPOLATION_PROGRAM;
-
-bool draws_plots() { return !bpm_examples::plot_detail::find_program("gnuplot").empty(); }
-
-/// A folder for a test's files, and no data anywhere.
-struct Alone {
-  TemporaryFolder folder;
-  WithVariable data{"BPM_DATA_DIR", std::nullopt};
-  WithVariable cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
-
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder.path() / name).string();
-  }
-};
 
 }  // namespace
 
@@ -100,16 +78,11 @@ TEST_CASE("kernel_interpolation: what is left out is null", "[examples]") {
 TEST_CASE("kernel_interpolation: a wrong command line ends with status 2", "[examples]") {
   const Alone alone;
   const auto refuse = [&](int status, const std::vector<std::string>& words,
-                          const std::string& part) {
-    ChildProcess child(program, words);
-    CHECK(child.wait() == status);
-    CHECK(child.out().empty());
-    CHECK_THAT(child.errors(), ContainsSubstring(part));
-  };
+                          const std::string& part) { check_refused(program, status, words, part); };
   refuse(2, {"--sizes", "50,x"}, "--sizes");
   refuse(2, {"--sizes", "1"}, "'1' is no whole number from 2 to 10000");
   refuse(2, {"--parts", "ep,guess"}, "'guess' is none of isotropic, ep, nested, billiard, exact");
-  refuse(2, {"--confidence", "1"}, "--confidence");
+  refuse(2, {"--confidence", "0.9999"}, "is no number from 0.5 to 0.999");
   refuse(2, {"--depth", "0"}, "--depth");
   refuse(1, {"--data", alone.path("none")}, "there is no folder");
   ChildProcess help(program, {"--help"});

@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The program itself, with little to do.
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
-#include "child_process.hpp"
-#include "common/json_file.hpp"
-#include "common/plot.hpp"
-#include "temporary_folder.hpp"
+#include "program_test.hpp"
 
-using bpm_examples::Json;
-using Catch::Matchers::ContainsSubstring;
-using examples_test::ChildProcess;
-using examples_test::read_text;
-using examples_test::TemporaryFolder;
-using examples_test::WithVariable;
+using namespace examples_test;
 
 namespace {
 
 const std::string program = BPM_LABEL_NOISE_PROGRAM;
-
-bool draws_plots() { return !bpm_examples::plot_detail::find_program("gnuplot").empty(); }
-
-/// A folder for a test's files, and no data anywhere.
-struct Alone {
-  TemporaryFolder folder;
-  WithVariable data{"BPM_DATA_DIR", std::nullopt};
-  WithVariable cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
-
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder.path() / name).string();
-  }
-};
 
 }  // namespace
 
@@ -84,12 +62,7 @@ TEST_CASE("label_noise: the drawn set alone", "[examples]") {
 TEST_CASE("label_noise: a wrong command line ends with status 2", "[examples]") {
   const Alone alone;
   const auto refuse = [&](int status, const std::vector<std::string>& words,
-                          const std::string& part) {
-    ChildProcess child(program, words);
-    CHECK(child.wait() == status);
-    CHECK(child.out().empty());
-    CHECK_THAT(child.errors(), ContainsSubstring(part));
-  };
+                          const std::string& part) { check_refused(program, status, words, part); };
   refuse(2, {"--flipped", "0.6"}, "--flipped");
   refuse(2, {"--splits", "2", "--evidence", "3"}, "--evidence is 3, must be at most --splits, 2");
   refuse(1, {"--data", alone.path("none")}, "there is no folder");

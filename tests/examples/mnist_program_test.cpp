@@ -12,11 +12,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "child_process.hpp"
-#include "common/json_file.hpp"
-#include "common/plot.hpp"
 #include "data.hpp"
-#include "temporary_folder.hpp"
+#include "program_test.hpp"
 
 namespace fs = std::filesystem;
 using bpm_examples::Json;

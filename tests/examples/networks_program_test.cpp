@@ -4,40 +4,18 @@
 
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "catch.hpp"
-#include "child_process.hpp"
-#include "common/json_file.hpp"
-#include "common/plot.hpp"
-#include "temporary_folder.hpp"
+#include "program_test.hpp"
 
-using bpm_examples::Json;
-using Catch::Matchers::ContainsSubstring;
-using examples_test::ChildProcess;
-using examples_test::read_text;
-using examples_test::TemporaryFolder;
-using examples_test::WithVariable;
+using namespace examples_test;
 
 namespace {
 
 const std::string program = BPM_NETWORKS_PROGRAM;
-
-bool draws_plots() { return !bpm_examples::plot_detail::find_program("gnuplot").empty(); }
-
-/// A folder for a test's files, and no data anywhere.
-struct Alone {
-  TemporaryFolder folder;
-  WithVariable data{"BPM_DATA_DIR", std::nullopt};
-  WithVariable cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
-
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder.path() / name).string();
-  }
-};
 
 }  // namespace
 

@@ -2,40 +2,17 @@
 // The program itself, with little to do.
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
-#include "child_process.hpp"
-#include "common/json_file.hpp"
-#include "common/plot.hpp"
-#include "temporary_folder.hpp"
+#include "program_test.hpp"
 
-using bpm_examples::Json;
-using Catch::Matchers::ContainsSubstring;
-using examples_test::ChildProcess;
-using examples_test::read_text;
-using examples_test::TemporaryFolder;
-using examples_test::WithVariable;
-using examples_test::write_text;
+using namespace examples_test;
 
 namespace {
 
 const std::string program = BPM_SAMPLER_ACCURACY_PROGRAM;
-
-bool draws_plots() { return !bpm_examples::plot_detail::find_program("gnuplot").empty(); }
-
-/// A folder for a test's files, and no data anywhere.
-struct Alone {
-  TemporaryFolder folder;
-  WithVariable data{"BPM_DATA_DIR", std::nullopt};
-  WithVariable cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
-
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder.path() / name).string();
-  }
-};
 
 /// Points so far from each other that the kernel matrix is the identity: the centre's outputs are
 /// all of one size.
@@ -101,12 +78,7 @@ TEST_CASE("sampler_accuracy: orthants, whose centres are known", "[examples]") {
 TEST_CASE("sampler_accuracy: cones that are not there or broken are named", "[examples]") {
   const Alone alone;
   const auto refuse = [&](int status, const std::vector<std::string>& words,
-                          const std::string& part) {
-    ChildProcess child(program, words);
-    CHECK(child.wait() == status);
-    CHECK(child.out().empty());
-    CHECK_THAT(child.errors(), ContainsSubstring(part));
-  };
+                          const std::string& part) { check_refused(program, status, words, part); };
   const std::vector<std::string> here{"--data", alone.folder.path().string(), "--seconds", "0.01"};
   refuse(1, here, "cone_12_5.csv was not found");
   write_cones(alone.folder, "1,2\n3,4\n");

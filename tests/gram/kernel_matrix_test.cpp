@@ -13,6 +13,9 @@
 #include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
 #include "catch.hpp"
+#include "message_of.hpp"
+
+using test_support::message_of;
 
 namespace {
 
@@ -24,16 +27,6 @@ bpm::RowMatrix<Scalar> random_inputs(Eigen::Index rows, Eigen::Index cols, std::
     inputs.data()[i] = static_cast<Scalar>(2 * bpm::uniform_unit(engine) - 1);
   }
   return inputs;
-}
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace
@@ -99,4 +92,11 @@ TEST_CASE("kernel matrices say what is wrong with the inputs") {
   CHECK_THROWS_AS(bpm::kernel_matrix(kernel, x), std::invalid_argument);
   CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, bpm::RowMatrix<double>(0, 3)); }) ==
         "kernel_matrix: inputs are empty, expected one or more");
+  const bpm::RowMatrix<double> nothing(0, 3);
+  CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, nothing, wide.leftCols(3)); }) ==
+        "kernel_matrix: x is empty, expected one input or more");
+  CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, wide.leftCols(3), nothing); }) ==
+        "kernel_matrix: z is empty, expected one input or more");
+  CHECK(message_of([&] { (void)bpm::kernel_diagonal_values(kernel, nothing); }) ==
+        "kernel_diagonal_values: inputs are empty, expected one or more");
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/inference/expectation_propagation.hpp"
 #include "bpm/interpolation/kernel_interpolator.hpp"
 #include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
@@ -145,6 +146,23 @@ TEST_CASE("centre-of-mass labels of a singular K use its rank, those of a soft b
   const RejectionMean soft_truth = rejection_mean(lower, signs, 200'000);
   CHECK(largest(soft.values - soft_truth.mean) <
         5 * largest(soft_truth.error) + 10 * soft.standard_error);
+}
+
+TEST_CASE("labels by expectation propagation, and none where it does not converge") {
+  bpm::RowMatrix<double> k = bpm::RowMatrix<double>::Identity(3, 3);
+  const Gram gram(k);
+  const Space space(gram, {1, -1, 1});
+  bpm::RandomStreams streams;
+  const bpm::CentreLabels labels =
+      bpm::centre_of_mass_labels(space, bpm::ExpectationPropagation{}, streams);
+  CHECK(labels.values[1] == Approx(-std::sqrt(2 / std::numbers::pi)));
+  const bpm::RowMatrix<double> equal = bpm::RowMatrix<double>::Ones(2, 2);
+  const Gram equal_gram(equal);
+  const Space empty(equal_gram, {1, -1});
+  CHECK_THROWS_AS(bpm::centre_of_mass_labels(empty, bpm::ExpectationPropagation{}, streams),
+                  bpm::NotConverged);
+  CHECK_THROWS_WITH(bpm::centre_of_mass_labels(empty, bpm::ExpectationPropagation{}, streams),
+                    Catch::Matchers::StartsWith("centre_of_mass_labels: "));
 }
 
 TEST_CASE("no labels where there is no version space, or no draw") {

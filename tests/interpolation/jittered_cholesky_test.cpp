@@ -69,11 +69,17 @@ TEST_CASE("a factor that only rounding has kept alive is not believed") {
   CHECK(factor.jitter() > 0);
   CHECK(factor.rcond() >= 1e-14);
   CHECK_THROWS_AS(bpm::JitteredCholesky(k, {.largest_jitter = 0}), bpm::NotPositiveDefinite);
-  CHECK_THROWS_WITH(
-      bpm::JitteredCholesky(1e-30 * Eigen::MatrixXd(Eigen::Vector2d(1, 1e-20).asDiagonal()),
-                            {.largest_jitter = 0}),
-      ContainsSubstring("has a reciprocal condition number of 1e-20, below 1e-14 (smallest pivot "
-                        "1e-50)"));
+  Eigen::Matrix2d close;
+  close << 1, 1 - 0x1p-50, 1 - 0x1p-50, 1;
+  CHECK_THROWS_WITH(bpm::JitteredCholesky(0x1p-100 * close, {.largest_jitter = 0}),
+                    ContainsSubstring("has a reciprocal condition number of ") &&
+                        ContainsSubstring(", below 1e-14 (smallest pivot "));
+}
+
+TEST_CASE("points of very different scale need no jitter") {
+  const bpm::JitteredCholesky factor(Eigen::MatrixXd(Eigen::Vector2d(1e20, 1).asDiagonal()));
+  CHECK(factor.jitter() == 0);
+  CHECK((factor.solve(Eigen::Vector2d(1e20, 3)) - Eigen::Vector2d(1, 3)).norm() < 1e-12);
 }
 
 TEST_CASE("an indefinite matrix fails at the top of the ladder and says how far it went") {

@@ -131,6 +131,19 @@ TEST_CASE("a matrix with no factor is refused at the top of the ladder") {
                     ContainsSubstring("with a jitter of 1e-07 on its diagonal, 1e-06 of the mean"));
 }
 
+TEST_CASE("a kernel that does not tell the inputs apart is refused") {
+  bpm::RowMatrix<double> inputs(4, 1);
+  inputs << 0, 1, 2, 3;
+  const std::vector<int> labels{0, 1, 0, 1};
+  CHECK_THROWS_WITH(
+      bpm::KernelInterpolator(bpm::Gaussian::from_sigma(1e6)).fit(inputs, labels),
+      Catch::Matchers::ContainsSubstring("no function passes through these values: with a jitter"));
+  CHECK_THROWS_AS(bpm::KernelInterpolator(bpm::Gaussian::from_sigma(1e6)).fit(inputs, labels),
+                  bpm::NotSeparable);
+  const auto fitted = bpm::KernelInterpolator(bpm::Gaussian::from_sigma(1.0)).fit(inputs, labels);
+  CHECK(fitted.predict(inputs) == labels);
+}
+
 TEST_CASE("inputs to predict are checked") {
   const Inputs x = random_inputs(6, 2, 8);
   const auto fitted = machine.fit(x, Labels{0, 1, 0, 1, 0, 1});

@@ -251,6 +251,23 @@ TEST_CASE("truncated normal: a run can be stopped") {
                     "TruncatedNormal::sample: stopped after 5 of 100 draws");
 }
 
+TEST_CASE("truncated normal: boxes in which flights would not end are refused") {
+  const Eigen::MatrixXd covariance = 4 * Eigen::MatrixXd::Identity(1, 1);
+  const auto make = [&](double low, double high) {
+    return bpm::TruncatedNormal(Eigen::VectorXd::Zero(1), covariance,
+                                Eigen::VectorXd::Constant(1, low),
+                                Eigen::VectorXd::Constant(1, high));
+  };
+  CHECK_THROWS_WITH(make(1, 1 + 1e-6),
+                    Catch::Matchers::ContainsSubstring("must be at least a millionth of the "
+                                                       "coordinate's deviation, 2"));
+  CHECK_THROWS_WITH(make(1e17, 1e18), Catch::Matchers::ContainsSubstring(
+                                          "must be within 1e6 deviations of the mean, 0"));
+  CHECK_THROWS_AS(make(-1e18, -1e17), std::invalid_argument);
+  bpm::RandomStreams streams;
+  CHECK(make(1, 1 + 1e-5).sample(3, {.burn_in = 2}, streams).allFinite());
+}
+
 TEST_CASE("truncated normal: errors name what is wrong") {
   using Catch::Matchers::ContainsSubstring;
   Box box{Eigen::VectorXd::Zero(2), Eigen::MatrixXd::Identity(2, 2), Eigen::VectorXd::Zero(2),

@@ -10,20 +10,9 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "message_of.hpp"
 
-namespace {
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-}  // namespace
+using test_support::message_of;
 
 TEST_CASE("a parameter grid holds every combination, the last parameter fastest") {
   const auto points = bpm::parameter_grid({{1, 2}, {5, 6, 7}});
@@ -44,6 +33,7 @@ TEST_CASE("geometric values stand in equal ratios between their ends") {
   for (std::size_t k = 0; k < 5; ++k) CHECK(values[k] == Approx(0.5 * std::pow(2.0, k)));
   CHECK(values.back() == 8);
   CHECK(bpm::geometric_values(3, 3, 1) == std::vector<double>{3});
+  CHECK(bpm::geometric_values(1e-300, 1e300, 3)[1] == Approx(1));
   CHECK(message_of([] { (void)bpm::geometric_values(0, 1, 2); }) ==
         "geometric_values: low is 0, must be positive and finite");
   CHECK(message_of([] { (void)bpm::geometric_values(2, 1, 2); }) ==

@@ -10,20 +10,13 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "message_of.hpp"
+
+using test_support::message_of;
 
 using bpm::NloptSettings;
 
 namespace {
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 double hill(const std::vector<double>& p) {
   return 3 - (p[0] - 1) * (p[0] - 1) - 2 * (p[1] + 0.5) * (p[1] + 0.5) -
@@ -66,6 +59,22 @@ TEST_CASE("a search stays in its box, lives with failures and tells when it was 
   CHECK(cut.points.size() <= 7);
 }
 
+TEST_CASE("points that fail are worse than any that works, however low its score") {
+  using Method = NloptSettings::Method;
+  const Method method = GENERATE(Method::nelder_mead, Method::subplex);
+  const auto low = [](const std::vector<double>& p) {
+    return p[0] + p[1] < 1 ? std::numeric_limits<double>::quiet_NaN()
+                           : -500 - (p[0] - 6) * (p[0] - 6) - (p[1] - 3) * (p[1] - 3);
+  };
+  const bpm::SearchResult found = bpm::nlopt_search(low, {1.2, 1.2},
+                                                    {.lower = {0, 0},
+                                                     .upper = {9, 9},
+                                                     .method = method,
+                                                     .tolerance = 1e-3,
+                                                     .max_evaluations = 1000});
+  CHECK(found.value > -500.1);
+}
+
 TEST_CASE("what a score throws comes out of the search") {
   const auto broken = [](const std::vector<double>&) -> double {
     throw std::runtime_error("the score is broken");
@@ -97,6 +106,6 @@ TEST_CASE("a search says what is wrong with its arguments") {
   CHECK(message_of([&] {
           (void)bpm::nlopt_search(nowhere, {0},
                                   {.lower = {-1}, .upper = {1}, .max_evaluations = 3});
-        }) == "nlopt_search: score is -infinity at all of 3 points: none of them works");
+        }) == "nlopt_search: start has the score -inf, must be a point that works");
 }
 #endif

@@ -141,8 +141,9 @@ struct CertifiedCBound {
   /// It holds with probability 1 - delta() over the training sample, the estimate of the
   /// complexity, and the inputs without labels.
   [[nodiscard]] double delta() const noexcept { return gibbs.confidence.total() + delta_agreement; }
-  [[nodiscard]] double value() const noexcept { return bound.value(); }
-  [[nodiscard]] bool vacuous() const noexcept { return bound.vacuous(); }
+  /// 1 where the two limits contradict each other, so that one of them has failed.
+  [[nodiscard]] double value() const noexcept { return bound.consistent() ? bound.value() : 1.0; }
+  [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 };
 
 /// The C-bound from a bound on the Gibbs error and an upper limit of the agreement, both of the

@@ -17,11 +17,13 @@ namespace bpm {
 
 /// Draws of label vectors Upsilon in R^n for the training points, voter by voter: `fill(first,
 /// labels, threads)` writes those of voters first, first + 1, ... to the columns of an n x count
-/// matrix. It is asked for all voters in order, each once, in blocks.
+/// matrix, in multiples of `unit()`, so that floats hold them whatever the scale of the kernel. It
+/// is asked for all voters in order, each once, in blocks.
 template <class S>
 concept LabelSource =
-    requires(S& source, std::uint64_t first, Eigen::MatrixXf& labels, unsigned threads) {
+    requires(S& source, std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned threads) {
       { source.points() } -> std::convertible_to<Eigen::Index>;
+      { source.unit() } -> std::convertible_to<double>;
       source.fill(first, labels, threads);
     };
 
@@ -40,7 +42,8 @@ template <class Factor>
 /// section 5): y_i times independent half normals of deviation det(K)^(1/(2n)).
 class IsotropicLabels {
  public:
-  /// Voter v uses stream (seed, streams.next + v).
+  /// Voter v uses stream (seed, streams.next + v). The caller's streams do not move on, since the
+  /// number of voters is not known: give another source others.
   /// \throws std::invalid_argument without points, on signs other than 1 and -1, or unless the
   ///         deviation is positive and finite.
   IsotropicLabels(std::span<const signed char> signs, double deviation, RandomStreams streams)
@@ -56,16 +59,18 @@ class IsotropicLabels {
   }
 
   [[nodiscard]] Eigen::Index points() const noexcept { return std::ssize(signs_); }
+  /// The deviation.
+  [[nodiscard]] double unit() const noexcept { return deviation_; }
 
   /// Cost: one normal number a label.
-  void fill(std::uint64_t first, Eigen::MatrixXf& labels, unsigned /*threads*/) const {
+  void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned /*threads*/) const {
     std::vector<double> normals(signs_.size());
     for (Eigen::Index v = 0; v < labels.cols(); ++v) {
       RandomEngine engine = streams_.stream(streams_.next + first + static_cast<std::uint64_t>(v));
       Ziggurat::instance().fill(normals.data(), std::ssize(normals), engine);
       for (Eigen::Index i = 0; i < points(); ++i) {
         const auto k = static_cast<std::size_t>(i);
-        labels(i, v) = static_cast<float>(signs_[k] * deviation_ * std::abs(normals[k]));
+        labels(i, v) = static_cast<float>(signs_[k] * std::abs(normals[k]));
       }
     }
   }

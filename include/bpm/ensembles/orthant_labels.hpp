@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -29,11 +31,11 @@ struct OrthantLabelsSettings {
 /// digits. Memory: that of the law, and about 100 n doubles a chain.
 class OrthantLabels {
  public:
-  /// Chain c uses stream (seed, streams.next + c).
-  /// \throws std::invalid_argument unless chains >= 1, and as `OrthantChain`.
+  /// Chain c uses stream (seed, streams.next + c); as for `IsotropicLabels`, the caller's streams
+  /// do not move on. \throws std::invalid_argument unless chains >= 1, and as `OrthantChain`.
   OrthantLabels(const OrthantLaw& law, const RandomStreams& streams,
                 const OrthantLabelsSettings& settings = {})
-      : points_(law.points()), burn_in_(settings.burn_in) {
+      : points_(law.points()), burn_in_(settings.burn_in), unit_(largest_deviation(law)) {
     detail::check(settings.chains >= 1, "OrthantLabels", "chains", "is 0, must be 1 or more");
     for (std::size_t c = 0; c < settings.chains; ++c) {
       chains_.emplace_back(law, settings.chain, streams.stream(streams.next + c));
@@ -41,11 +43,15 @@ class OrthantLabels {
   }
 
   [[nodiscard]] Eigen::Index points() const noexcept { return points_; }
+  /// The largest prior deviation of a label.
+  [[nodiscard]] double unit() const noexcept { return unit_; }
 
   /// \throws std::invalid_argument unless voters are asked for in order.
-  void fill(std::uint64_t first, Eigen::MatrixXf& labels, unsigned threads) {
+  void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned threads) {
     detail::check(first == next_, "OrthantLabels::fill", "first", "is ", first,
                   ", must be the voter that follows, ", next_);
+    detail::check_size("OrthantLabels::fill", "labels", labels.rows(), points_,
+                       "rows: one per training point");
     const auto count = static_cast<std::uint64_t>(labels.cols());
     const auto chains = static_cast<std::uint64_t>(chains_.size());
     detail::parallel_for(threads, std::ssize(chains_), [&](unsigned, std::ptrdiff_t c) {
@@ -58,7 +64,7 @@ class OrthantLabels {
            v += chains) {
         chain.next(values.data());
         labels.col(static_cast<Eigen::Index>(v - first)) =
-            Eigen::Map<const Eigen::VectorXd>(values.data(), points_).cast<float>();
+            (Eigen::Map<const Eigen::VectorXd>(values.data(), points_) / unit_).cast<float>();
       }
     });
     next_ = first + count;
@@ -72,8 +78,17 @@ class OrthantLabels {
   }
 
  private:
+  [[nodiscard]] static double largest_deviation(const OrthantLaw& law) {
+    double largest = 0;
+    for (std::ptrdiff_t i = 0; i < law.points(); ++i) {
+      largest = std::max(largest, law.planes().variance(i));
+    }
+    return std::sqrt(largest);
+  }
+
   std::ptrdiff_t points_;
   std::uint64_t burn_in_;
+  double unit_;
   std::uint64_t next_ = 0;
   std::vector<OrthantChain> chains_;
 };

@@ -13,6 +13,8 @@
 #include "bpm/detail/check.hpp"
 #include "bpm/detail/normal.hpp"
 #include "bpm/detail/parallel.hpp"
+#include "bpm/detail/row_products.hpp"
+#include "bpm/detail/vector_ops.hpp"
 #include "bpm/ensembles/detail/normal_shares.hpp"
 #include "bpm/ensembles/label_sources.hpp"
 #include "bpm/ensembles/votes.hpp"
@@ -54,6 +56,8 @@ class PosteriorEnsemble {
     detail::check_size(f, "self", self.size(), cross.rows(), "one per input");
     detail::check(cross.allFinite(), f, "cross", "holds a number that is not finite");
     detail::check(self.allFinite(), f, "self", "holds a number that is not finite");
+    detail::check(self.minCoeff() >= 0, f, "self", "holds ", self.minCoeff(),
+                  ", k(x, x) must not be negative");
     const double needed = static_cast<double>(n) * static_cast<double>(cross.rows()) *
                               (sizeof(double) + sizeof(float)) +
                           static_cast<double>(n) * voter_block * sizeof(float);
@@ -80,8 +84,8 @@ class PosteriorEnsemble {
       }
       factor.matrixU().solveInPlace(part);
     });
-    inverse_deviations_ = deviations_.cwiseInverse().cwiseMin(1e30).cast<float>().array();
-    narrow_ = weights_.cast<float>();
+    narrow_.setZero(detail::padded<float>(n), cross.rows());
+    narrow_.topRows(n) = weights_.cast<float>();
   }
 
   /// n and t.
@@ -90,10 +94,12 @@ class PosteriorEnsemble {
 
   /// K_xX K^{-1} Upsilon for the labels given, t values: the interpolator of these labels. The
   /// posterior's Bayes point is that of the mean labels, since the outputs are linear in them.
-  /// \throws std::invalid_argument unless there is a label a training point.
+  /// \throws std::invalid_argument unless there is a finite label a training point.
   [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& labels) const {
     detail::check_size("PosteriorEnsemble::mean", "labels", labels.size(), points(),
                        "one per training point");
+    detail::check(labels.allFinite(), "PosteriorEnsemble::mean", "labels",
+                  "hold a number that is not finite");
     return weights_.transpose() * labels;
   }
 
@@ -113,6 +119,9 @@ class PosteriorEnsemble {
     detail::check_size(f, "source", source.points(), points(), "labels: one per training point");
     Votes result{.positive = Eigen::VectorXd::Zero(inputs()), .voters = voters, .integrated = true};
     const Eigen::Index pieces = (inputs() + input_block - 1) / input_block;
+    // Margins in deviations; a deviation of almost nothing is a sure vote.
+    const Eigen::ArrayXf scale =
+        (source.unit() / deviations_.array()).min(1e30).template cast<float>();
     Eigen::MatrixXf labels;
     for (std::uint64_t first = 0; first < voters; first += voter_block) {
       if (!control.go_on({.stage = "voters",
@@ -123,10 +132,10 @@ class PosteriorEnsemble {
       }
       const auto count =
           static_cast<Eigen::Index>(std::min<std::uint64_t>(voter_block, voters - first));
-      labels.resize(points(), count);
-      source.fill(first, labels, threads_);
+      labels.setZero(narrow_.rows(), count);
+      source.fill(first, labels.topRows(points()), threads_);
       detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
-        add_votes(labels, piece * input_block, result.positive);
+        add_votes(labels, scale, piece * input_block, result.positive);
       });
     }
     result.positive /= static_cast<double>(voters);
@@ -139,8 +148,8 @@ class PosteriorEnsemble {
   /// \throws std::invalid_argument unless there is a label a training point and margin > 0.
   [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& labels,
                                       double margin) const {
-    detail::check(margin > 0, "PosteriorEnsemble::votes_at_margin", "margin", "is ", margin,
-                  ", must be positive");
+    detail::check(margin > 0 && std::isfinite(margin), "PosteriorEnsemble::votes_at_margin",
+                  "margin", "is ", margin, ", must be positive and finite");
     Votes result{.positive = mean(labels), .voters = 0, .integrated = true};
     for (Eigen::Index i = 0; i < inputs(); ++i) {
       result.positive[i] = detail::normal_cdf(margin * result.positive[i] / deviations_[i]);
@@ -153,16 +162,24 @@ class PosteriorEnsemble {
   static constexpr std::uint64_t voter_block = 4096;
 
   /// Adds the votes of all columns of `labels` at inputs from `begin` on.
-  void add_votes(const Eigen::MatrixXf& labels, Eigen::Index begin, Eigen::VectorXd& sums) const {
+  void add_votes(const Eigen::MatrixXf& labels, const Eigen::ArrayXf& scale, Eigen::Index begin,
+                 Eigen::VectorXd& sums) const {
     constexpr Eigen::Index together = 256;
     const Eigen::Index count = std::min(input_block, inputs() - begin);
     Eigen::MatrixXf means(count, together);
     Eigen::ArrayXf part(count);
-    const auto inverse = inverse_deviations_.segment(begin, count);
+    std::vector<const float*> rows;
+    for (Eigen::Index i = 0; i < count; ++i) rows.push_back(narrow_.col(begin + i).data());
+    std::vector<const float*> voters;
+    const auto inverse = scale.segment(begin, count);
     for (Eigen::Index v = 0; v < labels.cols(); v += together) {
       const Eigen::Index width = std::min(together, labels.cols() - v);
       auto block = means.leftCols(width);
-      block.noalias() = narrow_.middleCols(begin, count).transpose() * labels.middleCols(v, width);
+      voters.clear();
+      for (Eigen::Index k = 0; k < width; ++k) voters.push_back(labels.col(v + k).data());
+      // Not Eigen's product, which under OpenMP starts threads of its own and sums in other orders.
+      detail::row_products<detail::ProductTerm, float>(voters.data(), width, rows.data(), count,
+                                                       labels.rows(), means.data(), count);
       part.setZero();  // Short sums in float, long ones in double.
       for (Eigen::Index k = 0; k < width; ++k) {
         block.col(k).array() *= inverse;
@@ -174,9 +191,8 @@ class PosteriorEnsemble {
 
   unsigned threads_;
   Eigen::MatrixXd weights_;  ///< K^{-1} K_Xx, n x t.
-  Eigen::MatrixXf narrow_;   ///< The same, for the votes.
+  Eigen::MatrixXf narrow_;   ///< The same for the votes, columns padded with zeros.
   Eigen::VectorXd deviations_;
-  Eigen::ArrayXf inverse_deviations_;
 };
 
 }  // namespace bpm

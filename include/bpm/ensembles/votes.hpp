@@ -15,7 +15,8 @@ namespace bpm {
 /// positive class, E_w 1[f(x; w) > 0].
 struct Votes {
   Eigen::VectorXd positive;  ///< n shares, 0 to 1.
-  /// How many classifiers the shares are means over; 0: infinitely many, the shares are exact.
+  /// How many classifiers of equal weight the shares are means over, or would be as good as; 0:
+  /// infinitely many, the shares are exact.
   std::uint64_t voters = 0;
   /// Whether each classifier's vote is a share itself, because part of the randomness has been
   /// integrated out (`PosteriorEnsemble`); else votes are 0 or 1.
@@ -40,15 +41,19 @@ struct Votes {
   Votes votes{.positive = Eigen::VectorXd::Zero(outputs.rows()),
               .voters = static_cast<std::uint64_t>(outputs.cols())};
   double total = 0;
+  double squares = 0;
   for (Eigen::Index n = 0; n < outputs.cols(); ++n) {
     const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(n)];
     detail::check(weight >= 0 && std::isfinite(weight), f, "weights", "hold ", weight,
                   " at classifier ", n, ", must be finite and not negative");
     votes.positive.array() += weight * (outputs.col(n).array() > 0).cast<double>();
     total += weight;
+    squares += weight * weight;
   }
   detail::check(total > 0, f, "weights", "are all zero");
   votes.positive /= total;
+  // Kish's effective number, rounded down but for the rounding of the sums.
+  votes.voters = static_cast<std::uint64_t>(total * total / squares * (1 + 1e-12));
   return votes;
 }
 

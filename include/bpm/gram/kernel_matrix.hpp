@@ -26,7 +26,8 @@ namespace bpm {
 /// How a kernel matrix is computed.
 struct KernelMatrixSettings {
   unsigned threads = 0;  ///< 0: as many as the machine runs. The values do not depend on it.
-  /// Bytes that the matrix, in double, may take, the block buffers beside it not counted.
+  /// Bytes that may be taken: 8 a value, and twice that for a symmetric matrix of doubles while it
+  /// is made; buffers for blocks are not counted.
   std::size_t memory = std::size_t{4} << 30U;
 };
 
@@ -93,6 +94,8 @@ template <class Kernel, InputSet I, InputSet J>
   check_inputs(z, "kernel_matrix");
   const std::ptrdiff_t rows = input_count(x);
   const std::ptrdiff_t cols = input_count(z);
+  detail::check(rows > 0, "kernel_matrix", "x", "is empty, expected one input or more");
+  detail::check(cols > 0, "kernel_matrix", "z", "is empty, expected one input or more");
   detail::check_matrix_memory(rows, cols, sizeof(double), settings.memory, "kernel_matrix");
   const PreparedInputs<I> left(x);
   const PreparedInputs<J> right(z);
@@ -137,6 +140,8 @@ template <class Kernel, InputSet I>
   requires KernelOn<Kernel, I>
 [[nodiscard]] Eigen::VectorXd kernel_diagonal_values(const Kernel& kernel, const I& inputs) {
   check_inputs(inputs, "kernel_diagonal_values");
+  detail::check(input_count(inputs) > 0, "kernel_diagonal_values", "inputs",
+                "are empty, expected one or more");
   const PreparedInputs<I> prepared(inputs);
   const auto diagonal = kernel_diagonal(kernel, prepared);
   Eigen::VectorXd values(prepared.size());

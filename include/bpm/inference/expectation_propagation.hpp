@@ -31,7 +31,10 @@ class EpState {
   [[nodiscard]] bool empty() const noexcept { return posterior_ == nullptr; }
   /// Only where not empty.
   [[nodiscard]] const EpPosterior& posterior() const noexcept { return *posterior_; }
-  [[nodiscard]] CentreOfMass centre() const { return posterior_->centre_of_mass(); }
+  /// Empty where there is no posterior.
+  [[nodiscard]] CentreOfMass centre() const {
+    return empty() ? CentreOfMass{} : posterior_->centre_of_mass();
+  }
 
  private:
   std::shared_ptr<const EpPosterior> posterior_;

@@ -42,11 +42,12 @@ struct CentreLabels {
   SamplerReport report{};
 };
 
-/// Runs a sampler of chains (`Billiard`, `KernelGibbs`) on a version space and gives the labels of
-/// its centre of mass, for `KernelInterpolator::fit_values`. With a soft boundary they belong to
-/// S = K + diag(lambda). With label noise they are those of that posterior, and may have other
-/// signs than the labels. \throws what the sampler throws, NotSeparable where it finds no
-/// classifier without training error, Stopped where it was stopped before the first draw.
+/// Runs a sampler of chains (`Billiard`, `KernelGibbs`), or `ExpectationPropagation`, on a version
+/// space and gives the labels of its centre of mass, for `KernelInterpolator::fit_values`. With a
+/// soft boundary they belong to S = K + diag(lambda). With label noise they are those of that
+/// posterior, and may have other signs than the labels. \throws what the sampler throws,
+/// NotSeparable where it finds no classifier without training error, Stopped where it was stopped
+/// before the first draw.
 template <class Sampler, VersionSpace Space>
   requires requires { typename Sampler::State; }
 [[nodiscard]] CentreLabels centre_of_mass_labels(const Space& space, const Sampler& sampler,
@@ -56,9 +57,12 @@ template <class Sampler, VersionSpace Space>
   CentreLabels labels;
   labels.report = sampler.sample(
       space, streams, control, [](const Draw&) {}, state);
-  if (state.centre().outputs.empty()) {
+  if (labels.report.draws == 0) {
     if (labels.report.stopped) {
       throw Stopped("centre_of_mass_labels: stopped before the first draw");
+    }
+    if (labels.report.undecided) {
+      throw NotConverged(detail::join("centre_of_mass_labels: ", labels.report.reason));
     }
     throw NotSeparable(detail::join("centre_of_mass_labels: ", labels.report.reason));
   }

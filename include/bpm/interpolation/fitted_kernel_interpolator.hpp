@@ -74,6 +74,13 @@ class FittedKernelInterpolator {
     matrix.diagonal().array() += settings.noise_variance;
     factor_ = std::make_shared<const JitteredCholesky>(matrix, settings.jitter);
     coefficients_ = factor_->solve(values_);
+    // A jitter may make a factor of a matrix that no function of the kernel's space agrees with.
+    if (settings.noise_variance == 0 && residual() > 0.1 * values_.cwiseAbs().maxCoeff()) {
+      throw NotSeparable(
+          detail::join(function, ": no function passes through these values: with a jitter of ",
+                       jitter(), " the best one misses them by up to ", residual(),
+                       "; take a kernel that tells the inputs apart, or set noise_variance > 0"));
+    }
   }
 
   /// f(x) of n inputs, n x columns(). Positive: the (positive) class. Cost: n times the training

@@ -161,7 +161,14 @@ class JitteredCholesky {
       return "has no Cholesky factor: a pivot is not positive";
     }
     rcond_ = factor_.rcond();
-    if (rcond_ >= smallest_rcond) {
+    // Points of very different scale make a small number too, which does no harm: what each pivot
+    // leaves of its diagonal entry does not depend on scales.
+    const auto& lower = factor_.matrixLLT();
+    double left = 1;
+    for (Eigen::Index i = 0; i < lower.rows(); ++i) {
+      left = std::min(left, lower(i, i) * lower(i, i) / (matrix(i, i) + jitter_));
+    }
+    if (rcond_ >= smallest_rcond || left >= std::sqrt(smallest_rcond)) {
       return {};
     }
     const double pivot = factor_.matrixLLT().diagonal().minCoeff();

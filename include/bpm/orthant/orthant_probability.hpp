@@ -39,15 +39,21 @@ struct OrthantSettings {
   double path_length = std::numbers::pi / 2;  ///< Of a trajectory, as for `OrthantChain`.
   std::size_t most_bytes = 0;                 ///< Memory that may be used; 0: no limit.
 
-  /// Bytes that `orthant_probability` holds at most, beside its argument.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads) const {
+  /// Bytes that `orthant_probability` holds at most, beside its argument. The number of stages is
+  /// known once they are chosen; before that (0), 8 + 2 sqrt(n) are supposed, more than kernel
+  /// matrices of digits take. The budget is checked both times.
+  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads,
+                                         std::size_t known_stages = 0) const {
     const auto n = static_cast<std::size_t>(detail::padded<double>(points));
     // The path's three matrices, as many again while it is made, two a thread; draws of a pilot;
     // the chains, of which there are about sqrt(n) and each is kept twice while it runs; two
     // numbers a draw.
-    const auto stages = static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
+    const auto stages = known_stages != 0
+                            ? known_stages
+                            : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
     const std::size_t matrices = n * n * (3 + std::max<std::size_t>(3, 2 * std::size_t{threads}));
-    const std::size_t kept = 2 * stages * (standard_error > 0 ? most_draws : draws);
+    // Vectors of draws grow by doubling.
+    const std::size_t kept = 4 * stages * (standard_error > 0 ? most_draws : draws);
     return sizeof(double) *
            (matrices + 2 * n * (pilot_draws + 64 * std::size_t{threads}) + stages * 80 * n + kept);
   }
@@ -75,12 +81,13 @@ struct OrthantProbability {
 
   /// An upper limit of log(1/P) that holds with this confidence, by Student's t for the error of
   /// the standard error: a limit for the bounds of "Kernel interpolation as a Bayes point machine",
-  /// Theorem 1, where the estimate itself is none. \throws std::invalid_argument unless the
-  /// confidence lies in [0.5, 0.9999].
+  /// Theorem 1, where the estimate itself is none. It is as good as the error bar: by
+  /// `annealed_noise` on many points that is too small, and this no certificate. \throws
+  /// std::invalid_argument unless the confidence lies in [0.5, 0.9995].
   [[nodiscard]] double upper_log_inverse(double confidence) const {
-    detail::check(confidence >= 0.5 && confidence <= 0.9999,
+    detail::check(confidence >= 0.5 && confidence <= 0.9995,
                   "OrthantProbability::upper_log_inverse", "confidence", "is ", confidence,
-                  ", must lie in [0.5, 0.9999]");
+                  ", must lie in [0.5, 0.9995]");
     if (standard_error == 0) {
       return -log_probability;
     }
@@ -118,7 +125,7 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
   result.log_probability = evidence.value;
   result.standard_error = evidence.standard_error;
   if (result.standard_error > 0) {
-    result.degrees_of_freedom = 7 * static_cast<double>(evidence.stages);  // 8 batches or more.
+    result.degrees_of_freedom = 7;  // 8 batches or more; one stage may hold all the variance.
   }
   result.stages = evidence.stages + 1;
   result.draws = evidence.steps;
@@ -210,10 +217,19 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
                                            "is scaled to 1; add to its diagonal"));
   }
   if (path.eigenvalues_below(1e-11) > 0) {
-    return detail::probability_by_noise(covariance, signs, streams);
+    result = detail::probability_by_noise(covariance, signs, streams);
+    result.reached =
+        settings.standard_error == 0 || result.standard_error <= settings.standard_error;
+    return result;
   }
   detail::OrthantStages<> stages(path, settings.path_length, control);
   stages.choose(settings.pilot_draws, settings.burn_in, 1.0, streams.stream(streams.next));
+  const std::size_t more = settings.bytes_needed(n, threads, stages.size());
+  if (settings.most_bytes != 0 && more > settings.most_bytes) {
+    throw BudgetTooSmall(detail::join(f, ": most_bytes is ", settings.most_bytes, ", ", n,
+                                      " points in ", stages.size(), " stages on ", threads,
+                                      " threads need ", more));
+  }
   const std::uint64_t first = streams.next + 1;
   result.method = OrthantMethod::covariance_path;
   result.stages = stages.size();

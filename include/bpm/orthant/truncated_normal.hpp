@@ -49,8 +49,9 @@ class TruncatedNormal {
  public:
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
   ///         and positive on its diagonal, the mean finite, and lower_i < upper_i, none of them not
-  ///         a number, all of n entries; NotPositiveDefinite where the covariance is singular or
-  ///         indefinite.
+  ///         a number, all of n entries, no side narrower than 1e-6 deviations or farther than 1e6
+  ///         from the mean (flights there would hardly end); NotPositiveDefinite where the
+  ///         covariance is singular or indefinite.
   TruncatedNormal(const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance,
                   const Eigen::VectorXd& lower, const Eigen::VectorXd& upper)
       : mean_(mean), lower_(lower), upper_(upper) {
@@ -68,6 +69,15 @@ class TruncatedNormal {
                     ", must be finite");
       detail::check(lower[i] < upper[i] && lower[i] < infinity && upper[i] > -infinity, f, "lower",
                     "at ", i, " is ", lower[i], ", must be below upper, ", upper[i]);
+      const double deviation = std::sqrt(covariance(i, i));
+      detail::check(upper[i] - lower[i] >= 1e-6 * deviation, f, "upper", "at ", i, " is ",
+                    upper[i] - lower[i],
+                    " above lower, must be at least a millionth of the "
+                    "coordinate's deviation, ",
+                    deviation, ": give it to the condition instead");
+      detail::check(lower[i] - mean[i] <= 1e6 * deviation && mean[i] - upper[i] <= 1e6 * deviation,
+                    f, "lower", "at ", i, " is ", lower[i], " and upper ", upper[i],
+                    ", must be within 1e6 deviations of the mean, ", mean[i]);
       const bool above = lower[i] == mean[i] && upper[i] == infinity;
       const bool below = upper[i] == mean[i] && lower[i] == -infinity;
       orthant = orthant && (above || below);

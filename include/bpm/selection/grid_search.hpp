@@ -49,7 +49,10 @@ namespace bpm {
   std::vector<double> values;
   for (std::size_t k = 0; k < count; ++k) {
     const double part = count == 1 ? 0.0 : static_cast<double>(k) / static_cast<double>(count - 1);
-    values.push_back(k + 1 == count && count > 1 ? high : low * std::pow(high / low, part));
+    values.push_back(k == 0 ? low
+                     : k + 1 == count
+                         ? high
+                         : std::exp((1 - part) * std::log(low) + part * std::log(high)));
   }
   return values;
 }

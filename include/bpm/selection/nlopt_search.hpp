@@ -50,6 +50,10 @@ double call_nlopt(unsigned count, const double* x, double* /*gradient*/, void* d
   // No exception may pass through a C library.
   try {
     const std::vector<double> point(x, x + count);
+    // Every method asks for the start first, whose score is known.
+    if (call.result->points.size() == 1 && point == call.result->points.front()) {
+      return call.result->value;
+    }
     double value = std::invoke(*call.score, point);
     if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
     call.result->points.push_back(point);
@@ -75,10 +79,10 @@ double call_nlopt(unsigned count, const double* x, double* /*gradient*/, void* d
 
 /// Searches for the parameters in a box that make `score(parameters)` largest, without derivatives,
 /// from `start`, by NLopt. Kernel parameters are best given as logarithms. A score of -infinity or
-/// not a number is a point that does not work.
+/// not a number is a point that does not work; the start must.
 /// \throws std::invalid_argument on sizes that disagree, bounds that are not finite or not in
-///         order, a start outside them, tolerance <= 0, max_evaluations < 1, or if no point has a
-///         score; what `score` throws.
+///         order, a start outside them or without a score, tolerance <= 0, max_evaluations < 1;
+///         what `score` throws.
 template <std::invocable<const std::vector<double>&> Score>
 [[nodiscard]] SearchResult nlopt_search(Score&& score, const std::vector<double>& start,
                                         const NloptSettings& settings) {
@@ -106,8 +110,16 @@ template <std::invocable<const std::vector<double>&> Score>
       nlopt_create(algorithm, static_cast<unsigned>(start.size())), &nlopt_destroy);
   detail::check(handle != nullptr, f, "method", "is not known to this NLopt");
   SearchResult result;
+  // The scale of failures comes from what works: the search must begin there.
+  const double first = std::invoke(score, start);
+  detail::check(std::isfinite(first), f, "start", "has the score ", first,
+                ", must be a point that works");
+  result.points.push_back(start);
+  result.values.push_back(first);
+  result.value = first;
+  result.best = start;
   using Plain = std::remove_reference_t<Score>;
-  detail::NloptCall<Plain> call{&score, &result, handle.get(), nullptr};
+  detail::NloptCall<Plain> call{&score, &result, handle.get(), nullptr, first};
   nlopt_set_max_objective(handle.get(), detail::call_nlopt<Plain>, &call);
   nlopt_set_lower_bounds(handle.get(), settings.lower.data());
   nlopt_set_upper_bounds(handle.get(), settings.upper.data());
@@ -120,8 +132,6 @@ template <std::invocable<const std::vector<double>&> Score>
   if (call.error) {
     std::rethrow_exception(call.error);
   }
-  detail::check(!result.best.empty(), f, "score", "is -infinity at all of ", result.points.size(),
-                " points: none of them works");
   // Rounding ends a search that can get no better; what it found stands.
   result.converged = code > 0 ? code != NLOPT_MAXEVAL_REACHED : code == NLOPT_ROUNDOFF_LIMITED;
   return result;

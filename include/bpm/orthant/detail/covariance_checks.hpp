@@ -11,7 +11,7 @@
 
 namespace bpm::detail {
 
-/// Throws unless the matrix is square, not empty, finite, symmetric to 1e-8 of its largest entry,
+/// Throws unless the matrix is square, not empty, finite, symmetric to 1e-8 of the diagonal,
 /// and positive on its diagonal. Cost: one pass.
 inline void check_covariance(std::string_view function, const Eigen::MatrixXd& covariance) {
   const char* const name = "covariance";
@@ -27,9 +27,9 @@ inline void check_covariance(std::string_view function, const Eigen::MatrixXd& c
     check(covariance(j, j) > 0, function, name, "at (", j, ", ", j, ") is ", covariance(j, j),
           ", must be positive");
   }
-  const double tolerance = 1e-8 * covariance.cwiseAbs().maxCoeff();
   for (Eigen::Index j = 0; j < n; ++j) {
     for (Eigen::Index i = 0; i < j; ++i) {
+      const double tolerance = 1e-8 * std::sqrt(covariance(i, i)) * std::sqrt(covariance(j, j));
       check(std::abs(covariance(i, j) - covariance(j, i)) <= tolerance, function, name, "at (", i,
             ", ", j, ") is ", covariance(i, j), " but at (", j, ", ", i, ") ", covariance(j, i),
             ": must be symmetric");
