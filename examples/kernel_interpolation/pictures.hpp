@@ -95,6 +95,8 @@ class Lines {
              "BPM, A");
   bounds.add(curve(results, [](const auto& r) { return r.bpm_bound_certified; }), line(orange),
              "BPM, log 1/P_Y, certified");
+  bounds.add(curve(results, [](const auto& r) { return r.bpm_bound_by_vote; }), line(green),
+             "BPM, by the vote, certified");
   bounds.add(curve(results, [](const auto& r) { return r.gibbs_bound_a; }), line(blue, 2),
              "Gibbs, A");
   bounds.add(curve(results, [](const auto& r) { return r.gibbs_bound_certified; }), line(blue),
@@ -112,10 +114,10 @@ class Lines {
   errors.add(curve(results, [](const auto& r) { return r.centroidal_error; }), points(green, 8),
              "centroidal");
   if (!digits.drawn && options.depth == 7) {
-    bounds.add(published(&PublishedRates::rademacher), points(grey, 1), "the paper\\'s");
-    bounds.add(published(&PublishedRates::gibbs_bound), points(blue, 1), "the paper\\'s");
-    errors.add(published(&PublishedRates::gibbs), points(blue, 1), "the paper\\'s");
-    errors.add(published(&PublishedRates::interpolator), points(green, 1), "the paper\\'s");
+    bounds.add(published(&PublishedRates::rademacher), points(grey, 1), "as published");
+    bounds.add(published(&PublishedRates::gibbs_bound), points(blue, 1), "as published");
+    errors.add(published(&PublishedRates::gibbs), points(blue, 1), "as published");
+    errors.add(published(&PublishedRates::interpolator), points(green, 1), "as published");
   }
   Lines at_margin(figure);
   const char* const shades[] = {"#9ECAE1", "#6BAED6", "#4292C6", "#2171B5", "#08519C", "#08306B"};
@@ -150,8 +152,10 @@ class Lines {
       << "set grid linecolor rgb '#DCDCDC' linewidth 0.6\n"
       << "set key top right samplen 2 font ',11'\nset logscale y\n"
       << "set xlabel 'training digits'\nset ylabel '%' offset 1,0\n"
-      << "set title 'bounds'\nset yrange [20:2000]\n"
-      << bounds.text() << "\nset title 'test errors'\nset yrange [3:70]\n"
+      << "set title 'bounds'\nset yrange [20:9000]\n"
+      << "set ytics (20, 30, 50, 70, 100, 200, 500, 1000)\n"
+      << bounds.text() << "\nset title 'test errors'\nset yrange [3:180]\n"
+      << "set ytics (3, 4, 5, 7, 10, 15, 20, 30, 40)\n"
       << errors.text() << "\nset title 'Gibbs error of the NN-GP posterior at a margin'\n"
       << "set logscale x\nset xlabel 'normalised margin'\nset yrange [3:70]\n"
       << at_margin.text() << "\nunset multiplot\n";
