@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iomanip>
+#include <map>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -125,15 +127,24 @@ inline void print_selection(std::ostream& out, const SelectionResult& result, co
   out << text.str() << std::flush;
 }
 
-/// Criteria against held-out error, a panel each.
+/// Criteria against held-out error, a panel each; criteria as differences from the best on the same
+/// subset, since subsets differ in both.
 [[nodiscard]] inline FigureScript selection_figure(const SelectionResult& result,
                                                    const EvenOdd& digits) {
   FigureScript figure;
+  std::map<std::uint64_t, bpm::KernelScore> best;
+  for (const ScoredKernel& kernel : result.kernels) {
+    bpm::KernelScore& score = best[kernel.subset];
+    score.log_evidence = std::max(score.log_evidence, kernel.score.log_evidence);
+    score.c_bound = std::min(score.c_bound, kernel.score.c_bound);
+  }
   std::vector<std::vector<double>> points[2];
   for (const ScoredKernel& kernel : result.kernels) {
     if (!kernel.score.failure.empty()) continue;
+    const bpm::KernelScore& score = best[kernel.subset];
     points[kernel.kernel.family == "gaussian" ? 0 : 1].push_back(
-        {kernel.score.log_evidence, kernel.score.c_bound, 100 * kernel.centre_error});
+        {score.log_evidence - kernel.score.log_evidence, kernel.score.c_bound - score.c_bound,
+         100 * kernel.centre_error});
   }
   const std::string gaussian = figure.add_data(points[0]);
   const std::string arc_cosine = figure.add_data(points[1]);
@@ -144,9 +155,9 @@ inline void print_selection(std::ostream& out, const SelectionResult& result, co
       << "set border 3 linecolor rgb '#404040'\nset tics nomirror\n"
       << "set grid linecolor rgb '#DCDCDC' linewidth 0.6\n"
       << "set ylabel 'test error of the centre of mass (%)' offset 0.5,0\n";
-  for (const auto& [column, label] :
-       {std::pair{1, "log evidence"}, std::pair{2, "C-bound, leave one out"}}) {
-    out << "set xlabel '" << label << "'\nset key " << (column == 1 ? "top right" : "top left")
+  for (const auto& [column, label] : {std::pair{1, "log evidence, below the best"},
+                                      std::pair{2, "C-bound, leave one out, above the best"}}) {
+    out << "set xlabel '" << label << "'\nset key top right\nset offsets 0,0,2,0"
         << "\nplot " << gaussian << " using " << column
         << ":3 with points pointtype 7 pointsize 0.6 linecolor rgb '#0072B2' title 'Gaussian', "
         << arc_cosine << " using " << column

@@ -15,6 +15,7 @@
 #include "bpm/detail/parallel.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/inference/expectation_propagation.hpp"
 #include "bpm/progress/observer.hpp"
 #include "bpm/random/streams.hpp"
 #include "bpm/samplers/billiard.hpp"
@@ -98,8 +99,22 @@ Measurement measure(Sampler sampler, const ReferenceCone& cone, const std::vecto
   return result;
 }
 
+/// Expectation propagation has no clock and no seed: it ends when it has converged.
+Measurement measure_propagation(const ReferenceCone& cone) {
+  const Gram gram(cone.kernel);
+  const double begin = thread_seconds();
+  const bpm::EpPosterior posterior = bpm::expectation_propagation(Space(gram, cone.labels));
+  const double seconds = thread_seconds() - begin;
+  const bpm::CentreOfMass centre = posterior.centre_of_mass();
+  return {.angle = cone.angle_to_centre(centre.coefficients, centre.norm),
+          .steps_per_second = static_cast<double>(posterior.sweeps) / std::max(1e-9, seconds)};
+}
+
 Measurement measure(std::string_view method, const ReferenceCone& cone,
                     const std::vector<double>& start, double seconds, std::uint64_t seed) {
+  if (method == "expectation_propagation") {
+    return measure_propagation(cone);
+  }
   if (method.starts_with("kernel_gibbs")) {
     bpm::KernelGibbs gibbs;
     gibbs.directions = method == "kernel_gibbs_input" ? bpm::GibbsDirection::input

@@ -13,8 +13,9 @@
 namespace bpm_examples {
 
 /// What is measured, in the order of the report.
-inline constexpr std::array<std::string_view, 5> accuracy_methods{
-    "geodesic", "geodesic_unrefreshed", "published", "kernel_gibbs", "kernel_gibbs_input"};
+inline constexpr std::array<std::string_view, 6> accuracy_methods{
+    "geodesic",     "geodesic_unrefreshed", "published",
+    "kernel_gibbs", "kernel_gibbs_input",   "expectation_propagation"};
 
 /// One method on one cone, over the seeds. An angle is infinite where a run was too short to end
 /// its burn-in.
@@ -25,7 +26,8 @@ struct AccuracyRow {
   double angle_median = 0;  ///< Radians.
   double angle_min = 0;
   double angle_max = 0;
-  double steps_per_second = 0;  ///< Bounces or steps a CPU second after the burn-in; median.
+  double steps_per_second = 0;  ///< Bounces or steps a CPU second after the burn-in, or sweeps of
+                                ///< expectation propagation, which ends by itself; median.
 };
 
 /// Told of the part that is done; false: stop.

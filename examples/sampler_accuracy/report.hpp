@@ -87,7 +87,8 @@ inline void print_accuracy(std::ostream& out, const std::vector<AccuracyRow>& ro
   text << "Angle to the centre of version space (rad) after " << options.seconds
        << " CPU seconds of one core, median, least and largest of " << options.seeds
        << (options.seeds == 1 ? " seed" : " seeds")
-       << ".\nThe start is not charged, the burn-in is; every setting is its default.\n";
+       << ".\nThe start is not charged, the burn-in is; every setting is its default. Expectation "
+          "propagation\nends by itself.\n";
   std::string cone;
   bool none = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -95,11 +96,11 @@ inline void print_accuracy(std::ostream& out, const std::vector<AccuracyRow>& ro
     if (row.cone != cone) {
       cone = row.cone;
       text << '\n'
-           << std::left << std::setw(22) << cone << std::right << std::setw(10) << "median"
+           << std::left << std::setw(26) << cone << std::right << std::setw(10) << "median"
            << std::setw(10) << "least" << std::setw(10) << "largest" << std::setw(16)
            << "steps / second" << '\n';
     }
-    text << "  " << std::left << std::setw(20) << row.method << std::right << std::setw(10)
+    text << "  " << std::left << std::setw(24) << row.method << std::right << std::setw(10)
          << angle_text(row.angle_median) << std::setw(10) << angle_text(row.angle_min)
          << std::setw(10) << angle_text(row.angle_max) << std::setw(16) << std::setprecision(3)
          << std::defaultfloat << row.steps_per_second << '\n';
@@ -128,8 +129,8 @@ inline void print_accuracy(std::ostream& out, const std::vector<AccuracyRow>& ro
                                                   double seconds) {
   using plot_detail::gnuplot_string;
   constexpr std::array<std::string_view, accuracy_methods.size()> titles{
-      "billiard, geodesic", "billiard, never refreshed", "billiard, published",
-      "kernel Gibbs, isotropic", "kernel Gibbs, inputs"};
+      "billiard, geodesic",      "billiard, never refreshed", "billiard, published",
+      "kernel Gibbs, isotropic", "kernel Gibbs, inputs",      "expectation propagation"};
   FigureScript figure;
   auto& out = figure.commands();
   std::ostringstream title;
@@ -164,7 +165,7 @@ inline void print_accuracy(std::ostream& out, const std::vector<AccuracyRow>& ro
     std::vector<std::vector<double>> points;
     for (const AccuracyRow& row : rows) {
       if (row.method == accuracy_methods[k]) {
-        const auto x = static_cast<double>(points.size()) - 0.36 + 0.144 * static_cast<double>(k);
+        const auto x = static_cast<double>(points.size()) - 0.36 + 0.12 * static_cast<double>(k);
         points.push_back({x, row.angle_median, row.angle_min, row.angle_max});
       }
     }

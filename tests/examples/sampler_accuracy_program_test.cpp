@@ -48,7 +48,7 @@ TEST_CASE("sampler_accuracy: orthants, whose centres are known", "[examples]") {
   REQUIRE(child.wait() == 0);
   CHECK_THAT(child.out(), ContainsSubstring("volesti's best walk"));
   const Json rows = Json::parse(read_text(alone.path("a.json")));
-  REQUIRE(rows.size() == 20);
+  REQUIRE(rows.size() == 24);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     CAPTURE(row.dump());
@@ -69,7 +69,9 @@ TEST_CASE("sampler_accuracy: orthants, whose centres are known", "[examples]") {
   CHECK(rows[2]["method"] == "published");
   CHECK(rows[3]["method"] == "kernel_gibbs");
   CHECK(rows[4]["method"] == "kernel_gibbs_input");
-  CHECK(rows[19]["cone"] == "cone_400_10");
+  CHECK(rows[5]["method"] == "expectation_propagation");
+  CHECK(rows[5]["angle_min"] == rows[5]["angle_max"]);
+  CHECK(rows[23]["cone"] == "cone_400_10");
   if (draws_plots()) {
     CHECK_THAT(read_text(alone.path("a.svg")), ContainsSubstring("</svg>"));
   }
