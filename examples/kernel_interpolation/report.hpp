@@ -82,7 +82,8 @@ namespace report_detail {
                                 {"value", point.value},
                                 {"log_evidence", point.log_evidence},
                                 {"centre_of_mass_error", point.centre_error},
-                                {"centroidal_error", point.centroidal_error}});
+                                {"centroidal_error", point.centroidal_error},
+                                {"jitter", point.jitter}});
     }
     entry["data"] = digits.name();
     list.push_back(std::move(entry));

@@ -55,7 +55,8 @@ std::vector<StudyPoint> run_study(const EvenOdd& digits, const SignedDigits& tra
                       .log_evidence = posterior.log_evidence,
                       .centre_error = error(
                           Eigen::Map<const Eigen::VectorXd>(labels.data(), std::ssize(labels))),
-                      .centroidal_error = error(train.labels())});
+                      .centroidal_error = error(train.labels()),
+                      .jitter = factor.relative_jitter()});
   };
   const Values values(digits, train, depth, threads);
   for (const double noise : {0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0}) {

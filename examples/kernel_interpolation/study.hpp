@@ -16,6 +16,7 @@ struct StudyPoint {
   double log_evidence = 0;  ///< Of the labels, under the varied prior.
   double centre_error = 0;
   double centroidal_error = 0;
+  double jitter = 0;  ///< Relative, that the interpolators' factor needed.
 };
 
 /// Why the centre of mass errs more than the centroid, on one training set:

@@ -220,3 +220,13 @@ TEST_CASE("EP refuses settings out of range") {
   refuse({.damping = 1.5}, "damping is 1.5, must be above 0 and at most 1");
   refuse({.factor_tolerance = -1}, "factor_tolerance is -1, must be at least 0 and below 1");
 }
+
+TEST_CASE("EP refuses kernel values of another shape") {
+  const auto posterior = expectation_propagation(orthant(3));
+  CHECK_THROWS_WITH(posterior.predict(Eigen::MatrixXd(2, 1), Eigen::VectorXd(1)),
+                    Equals("EpPosterior::predict: values has 2 entries, expected 3 (rows: one per "
+                           "pivot)"));
+  CHECK_THROWS_WITH(posterior.latent_variance(Eigen::MatrixXd(3, 2), Eigen::VectorXd(1)),
+                    Equals("EpPosterior::latent_variance: diagonal has 1 entries, expected 2 (one "
+                           "per input)"));
+}

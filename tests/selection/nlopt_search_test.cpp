@@ -100,6 +100,10 @@ TEST_CASE("a search says what is wrong with its arguments") {
         "nlopt_search: tolerance is 0, must be positive");
   CHECK(search({0, 0}, {.lower = {-1, -1}, .upper = {1, 1}, .max_evaluations = 0}) ==
         "nlopt_search: max_evaluations is 0, must be 1 or more");
+  CHECK(search({0, 0}, {.lower = {-1, -1},
+                        .upper = {1, 1},
+                        .method = static_cast<NloptSettings::Method>(7)}) ==
+        "nlopt_search: method is 7, must be bobyqa, nelder_mead or subplex");
   const auto nowhere = [](const std::vector<double>&) {
     return -std::numeric_limits<double>::infinity();
   };

@@ -35,7 +35,8 @@ struct CentreBound {
 
 /// Lemma 4: the Bayes point errs where the vote errs or where they disagree, so that its error is
 /// at most the Bayes error plus Delta, the share of inputs on which Bayes point and vote disagree.
-/// Needs no labels but for the Bayes error. \throws std::invalid_argument unless both lie in [0,
+/// Needs no labels but for the Bayes error.
+/// \throws std::invalid_argument unless both lie in [0,
 /// 1].
 [[nodiscard]] inline CentreBound centre_bound(double bayes_error, double disagreement) {
   detail::check_probability(bayes_error, "centre_bound", "bayes_error");

@@ -25,7 +25,8 @@ struct BpmBound {
 /// Theorem 1, in both forms: of the interpolator of the labels +-1 where `complexity` is
 /// `KernelComplexity::value()`, of that of the centre-of-mass labels where it is log(1 / P_Y).
 /// It holds for the exact centre; one that a sampler or an approximation has found is another
-/// classifier. \throws std::invalid_argument as `gibbs_bound`.
+/// classifier.
+/// \throws std::invalid_argument as `gibbs_bound`.
 [[nodiscard]] inline BpmBound bpm_bound(double complexity, std::ptrdiff_t points,
                                         const GibbsBoundSettings& settings = {}) {
   return {gibbs_bound(complexity, points, settings)};

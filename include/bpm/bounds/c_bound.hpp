@@ -47,7 +47,7 @@ struct CBound {
 ///
 ///     1 - (1 - 2 e)^2 / alpha,   alpha = E_x[ (E_w sign f(x; w))^2 ],
 ///
-/// for e < 1/2, and the Bayes point at most Delta more often. It falls with alpha and grows with e:
+/// for e < 1/2, and the Bayes point at most Delta more often. It grows with alpha and with e:
 /// an upper limit of each in their place gives a bound that holds when both do.
 /// \throws std::invalid_argument unless the rates lie in [0, 1] and the agreement is positive where
 ///         e < 1/2.
@@ -89,7 +89,8 @@ struct CBound {
 /// The agreement of an infinite ensemble from that of V independent voters, each input's mean sign
 /// squared: that is (1 - alpha) / V too large on average, since each voter agrees with itself. May
 /// be below 0 by chance. To be used in estimates; a certified bound leaves the bias in, on the safe
-/// side. \throws std::invalid_argument unless the agreement lies in [0, 1] and voters >= 2.
+/// side.
+/// \throws std::invalid_argument unless the agreement lies in [0, 1] and voters >= 2.
 [[nodiscard]] inline double unbiased_agreement(double agreement, std::ptrdiff_t voters) {
   detail::check_probability(agreement, "unbiased_agreement", "agreement");
   detail::check(voters >= 2, "unbiased_agreement", "voters", "is ", voters, ", must be 2 or more");
@@ -149,7 +150,8 @@ struct CertifiedCBound {
 /// The C-bound from a bound on the Gibbs error and an upper limit of the agreement, both of the
 /// same posterior. Says nothing where the former is 1/2 or more. For the Bayes point instead of the
 /// vote give an upper limit of Delta, say `kl_upper_inverse(share, log(1 / delta) / inputs)`, and
-/// count its delta. \throws std::invalid_argument as `agreement_upper_limit`, unless the deltas
+/// count its delta.
+/// \throws std::invalid_argument as `agreement_upper_limit`, unless the deltas
 /// together are below 1, or if the disagreement is not in [0, 1].
 [[nodiscard]] inline CertifiedCBound certified_c_bound(const GibbsBound& gibbs,
                                                        const AgreementSample& sample,
@@ -168,7 +170,8 @@ struct ThreeWayConfidence {
   double agreement = 0;
 };
 
-/// A third of delta each. \throws std::invalid_argument unless delta lies between 0 and 1.
+/// A third of delta each.
+/// \throws std::invalid_argument unless delta lies between 0 and 1.
 [[nodiscard]] inline ThreeWayConfidence three_way_confidence(double delta) {
   detail::check_delta(delta, "three_way_confidence", "delta");
   return {{delta / 3, delta / 3}, delta / 3};

@@ -16,12 +16,12 @@ namespace bpm {
 /// The complexity A(k, X, Y) = KL(Q_iso || P_GP) of the centroidal kernel interpolator, by its
 /// terms ("Kernel Interpolation as a Bayes Point Machine", section 5 and lemma 8):
 ///
-///     A = n (log 2 - 1/2) + det(K)^(1/n) ((1/2 - 1/pi) tr K^-1 + Y' K^-1 Y / pi)  >=  log(1 /
-///     P_Y),
+///     A = n (log 2 - 1/2) + det(K)^(1/n) ((1/2 - 1/pi) tr K^-1 + Y' K^-1 Y / pi),
 ///
-/// P_Y the probability of the labels' orthant under N(0, K). It is the same for K and for any
-/// multiple of K, and n log 2 for a diagonal one with equal entries. det(K)^(1/n) and the terms
-/// that it multiplies are kept as logarithms: nothing overflows at n = 5000.
+/// which is at least log(1 / P_Y), P_Y the probability of the labels' orthant under N(0, K). It is
+/// the same for K and for any multiple of K, and n log 2 for a diagonal one with equal entries.
+/// det(K)^(1/n) and the terms that it multiplies are kept as logarithms: nothing overflows at n =
+/// 5000.
 struct KernelComplexity {
   std::ptrdiff_t points = 0;      ///< n.
   double log_determinant = 0;     ///< log det K.
@@ -85,7 +85,8 @@ struct KernelComplexity {
                            labels.squaredNorm());
 }
 
-/// From the kernel matrix. \throws std::invalid_argument as above and on what `JitteredCholesky`
+/// From the kernel matrix.
+/// \throws std::invalid_argument as above and on what `JitteredCholesky`
 /// refuses, NotPositiveDefinite where K has no factor without jitter: that of another matrix is not
 /// added unasked. Cost: 2 n^3 / 3 multiply-adds.
 [[nodiscard]] inline KernelComplexity kernel_complexity(const Eigen::MatrixXd& kernel_matrix,

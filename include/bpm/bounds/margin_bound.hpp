@@ -38,7 +38,8 @@ struct MarginBound {
 /// 2 log m + 1) / m, with V >= (1 - sqrt(1 - Gamma^2))^d / 2 the share of the sphere within the
 /// angle arcsin Gamma of w, all of which makes no training error; log 2 + 1 is rounded up to 2. The
 /// caveat: where d = m, as for most kernels, margins below 0.91 never give less than 1. The prior
-/// is even on the sphere of a kernel that was fixed before the data. \throws std::invalid_argument
+/// is even on the sphere of a kernel that was fixed before the data.
+/// \throws std::invalid_argument
 /// unless 0 < margin <= 1, points and dimension are 1 or more, and
 ///         delta lies between 0 and 1.
 [[nodiscard]] inline MarginBound margin_bound(double margin, std::ptrdiff_t points,

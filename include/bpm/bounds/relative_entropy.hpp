@@ -71,7 +71,8 @@ inline void check_delta(double value, const char* function, const char* argument
 }  // namespace detail
 
 /// kl(q || p) = q log(q / p) + (1 - q) log((1 - q) / (1 - p)), in nats; infinity where p is 0 or 1
-/// and q is not. \throws std::invalid_argument unless both lie in [0, 1].
+/// and q is not.
+/// \throws std::invalid_argument unless both lie in [0, 1].
 [[nodiscard]] inline double binary_relative_entropy(double q, double p) {
   const char* const f = "binary_relative_entropy";
   detail::check_probability(q, f, "q");

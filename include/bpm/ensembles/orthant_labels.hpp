@@ -32,7 +32,8 @@ struct OrthantLabelsSettings {
 class OrthantLabels {
  public:
   /// Chain c uses stream (seed, streams.next + c); as for `IsotropicLabels`, the caller's streams
-  /// do not move on. \throws std::invalid_argument unless chains >= 1, and as `OrthantChain`.
+  /// do not move on.
+  /// \throws std::invalid_argument unless chains >= 1, and as `OrthantChain`.
   OrthantLabels(const OrthantLaw& law, const RandomStreams& streams,
                 const OrthantLabelsSettings& settings = {})
       : points_(law.points()), burn_in_(settings.burn_in), unit_(largest_deviation(law)) {

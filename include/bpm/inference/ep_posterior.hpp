@@ -94,7 +94,8 @@ struct EpPosterior {
   /// The variances of the latent outputs of n inputs. Column j of `values` (r x n) is k(x_p, x_j)
   /// with the pivots, in the order of `pivots`, without lambda; `diagonal` is k(x_j, x_j). With a =
   /// L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost: r^2 multiply-adds an
-  /// input. \throws std::invalid_argument on sizes that disagree.
+  /// input.
+  /// \throws std::invalid_argument on sizes that disagree.
   template <class Derived>
   [[nodiscard]] Eigen::VectorXd latent_variance(const Eigen::MatrixBase<Derived>& values,
                                                 const Eigen::VectorXd& diagonal) const {

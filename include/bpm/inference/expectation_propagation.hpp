@@ -75,7 +75,8 @@ struct ExpectationPropagation {
 
   using State = EpState;
 
-  /// Makes the one draw. See `Sampler`. \throws std::invalid_argument on settings out of range.
+  /// Makes the one draw. See `Sampler`.
+  /// \throws std::invalid_argument on settings out of range.
   template <VersionSpace Space, DrawSink Sink>
   SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
                        Sink&& sink) const {
@@ -93,7 +94,6 @@ struct ExpectationPropagation {
     const char* const f = "ExpectationPropagation";
     detail::check(state.empty(), f, "state",
                   "holds a posterior already: its one draw is made, and there are no more to add");
-    detail::check(space.size() > 0, f, "space", "has no points");
     SamplerReport report;
     if (!control.go_on({.stage = "factor", .draws_total = draws})) {
       report.stopped = true;

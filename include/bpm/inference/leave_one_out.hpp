@@ -33,7 +33,8 @@ struct LeaveOneOut {
 /// other site it is 5e-7. Source: C. Rasmussen, C.
 /// Williams, "Gaussian Processes for Machine Learning", MIT Press 2006, section 5.4.2; M. Opper, O.
 /// Winther, "Gaussian processes for classification: mean-field algorithms", Neural Computation 12,
-/// 2000. \throws std::invalid_argument if the posterior is empty.
+/// 2000.
+/// \throws std::invalid_argument if the posterior is empty.
 [[nodiscard]] inline LeaveOneOut leave_one_out(const EpPosterior& posterior) {
   const auto m = static_cast<Eigen::Index>(posterior.outputs.size());
   detail::check(m > 0, "leave_one_out", "posterior", "is of no point");

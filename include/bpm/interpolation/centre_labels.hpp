@@ -22,7 +22,8 @@ namespace bpm {
 ///
 /// A normal vector of the r-dimensional span has a uniform direction, that given the signs is w,
 /// and a norm independent of it, with mean E[chi_r]. What the paper calls intractable is one run of
-/// a sampler. \throws std::invalid_argument unless there are outputs and rank is 1 or more.
+/// a sampler.
+/// \throws std::invalid_argument unless there are outputs and rank is 1 or more.
 [[nodiscard]] inline Eigen::VectorXd centre_labels(const CentreOfMass& centre,
                                                    std::ptrdiff_t rank) {
   detail::check(!centre.outputs.empty(), "centre_labels", "centre",
@@ -45,7 +46,8 @@ struct CentreLabels {
 /// Runs a sampler of chains (`Billiard`, `KernelGibbs`), or `ExpectationPropagation`, on a version
 /// space and gives the labels of its centre of mass, for `KernelInterpolator::fit_values`. With a
 /// soft boundary they belong to S = K + diag(lambda). With label noise they are those of that
-/// posterior, and may have other signs than the labels. \throws what the sampler throws,
+/// posterior, and may have other signs than the labels.
+/// \throws what the sampler throws,
 /// NotSeparable where it finds no classifier without training error, Stopped where it was stopped
 /// before the first draw.
 template <class Sampler, VersionSpace Space>

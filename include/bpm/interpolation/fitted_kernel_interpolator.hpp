@@ -122,7 +122,8 @@ class FittedKernelInterpolator {
 
   /// K_xx - K_xX S^-1 K_Xx of n inputs: the variance of the Gaussian process given any values at
   /// the training inputs, the same for all classes, at least 0. Cost: n^2 / 2 multiply-adds an
-  /// input. With a `PrecomputedKernel`, of `PrecomputedRows`. \throws as `decision_values`.
+  /// input. With a `PrecomputedKernel`, of `PrecomputedRows`.
+  /// \throws as `decision_values`.
   template <class Inputs>
   [[nodiscard]] Eigen::VectorXd variances(const Inputs& inputs) const {
     Eigen::VectorXd result(input_rows(inputs));

@@ -57,10 +57,9 @@ namespace detail {
 /// well conditioned.
 class JitteredCholesky {
  public:
-  /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric to
-  /// 1e-6
-  ///         of its largest entry and with a positive mean on its diagonal, and the settings are in
-  ///         range.
+  /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric
+  ///         to 1e-6 of its largest entry and with a positive mean on its diagonal, and the
+  ///         settings are in range.
   /// \throws NotPositiveDefinite if no jitter on the ladder was enough.
   explicit JitteredCholesky(const Eigen::MatrixXd& matrix, const JitterSettings& settings = {}) {
     const char* const f = "JitteredCholesky";
@@ -101,7 +100,8 @@ class JitteredCholesky {
   [[nodiscard]] Eigen::VectorXd inverse_diagonal() const {
     return detail::inverse_diagonal(factor_);
   }
-  /// (S + jitter I)^-1 times the columns. \throws std::invalid_argument unless there are n rows.
+  /// (S + jitter I)^-1 times the columns.
+  /// \throws std::invalid_argument unless there are n rows.
   [[nodiscard]] Eigen::MatrixXd solve(const Eigen::MatrixXd& columns) const {
     check_rows(columns, "JitteredCholesky::solve");
     return factor_.solve(columns);

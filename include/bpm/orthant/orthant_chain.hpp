@@ -89,7 +89,8 @@ class OrthantChain {
       : law_(std::move(law)), ball_(law_.planes(), checked(settings).path_length, engine) {
     ball_.half_normals(law_.planes());
   }
-  /// From labels inside the orthant. \throws std::invalid_argument also unless there is a finite
+  /// From labels inside the orthant.
+  /// \throws std::invalid_argument also unless there is a finite
   /// label of the right sign a point.
   OrthantChain(OrthantLaw law, const OrthantChainSettings& settings, RandomEngine engine,
                std::span<const double> start)

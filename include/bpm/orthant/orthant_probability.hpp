@@ -82,8 +82,8 @@ struct OrthantProbability {
   /// An upper limit of log(1/P) that holds with this confidence, by Student's t for the error of
   /// the standard error: a limit for the bounds of "Kernel interpolation as a Bayes point machine",
   /// Theorem 1, where the estimate itself is none. It is as good as the error bar: by
-  /// `annealed_noise` on many points that is too small, and this no certificate. \throws
-  /// std::invalid_argument unless the confidence lies in [0.5, 0.9995].
+  /// `annealed_noise` on many points that is too small, and this no certificate.
+  /// \throws std::invalid_argument unless the confidence lies in [0.5, 0.9995].
   [[nodiscard]] double upper_log_inverse(double confidence) const {
     detail::check(confidence >= 0.5 && confidence <= 0.9995,
                   "OrthantProbability::upper_log_inverse", "confidence", "is ", confidence,

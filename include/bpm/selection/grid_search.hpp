@@ -14,7 +14,8 @@
 namespace bpm {
 
 /// Every combination of the values of several parameters, the last one running fastest:
-/// {{1, 2}, {5, 6, 7}} makes 6 points of 2 parameters. \throws std::invalid_argument without
+/// {{1, 2}, {5, 6, 7}} makes 6 points of 2 parameters.
+/// \throws std::invalid_argument without
 /// parameters or if one has no value.
 [[nodiscard]] inline std::vector<std::vector<double>> parameter_grid(
     const std::vector<std::vector<double>>& values) {

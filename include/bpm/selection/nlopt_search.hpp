@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -103,12 +104,19 @@ template <std::invocable<const std::vector<double>&> Score>
                 ", must be positive");
   detail::check(settings.max_evaluations >= 1, f, "max_evaluations", "is 0, must be 1 or more");
 
-  nlopt_algorithm algorithm = NLOPT_LN_BOBYQA;
-  if (settings.method == NloptSettings::Method::nelder_mead) algorithm = NLOPT_LN_NELDERMEAD;
-  if (settings.method == NloptSettings::Method::subplex) algorithm = NLOPT_LN_SBPLX;
+  using Method = NloptSettings::Method;
+  const Method method = settings.method;
+  detail::check(
+      method == Method::bobyqa || method == Method::nelder_mead || method == Method::subplex, f,
+      "method", "is ", static_cast<int>(method), ", must be bobyqa, nelder_mead or subplex");
+  const nlopt_algorithm algorithm = method == Method::bobyqa        ? NLOPT_LN_BOBYQA
+                                    : method == Method::nelder_mead ? NLOPT_LN_NELDERMEAD
+                                                                    : NLOPT_LN_SBPLX;
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> handle(
       nlopt_create(algorithm, static_cast<unsigned>(start.size())), &nlopt_destroy);
-  detail::check(handle != nullptr, f, "method", "is not known to this NLopt");
+  if (handle == nullptr) {
+    throw std::bad_alloc();
+  }
   SearchResult result;
   // The scale of failures comes from what works: the search must begin there.
   const double first = std::invoke(score, start);
