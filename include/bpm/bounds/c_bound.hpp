@@ -76,7 +76,7 @@ struct CBound {
   double agreement = 0;
   for (Eigen::Index i = 0; i < votes.size(); ++i) {
     const double vote = votes[i];
-    const int sign = signs.data()[i];
+    const double sign = signs.data()[i];
     detail::check(std::abs(vote) <= 1, f, "votes", "at ", i, " is ", vote, ", must lie in [-1, 1]");
     detail::check(sign == 1 || sign == -1, f, "signs", "at ", i, " is ", sign, ", must be 1 or -1");
     gibbs += (1 - sign * vote) / 2;

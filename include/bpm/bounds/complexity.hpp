@@ -75,7 +75,7 @@ struct KernelComplexity {
   detail::check_size(f, "signs", signs.size(), factor.rows(), "one per point");
   Eigen::VectorXd labels(factor.rows());
   for (Eigen::Index i = 0; i < labels.size(); ++i) {
-    const int sign = signs.data()[i];
+    const double sign = signs.data()[i];
     detail::check(sign == 1 || sign == -1, f, "signs", "at ", i, " is ", sign, ", must be 1 or -1");
     labels[i] = sign;
   }

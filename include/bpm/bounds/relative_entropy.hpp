@@ -48,7 +48,7 @@ template <class Predicate>
 [[nodiscard]] double first_double(double end, Predicate&& reached) {
   // Doubles that are not negative have the order of their bits.
   std::uint64_t low = 0;
-  std::uint64_t high = std::bit_cast<std::uint64_t>(end);
+  auto high = std::bit_cast<std::uint64_t>(end);
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (reached(std::bit_cast<double>(middle))) {

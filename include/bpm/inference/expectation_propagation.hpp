@@ -170,6 +170,7 @@ struct ExpectationPropagation {
     std::vector<PointIndex> support = posterior.pivots;
     std::sort(support.begin(), support.end());
     std::vector<double> coefficients;
+    coefficients.reserve(support.size());
     for (const PointIndex i : support) {
       coefficients.push_back(posterior.coefficients.data()[i] / norm);
     }

@@ -23,6 +23,7 @@ struct LatentOutputs {
 [[nodiscard]] inline std::vector<std::ptrdiff_t> places_of(const std::vector<PointIndex>& pivots,
                                                            const std::vector<PointIndex>& support) {
   std::vector<std::ptrdiff_t> places;
+  places.reserve(pivots.size());
   for (const PointIndex point : pivots) {
     places.push_back(std::lower_bound(support.begin(), support.end(), point) - support.begin());
   }
