@@ -22,6 +22,12 @@ else()
   target_compile_options(bpm_flags INTERFACE ${bpm_warnings})
 endif()
 
+# bpm_program_flags: what examples and benchmarks take beside, where only their working is looked at.
+add_library(bpm_program_flags INTERFACE)
+if(NOT BPM_FAST_PROGRAMS AND NOT MSVC)
+  target_compile_options(bpm_program_flags INTERFACE -O1)
+endif()
+
 if(BPM_NATIVE)
   check_cxx_compiler_flag(-march=native BPM_HAS_MARCH_NATIVE)
   if(BPM_HAS_MARCH_NATIVE)

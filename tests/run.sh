@@ -125,7 +125,9 @@ if [[ $quick == no ]]; then
   prefix=()
 fi
 
-configure release -DCMAKE_CXX_COMPILER=g++ -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_BENCHMARKS=ON
+# The programs run here on next to nothing.
+configure release -DCMAKE_CXX_COMPILER=g++ -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_BENCHMARKS=ON \
+  -DBPM_FAST_PROGRAMS=OFF
 build release all all_verify_interface_header_sets
 run_tests release
 

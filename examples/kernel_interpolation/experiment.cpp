@@ -130,8 +130,10 @@ class Experiment {
     isotropic(centroidal);
     if (options_.parts.ep) ep();
     if (options_.parts.billiard) billiard();
-    if (options_.parts.nested) nested(delta);
-    if (options_.parts.exact) exact(delta);
+    // A singular kernel matrix (depth 1 and more digits than pixels) has no orthant to draw from.
+    const bool regular = factor_.jitter() == 0;
+    if (options_.parts.nested && regular) nested(delta);
+    if (options_.parts.exact && regular) exact(delta);
     if (options_.study && result_.subset == 0) {
       begin("study");
       result_.study = run_study(digits_, data_.train, options_.depth, control_.threads);
