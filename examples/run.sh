@@ -21,7 +21,8 @@ log="$(mktemp)"
 trap 'rm -f "$log"' EXIT
 build() {
   (cd "$root" &&
-    cmake --preset release -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_TESTS=OFF -DBPM_BUILD_BENCHMARKS=OFF &&
+    cmake --preset release -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_TESTS=OFF -DBPM_BUILD_BENCHMARKS=OFF \
+      -DBPM_FAST_PROGRAMS=ON &&
     cmake --build --preset release --target mnist --parallel "$(nproc)")
 }
 say "Building examples/mnist (release, for this machine) ..."
