@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <benchmark/benchmark.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/ensembles/label_sources.hpp"
+#include "bpm/ensembles/posterior_ensemble.hpp"
+#include "bpm/gram/kernel_matrix.hpp"
+#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/inference/expectation_propagation.hpp"
+#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/orthant/orthant_probability.hpp"
+#include "bpm/random/streams.hpp"
+#include "bpm/version_space/cone.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+#include "digit_data.hpp"
+
+// Even against odd drawn digits, arc-cosine kernel of depth 7. expectation_propagation/<n>: from
+// the cone to convergence, one thread; sweeps told. orthant_probability/<n>: to a standard error of
+// 0.5 of log P, all threads; the error told. posterior_votes/<n>: voters of the isotropic posterior
+// on 2048 inputs, all threads; items are votes.
+
+namespace {
+
+struct Problem {
+  explicit Problem(std::ptrdiff_t count) {
+    const bpm_benchmarks::DigitData<double> digits(count);
+    const bpm_benchmarks::DigitData<double> others(2048, 1'000'000);
+    const bpm::ArcCosine kernel(7);
+    gram = bpm::kernel_matrix(kernel, digits.inputs);
+    cross = bpm::kernel_matrix(kernel, others.inputs, digits.inputs);
+    self = bpm::kernel_diagonal_values(kernel, others.inputs);
+    for (const int digit : digits.labels) {
+      signs.push_back(static_cast<signed char>(digit % 2 == 0 ? 1 : -1));
+    }
+  }
+
+  bpm::RowMatrix<double> gram;
+  Eigen::MatrixXd cross;
+  Eigen::VectorXd self;
+  std::vector<signed char> signs;
+};
+
+void expectation_propagation(benchmark::State& state) {
+  const Problem problem(state.range(0));
+  const bpm::PrecomputedGram<double> gram(problem.gram);
+  const bpm::Cone cone =
+      bpm::make_cone(bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>(gram, problem.signs));
+  for (auto _ : state) {
+    const bpm::EpPosterior posterior = bpm::expectation_propagation(cone);
+    state.counters["sweeps"] = static_cast<double>(posterior.sweeps);
+  }
+}
+
+void orthant_probability(benchmark::State& state) {
+  const Problem problem(state.range(0));
+  const Eigen::MatrixXd covariance = problem.gram;
+  for (auto _ : state) {
+    bpm::RandomStreams streams;
+    const bpm::OrthantProbability found = bpm::orthant_probability(
+        covariance, problem.signs, {.standard_error = 0.5}, streams, {.threads = 0});
+    state.counters["standard_error"] = found.standard_error;
+  }
+}
+
+void posterior_votes(benchmark::State& state) {
+  const Problem problem(state.range(0));
+  const Eigen::MatrixXd covariance = problem.gram;
+  const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
+  const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self);
+  const bpm::IsotropicLabels labels(problem.signs, std::exp(bpm::log_isotropic_deviation(factor)),
+                                    {});
+  constexpr std::uint64_t voters = 4096;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ensemble.votes(labels, voters).positive.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(voters * 2048));
+}
+
+BENCHMARK(expectation_propagation)->Arg(300)->Arg(1000)->Arg(2000)->Unit(benchmark::kMillisecond);
+BENCHMARK(orthant_probability)
+    ->Arg(300)
+    ->Arg(1000)
+    ->Arg(2000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK(posterior_votes)->Arg(300)->Arg(1000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
