@@ -38,8 +38,8 @@ class PosteriorEnsemble {
   /// From a Cholesky factor of K (n x n), the kernel values between the t inputs and the training
   /// points (t x n), and k(x, x) of the inputs.
   /// \throws std::invalid_argument if sizes disagree, without points or inputs, on values that are
-  ///         not finite, or if the factor has failed. BudgetTooSmall where `memory` bytes are less
-  ///         than what is needed.
+  ///         not finite, on a negative k(x, x), or if the factor has failed. BudgetTooSmall where
+  ///         `memory` bytes are less than what is needed.
   PosteriorEnsemble(const Eigen::LLT<Eigen::MatrixXd>& factor,
                     const Eigen::Ref<const Eigen::MatrixXd>& cross,
                     const Eigen::Ref<const Eigen::VectorXd>& self, unsigned threads = 0,
@@ -123,6 +123,7 @@ class PosteriorEnsemble {
     const Eigen::ArrayXf scale =
         (source.unit() / deviations_.array()).min(1e30).template cast<float>();
     Eigen::MatrixXf labels;
+    std::vector<VoteScratch> scratch(threads_);
     for (std::uint64_t first = 0; first < voters; first += voter_block) {
       if (!control.go_on({.stage = "voters",
                           .fraction = static_cast<double>(first) / static_cast<double>(voters),
@@ -132,10 +133,10 @@ class PosteriorEnsemble {
       }
       const auto count =
           static_cast<Eigen::Index>(std::min<std::uint64_t>(voter_block, voters - first));
-      labels.setZero(narrow_.rows(), count);
+      if (labels.cols() != count) labels.setZero(narrow_.rows(), count);  // The padding stays 0.
       source.fill(first, labels.topRows(points()), threads_);
-      detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
-        add_votes(labels, scale, piece * input_block, result.positive);
+      detail::parallel_for(threads_, pieces, [&](unsigned worker, std::ptrdiff_t piece) {
+        add_votes(labels, scale, piece * input_block, scratch.data()[worker], result.positive);
       });
     }
     result.positive /= static_cast<double>(voters);
@@ -145,7 +146,9 @@ class PosteriorEnsemble {
   /// The posterior given exact labels, those that an infinitely wide network interpolates at
   /// normalised margin gamma / sigma^L (section 4.2): votes Phi(margin mean(x) / deviation(x)),
   /// exactly. As the margin grows, they become those of the interpolator alone.
-  /// \throws std::invalid_argument unless there is a label a training point and margin > 0.
+  /// \throws std::invalid_argument unless there is a finite label a training point and the margin
+  /// is
+  ///         positive and finite.
   [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& labels,
                                       double margin) const {
     detail::check(margin > 0 && std::isfinite(margin), "PosteriorEnsemble::votes_at_margin",
@@ -161,16 +164,24 @@ class PosteriorEnsemble {
   static constexpr Eigen::Index input_block = 256;
   static constexpr std::uint64_t voter_block = 4096;
 
+  /// What a thread keeps between blocks.
+  struct VoteScratch {
+    Eigen::MatrixXf means;
+    Eigen::ArrayXf part;
+    std::vector<const float*> rows;
+    std::vector<const float*> voters;
+  };
+
   /// Adds the votes of all columns of `labels` at inputs from `begin` on.
   void add_votes(const Eigen::MatrixXf& labels, const Eigen::ArrayXf& scale, Eigen::Index begin,
-                 Eigen::VectorXd& sums) const {
+                 VoteScratch& scratch, Eigen::VectorXd& sums) const {
     constexpr Eigen::Index together = 256;
     const Eigen::Index count = std::min(input_block, inputs() - begin);
-    Eigen::MatrixXf means(count, together);
-    Eigen::ArrayXf part(count);
-    std::vector<const float*> rows;
+    auto& [means, part, rows, voters] = scratch;
+    means.resize(count, together);
+    part.resize(count);
+    rows.clear();
     for (Eigen::Index i = 0; i < count; ++i) rows.push_back(narrow_.col(begin + i).data());
-    std::vector<const float*> voters;
     const auto inverse = scale.segment(begin, count);
     for (Eigen::Index v = 0; v < labels.cols(); v += together) {
       const Eigen::Index width = std::min(together, labels.cols() - v);

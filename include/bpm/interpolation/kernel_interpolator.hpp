@@ -42,7 +42,9 @@ class KernelInterpolator {
   /// larger is the positive one.
   /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
   ///         finite, one class only (so, of one input), settings out of range.
-  /// \throws NotSeparable on equal inputs with different labels, unless there is noise.
+  /// \throws NotSeparable, unless there is noise, on equal inputs with different labels, and where
+  ///         the kernel does not tell the inputs apart, so that the best function with a jitter
+  ///         misses a value by a tenth of the largest.
   /// \throws NotPositiveDefinite where no jitter on the ladder is enough (see `JitterSettings`).
   /// \throws KernelValueError on kernel values that are not finite or near overflow, such as those
   ///         of an input of norm 0 under `ArcCosine`.

@@ -55,7 +55,8 @@ class BayesPointMachine {
   ///         finite, labels that are not of two classes, settings out of range.
   /// \throws NotSeparable if no classifier without training error was found (names lambda).
   /// \throws NotConverged if an approximation (`ExpectationPropagation`) did not reach its
-  /// tolerance. \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
+  ///         tolerance.
+  /// \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
   /// \throws KernelValueError on kernel values that are not finite or near overflow.
   /// \throws Stopped if stopped before the first draw.
   template <InputSet I, Observer O = IgnoreProgress>

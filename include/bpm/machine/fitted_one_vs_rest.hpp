@@ -97,7 +97,8 @@ class FittedOneVsRest {
   /// disowns has the ratios of its probabilities as well. The most probable class need not be the
   /// predicted one, that of the largest mean: classes differ in variance and in scale.
   /// Only with samplers that leave a posterior; cost: as `decision_values`, and r^2 multiply-adds
-  /// an input and class. \throws as `decision_values`.
+  /// an input and class.
+  /// \throws as `decision_values`.
   template <class Inputs>
     requires detail::PosteriorSampler<Sampler>
   [[nodiscard]] Eigen::MatrixXd predict_probability(const Inputs& inputs) const {

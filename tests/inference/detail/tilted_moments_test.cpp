@@ -41,7 +41,7 @@ Moments quadrature(double mean, double variance, double from, double to, Likelih
 TEST_CASE("truncated normal: the middle by its definition, the tail by its series") {
   for (const double z : {-1.9, -1.0, 0.0, 0.5, 3.0, 9.0}) {
     CAPTURE(z);
-    const auto law = bpm::detail::truncated_normal(z);
+    const auto law = bpm::detail::truncated_moments(z);
     const Moments truth = quadrature(0, 1, -z, -z + 25, [](double) { return 1.0; });
     CHECK(law.log_mass == Approx(std::log(truth.mass)).epsilon(1e-10).margin(1e-12));
     CHECK(law.hazard == Approx(truth.mean).epsilon(1e-9).margin(1e-12));
@@ -50,7 +50,7 @@ TEST_CASE("truncated normal: the middle by its definition, the tail by its serie
   }
   for (const double x : {30.0, 100.0, 1e4, 1e8, 1e140}) {
     CAPTURE(x);
-    const auto law = bpm::detail::truncated_normal(-x);
+    const auto law = bpm::detail::truncated_moments(-x);
     const double q = 1 / x / x;
     const double error = 2000 * q * q * q * q + 4e-16;  // Of the series, and rounding.
     CHECK(std::abs(law.excess * x - (1 - 2 * q + 10 * q * q - 74 * q * q * q)) < error);
@@ -61,8 +61,8 @@ TEST_CASE("truncated normal: the middle by its definition, the tail by its serie
 }
 
 TEST_CASE("truncated normal: nothing jumps where one formula takes over from the other") {
-  const auto below = bpm::detail::truncated_normal(std::nextafter(-3.0, -4.0));
-  const auto above = bpm::detail::truncated_normal(std::nextafter(-3.0, -1.0));
+  const auto below = bpm::detail::truncated_moments(std::nextafter(-3.0, -4.0));
+  const auto above = bpm::detail::truncated_moments(std::nextafter(-3.0, -1.0));
   CHECK(below.hazard == Approx(above.hazard).epsilon(1e-13));
   CHECK(below.excess == Approx(above.excess).epsilon(1e-13));
   CHECK(below.variance == Approx(above.variance).epsilon(1e-12));

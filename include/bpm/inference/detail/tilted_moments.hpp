@@ -10,15 +10,15 @@ namespace bpm::detail {
 /// What is left of a standard normal number u that is known to exceed -z, as functions of z alone.
 /// None is a difference of numbers that are nearly equal, so that all are right to rounding, at
 /// z = -30 and at z = -1e8.
-struct TruncatedNormal {
+struct TruncatedMoments {
   double log_mass;  ///< log Phi(z).
   double hazard;    ///< lambda = phi(z) / Phi(z): E[u].
   double excess;    ///< z + lambda: E[u + z] > 0; about 1 / -z far below zero.
   double variance;  ///< 1 - lambda (z + lambda): Var[u], in (0, 1); about 1 / z^2 far below zero.
 };
 
-[[nodiscard]] inline TruncatedNormal truncated_normal(double z) {
-  TruncatedNormal result{log_normal_cdf(z), 0, 0, 0};
+[[nodiscard]] inline TruncatedMoments truncated_moments(double z) {
+  TruncatedMoments result{log_normal_cdf(z), 0, 0, 0};
   if (z > -3) {
     result.hazard = normal_hazard(z);
     result.excess = z + result.hazard;
@@ -63,7 +63,7 @@ struct TiltedLaw {
 [[nodiscard]] inline TiltedLaw tilted_law(double mean, double variance, double noise) {
   const double total = variance + noise * noise;
   const double s = std::sqrt(total);
-  const TruncatedNormal law = truncated_normal(mean / s);
+  const TruncatedMoments law = truncated_moments(mean / s);
   const double rest = noise * noise + variance * law.variance;
   TiltedLaw result;
   result.log_mass = law.log_mass;
