@@ -38,9 +38,9 @@ struct AgreementCheck {
 /// fewer than V: a failure by little may then be chance.
 /// \throws std::invalid_argument unless there are points and draws, the sizes agree, all is finite,
 ///         and delta lies between 0 and 1.
-[[nodiscard]] inline AgreementCheck agreement_check(const Eigen::MatrixXd& outputs,
-                                                    const Eigen::VectorXd& centre,
-                                                    double delta = 1e-6) {
+template <class = void>
+[[nodiscard]] AgreementCheck agreement_check(const Eigen::MatrixXd& outputs,
+                                             const Eigen::VectorXd& centre, double delta = 1e-6) {
   const char* const f = "agreement_check";
   detail::check(outputs.rows() > 0 && outputs.cols() > 0, f, "outputs", "is ", outputs.rows(),
                 " x ", outputs.cols(), ", expected one point and one draw or more");
@@ -59,7 +59,9 @@ struct AgreementCheck {
       continue;
     }
     const double side = centre[i] > 0 ? 1 : -1;
-    const auto agree = static_cast<double>((side * outputs.row(i).array() >= 0).count()) / draws;
+    std::ptrdiff_t same = 0;
+    for (Eigen::Index j = 0; j < outputs.cols(); ++j) same += side * outputs(i, j) >= 0 ? 1 : 0;
+    const double agree = static_cast<double>(same) / draws;
     sum += agree;
     ++decided;
     if (result.point < 0 || agree < result.smallest) {

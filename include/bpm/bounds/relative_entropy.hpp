@@ -60,11 +60,13 @@ template <class Predicate>
   return std::bit_cast<double>(high);
 }
 
-inline void check_probability(double value, const char* function, const char* argument) {
+template <class = void>
+void check_probability(double value, const char* function, const char* argument) {
   check(value >= 0 && value <= 1, function, argument, "is ", value, ", must lie in [0, 1]");
 }
 
-inline void check_delta(double value, const char* function, const char* argument) {
+template <class = void>
+void check_delta(double value, const char* function, const char* argument) {
   check(value > 0 && value < 1, function, argument, "is ", value, ", must lie between 0 and 1");
 }
 
@@ -73,7 +75,8 @@ inline void check_delta(double value, const char* function, const char* argument
 /// kl(q || p) = q log(q / p) + (1 - q) log((1 - q) / (1 - p)), in nats; infinity where p is 0 or 1
 /// and q is not.
 /// \throws std::invalid_argument unless both lie in [0, 1].
-[[nodiscard]] inline double binary_relative_entropy(double q, double p) {
+template <class = void>
+[[nodiscard]] double binary_relative_entropy(double q, double p) {
   const char* const f = "binary_relative_entropy";
   detail::check_probability(q, f, "q");
   detail::check_probability(p, f, "p");
@@ -94,7 +97,8 @@ inline void check_delta(double value, const char* function, const char* argument
 
 /// The largest p >= q with kl(q || p) <= c: 1 - exp(-c) for q = 0, and 1 for q = 1. Rounded up.
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
-[[nodiscard]] inline double kl_upper_inverse(double q, double c) {
+template <class = void>
+[[nodiscard]] double kl_upper_inverse(double q, double c) {
   const char* const f = "kl_upper_inverse";
   detail::check_probability(q, f, "q");
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
@@ -111,7 +115,8 @@ inline void check_delta(double value, const char* function, const char* argument
 
 /// The smallest p <= q with kl(q || p) <= c: exp(-c) for q = 1, and 0 for q = 0. Rounded down.
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
-[[nodiscard]] inline double kl_lower_inverse(double q, double c) {
+template <class = void>
+[[nodiscard]] double kl_lower_inverse(double q, double c) {
   const char* const f = "kl_lower_inverse";
   detail::check_probability(q, f, "q");
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
@@ -133,7 +138,8 @@ inline void check_delta(double value, const char* function, const char* argument
 /// The smallest q <= p with kl(q || p) <= c: with c = log(1 / delta) / N, the value below which the
 /// mean of N numbers falls with probability delta at most. 0 where none is that unlikely.
 /// \throws std::invalid_argument unless p lies in [0, 1] and c is not negative.
-[[nodiscard]] inline double kl_lower_deviation(double p, double c) {
+template <class = void>
+[[nodiscard]] double kl_lower_deviation(double p, double c) {
   const char* const f = "kl_lower_deviation";
   detail::check_probability(p, f, "p");
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");

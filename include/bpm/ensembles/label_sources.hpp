@@ -46,6 +46,7 @@ class IsotropicLabels {
   /// number of voters is not known: give another source others.
   /// \throws std::invalid_argument without points, on signs other than 1 and -1, or unless the
   ///         deviation is positive and finite.
+  template <class = void>
   IsotropicLabels(std::span<const signed char> signs, double deviation, RandomStreams streams)
       : signs_(signs.begin(), signs.end()), deviation_(deviation), streams_(streams) {
     const char* const f = "IsotropicLabels";
@@ -63,6 +64,7 @@ class IsotropicLabels {
   [[nodiscard]] double unit() const noexcept { return deviation_; }
 
   /// Cost: one normal number a label.
+  template <class = void>
   void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned /*threads*/) const {
     std::vector<double> normals(signs_.size());
     for (Eigen::Index v = 0; v < labels.cols(); ++v) {

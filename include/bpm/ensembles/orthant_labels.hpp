@@ -34,6 +34,7 @@ class OrthantLabels {
   /// Chain c uses stream (seed, streams.next + c); as for `IsotropicLabels`, the caller's streams
   /// do not move on.
   /// \throws std::invalid_argument unless chains >= 1, and as `OrthantChain`.
+  template <class = void>
   OrthantLabels(const OrthantLaw& law, const RandomStreams& streams,
                 const OrthantLabelsSettings& settings = {})
       : points_(law.points()), burn_in_(settings.burn_in), unit_(largest_deviation(law)) {
@@ -48,6 +49,7 @@ class OrthantLabels {
   [[nodiscard]] double unit() const noexcept { return unit_; }
 
   /// \throws std::invalid_argument unless voters are asked for in order.
+  template <class = void>
   void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned threads) {
     detail::check(first == next_, "OrthantLabels::fill", "first", "is ", first,
                   ", must be the voter that follows, ", next_);
@@ -64,8 +66,10 @@ class OrthantLabels {
       for (std::uint64_t v = first + (own + chains - first % chains) % chains; v < first + count;
            v += chains) {
         chain.next(values.data());
-        labels.col(static_cast<Eigen::Index>(v - first)) =
-            (Eigen::Map<const Eigen::VectorXd>(values.data(), points_) / unit_).cast<float>();
+        float* column = &labels(0, static_cast<Eigen::Index>(v - first));
+        for (std::ptrdiff_t i = 0; i < points_; ++i) {
+          column[i] = static_cast<float>(values.data()[i] / unit_);
+        }
       }
     });
     next_ = first + count;

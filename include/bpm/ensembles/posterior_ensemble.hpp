@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/detail/normal.hpp"
 #include "bpm/detail/parallel.hpp"
 #include "bpm/detail/row_products.hpp"
@@ -34,15 +35,21 @@ namespace bpm {
 ///
 /// Memory: 12 t n bytes. Cost to make: t n^2 multiply-adds.
 class PosteriorEnsemble {
+  template <class T>
+  using Matrix =
+      Eigen::Matrix<typename detail::Dependent<T>::Double, Eigen::Dynamic, Eigen::Dynamic>;
+  template <class T>
+  using Vector = Eigen::Matrix<typename detail::Dependent<T>::Double, Eigen::Dynamic, 1>;
+
  public:
   /// From a Cholesky factor of K (n x n), the kernel values between the t inputs and the training
   /// points (t x n), and k(x, x) of the inputs.
   /// \throws std::invalid_argument if sizes disagree, without points or inputs, on values that are
   ///         not finite, on a negative k(x, x), or if the factor has failed. BudgetTooSmall where
   ///         `memory` bytes are less than what is needed.
-  PosteriorEnsemble(const Eigen::LLT<Eigen::MatrixXd>& factor,
-                    const Eigen::Ref<const Eigen::MatrixXd>& cross,
-                    const Eigen::Ref<const Eigen::VectorXd>& self, unsigned threads = 0,
+  template <class T = double>
+  PosteriorEnsemble(const Eigen::LLT<Matrix<T>>& factor, const Eigen::Ref<const Matrix<T>>& cross,
+                    const Eigen::Ref<const Vector<T>>& self, unsigned threads = 0,
                     std::size_t memory = std::size_t{4} << 30U)
       : threads_(detail::thread_count(threads)) {
     const char* const f = "PosteriorEnsemble";
@@ -73,7 +80,8 @@ class PosteriorEnsemble {
     detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
       const Eigen::Index begin = piece * input_block;
       const Eigen::Index count = std::min(input_block, cross.rows() - begin);
-      auto part = weights_.middleCols(begin, count);
+      Matrix<T>& weights = weights_;
+      auto part = weights.middleCols(begin, count);
       part = cross.middleRows(begin, count).transpose();
       factor.matrixL().solveInPlace(part);
       for (Eigen::Index i = 0; i < count; ++i) {
@@ -85,7 +93,7 @@ class PosteriorEnsemble {
       factor.matrixU().solveInPlace(part);
     });
     narrow_.setZero(detail::padded<float>(n), cross.rows());
-    narrow_.topRows(n) = weights_.cast<float>();
+    narrow_.topRows(n) = static_cast<const Matrix<T>&>(weights_).template cast<float>();
   }
 
   /// n and t.
@@ -95,12 +103,14 @@ class PosteriorEnsemble {
   /// K_xX K^{-1} Upsilon for the labels given, t values: the interpolator of these labels. The
   /// posterior's Bayes point is that of the mean labels, since the outputs are linear in them.
   /// \throws std::invalid_argument unless there is a finite label a training point.
-  [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& labels) const {
+  template <class T = double>
+  [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Vector<T>>& labels) const {
     detail::check_size("PosteriorEnsemble::mean", "labels", labels.size(), points(),
                        "one per training point");
     detail::check(labels.allFinite(), "PosteriorEnsemble::mean", "labels",
                   "hold a number that is not finite");
-    return weights_.transpose() * labels;
+    const Matrix<T>& weights = weights_;
+    return weights.transpose() * labels;
   }
 
   /// sqrt(K_xx - K_xX K^{-1} K_Xx), t values.
@@ -111,19 +121,23 @@ class PosteriorEnsemble {
   /// point. The same bits whatever the number of threads.
   /// \throws std::invalid_argument without voters, or if the source's points are not the
   ///         ensemble's. Stopped if the control stops it.
-  template <LabelSource Source>
+  template <LabelSource Source, class Real = float>
   [[nodiscard]] Votes votes(Source&& source, std::uint64_t voters,
                             const RunControl& control = {}) const {
     const char* const f = "PosteriorEnsemble::votes";
     detail::check(voters > 0, f, "voters", "is 0, must be 1 or more");
     detail::check_size(f, "source", source.points(), points(), "labels: one per training point");
-    Votes result{.positive = Eigen::VectorXd::Zero(inputs()), .voters = voters, .integrated = true};
+    Votes result;
+    result.positive.setZero(inputs());
+    result.voters = voters;
+    result.integrated = true;
     const Eigen::Index pieces = (inputs() + input_block - 1) / input_block;
     // Margins in deviations; a deviation of almost nothing is a sure vote.
-    const Eigen::ArrayXf scale =
-        (source.unit() / deviations_.array()).min(1e30).template cast<float>();
-    Eigen::MatrixXf labels;
-    std::vector<VoteScratch> scratch(threads_);
+    const Vector<Source>& deviations = deviations_;
+    const Eigen::Array<Real, Eigen::Dynamic, 1> scale =
+        (source.unit() / deviations.array()).min(1e30).template cast<Real>();
+    Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> labels;
+    std::vector<VoteScratch<Real>> scratch(threads_);
     for (std::uint64_t first = 0; first < voters; first += voter_block) {
       if (!control.go_on({.stage = "voters",
                           .fraction = static_cast<double>(first) / static_cast<double>(voters),
@@ -149,11 +163,12 @@ class PosteriorEnsemble {
   /// \throws std::invalid_argument unless there is a finite label a training point and the margin
   /// is
   ///         positive and finite.
-  [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& labels,
+  template <class T = double>
+  [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Vector<T>>& labels,
                                       double margin) const {
     detail::check(margin > 0 && std::isfinite(margin), "PosteriorEnsemble::votes_at_margin",
                   "margin", "is ", margin, ", must be positive and finite");
-    Votes result{.positive = mean(labels), .voters = 0, .integrated = true};
+    Votes result{.positive = mean<T>(labels), .voters = 0, .integrated = true};
     for (Eigen::Index i = 0; i < inputs(); ++i) {
       result.positive[i] = detail::normal_cdf(margin * result.positive[i] / deviations_[i]);
     }
@@ -165,23 +180,27 @@ class PosteriorEnsemble {
   static constexpr std::uint64_t voter_block = 4096;
 
   /// What a thread keeps between blocks.
+  template <class Real>
   struct VoteScratch {
-    Eigen::MatrixXf means;
-    Eigen::ArrayXf part;
+    Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> means;
+    Eigen::Array<Real, Eigen::Dynamic, 1> part;
     std::vector<const float*> rows;
     std::vector<const float*> voters;
   };
 
   /// Adds the votes of all columns of `labels` at inputs from `begin` on.
-  void add_votes(const Eigen::MatrixXf& labels, const Eigen::ArrayXf& scale, Eigen::Index begin,
-                 VoteScratch& scratch, Eigen::VectorXd& sums) const {
+  template <class Labels, class Scale, class Sums>
+  void add_votes(const Labels& labels, const Scale& scale, Eigen::Index begin,
+                 VoteScratch<typename Labels::Scalar>& scratch, Sums& sums) const {
     constexpr Eigen::Index together = 256;
     const Eigen::Index count = std::min(input_block, inputs() - begin);
     auto& [means, part, rows, voters] = scratch;
     means.resize(count, together);
     part.resize(count);
     rows.clear();
-    for (Eigen::Index i = 0; i < count; ++i) rows.push_back(narrow_.col(begin + i).data());
+    for (Eigen::Index i = 0; i < count; ++i) {
+      rows.push_back(narrow_.data() + (begin + i) * narrow_.rows());
+    }
     const auto inverse = scale.segment(begin, count);
     for (Eigen::Index v = 0; v < labels.cols(); v += together) {
       const Eigen::Index width = std::min(together, labels.cols() - v);
@@ -196,7 +215,7 @@ class PosteriorEnsemble {
         block.col(k).array() *= inverse;
         detail::add_normal_cdf(block.col(k).array(), part);
       }
-      sums.segment(begin, count) += part.cast<double>().matrix();
+      sums.segment(begin, count) += part.template cast<double>().matrix();
     }
   }
 

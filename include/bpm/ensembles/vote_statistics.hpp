@@ -18,12 +18,14 @@ namespace bpm {
 
 namespace detail {
 
-inline void check_votes(const Votes& votes, std::string_view function) {
+template <class = void>
+void check_votes(const Votes& votes, std::string_view function) {
   check(votes.positive.size() > 0, function, "votes", "are of no input");
 }
 
-inline void check_signs(std::span<const signed char> labels, const Votes& votes,
-                        std::string_view function) {
+template <class = void>
+void check_signs(std::span<const signed char> labels, const Votes& votes,
+                 std::string_view function) {
   check_votes(votes, function);
   check_size(function, "labels", labels.size(), votes.positive.size(), "one per input");
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -36,7 +38,8 @@ inline void check_signs(std::span<const signed char> labels, const Votes& votes,
 
 /// The Gibbs error E_w E_x 1[sign f(x; w) != y]: the mean error of a classifier drawn at random.
 /// \throws std::invalid_argument without inputs, if sizes disagree, on labels other than 1 and -1.
-[[nodiscard]] inline double gibbs_error(const Votes& votes, std::span<const signed char> labels) {
+template <class = void>
+[[nodiscard]] double gibbs_error(const Votes& votes, std::span<const signed char> labels) {
   detail::check_signs(labels, votes, "gibbs_error");
   double sum = 0;
   for (Eigen::Index i = 0; i < votes.positive.size(); ++i) {
@@ -47,7 +50,8 @@ inline void check_signs(std::span<const signed char> labels, const Votes& votes,
 
 /// The Bayes error E_x 1[majority != y]: the error of the ensemble's majority vote.
 /// \throws as `gibbs_error`.
-[[nodiscard]] inline double bayes_error(const Votes& votes, std::span<const signed char> labels) {
+template <class = void>
+[[nodiscard]] double bayes_error(const Votes& votes, std::span<const signed char> labels) {
   detail::check_signs(labels, votes, "bayes_error");
   double errors = 0;
   for (Eigen::Index i = 0; i < votes.positive.size(); ++i) {
@@ -64,7 +68,8 @@ inline void check_signs(std::span<const signed char> labels, const Votes& votes,
 /// input, (V s^2 - 1) / (V - 1), and a mean below 0 is set to 0. Votes that are integrated have
 /// less of it, which is left in: the value is then high by at most 1 / V.
 /// \throws std::invalid_argument without inputs.
-[[nodiscard]] inline double gibbs_agreement(const Votes& votes) {
+template <class = void>
+[[nodiscard]] double gibbs_agreement(const Votes& votes) {
   detail::check_votes(votes, "gibbs_agreement");
   double sum = 0;
   const auto voters = static_cast<double>(votes.voters);
@@ -80,9 +85,10 @@ inline void check_signs(std::span<const signed char> labels, const Votes& votes,
 /// Inputs whose share lies within `doubt` of one half count as different: with finitely many
 /// voters their majority may not be the ensemble's.
 /// \throws std::invalid_argument without inputs, if sizes disagree, or if doubt is negative.
-[[nodiscard]] inline double bpm_bayes_disagreement(const Votes& votes,
-                                                   const Eigen::Ref<const Eigen::VectorXd>& outputs,
-                                                   double doubt = 0) {
+template <class = void>
+[[nodiscard]] double bpm_bayes_disagreement(const Votes& votes,
+                                            const Eigen::Ref<const Eigen::VectorXd>& outputs,
+                                            double doubt = 0) {
   const char* const f = "bpm_bayes_disagreement";
   detail::check_votes(votes, f);
   detail::check_size(f, "outputs", outputs.size(), votes.positive.size(), "one per input");
@@ -97,8 +103,9 @@ inline void check_signs(std::span<const signed char> labels, const Votes& votes,
 
 /// The error of a single classifier by its outputs; 0 counts as negative.
 /// \throws std::invalid_argument without inputs, if sizes disagree.
-[[nodiscard]] inline double error_of_outputs(const Eigen::Ref<const Eigen::VectorXd>& outputs,
-                                             std::span<const signed char> labels) {
+template <class = void>
+[[nodiscard]] double error_of_outputs(const Eigen::Ref<const Eigen::VectorXd>& outputs,
+                                      std::span<const signed char> labels) {
   const char* const f = "error_of_outputs";
   detail::check(outputs.size() > 0, f, "outputs", "are of no input");
   detail::check_size(f, "labels", labels.size(), outputs.size(), "one per input");

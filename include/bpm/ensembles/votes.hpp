@@ -30,23 +30,26 @@ struct Votes {
 /// 0 counts as negative. `weights`: one a classifier, not negative; empty: all the same.
 /// \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that are not
 ///         finite, or if weights are negative or all zero.
-[[nodiscard]] inline Votes votes_of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
-                                            std::span<const double> weights = {}) {
+template <class = void>
+[[nodiscard]] Votes votes_of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
+                                     std::span<const double> weights = {}) {
   const char* const f = "votes_of_outputs";
   detail::check(outputs.cols() > 0, f, "outputs", "have no column, expected one per classifier");
   detail::check(outputs.allFinite(), f, "outputs", "hold a number that is not finite");
   if (!weights.empty()) {
     detail::check_size(f, "weights", weights.size(), outputs.cols(), "one per classifier");
   }
-  Votes votes{.positive = Eigen::VectorXd::Zero(outputs.rows()),
-              .voters = static_cast<std::uint64_t>(outputs.cols())};
+  Votes votes;
+  votes.positive.setZero(outputs.rows());
   double total = 0;
   double squares = 0;
   for (Eigen::Index n = 0; n < outputs.cols(); ++n) {
     const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(n)];
     detail::check(weight >= 0 && std::isfinite(weight), f, "weights", "hold ", weight,
                   " at classifier ", n, ", must be finite and not negative");
-    votes.positive.array() += weight * (outputs.col(n).array() > 0).cast<double>();
+    for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
+      votes.positive[i] += outputs(i, n) > 0 ? weight : 0.0;
+    }
     total += weight;
     squares += weight * weight;
   }

@@ -72,6 +72,7 @@ struct EpPosterior {
   /// y_i E[d_i], the posterior mean of the latent outputs on the training set. Of the step this
   /// approximates the centre-of-mass labels, the mean of N(0, S) on the orthant of the labels
   /// ("Kernel interpolation as a Bayes point machine").
+  template <class = void>
   [[nodiscard]] std::vector<double> centre_labels() const {
     std::vector<double> values(outputs.size());
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = labels.data()[i] * outputs[i];
@@ -81,6 +82,7 @@ struct EpPosterior {
   /// The mean of the uniform law on version space: under the step likelihood the direction of w is
   /// uniform there and independent of its length, whose mean is E[chi_r], so that it is E[w] /
   /// E[chi_r]. With noise, where this does not hold, it is the same multiple of E[w].
+  template <class = void>
   [[nodiscard]] CentreOfMass centre_of_mass() const {
     const double scale = 1 / mean_chi(rank());
     CentreOfMass centre{coefficients, centre_labels(), 0};
@@ -133,6 +135,7 @@ struct EpPosterior {
   }
 
  private:
+  template <class = void>
   void check_sizes(Eigen::Index rows, Eigen::Index columns, Eigen::Index diagonal,
                    const char* function) const {
     detail::check_size(function, "values", rows, rank(), "rows: one per pivot");

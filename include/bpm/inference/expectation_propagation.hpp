@@ -146,6 +146,7 @@ struct ExpectationPropagation {
   }
 
   /// \throws std::invalid_argument on settings out of range.
+  template <class = void>
   void check_settings() const {
     const char* const f = "ExpectationPropagation";
     detail::check(draws == 1, f, "draws", "is ", draws,

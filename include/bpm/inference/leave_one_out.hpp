@@ -35,7 +35,8 @@ struct LeaveOneOut {
 /// Winther, "Gaussian processes for classification: mean-field algorithms", Neural Computation 12,
 /// 2000.
 /// \throws std::invalid_argument if the posterior is empty.
-[[nodiscard]] inline LeaveOneOut leave_one_out(const EpPosterior& posterior) {
+template <class = void>
+[[nodiscard]] LeaveOneOut leave_one_out(const EpPosterior& posterior) {
   const auto m = static_cast<Eigen::Index>(posterior.outputs.size());
   detail::check(m > 0, "leave_one_out", "posterior", "is of no point");
   LeaveOneOut result{.mean = Eigen::VectorXd(m),

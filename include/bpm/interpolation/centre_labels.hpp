@@ -24,13 +24,16 @@ namespace bpm {
 /// and a norm independent of it, with mean E[chi_r]. What the paper calls intractable is one run of
 /// a sampler.
 /// \throws std::invalid_argument unless there are outputs and rank is 1 or more.
-[[nodiscard]] inline Eigen::VectorXd centre_labels(const CentreOfMass& centre,
-                                                   std::ptrdiff_t rank) {
+template <class = void>
+[[nodiscard]] Eigen::VectorXd centre_labels(const CentreOfMass& centre, std::ptrdiff_t rank) {
   detail::check(!centre.outputs.empty(), "centre_labels", "centre",
                 "has no outputs, expected that of a run with draws");
   detail::check(rank >= 1, "centre_labels", "rank", "is ", rank, ", must be 1 or more");
   const auto count = static_cast<Eigen::Index>(centre.outputs.size());
-  return mean_chi(rank) * Eigen::Map<const Eigen::VectorXd>(centre.outputs.data(), count);
+  const double scale = mean_chi(rank);
+  Eigen::VectorXd labels(count);
+  for (Eigen::Index i = 0; i < count; ++i) labels[i] = scale * centre.outputs.data()[i];
+  return labels;
 }
 
 /// Centre-of-mass labels as a sampler has found them.

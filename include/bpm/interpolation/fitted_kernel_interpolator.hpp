@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/detail/parallel.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/interpolation/detail/training_columns.hpp"
@@ -52,11 +53,16 @@ namespace detail {
 /// S below is K + (noise_variance + jitter) I. Columns: one for two classes, else one a class.
 template <class Kernel, class Owned>
 class FittedKernelInterpolator {
+  // Dependent, so that expressions are compiled by those who use them.
+  using Real = typename detail::Dependent<Kernel>::Double;
+  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+  using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+
  public:
   template <InputSet I>
   FittedKernelInterpolator(const Kernel& kernel, const InterpolatorSettings& settings,
-                           const I& inputs, std::span<const int> labels,
-                           const Eigen::MatrixXd* values, const char* function)
+                           const I& inputs, std::span<const int> labels, const Matrix* values,
+                           const char* function)
       : settings_(settings),
         classes_(checked_classes(settings, inputs, labels, function)),
         columns_(kernel, inputs) {
@@ -69,7 +75,7 @@ class FittedKernelInterpolator {
     if (settings.noise_variance == 0) {
       check_equal_inputs(inputs, function);
     }
-    Eigen::MatrixXd matrix = detail::TrainingColumns<Kernel, Owned>::training_matrix(
+    Matrix matrix = detail::TrainingColumns<Kernel, Owned>::training_matrix(
         kernel, inputs, detail::thread_count(settings.threads), settings.memory, function);
     matrix.diagonal().array() += settings.noise_variance;
     factor_ = std::make_shared<const JitteredCholesky>(matrix, settings.jitter);
@@ -89,15 +95,15 @@ class FittedKernelInterpolator {
   /// \throws std::invalid_argument on another number of columns or numbers that are not finite.
   /// \throws KernelValueError on kernel values that are not finite or near overflow.
   template <class Inputs>
-  [[nodiscard]] Eigen::MatrixXd decision_values(const Inputs& inputs) const {
-    const detail::Coefficients coefficients = coefficients_;  // A row a point.
+  [[nodiscard]] Matrix decision_values(const Inputs& inputs) const {
+    const detail::PackedCoefficients coefficients(coefficients_);
     detail::Coefficients result = detail::Coefficients::Zero(input_rows(inputs), columns());
     columns_.for_each_block(
         inputs, false, detail::thread_count(settings_.threads),
         "FittedKernelInterpolator::decision_values",
         [&](unsigned, std::ptrdiff_t first, std::ptrdiff_t rows, const auto* values, const auto*) {
-          detail::add_outputs(values, rows, points(), points(), coefficients, 0,
-                              result.data() + first * columns());
+          detail::Buffer<double> widened;
+          coefficients.outputs(values, rows, points(), result.data() + first * columns(), widened);
         });
     return result;
   }
@@ -105,7 +111,7 @@ class FittedKernelInterpolator {
   /// The class of each row of decision values: of two by the sign, 0 counting as negative, of more
   /// the one with the largest value, the first among equals.
   /// \throws std::invalid_argument unless there are columns() columns.
-  [[nodiscard]] std::vector<int> labels_of(const Eigen::MatrixXd& decision_values) const {
+  [[nodiscard]] std::vector<int> labels_of(const Matrix& decision_values) const {
     detail::check_size("FittedKernelInterpolator::labels_of", "decision_values",
                        decision_values.cols(), columns(), "columns: as the machine gives them");
     std::vector<int> labels;
@@ -125,13 +131,13 @@ class FittedKernelInterpolator {
   /// input. With a `PrecomputedKernel`, of `PrecomputedRows`.
   /// \throws as `decision_values`.
   template <class Inputs>
-  [[nodiscard]] Eigen::VectorXd variances(const Inputs& inputs) const {
-    Eigen::VectorXd result(input_rows(inputs));
+  [[nodiscard]] Vector variances(const Inputs& inputs) const {
+    Vector result(input_rows(inputs));
     columns_.for_each_block(inputs, true, detail::thread_count(settings_.threads),
                             "FittedKernelInterpolator::variances",
                             [&](unsigned, std::ptrdiff_t first, std::ptrdiff_t rows,
                                 const auto* values, const auto* selves) {
-                              Eigen::MatrixXd block(points(), rows);
+                              Matrix block(points(), rows);
                               for (std::ptrdiff_t r = 0; r < rows; ++r) {
                                 for (std::ptrdiff_t j = 0; j < points(); ++j) {
                                   block(j, r) = static_cast<double>(values[r * points() + j]);
@@ -148,13 +154,13 @@ class FittedKernelInterpolator {
 
   /// f_(-i)(x_i), what the interpolator of all points but i gives at point i, n x columns(), by
   /// Upsilon_i - alpha_i / (S^-1)_ii. Cost: n^3 / 3 multiply-adds.
-  [[nodiscard]] Eigen::MatrixXd leave_one_out_outputs() const {
+  [[nodiscard]] Matrix leave_one_out_outputs() const {
     return leave_one_out(factor_->inverse_diagonal());
   }
   /// The share of training points whose class the interpolator of the others gets wrong. The jitter
   /// is that of all points.
   [[nodiscard]] double leave_one_out_error() const {
-    const Eigen::MatrixXd outputs = leave_one_out_outputs();
+    const Matrix outputs = leave_one_out_outputs();
     std::ptrdiff_t errors = 0;
     for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
       errors += winner(outputs, i) != static_cast<std::size_t>(label_places_.data()[i]) ? 1 : 0;
@@ -163,7 +169,7 @@ class FittedKernelInterpolator {
   }
 
   /// f at the training inputs: Upsilon - (noise_variance + jitter) alpha, n x columns().
-  [[nodiscard]] Eigen::MatrixXd training_outputs() const {
+  [[nodiscard]] Matrix training_outputs() const {
     return values_ - (settings_.noise_variance + jitter()) * coefficients_;
   }
   /// Largest |f(x_i) - Upsilon_i|: 0 but for rounding where nothing was added to the diagonal.
@@ -177,9 +183,9 @@ class FittedKernelInterpolator {
   /// Ascending; of two, the second is the positive one.
   [[nodiscard]] const std::vector<int>& classes() const noexcept { return classes_; }
   /// Upsilon, n x columns().
-  [[nodiscard]] const Eigen::MatrixXd& values() const noexcept { return values_; }
+  [[nodiscard]] const Matrix& values() const noexcept { return values_; }
   /// alpha = S^-1 Upsilon, n x columns().
-  [[nodiscard]] const Eigen::MatrixXd& coefficients() const noexcept { return coefficients_; }
+  [[nodiscard]] const Matrix& coefficients() const noexcept { return coefficients_; }
   /// The labels +1 and -1 of one column, as `kernel_complexity` takes them.
   /// \throws std::invalid_argument unless there is such a column.
   [[nodiscard]] std::vector<signed char> signs(std::ptrdiff_t column) const {
@@ -192,7 +198,7 @@ class FittedKernelInterpolator {
     return result;
   }
   /// Upsilon' S^-1 Upsilon of each column: the squared RKHS norm of f where nothing was added.
-  [[nodiscard]] Eigen::VectorXd norms_squared() const {
+  [[nodiscard]] Vector norms_squared() const {
     return values_.cwiseProduct(coefficients_).colwise().sum().transpose();
   }
 
@@ -230,7 +236,7 @@ class FittedKernelInterpolator {
   }
 
   /// The place of the class that a row of outputs is for.
-  [[nodiscard]] std::size_t winner(const Eigen::MatrixXd& outputs, Eigen::Index row) const {
+  [[nodiscard]] std::size_t winner(const Matrix& outputs, Eigen::Index row) const {
     if (classes_.size() == 2) {
       return outputs(row, 0) > 0 ? 1 : 0;
     }
@@ -239,7 +245,7 @@ class FittedKernelInterpolator {
     return static_cast<std::size_t>(largest);
   }
 
-  void set_values(const Eigen::MatrixXd* values, const char* function) {
+  void set_values(const Matrix* values, const char* function) {
     const auto n = static_cast<Eigen::Index>(label_places_.size());
     const auto count =
         static_cast<Eigen::Index>(classes_.size() == 2 ? std::size_t{1} : classes_.size());
@@ -285,7 +291,7 @@ class FittedKernelInterpolator {
     }
   }
 
-  [[nodiscard]] Eigen::MatrixXd leave_one_out(const Eigen::VectorXd& inverse) const {
+  [[nodiscard]] Matrix leave_one_out(const Vector& inverse) const {
     return values_ - inverse.cwiseInverse().asDiagonal() * coefficients_;
   }
 
@@ -302,8 +308,8 @@ class FittedKernelInterpolator {
   std::vector<int> classes_;
   std::vector<int> label_places_;  ///< Of each point's class among the classes.
   detail::TrainingColumns<Kernel, Owned> columns_;
-  Eigen::MatrixXd values_;
-  Eigen::MatrixXd coefficients_;
+  Matrix values_;
+  Matrix coefficients_;
   std::shared_ptr<const JitteredCholesky> factor_;
 };
 

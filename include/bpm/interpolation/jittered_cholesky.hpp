@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/errors.hpp"
 
 namespace bpm {
@@ -26,23 +27,25 @@ struct JitterSettings {
 namespace detail {
 
 /// log det of L L'.
-[[nodiscard]] inline double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& factor) {
+template <class Matrix>
+[[nodiscard]] double log_determinant(const Eigen::LLT<Matrix>& factor) {
   return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
 
 /// The diagonal of (L L')^-1, that is the squared norms of the columns of L^-1, which begin on the
 /// diagonal: n^3 / 3 multiply-adds and a block of columns in memory.
-[[nodiscard]] inline Eigen::VectorXd inverse_diagonal(const Eigen::LLT<Eigen::MatrixXd>& factor) {
+template <class Matrix>
+[[nodiscard]] Eigen::VectorXd inverse_diagonal(const Eigen::LLT<Matrix>& factor) {
   const Eigen::Index n = factor.rows();
   constexpr Eigen::Index width = 128;
   Eigen::VectorXd diagonal(n);
   for (Eigen::Index first = 0; first < n; first += width) {
     const Eigen::Index rest = n - first;
     const Eigen::Index cols = std::min(width, rest);
-    Eigen::MatrixXd block = Eigen::MatrixXd::Identity(rest, cols);
+    Matrix block = Matrix::Identity(rest, cols);
     factor.matrixLLT()
         .bottomRightCorner(rest, rest)
-        .triangularView<Eigen::Lower>()
+        .template triangularView<Eigen::Lower>()
         .solveInPlace(block);
     diagonal.segment(first, cols) = block.colwise().squaredNorm();
   }
@@ -56,12 +59,17 @@ namespace detail {
 /// the jitter. Memory: n^2 doubles. Cost: n^3 / 3 multiply-adds an attempt, one where the matrix is
 /// well conditioned.
 class JitteredCholesky {
+  template <class T>
+  using Matrix =
+      Eigen::Matrix<typename detail::Dependent<T>::Double, Eigen::Dynamic, Eigen::Dynamic>;
+
  public:
   /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric
   ///         to 1e-6 of its largest entry and with a positive mean on its diagonal, and the
   ///         settings are in range.
   /// \throws NotPositiveDefinite if no jitter on the ladder was enough.
-  explicit JitteredCholesky(const Eigen::MatrixXd& matrix, const JitterSettings& settings = {}) {
+  template <class T = double>
+  explicit JitteredCholesky(const Matrix<T>& matrix, const JitterSettings& settings = {}) {
     const char* const f = "JitteredCholesky";
     check_settings(settings, f);
     check_matrix(matrix, f);
@@ -95,25 +103,32 @@ class JitteredCholesky {
   /// L, for whoever shares it.
   [[nodiscard]] const Eigen::LLT<Eigen::MatrixXd>& llt() const noexcept { return factor_; }
 
-  [[nodiscard]] double log_determinant() const { return detail::log_determinant(factor_); }
+  template <class T = double>
+  [[nodiscard]] double log_determinant() const {
+    return detail::log_determinant<Matrix<T>>(factor_);
+  }
   /// The diagonal of the inverse. Cost: n^3 / 3 multiply-adds.
+  template <class T = double>
   [[nodiscard]] Eigen::VectorXd inverse_diagonal() const {
-    return detail::inverse_diagonal(factor_);
+    return detail::inverse_diagonal<Matrix<T>>(factor_);
   }
   /// (S + jitter I)^-1 times the columns.
   /// \throws std::invalid_argument unless there are n rows.
-  [[nodiscard]] Eigen::MatrixXd solve(const Eigen::MatrixXd& columns) const {
+  template <class T = double>
+  [[nodiscard]] Eigen::MatrixXd solve(const Matrix<T>& columns) const {
     check_rows(columns, "JitteredCholesky::solve");
     return factor_.solve(columns);
   }
   /// L^-1 times the columns: the squared norm of one is c' (S + jitter I)^-1 c.
   /// \throws std::invalid_argument unless there are n rows.
-  [[nodiscard]] Eigen::MatrixXd half_solve(const Eigen::MatrixXd& columns) const {
+  template <class T = double>
+  [[nodiscard]] Eigen::MatrixXd half_solve(const Matrix<T>& columns) const {
     check_rows(columns, "JitteredCholesky::half_solve");
     return factor_.matrixL().solve(columns);
   }
 
  private:
+  template <class T = double>
   static void check_settings(const JitterSettings& settings, const char* f) {
     detail::check(settings.largest_jitter >= 0 && settings.largest_jitter <= 1, f, "largest_jitter",
                   "is ", settings.largest_jitter, ", must lie in [0, 1]");
@@ -121,7 +136,8 @@ class JitteredCholesky {
                   "is ", settings.smallest_rcond, ", must be at least 0 and below 1");
   }
 
-  static void check_matrix(const Eigen::MatrixXd& matrix, const char* f) {
+  template <class Values>
+  static void check_matrix(const Values& matrix, const char* f) {
     detail::check(matrix.rows() > 0 && matrix.rows() == matrix.cols(), f, "matrix", "is ",
                   matrix.rows(), " x ", matrix.cols(), ", must be square and not empty");
     double largest = 0;
@@ -146,24 +162,26 @@ class JitteredCholesky {
     }
   }
 
-  void check_rows(const Eigen::MatrixXd& columns, const char* f) const {
+  template <class Values>
+  void check_rows(const Values& columns, const char* f) const {
     detail::check_size(f, "columns", columns.rows(), size(), "rows: one per point");
   }
 
   /// Empty if it worked, else why not.
-  [[nodiscard]] std::string attempt(const Eigen::MatrixXd& matrix, double relative, double scale,
+  template <class Values>
+  [[nodiscard]] std::string attempt(const Values& matrix, double relative, double scale,
                                     double smallest_rcond) {
     relative_jitter_ = relative;
     jitter_ = relative * scale;
     // As an expression: no second copy of the matrix.
-    factor_.compute(matrix + jitter_ * Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols()));
+    factor_.compute(matrix + jitter_ * Values::Identity(matrix.rows(), matrix.cols()));
     if (factor_.info() != Eigen::Success) {
       return "has no Cholesky factor: a pivot is not positive";
     }
     rcond_ = factor_.rcond();
     // Points of very different scale make a small number too, which does no harm: what each pivot
     // leaves of its diagonal entry does not depend on scales.
-    const auto& lower = factor_.matrixLLT();
+    const Values& lower = factor_.matrixLLT();
     double left = 1;
     for (Eigen::Index i = 0; i < lower.rows(); ++i) {
       left = std::min(left, lower(i, i) * lower(i, i) / (matrix(i, i) + jitter_));
@@ -171,7 +189,7 @@ class JitteredCholesky {
     if (rcond_ >= smallest_rcond || left >= std::sqrt(smallest_rcond)) {
       return {};
     }
-    const double pivot = factor_.matrixLLT().diagonal().minCoeff();
+    const double pivot = lower.diagonal().minCoeff();
     return detail::join("has a reciprocal condition number of ", rcond_, ", below ", smallest_rcond,
                         " (smallest pivot ", pivot * pivot, ")");
   }

@@ -31,12 +31,13 @@ class OrthantLaw {
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
   ///         and positive on its diagonal, and the signs are 1 or -1, one a row;
   ///         NotPositiveDefinite where the covariance is singular or indefinite.
+  template <class T = double>
   OrthantLaw(const Eigen::MatrixXd& covariance, std::span<const signed char> signs)
       : signs_(signs.begin(), signs.end()) {
     detail::check_covariance("OrthantLaw", covariance);
     detail::check_signs("OrthantLaw", signs, covariance.rows());
     planes_ = std::make_shared<const detail::OrthantPlanes>(
-        detail::dense_planes("OrthantLaw", covariance, signs));
+        detail::dense_planes<T>("OrthantLaw", covariance, signs));
   }
 
   /// The same for the training outputs of a version space: K + diag(lambda) and its labels.
@@ -85,6 +86,7 @@ class OrthantChain {
  public:
   /// From independent half normals of variances K_ii.
   /// \throws std::invalid_argument unless the path length is positive and at most 100.
+  template <class = void>
   OrthantChain(OrthantLaw law, const OrthantChainSettings& settings, RandomEngine engine)
       : law_(std::move(law)), ball_(law_.planes(), checked(settings).path_length, engine) {
     ball_.half_normals(law_.planes());
@@ -92,6 +94,7 @@ class OrthantChain {
   /// From labels inside the orthant.
   /// \throws std::invalid_argument also unless there is a finite
   /// label of the right sign a point.
+  template <class = void>
   OrthantChain(OrthantLaw law, const OrthantChainSettings& settings, RandomEngine engine,
                std::span<const double> start)
       : law_(std::move(law)), ball_(law_.planes(), checked(settings).path_length, engine) {
@@ -108,17 +111,20 @@ class OrthantChain {
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return law_.points(); }
 
   /// Flies one trajectory and writes where it ends: n labels Upsilon_i, in the orthant.
+  template <class = void>
   void next(double* labels) {
     ball_.fly(law_.planes());
     current(labels);
   }
 
   /// Flies `trajectories` trajectories: a burn-in.
+  template <class = void>
   void skip(std::uint64_t trajectories) {
     for (; trajectories > 0; --trajectories) ball_.fly(law_.planes());
   }
 
   /// Where the chain stands: n labels.
+  template <class = void>
   void current(double* labels) const {
     for (std::ptrdiff_t i = 0; i < points(); ++i) {
       labels[i] = law_.signs().data()[i] * ball_.position()[i];
@@ -131,6 +137,7 @@ class OrthantChain {
   [[nodiscard]] std::uint64_t repairs() const noexcept { return ball_.repairs(); }
 
  private:
+  template <class = void>
   static const OrthantChainSettings& checked(const OrthantChainSettings& settings) {
     detail::check(settings.path_length > 0 && settings.path_length <= 100, "OrthantChain",
                   "path_length", "is ", settings.path_length,

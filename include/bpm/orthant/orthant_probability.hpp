@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/detail/parallel.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/gram/precomputed_gram.hpp"
@@ -84,6 +85,7 @@ struct OrthantProbability {
   /// Theorem 1, where the estimate itself is none. It is as good as the error bar: by
   /// `annealed_noise` on many points that is too small, and this no certificate.
   /// \throws std::invalid_argument unless the confidence lies in [0.5, 0.9995].
+  template <class = void>
   [[nodiscard]] double upper_log_inverse(double confidence) const {
     detail::check(confidence >= 0.5 && confidence <= 0.9995,
                   "OrthantProbability::upper_log_inverse", "confidence", "is ", confidence,
@@ -98,7 +100,8 @@ struct OrthantProbability {
 
 namespace detail {
 
-inline void check_orthant_settings(const OrthantSettings& settings) {
+template <class T = double>
+void check_orthant_settings(const OrthantSettings& settings) {
   const char* const f = "orthant_probability";
   check(settings.standard_error >= 0 && std::isfinite(settings.standard_error), f, "standard_error",
         "is ", settings.standard_error, ", must be finite and not negative");
@@ -112,12 +115,14 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
 }
 
 /// K of numerical rank below n: log_evidence bears that.
-[[nodiscard]] inline OrthantProbability probability_by_noise(const Eigen::MatrixXd& covariance,
-                                                             std::span<const signed char> signs,
-                                                             RandomStreams& streams) {
-  const RowMatrix<double> values = covariance;
-  const PrecomputedGram<double> gram(values);
-  const KernelVersionSpace<PrecomputedGram<double>> space(gram, {signs.begin(), signs.end()});
+template <class T = double>
+[[nodiscard]] OrthantProbability probability_by_noise(const Eigen::MatrixXd& covariance,
+                                                      std::span<const signed char> signs,
+                                                      RandomStreams& streams) {
+  using Real = typename Dependent<T>::Double;
+  const RowMatrix<Real> values = covariance;
+  const PrecomputedGram<Real> gram(values);
+  const KernelVersionSpace<PrecomputedGram<Real>> space(gram, {signs.begin(), signs.end()});
   // Tenths of what is taken to be zero here.
   const LogEvidence evidence = log_evidence(make_cone(space, 1e-11), 0.0, {}, streams);
   OrthantProbability result;
@@ -178,11 +183,13 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
 ///         positive on its diagonal, signs are 1 or -1, one a row, and settings in range;
 ///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8; BudgetTooSmall;
 ///         Stopped if stopped before there is an estimate.
-[[nodiscard]] inline OrthantProbability orthant_probability(const Eigen::MatrixXd& covariance,
-                                                            std::span<const signed char> signs,
-                                                            const OrthantSettings& settings,
-                                                            RandomStreams& streams,
-                                                            const RunControl& control = {}) {
+template <class T = double>
+[[nodiscard]] OrthantProbability orthant_probability(const Eigen::MatrixXd& covariance,
+                                                     std::span<const signed char> signs,
+                                                     const OrthantSettings& settings,
+                                                     RandomStreams& streams,
+                                                     const RunControl& control = {}) {
+  using Real = typename detail::Dependent<T>::Double;
   const char* const f = "orthant_probability";
   detail::check_covariance(f, covariance);
   detail::check_signs(f, signs, covariance.rows());
@@ -203,11 +210,12 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
     throw Stopped(detail::join(f, ": stopped before it had an estimate"));
   }
   // Signed correlations: the orthant is the positive one.
-  Eigen::VectorXd scale(n);
+  Eigen::Matrix<Real, Eigen::Dynamic, 1> scale(n);
   for (Eigen::Index i = 0; i < n; ++i) {
     scale[i] = signs[static_cast<std::size_t>(i)] / std::sqrt(covariance(i, i));
   }
-  Eigen::MatrixXd correlation = scale.asDiagonal() * covariance * scale.asDiagonal();
+  Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> correlation =
+      scale.asDiagonal() * covariance * scale.asDiagonal();
   correlation.diagonal().setOnes();
   const detail::CovariancePath path(correlation);
   correlation.resize(0, 0);
@@ -217,7 +225,7 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
                                            "is scaled to 1; add to its diagonal"));
   }
   if (path.eigenvalues_below(1e-11) > 0) {
-    result = detail::probability_by_noise(covariance, signs, streams);
+    result = detail::probability_by_noise<T>(covariance, signs, streams);
     result.reached =
         settings.standard_error == 0 || result.standard_error <= settings.standard_error;
     return result;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/detail/parallel.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/orthant/detail/box_ball.hpp"
@@ -52,6 +53,7 @@ class TruncatedNormal {
   ///         a number, all of n entries, no side narrower than 1e-6 deviations or farther than 1e6
   ///         from the mean (flights there would hardly end); NotPositiveDefinite where the
   ///         covariance is singular or indefinite.
+  template <class T = double>
   TruncatedNormal(const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance,
                   const Eigen::VectorXd& lower, const Eigen::VectorXd& upper)
       : mean_(mean), lower_(lower), upper_(upper) {
@@ -86,8 +88,8 @@ class TruncatedNormal {
     if (orthant) {
       signs_ = std::move(signs);
     }
-    planes_ =
-        std::make_shared<const detail::OrthantPlanes>(detail::dense_planes(f, covariance, signs_));
+    planes_ = std::make_shared<const detail::OrthantPlanes>(
+        detail::dense_planes<T>(f, covariance, signs_));
   }
 
   /// n.
@@ -100,6 +102,7 @@ class TruncatedNormal {
   /// inside. The same draws on any number of threads.
   /// \throws std::invalid_argument on settings out of range or a negative count; Stopped if stopped
   ///         before every draw is made.
+  template <class T = double>
   [[nodiscard]] Eigen::MatrixXd sample(std::ptrdiff_t count,
                                        const TruncatedNormalSettings& settings,
                                        RandomStreams& streams,
@@ -139,9 +142,11 @@ class TruncatedNormal {
             run(ball, settings, c, draws, finished,
                 [&](std::ptrdiff_t i, double d) { return mean_[i] + signs_.data()[i] * d; });
           } else {
-            const Eigen::VectorXd below = lower_ - mean_;
-            const Eigen::VectorXd above = upper_ - mean_;
-            const Eigen::VectorXd start = inside(below, above);
+            using Vector = Eigen::Matrix<typename detail::Dependent<T>::Double, Eigen::Dynamic, 1>;
+            const Vector& mean = mean_;
+            const Vector below = lower_ - mean;
+            const Vector above = upper_ - mean;
+            const Vector start = inside(below, above);
             detail::BoxBall<> ball(*planes_, below.data(), above.data(), start.data(),
                                    settings.path_length, engine);
             run(ball, settings, c, draws, finished,
@@ -153,9 +158,9 @@ class TruncatedNormal {
 
  private:
   /// Zero, put inside: by a tenth of the deviation, or a quarter of the width where that is less.
-  [[nodiscard]] Eigen::VectorXd inside(const Eigen::VectorXd& below,
-                                       const Eigen::VectorXd& above) const {
-    Eigen::VectorXd x(points());
+  template <class Vector>
+  [[nodiscard]] Vector inside(const Vector& below, const Vector& above) const {
+    Vector x(points());
     for (Eigen::Index i = 0; i < x.size(); ++i) {
       const double off =
           std::min(0.25 * (above[i] - below[i]), 0.1 * std::sqrt(planes_->variance(i)));

@@ -141,6 +141,7 @@ struct Billiard {
   }
 
   /// \throws std::invalid_argument on settings out of range.
+  template <class = void>
   void check_settings() const {
     const char* const f = "Billiard";
     detail::check(std::isfinite(tolerance) && tolerance >= 0 && tolerance < 1, f, "tolerance",
@@ -155,6 +156,7 @@ struct Billiard {
   }
 
  private:
+  template <class = void>
   [[nodiscard]] detail::ChainBudget chain_budget() const {
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t limit = bounces;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,9 @@ enum class Flight {
 
 namespace detail {
 
-inline void check_door(const Cone& cone, double refresh_length, std::uint64_t bounces_per_draw,
-                       std::span<const double> start) {
+template <class = void>
+void check_door(const Cone& cone, double refresh_length, std::uint64_t bounces_per_draw,
+                std::span<const double> start) {
   const char* const f = "BilliardChain";
   check(cone.has_products(), f, "cone", "has no products, call form_products() first");
   check(refresh_length == 0 || refresh_length >= 1e-3, f, "refresh_length", "is ", refresh_length,
@@ -84,8 +86,9 @@ class BilliardChain {
   /// \throws std::invalid_argument if `cone.form_products()` has not been called, or on a start of
   /// the
   ///         wrong size, not finite or outside, or settings out of range.
+  template <class Engine = RandomEngine>
   BilliardChain(const Cone& cone, const BilliardChainSettings& settings,
-                std::span<const double> start, RandomEngine engine) {
+                std::span<const double> start, std::type_identity_t<Engine> engine) {
     detail::check_door(cone, settings.refresh_length, settings.bounces_per_draw, start);
     if (settings.flight == Flight::geodesic) {
       geodesic_.emplace(
@@ -98,12 +101,14 @@ class BilliardChain {
   }
 
   /// One bounce: O(m), and O(m r) at a new direction.
+  template <class = void>
   void bounce(const Cone& cone) {
     visit([&](auto& chain) { chain.bounce(cone); });
   }
 
   /// Where the ball stands, after `bounce` on a plane: `Cone::stride()` coordinates, norm 1. O(m r)
   /// at worst.
+  template <class = void>
   [[nodiscard]] std::vector<double> position(const Cone& cone) {
     if (published_) {
       const auto ball = published_->ball();
@@ -114,59 +119,74 @@ class BilliardChain {
     return {here.begin(), here.end()};
   }
   /// Its direction: tangent for the geodesic flight.
+  template <class = void>
   [[nodiscard]] std::vector<double> direction(const Cone& cone) {
     visit([&](auto& chain) { chain.anchor(cone); });
     const auto v = visit([](const auto& chain) { return chain.direction(); });
     return {v.begin(), v.end()};
   }
   /// The centre of the path so far. O(m r).
+  template <class = void>
   [[nodiscard]] CentreOfMass centre(const Cone& cone) {
     visit([&](auto& chain) { chain.anchor(cone); });
     return std::as_const(*this).visit(
         [&](const auto& chain) { return detail::centre_of(cone, std::span(&chain, 1)); });
   }
   /// Length of the path so far: angle, or for the published flight sum of chords.
+  template <class = void>
   [[nodiscard]] double path_length(const Cone& cone) {
     visit([&](auto& chain) { chain.anchor(cone); });
     return weight();
   }
 
   // What a run of chains needs; see the two flights.
+  template <class = void>
   bool burn_in(const Cone& cone, std::uint64_t limit) {
     return visit([&](auto& chain) { return chain.burn_in(cone, limit); });
   }
+  template <class = void>
   bool advance(const Cone& cone, std::uint64_t limit) {
     return visit([&](auto& chain) { return chain.advance(cone, limit); });
   }
+  template <class = void>
   [[nodiscard]] std::span<const double> position() const {
     return visit([](const auto& chain) { return chain.position(); });
   }
+  template <class = void>
   [[nodiscard]] double weight() const {
     return visit([](const auto& chain) { return chain.weight(); });
   }
+  template <class = void>
   [[nodiscard]] std::uint64_t bounces() const {
     return visit([](const auto& chain) { return chain.bounces(); });
   }
+  template <class = void>
   [[nodiscard]] std::uint64_t refreshes() const {
     return visit([](const auto& chain) { return chain.refreshes(); });
   }
+  template <class = void>
   [[nodiscard]] std::uint64_t repairs() const {
     return visit([](const auto& chain) { return chain.repairs(); });
   }
+  template <class = void>
   [[nodiscard]] std::uint64_t burnt() const {
     return visit([](const auto& chain) { return chain.burnt(); });
   }
   /// Whether the centre has a bias that no number of bounces removes.
   [[nodiscard]] bool biased() const noexcept { return published_.has_value(); }
+  template <class = void>
   [[nodiscard]] double refresh_length() const {
     return visit([](const auto& chain) { return chain.refresh_length(); });
   }
+  template <class = void>
   void add_sum(const Cone& cone, double scale, double* x) const {
     visit([&](const auto& chain) { chain.add_sum(cone, scale, x); });
   }
+  template <class = void>
   void add_dual_sum(const Cone& cone, double scale, double* alpha) const {
     visit([&](const auto& chain) { chain.add_dual_sum(cone, scale, alpha); });
   }
+  template <class = void>
   void add_inside_sum(const Cone& cone, double scale, double* x) const {
     visit([&](const auto& chain) { chain.add_inside_sum(cone, scale, x); });
   }

@@ -152,6 +152,7 @@ struct KernelGibbs {
   }
 
   /// \throws std::invalid_argument on settings out of range.
+  template <class = void>
   void check_settings() const {
     const char* const f = "KernelGibbs";
     detail::check(noise >= 0 && noise < 0.5, f, "noise", "is ", noise,
@@ -163,6 +164,7 @@ struct KernelGibbs {
   }
 
  private:
+  template <class = void>
   [[nodiscard]] detail::ChainBudget chain_budget() const {
     detail::ChainBudget budget;
     budget.draws = draws;

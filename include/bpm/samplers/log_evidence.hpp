@@ -54,9 +54,10 @@ struct LogEvidence {
 /// grows with the square root of m to log(1 / Z). Streams `next` and `next + 1` are used, and
 /// `next` advances by two. With r = 1, and at q = 1/2, the value is exact and no step is made.
 /// \throws std::invalid_argument unless 0 <= noise <= 1/2, steps is 0 or >= 640, pilot_steps >= 50.
-[[nodiscard]] inline LogEvidence log_evidence(const Cone& cone, double noise,
-                                              const LogEvidenceSettings& settings,
-                                              RandomStreams& streams) {
+template <class = void>
+[[nodiscard]] LogEvidence log_evidence(const Cone& cone, double noise,
+                                       const LogEvidenceSettings& settings,
+                                       RandomStreams& streams) {
   const char* const f = "log_evidence";
   detail::check(noise >= 0 && noise <= 0.5, f, "noise", "is ", noise, ", must lie in [0, 1/2]");
   detail::check(settings.steps == 0 || settings.steps >= 640, f, "steps", "is ", settings.steps,

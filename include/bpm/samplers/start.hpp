@@ -45,9 +45,10 @@ struct LargestMargin {
 /// `bound_tolerance` times the smallest norm(s_i), or `max_steps` (0: 1000 + 40 m) end the search.
 /// Cost: O(m) a step of the first kind with `Cone::form_products`, O(m r) without; O(m k + k^2) of
 /// the second, k the number of support vectors.
-[[nodiscard]] inline LargestMargin find_largest_margin(const Cone& cone, double fraction = 0.5,
-                                                       std::uint64_t max_steps = 0,
-                                                       double bound_tolerance = 1e-9) {
+template <class = void>
+[[nodiscard]] LargestMargin find_largest_margin(const Cone& cone, double fraction = 0.5,
+                                                std::uint64_t max_steps = 0,
+                                                double bound_tolerance = 1e-9) {
   const std::ptrdiff_t m = cone.points();
   const std::ptrdiff_t length = cone.output_stride();
   const auto size = static_cast<std::size_t>(m);

@@ -17,7 +17,8 @@ namespace bpm {
 /// {{1, 2}, {5, 6, 7}} makes 6 points of 2 parameters.
 /// \throws std::invalid_argument without
 /// parameters or if one has no value.
-[[nodiscard]] inline std::vector<std::vector<double>> parameter_grid(
+template <class = void>
+[[nodiscard]] std::vector<std::vector<double>> parameter_grid(
     const std::vector<std::vector<double>>& values) {
   detail::check(!values.empty(), "parameter_grid", "values",
                 "are empty, expected one list a "
@@ -39,8 +40,8 @@ namespace bpm {
 
 /// `count` values from `low` to `high` in equal ratios.
 /// \throws std::invalid_argument unless 0 < low <= high, both finite, and count >= 1.
-[[nodiscard]] inline std::vector<double> geometric_values(double low, double high,
-                                                          std::size_t count) {
+template <class = void>
+[[nodiscard]] std::vector<double> geometric_values(double low, double high, std::size_t count) {
   const char* const f = "geometric_values";
   detail::check(low > 0 && std::isfinite(low), f, "low", "is ", low,
                 ", must be positive and finite");

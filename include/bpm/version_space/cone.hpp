@@ -38,6 +38,7 @@ class Cone {
  public:
   /// From a factor of S and the labels. \throws std::invalid_argument if sizes disagree, or if the
   /// factor has rank 0 (S = 0).
+  template <class = void>
   Cone(const KernelFactor& factor, std::span<const signed char> labels)
       : points_(static_cast<std::ptrdiff_t>(factor.factor.rows())),
         rank_(static_cast<std::ptrdiff_t>(factor.factor.cols())),
@@ -84,6 +85,7 @@ class Cone {
 
   /// Makes the m x m matrix of <s_i, s_j> that a billiard or single-input steps add rows of.
   /// Cost: m^2 r multiply-adds.
+  template <class = void>
   void form_products() {
     if (products_.size() > 0) {
       return;
@@ -104,17 +106,21 @@ class Cone {
   }
 
   /// d_i = <s_i, x> for all points. `x` is `stride()` long. Cost: m r.
+  template <class = void>
   void outputs(const double* x, double* d) const {
     detail::row_products<detail::ProductTerm, double>(&x, 1, row_pointers_.data(), points_, stride_,
                                                       d, points_);
   }
   /// The same for `count` vectors, one every `stride()` in `x`; outputs one every `ld` in `d`.
+  template <class = void>
   void outputs(const double* x, std::ptrdiff_t count, double* d, std::ptrdiff_t ld) const {
     std::vector<const double*> vectors;
     for (std::ptrdiff_t k = 0; k < count; ++k) vectors.push_back(x + k * stride_);
-    outputs(vectors, d, ld);
+    detail::row_products<detail::ProductTerm, double>(vectors.data(), count, row_pointers_.data(),
+                                                      points_, stride_, d, ld);
   }
   /// The same for vectors anywhere: the rows are read once for all of them.
+  template <class = void>
   void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const {
     detail::row_products<detail::ProductTerm, double>(
         vectors.data(), std::ssize(vectors), row_pointers_.data(), points_, stride_, d, ld);
@@ -129,6 +135,7 @@ class Cone {
 
   /// Coordinates of w = sum_i alpha_i phi(x_i), projected to the span of the pivots.
   /// \throws std::invalid_argument unless there is a coefficient a point.
+  template <class = void>
   [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const {
     detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_,
                        "one per training point");
@@ -142,6 +149,7 @@ class Cone {
   /// Adds `scale` times the dual coefficients of x, which stand on the pivots, to `alpha` (m long):
   /// the solution of L_p' alpha_p = x by substitution. On a near-singular S they are large, up to
   /// norm(x) over the square root of the factor's tolerance. Cost: r^2 / 2.
+  template <class = void>
   void add_dual_coefficients(const double* x, double scale, double* alpha) const {
     std::vector<double> rest(x, x + stride_);
     for (std::ptrdiff_t a = rank_ - 1; a >= 0; --a) {

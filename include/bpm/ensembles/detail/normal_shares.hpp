@@ -3,16 +3,20 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <type_traits>
 
 namespace bpm::detail {
 
 /// Adds Phi(z) to `sums`, element by element, with an error of at most 4e-7. z is
 /// consumed. By M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions", 7.1.26: a thousand
 /// million of them are wanted, and the library function takes ten times as long.
-inline void add_normal_cdf(Eigen::Ref<Eigen::ArrayXf> z, Eigen::Ref<Eigen::ArrayXf> sums) {
+template <class Real = float>
+inline void add_normal_cdf(
+    Eigen::Ref<Eigen::Array<std::type_identity_t<Real>, Eigen::Dynamic, 1>> z,
+    Eigen::Ref<Eigen::Array<std::type_identity_t<Real>, Eigen::Dynamic, 1>> sums) {
   constexpr float root_half = 0.70710678118654752F;
   constexpr Eigen::Index chunk = 64;  // Stays in registers and the first-level cache.
-  using Chunk = Eigen::Array<float, Eigen::Dynamic, 1, 0, chunk, 1>;
+  using Chunk = Eigen::Array<Real, Eigen::Dynamic, 1, 0, chunk, 1>;
   for (Eigen::Index begin = 0; begin < z.size(); begin += chunk) {
     const Eigen::Index size = std::min(chunk, z.size() - begin);
     const Chunk x = z.segment(begin, size);

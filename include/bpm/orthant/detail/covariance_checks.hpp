@@ -13,7 +13,8 @@ namespace bpm::detail {
 
 /// Throws unless the matrix is square, not empty, finite, symmetric to 1e-8 of the diagonal,
 /// and positive on its diagonal. Cost: one pass.
-inline void check_covariance(std::string_view function, const Eigen::MatrixXd& covariance) {
+template <class T = double>
+void check_covariance(std::string_view function, const Eigen::MatrixXd& covariance) {
   const char* const name = "covariance";
   const Eigen::Index n = covariance.rows();
   check(n > 0, function, name, "is empty, must have a row and a column a point");
@@ -38,8 +39,9 @@ inline void check_covariance(std::string_view function, const Eigen::MatrixXd& c
 }
 
 /// Throws unless there is a sign a point, 1 or -1.
-inline void check_signs(std::string_view function, std::span<const signed char> signs,
-                        std::ptrdiff_t points) {
+template <class T = double>
+void check_signs(std::string_view function, std::span<const signed char> signs,
+                 std::ptrdiff_t points) {
   check_size(function, "signs", signs.size(), points, "one per row of the covariance");
   for (std::size_t i = 0; i < signs.size(); ++i) {
     check(signs[i] == 1 || signs[i] == -1, function, "signs", "at ", i, " is ", int{signs[i]},

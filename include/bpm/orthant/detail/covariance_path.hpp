@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bpm/detail/buffer.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/detail/row_products.hpp"
 #include "bpm/detail/vector_ops.hpp"
 #include "bpm/orthant/detail/orthant_planes.hpp"
@@ -29,25 +30,29 @@ struct TridiagonalFactor {
 /// Cost: 8/3 n^3 multiply-adds once. Memory: 3 n^2 doubles, 5 n^2 while it is made.
 class CovariancePath {
  public:
+  template <class T = double>
   explicit CovariancePath(const Eigen::MatrixXd& correlation)
       : points_(correlation.rows()),
         stride_(padded<double>(points_)),
         correlation_(points_ * stride_, 0.0),
         basis_(points_ * stride_, 0.0),
         transposed_(points_ * stride_, 0.0) {
+    using Real = typename Dependent<T>::Double;
+    using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+    using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
     const auto n = static_cast<std::size_t>(points_);
     diagonal_.assign(n, 1.0);
     off_.assign(n, 0.0);
-    Eigen::MatrixXd q = Eigen::MatrixXd::Identity(points_, points_);
+    Matrix q = Matrix::Identity(points_, points_);
     if (points_ > 1) {
-      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(correlation);
-      Eigen::VectorXd::Map(diagonal_.data(), points_) = form.diagonal();
-      Eigen::VectorXd::Map(off_.data(), points_ - 1) = form.subDiagonal();
+      const Eigen::Tridiagonalization<Matrix> form(correlation);
+      Vector::Map(diagonal_.data(), points_) = form.diagonal();
+      Vector::Map(off_.data(), points_ - 1) = form.subDiagonal();
       // In place, which Eigen does without a matrix product: the same bits on any number of
       // threads that the user's program gives Eigen.
       q = form.packedMatrix();
-      const Eigen::VectorXd coefficients = form.householderCoefficients();
-      q = Eigen::HouseholderSequence<Eigen::MatrixXd, Eigen::VectorXd>(q, coefficients)
+      const Vector coefficients = form.householderCoefficients();
+      q = Eigen::HouseholderSequence<Matrix, Vector>(q, coefficients)
               .setLength(points_ - 1)
               .setShift(1);
     }
@@ -65,6 +70,7 @@ class CovariancePath {
   [[nodiscard]] std::ptrdiff_t stride() const noexcept { return stride_; }
 
   /// How many eigenvalues of S lie below x (Sylvester's law of inertia on T - x I). Cost: O(n).
+  template <class = void>
   [[nodiscard]] std::ptrdiff_t eigenvalues_below(double x) const {
     std::ptrdiff_t count = 0;
     double pivot = 1;
@@ -79,6 +85,7 @@ class CovariancePath {
   }
 
   /// The factor at s. S_s must be positive definite.
+  template <class = void>
   [[nodiscard]] TridiagonalFactor factor(double s) const {
     TridiagonalFactor result{std::vector<double>(diagonal_.size()),
                              std::vector<double>(diagonal_.size(), 0.0)};
@@ -95,6 +102,7 @@ class CovariancePath {
   }
 
   /// Makes the planes those of S_s. Cost: O(n^2).
+  template <class = void>
   void set_planes(double s, const TridiagonalFactor& factor, OrthantPlanes& planes) const {
     std::vector<double> root(factor.pivots.size());
     std::vector<double> below(factor.pivots.size());
@@ -118,6 +126,7 @@ class CovariancePath {
 
   /// Q' d for `count` vectors d, one every `stride` numbers: number k of vector j is put to
   /// coordinates[k * ld + j]. Cost: count n^2 multiply-adds.
+  template <class = void>
   void coordinates(const double* d, std::ptrdiff_t count, double* coordinates,
                    std::ptrdiff_t ld) const {
     std::vector<const double*> vectors;
@@ -127,6 +136,7 @@ class CovariancePath {
   }
 
   /// log d' S_s^{-1} d for vectors given by `coordinates`. Cost: O(n) each.
+  template <class = void>
   void log_quadratic_forms(const TridiagonalFactor& factor, const double* coordinates,
                            std::ptrdiff_t count, std::ptrdiff_t ld, double* values) const {
     std::vector<double> z(static_cast<std::size_t>(count), 0.0);

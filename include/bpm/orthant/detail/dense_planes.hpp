@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/dependent.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/prepared_inputs.hpp"
@@ -20,12 +21,14 @@ namespace bpm::detail {
 /// The planes of N(0, K) with signs: rows y_i y_j K_ij, velocities y * (L z), K = L L' by Cholesky.
 /// Empty `signs`: all 1. \throws NotPositiveDefinite where L has no digits left: some L_ii^2 below
 /// 1e-12 K_ii. Cost: n^3 / 6 multiply-adds.
-[[nodiscard]] inline OrthantPlanes dense_planes(std::string_view function,
-                                                const Eigen::MatrixXd& covariance,
-                                                std::span<const signed char> signs) {
+template <class T = double>
+[[nodiscard]] OrthantPlanes dense_planes(std::string_view function,
+                                         const Eigen::MatrixXd& covariance,
+                                         std::span<const signed char> signs) {
+  using Matrix = Eigen::Matrix<typename Dependent<T>::Double, Eigen::Dynamic, Eigen::Dynamic>;
   const Eigen::Index n = covariance.rows();
-  const Eigen::LLT<Eigen::MatrixXd> cholesky(covariance);
-  const Eigen::MatrixXd& packed = cholesky.matrixLLT();
+  const Eigen::LLT<Matrix> cholesky(covariance);
+  const Matrix& packed = cholesky.matrixLLT();
   Eigen::Index bad = cholesky.info() == Eigen::Success ? n : 0;
   for (Eigen::Index i = 0; i < bad; ++i) {
     if (!(packed(i, i) * packed(i, i) >= 1e-12 * covariance(i, i))) bad = i;

@@ -15,6 +15,7 @@ namespace bpm::detail {
 /// of any F with S = F F', which make velocities F z. Rows are padded with zeros to whole
 /// registers.
 struct OrthantPlanes {
+  template <class = void>
   explicit OrthantPlanes(std::ptrdiff_t n)
       : points(n),
         stride(padded<double>(n)),
@@ -31,6 +32,7 @@ struct OrthantPlanes {
 
   /// velocities = F z for `count` vectors z, one every `stride` in both. Cost: count n^2
   /// multiply-adds; each velocity has the same bits in any block.
+  template <class = void>
   void make_velocities(const double* z, std::ptrdiff_t count, double* velocities) const {
     std::vector<const double*> vectors;
     for (std::ptrdiff_t k = 0; k < count; ++k) vectors.push_back(z + k * stride);

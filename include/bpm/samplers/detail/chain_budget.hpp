@@ -44,6 +44,7 @@ struct ChainBudget {
   }
 
   /// \throws std::invalid_argument on settings out of range; `step_name`: "bounces" or "steps".
+  template <class = void>
   void check_settings(std::string_view function, std::string_view step_name) const {
     check(draws > 0 || steps > 0 || seconds > 0 || accuracy > 0, function, "draws",
           "is 0 and there is no other budget: set draws, ", step_name, ", seconds or accuracy");

@@ -30,8 +30,9 @@ struct ChainStart {
 };
 
 /// Scales the coordinates to norm 1 and gives the smallest signed output and where it is.
-[[nodiscard]] inline std::pair<double, std::ptrdiff_t> scale_to_unit(const Cone& cone,
-                                                                     std::vector<double>& x) {
+template <class = void>
+[[nodiscard]] std::pair<double, std::ptrdiff_t> scale_to_unit(const Cone& cone,
+                                                              std::vector<double>& x) {
   const double norm = std::sqrt(dot(x.data(), x.data(), cone.stride()));
   if (!(norm > 0)) {
     return {0.0, 0};
@@ -45,8 +46,9 @@ struct ChainStart {
 
 /// A perceptron in coordinates, on one random order of the points, repeated until a pass makes no
 /// mistake. Empty after 1000 passes, or 5e6 visits on small sets. Cost: m r a pass, r a mistake.
-[[nodiscard]] inline std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine engine,
-                                                            std::uint64_t& mistakes) {
+template <class = void>
+[[nodiscard]] std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine engine,
+                                                     std::uint64_t& mistakes) {
   const std::ptrdiff_t m = cone.points();
   std::vector<std::int64_t> order(static_cast<std::size_t>(m));
   random_permutation(std::span<std::int64_t>(order), engine);
@@ -72,8 +74,9 @@ struct ChainStart {
 /// also serves where the perceptron finds none.
 /// \throws std::invalid_argument on a caller's start of the wrong size or, unless it may be,
 /// outside.
-[[nodiscard]] inline ChainStart find_start(const Cone& cone, const ChainBudget& budget,
-                                           std::uint64_t seed, std::string_view function) {
+template <class = void>
+[[nodiscard]] ChainStart find_start(const Cone& cone, const ChainBudget& budget, std::uint64_t seed,
+                                    std::string_view function) {
   ChainStart start;
   for (std::ptrdiff_t i = 0; !budget.may_be_outside && i < cone.points(); ++i) {
     check(

@@ -24,6 +24,7 @@ struct ErrorLengths {
   std::ptrdiff_t fewest = 0;
   std::vector<double> lengths;
 
+  template <class = void>
   void take(const GibbsCircle& circle, std::ptrdiff_t points) {
     lengths.assign(static_cast<std::size_t>(points) + 1, 0.0);
     circle.visit([&](std::ptrdiff_t errors, double length) { lengths.data()[errors] += length; });
@@ -34,6 +35,7 @@ struct ErrorLengths {
   }
 
   /// sum_e length_e share^(e - fewest) by Horner's rule.
+  template <class = void>
   [[nodiscard]] double sum(double share) const {
     double total = 0;
     for (std::size_t e = lengths.size(); e-- > 0;) total = total * share + lengths.data()[e];
@@ -41,6 +43,7 @@ struct ErrorLengths {
   }
 
   /// The mean over the circle, under weights from^e, of (to / from)^e.
+  template <class = void>
   [[nodiscard]] double ratio(double from, double to) const {
     return std::pow(to / from, static_cast<double>(fewest)) * sum(to) / sum(from);
   }
@@ -90,6 +93,7 @@ class GibbsAnnealing {
   static constexpr double smallest_share = 1e-12;
 
   /// Starts uniformly on the sphere, the law of share 1.
+  template <class = void>
   GibbsAnnealing(const Cone& cone, RandomEngine engine)
       : cone_(cone),
         engine_(engine),
@@ -102,6 +106,7 @@ class GibbsAnnealing {
 
   /// The share, at least `target`, to go to from `share` such that one step's estimate of the ratio
   /// has a relative variance of 0.4 or less.
+  template <class = void>
   [[nodiscard]] double next_share(double share, double target, std::uint64_t burn_in,
                                   std::uint64_t count) {
     set(share);
@@ -135,6 +140,7 @@ class GibbsAnnealing {
   }
 
   /// E[(to / from)^errors] under the law of `from`.
+  template <class = void>
   [[nodiscard]] AnnealingStage measure(double from, double to, std::uint64_t burn_in,
                                        std::uint64_t count) {
     set(from);
@@ -156,10 +162,12 @@ class GibbsAnnealing {
 
   void set(double share) { penalty_ = GibbsPenalty(-std::log(share), cone_.points()); }
 
+  template <class = void>
   void go(std::uint64_t steps) {
     for (; steps > 0; --steps) step();
   }
 
+  template <class = void>
   void step() {
     GibbsDirections::Direction z{};
     do {

@@ -29,6 +29,7 @@ namespace bpm::detail {
 class MarginActiveSet {
  public:
   /// `a`: where to begin, m coefficients >= 0 with their outputs `d`, both kept up to date.
+  template <class = void>
   MarginActiveSet(const Cone& cone, std::vector<double>& a, double* d)
       : cone_(cone), a_(a), d_(d), position_(static_cast<std::size_t>(cone.points()), -1) {
     for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
@@ -40,6 +41,7 @@ class MarginActiveSet {
   enum class Step { improved, optimal, unbounded };
 
   /// One point more.
+  template <class = void>
   [[nodiscard]] Step step() {
     std::ptrdiff_t worst = -1;
     double least = 1 - 1e-10;
@@ -67,6 +69,7 @@ class MarginActiveSet {
   }
 
   /// Row of the factor for point i below those of the set; false: it depends on them.
+  template <class = void>
   [[nodiscard]] bool enter(std::ptrdiff_t i) {
     if (count() == cone_.rank()) {
       compute_row(i);
@@ -85,6 +88,7 @@ class MarginActiveSet {
   }
 
   /// row_ = L^{-1} (products of the set with i); gives the squared distance of s_i from their span.
+  template <class = void>
   double compute_row(std::ptrdiff_t i) {
     row_.assign(static_cast<std::size_t>(padded<double>(count() + 1)), 0.0);
     for (std::ptrdiff_t k = 0; k < count(); ++k) {
@@ -95,6 +99,7 @@ class MarginActiveSet {
     return cone_.row_norm(i) * cone_.row_norm(i) - dot(row_.data(), row_.data(), std::ssize(row_));
   }
 
+  template <class = void>
   void leave(std::ptrdiff_t k) {
     const std::vector<std::ptrdiff_t> later(set_.begin() + k + 1, set_.end());
     for (std::ptrdiff_t j = k; j < count(); ++j) position_.data()[set_.data()[j]] = -1;
@@ -107,6 +112,7 @@ class MarginActiveSet {
   }
 
   /// Solves L' z = y in place, y over the set.
+  template <class = void>
   void solve_transposed(std::vector<double>& y) const {
     for (std::ptrdiff_t k = count() - 1; k >= 0; --k) {
       const auto& row = rows_.data()[k];
@@ -117,6 +123,7 @@ class MarginActiveSet {
   }
 
   /// Brings the coefficients of the set to d = 1, dropping points that would go below zero.
+  template <class = void>
   void settle() {
     for (;;) {
       std::vector<double> z(set_.size(), 0.0);
@@ -150,6 +157,7 @@ class MarginActiveSet {
 
   /// s_i is a combination c of the set with sum c < 1: more of it and less of them, until one is
   /// gone.
+  template <class = void>
   [[nodiscard]] bool exchange(std::ptrdiff_t i) {
     std::vector<double> c(row_.begin(), row_.begin() + count());
     solve_transposed(c);
@@ -174,6 +182,7 @@ class MarginActiveSet {
     return true;
   }
 
+  template <class = void>
   void set_outputs() {
     std::vector<double> x(static_cast<std::size_t>(cone_.stride()), 0.0);
     cone_.add_rows(a_.data(), x.data());
