@@ -6,11 +6,14 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "bpm/errors.hpp"
+#include "common/program.hpp"
+#include "floor.hpp"
 #include "machines.hpp"
 
 namespace bpm_examples {
@@ -44,6 +47,9 @@ Experiment make_experiment(const MnistOptions& options) {
     experiment.sampler = bpm::KernelGibbs{};
   }
   std::visit([&](auto& sampler) { sampler.draws = options.draws; }, experiment.sampler);
+  experiment.unit = options.normalise;
+  experiment.floor = options.floor;
+  experiment.verify = options.verify;
   experiment.settings.soft_boundary = options.soft_boundary();
   experiment.settings.seed = options.common.seed;
   experiment.settings.threads = static_cast<unsigned>(options.common.threads);
@@ -54,6 +60,11 @@ Experiment make_experiment(const MnistOptions& options) {
       10 * sizeof(double) * static_cast<double>(options.train + 2 * options.test);
   experiment.settings.keep_draws =
       static_cast<double>(options.draws) * of_a_draw <= static_cast<double>(options.memory);
+  if (options.verify && !experiment.settings.keep_draws) {
+    throw UsageError(
+        "--verify looks at every draw, and --memory does not hold them all; give more "
+        "of it, or fewer draws");
+  }
   return experiment;
 }
 
@@ -61,22 +72,27 @@ void plan_memory(const Experiment& experiment, const DigitInputs& digits, MnistR
   std::vector<int> classes = digits.train_labels;
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  const auto forecast = [&](std::size_t memory) {
+  const auto forecast = [&](const bpm::FitSettings& settings) {
     return std::visit(
         [&](const auto& sampler) {
-          return forecast_with(sampler, experiment, digits, classes.size(), memory);
+          return forecast_with(sampler, experiment, digits, classes.size(), settings);
         },
         experiment.sampler);
   };
+  const auto forecast_with_strategy = [&](bpm::Strategy strategy) {
+    bpm::FitSettings settings = experiment.settings;
+    settings.memory = std::numeric_limits<std::size_t>::max();
+    settings.strategy = strategy;
+    return forecast(settings);
+  };
   report.memory.budget = experiment.settings.memory;
-  report.memory.dense = forecast(std::numeric_limits<std::size_t>::max()).total();
-  report.memory.windowed = forecast(report.memory.dense - 1).total();
-  report.memory.inputs =
-      static_cast<std::size_t>(digits.train.size() + digits.test.size()) * sizeof(float);
+  report.memory.dense = forecast_with_strategy(bpm::Strategy::dense).total();
+  report.memory.windowed = forecast_with_strategy(bpm::Strategy::windowed).total();
+  report.memory.inputs = digits.size_in_bytes();
   if (report.memory.windowed > report.memory.budget && report.sampler != "perceptron") {
     throw bpm::BudgetTooSmall(chains_too_large(report));
   }
-  report.strategy = bpm::to_string(forecast(experiment.settings.memory).strategy);
+  report.strategy = bpm::to_string(forecast(experiment.settings).strategy);
 }
 
 void run_experiment(const Experiment& experiment, const DigitInputs& digits,
@@ -84,6 +100,19 @@ void run_experiment(const Experiment& experiment, const DigitInputs& digits,
                     MnistReport& report) {
   std::visit([&](const auto& sampler) { run_with(sampler, experiment, digits, progress, report); },
              experiment.sampler);
+  if (experiment.floor) {
+    progress({.stage = "matrix products"});
+    const auto d = static_cast<double>(digits.columns());
+    const std::optional<double> rate =
+        digits.bytes ? byte_product_rate(report.threads) : float_product_rate(report.threads);
+    if (rate) {
+      report.floor_seconds = 2 * d * static_cast<double>(report.kernel_evaluations) / *rate;
+      report.predict_floor_seconds = 2 * d * static_cast<double>(report.test_size) *
+                                     static_cast<double>(report.support_union) / *rate;
+    }
+    report.floor_missing = !rate;
+    progress({.stage = "matrix products", .fraction = 1});
+  }
 }
 
 }  // namespace bpm_examples

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "bpm/data/labelled_data.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/progress/observer.hpp"
@@ -16,12 +17,25 @@
 
 namespace bpm_examples {
 
-/// Digits as a machine takes them.
+/// Digits as a machine takes them: as bytes or as numbers; the other two are empty.
 struct DigitInputs {
+  bool bytes = false;
+  bpm::ByteImages train_bytes;
+  bpm::ByteImages test_bytes;
   bpm::RowMatrix<float> train;
   bpm::RowMatrix<float> test;
   std::vector<int> train_labels;
   std::vector<int> test_labels;
+
+  [[nodiscard]] Eigen::Index train_size() const {
+    return bytes ? train_bytes.rows() : train.rows();
+  }
+  [[nodiscard]] Eigen::Index columns() const { return bytes ? train_bytes.cols() : train.cols(); }
+  /// Bytes of memory that the inputs take.
+  [[nodiscard]] std::size_t size_in_bytes() const {
+    return static_cast<std::size_t>(train_bytes.size() + test_bytes.size()) +
+           static_cast<std::size_t>(train.size() + test.size()) * sizeof(float);
+  }
 };
 
 /// The samplers that --sampler offers.
@@ -32,6 +46,9 @@ struct Experiment {
   DigitKernel kernel;
   DigitSampler sampler;
   bpm::FitSettings settings;
+  bool unit = false;    ///< Of bytes: images are scaled to norm 1.
+  bool floor = false;   ///< Measure the rate of matrix products as well.
+  bool verify = false;  ///< Count the training errors of every draw anew.
 };
 
 [[nodiscard]] Experiment make_experiment(const MnistOptions& options);

@@ -4,7 +4,8 @@
 namespace bpm_examples {
 
 template bpm::MemoryForecast forecast_with(const bpm::KernelGibbs&, const Experiment&,
-                                           const DigitInputs&, std::size_t, std::size_t);
+                                           const DigitInputs&, std::size_t,
+                                           const bpm::FitSettings&);
 template void run_with(const bpm::KernelGibbs&, const Experiment&, const DigitInputs&,
                        const std::function<void(const bpm::Progress&)>&, MnistReport&);
 

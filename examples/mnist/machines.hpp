@@ -2,6 +2,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,12 +15,14 @@
 
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
+#include "bpm/gram/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "common/digest.hpp"
 #include "common/interrupt.hpp"
 #include "common/machine_info.hpp"
 #include "experiment.hpp"
+#include "pixels.hpp"
 
 /// \file
 /// The machines of one sampler, with every kernel. Each sampler's are instantiated in a file of
@@ -30,7 +35,7 @@ template <class Sampler>
 [[nodiscard]] bpm::MemoryForecast forecast_with(const Sampler& sampler,
                                                 const Experiment& experiment,
                                                 const DigitInputs& digits, std::size_t classes,
-                                                std::size_t memory);
+                                                const bpm::FitSettings& settings);
 
 /// As `run_experiment`.
 template <class Sampler>
@@ -38,6 +43,23 @@ void run_with(const Sampler& sampler, const Experiment& experiment, const DigitI
               const std::function<void(const bpm::Progress&)>& progress, MnistReport& report);
 
 namespace machines_detail {
+
+/// Calls use(kernel, train, test) with the inputs that there are. Bytes are the perceptron's:
+/// chains work on matrices, and kernel values are not what takes their time.
+template <class Sampler, class Use>
+auto with_inputs(const Experiment& experiment, const DigitInputs& digits, Use&& use) {
+  return std::visit(
+      [&](const auto& kernel) {
+        if constexpr (std::same_as<Sampler, bpm::PermutedPerceptron>) {
+          if (digits.bytes) {
+            using Kernel = PixelKernel<std::remove_cvref_t<decltype(kernel)>>;
+            return use(Kernel{kernel, experiment.unit}, digits.train_bytes, digits.test_bytes);
+          }
+        }
+        return use(kernel, digits.train, digits.test);
+      },
+      experiment.kernel);
+}
 
 template <class Kernel, class Sampler>
 [[nodiscard]] bpm::OneVsRest<Kernel, Sampler> make_machine(const Kernel& kernel,
@@ -77,6 +99,7 @@ void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport&
   report.chain_angle = training.chain.chain_angle;
   report.rank = training.chain.rank;
   report.strategy = bpm::to_string(fitted.strategy());
+  report.cost = fitted.forecast().cost;
   report.model_digest = digest_of(fitted);
 }
 
@@ -93,21 +116,65 @@ inline void report_test(const Eigen::MatrixXd& values, const std::vector<int>& p
   report.curve_gap = rejection_rows(gap, correct, fine);
 }
 
-template <class Kernel, class Sampler>
+/// Training errors of all single draws by fresh kernel values: the points on the wrong side of each
+/// draw of each class under the sampling kernel, K + diag(lambda).
+template <class Kernel, class Fitted, class Inputs>
+[[nodiscard]] std::uint64_t count_training_errors(const Kernel& kernel, const Fitted& fitted,
+                                                  const Inputs& train,
+                                                  const std::vector<int>& labels) {
+  const auto classes = static_cast<Eigen::Index>(fitted.classes().size());
+  const auto draws = static_cast<Eigen::Index>(fitted.draws(0).size());
+  Eigen::VectorXd self = bpm::kernel_diagonal_values(kernel, train);
+  // What the soft boundary adds to an output: lambda_i alpha_i, for few points of a draw.
+  const auto lambda_outputs = [&](Eigen::Index n, Eigen::Index c) {
+    Eigen::VectorXd added = Eigen::VectorXd::Zero(train.rows());
+    const bpm::KeptDraw& draw =
+        fitted.draws(static_cast<std::size_t>(c))[static_cast<std::size_t>(n)];
+    for (std::size_t s = 0; s < draw.support.size(); ++s) {
+      added[draw.support[s]] = draw.coefficients[s];
+    }
+    return added;
+  };
+  std::vector<signed char> signs(static_cast<std::size_t>(train.rows()), 1);
+  const auto lambda = fitted.settings().soft_boundary.resolve(
+      [&](std::ptrdiff_t i) { return self[i]; }, labels, signs);
+  constexpr Eigen::Index part = 10000;
+  std::uint64_t errors = 0;
+  for (Eigen::Index begin = 0; begin < train.rows(); begin += part) {
+    const Eigen::Index count = std::min(part, train.rows() - begin);
+    const Inputs some = train.middleRows(begin, count);
+    const Eigen::MatrixXd outputs = fitted.draw_decision_values(some);
+    for (Eigen::Index n = 0; n < draws; ++n) {
+      for (Eigen::Index c = 0; c < classes; ++c) {
+        const Eigen::VectorXd added = lambda.empty() ? Eigen::VectorXd() : lambda_outputs(n, c);
+        for (Eigen::Index i = 0; i < count; ++i) {
+          const auto point = static_cast<std::size_t>(begin + i);
+          double output = outputs(i, n * classes + c) * std::sqrt(self[begin + i]);
+          if (!lambda.empty()) output += lambda[point] * added[begin + i];
+          const bool positive = labels[point] == fitted.classes()[static_cast<std::size_t>(c)];
+          errors += (positive ? output : -output) > 0 ? 0U : 1U;
+        }
+      }
+    }
+  }
+  return errors;
+}
+
+template <class Kernel, class Sampler, class Inputs>
 void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment& experiment,
-                 const DigitInputs& digits,
+                 const Inputs& train, const Inputs& test, const DigitInputs& digits,
                  const std::function<void(const bpm::Progress&)>& progress, MnistReport& report) {
   WallTimer timer;
   const auto fitted = [&] {
     const InterruptGuard guard;
     return make_machine(kernel, sampler, experiment.settings)
-        .fit(digits.train, digits.train_labels, [&](const bpm::Progress& now) {
+        .fit(train, digits.train_labels, [&](const bpm::Progress& now) {
           progress(now);
           return !guard.interrupted();
         });
   }();
   report.train_seconds = timer.seconds();
-  report_training(fitted, digits.train.rows(), report);
+  report_training(fitted, train.rows(), report);
   if (report.draws == report.draws_wanted) {
     progress({.stage = "draws",
               .fraction = 1,
@@ -117,15 +184,21 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
 
   progress({.stage = "test digits"});
   timer.restart();
-  const Eigen::MatrixXd values = fitted.decision_values(digits.test);
+  const Eigen::MatrixXd values = fitted.decision_values(test);
   report.predict_seconds = timer.seconds();
   progress({.stage = "test digits", .fraction = 1});
   report_test(values, fitted.labels_of(values), digits.test_labels, report);
 
   if (experiment.settings.keep_draws) {
     progress({.stage = "single draws"});
-    report.single_draw_error_percent = 100 * fitted.gibbs_error(digits.test, digits.test_labels);
+    report.single_draw_error_percent = 100 * fitted.gibbs_error(test, digits.test_labels);
     progress({.stage = "single draws", .fraction = 1});
+  }
+  if (experiment.verify) {
+    progress({.stage = "verifying"});
+    report.training_errors = count_training_errors(kernel, fitted, train, digits.train_labels);
+    report.verified = true;
+    progress({.stage = "verifying", .fraction = 1});
   }
 }
 
@@ -134,37 +207,36 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
 template <class Sampler>
 bpm::MemoryForecast forecast_with(const Sampler& sampler, const Experiment& experiment,
                                   const DigitInputs& digits, std::size_t classes,
-                                  std::size_t memory) {
-  bpm::FitSettings settings = experiment.settings;
-  settings.memory = memory;
-  return std::visit(
-      [&](const auto& kernel) {
-        return machines_detail::make_machine(kernel, sampler, settings)
-            .forecast(digits.train, classes);
-      },
-      experiment.kernel);
+                                  const bpm::FitSettings& settings) {
+  return machines_detail::with_inputs<Sampler>(
+      experiment, digits, [&](const auto& kernel, const auto& train, const auto& /*test*/) {
+        return machines_detail::make_machine(kernel, sampler, settings).forecast(train, classes);
+      });
 }
 
 template <class Sampler>
 void run_with(const Sampler& sampler, const Experiment& experiment, const DigitInputs& digits,
               const std::function<void(const bpm::Progress&)>& progress, MnistReport& report) {
-  std::visit(
-      [&](const auto& kernel) {
-        machines_detail::run_machine(kernel, sampler, experiment, digits, progress, report);
-      },
-      experiment.kernel);
+  machines_detail::with_inputs<Sampler>(
+      experiment, digits, [&](const auto& kernel, const auto& train, const auto& test) {
+        machines_detail::run_machine(kernel, sampler, experiment, train, test, digits, progress,
+                                     report);
+      });
 }
 
 extern template bpm::MemoryForecast forecast_with(const bpm::PermutedPerceptron&, const Experiment&,
-                                                  const DigitInputs&, std::size_t, std::size_t);
+                                                  const DigitInputs&, std::size_t,
+                                                  const bpm::FitSettings&);
 extern template void run_with(const bpm::PermutedPerceptron&, const Experiment&, const DigitInputs&,
                               const std::function<void(const bpm::Progress&)>&, MnistReport&);
 extern template bpm::MemoryForecast forecast_with(const bpm::Billiard&, const Experiment&,
-                                                  const DigitInputs&, std::size_t, std::size_t);
+                                                  const DigitInputs&, std::size_t,
+                                                  const bpm::FitSettings&);
 extern template void run_with(const bpm::Billiard&, const Experiment&, const DigitInputs&,
                               const std::function<void(const bpm::Progress&)>&, MnistReport&);
 extern template bpm::MemoryForecast forecast_with(const bpm::KernelGibbs&, const Experiment&,
-                                                  const DigitInputs&, std::size_t, std::size_t);
+                                                  const DigitInputs&, std::size_t,
+                                                  const bpm::FitSettings&);
 extern template void run_with(const bpm::KernelGibbs&, const Experiment&, const DigitInputs&,
                               const std::function<void(const bpm::Progress&)>&, MnistReport&);
 

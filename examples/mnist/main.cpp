@@ -23,7 +23,7 @@ namespace {
 
 using namespace bpm_examples;
 
-/// Reads or draws the digits; the bytes are gone when it returns.
+/// Reads or draws the digits; of floats the bytes are gone when it returns.
 DigitInputs read_digits(const MnistOptions& options, MnistReport& report) {
   const WallTimer timer;
   Digits digits =
@@ -31,8 +31,14 @@ DigitInputs read_digits(const MnistOptions& options, MnistReport& report) {
   report.source = digits.source;
   report.drawn = digits.drawn;
   DigitInputs inputs;
-  inputs.train = scale_pixels(digits.train.inputs, options.normalise, options.common.threads);
-  inputs.test = scale_pixels(digits.test.inputs, options.normalise, options.common.threads);
+  inputs.bytes = options.bytes;
+  if (options.bytes) {
+    inputs.train_bytes = std::move(digits.train.inputs);
+    inputs.test_bytes = std::move(digits.test.inputs);
+  } else {
+    inputs.train = scale_pixels(digits.train.inputs, options.normalise, options.common.threads);
+    inputs.test = scale_pixels(digits.test.inputs, options.normalise, options.common.threads);
+  }
   inputs.train_labels = std::move(digits.train.labels);
   inputs.test_labels = std::move(digits.test.labels);
   report.read_seconds = timer.seconds();
@@ -49,7 +55,7 @@ MnistReport report_of(const MnistOptions& options) {
   report.sampler = options.sampler;
   report.kernel = options.kernel;
   report.kernel_formula = options.kernel_formula();
-  report.input = "float";
+  report.input = options.bytes ? "byte" : "float";
   report.normalise = options.normalise;
   report.lambda = options.lambda;
   report.lambda_relative = options.lambda_relative;

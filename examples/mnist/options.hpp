@@ -45,6 +45,9 @@ struct MnistOptions {
   std::optional<double> lambda;
   std::optional<double> lambda_relative;
   std::size_t memory = std::size_t{2} << 30U;
+  bool bytes = true;  ///< Inputs are the images' bytes, not floats.
+  bool floor = false;
+  bool verify = false;
   bpm::RejectionScore reject = bpm::RejectionScore::largest;
 
   /// The width of the Gaussian. Digits of pixels / 255 lie about 10 apart, those of unit norm 1.
@@ -140,6 +143,17 @@ struct MnistOptions {
                        ->excludes(lambda);
   add_bytes_option(app, "--memory", options.memory,
                    "Working memory beside the inputs, with k, M or G (default: 2G)");
+  std::string input;
+  app.add_option("--input", input,
+                 "What kernels are computed from: the images' bytes, by exact integer products, or "
+                 "floats (default: byte, of chains float)")
+      ->check(CLI::IsMember({"float", "byte"}).description(""))
+      ->type_name("float|byte");
+  app.add_flag("--floor", options.floor,
+               "Measure the machine's rate of matrix products, and show the least time that the "
+               "kernel values could take");
+  app.add_flag("--verify", options.verify,
+               "Count the training errors of every single draw anew, from its coefficients");
   std::string reject = "largest";
   app.add_option("--reject", reject,
                  "Score to reject by that is shown first: the largest output, or the gap of the "
@@ -163,6 +177,11 @@ struct MnistOptions {
   only_for(depth, "arc-cosine");
   if (draws->count() == 0 && options.sampler != "perceptron") {
     options.draws = 100;
+  }
+  options.bytes = input.empty() ? options.sampler == "perceptron" : input == "byte";
+  if (options.bytes && options.sampler != "perceptron") {
+    throw UsageError("--input byte belongs to --sampler perceptron, not to " + options.sampler +
+                     ", which works on a matrix of floats");
   }
   if (width->count() > 0) {
     options.width = width_value;

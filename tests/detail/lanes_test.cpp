@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
+#include "bpm/detail/multiply_add.hpp"
 #include "bpm/random/draws.hpp"
 #include "bpm/random/engine.hpp"
 #include "catch.hpp"
@@ -59,4 +62,74 @@ TEMPLATE_TEST_CASE("the distance of lanes is the absolute difference of each", "
   const auto back = bpm::detail::lanes_distance<TestType>(z, x);
   CHECK(static_cast<double>(bpm::detail::sum_lanes<TestType, width>(forth)) == expected);
   CHECK(static_cast<double>(bpm::detail::sum_lanes<TestType, width>(back)) == expected);
+}
+
+TEMPLATE_TEST_CASE("a number in every lane; lanes stored at any address", "[detail]", float, double,
+                   std::int32_t, std::uint32_t) {
+  constexpr int width = bpm::detail::lane_count<TestType>;
+  const auto value = std::numeric_limits<TestType>::max();
+  const auto all = bpm::detail::broadcast_lanes(value);
+  for (int l = 0; l < width; ++l) CHECK(bpm::detail::lane(all, l) == value);
+  std::array<TestType, width> numbers{};
+  for (std::size_t l = 0; l < width; ++l) numbers[l] = static_cast<TestType>(l + 1);
+  const auto lanes = bpm::detail::load_lanes(numbers.data());
+  for (std::size_t offset = 0; offset <= width; ++offset) {
+    std::array<TestType, 3 * width> stored{};
+    bpm::detail::store_lanes(stored.data() + offset, lanes);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      const bool inside = i >= offset && i < offset + width;
+      CHECK(stored[i] == (inside ? static_cast<TestType>(i - offset + 1) : TestType{0}));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("lanes are multiplied and added as single numbers are", "[detail]", float,
+                   double) {
+  constexpr int width = bpm::detail::lane_count<TestType>;
+  using Numbers = std::array<TestType, width>;
+  bpm::RandomEngine engine(9);
+  bpm::NormalDraws normal;
+  int differ = 0;
+  int differ_from_fma = 0;
+  for (int repeat = 0; repeat < 500; ++repeat) {
+    Numbers a{};
+    Numbers b{};
+    Numbers sum{};
+    for (std::size_t l = 0; l < width; ++l) {
+      a[l] = static_cast<TestType>(normal(engine));
+      b[l] = static_cast<TestType>(normal(engine));
+      // Close to the negative product: what is left shows how often was rounded.
+      sum[l] = static_cast<TestType>(repeat % 2 == 0 ? -a[l] * b[l] : TestType(normal(engine)));
+    }
+    const auto result = bpm::detail::lanes_multiply_add<TestType>(
+        bpm::detail::load_lanes(a.data()), bpm::detail::load_lanes(b.data()),
+        bpm::detail::load_lanes(sum.data()));
+    for (std::size_t l = 0; l < width; ++l) {
+      const TestType found = bpm::detail::lane(result, static_cast<int>(l));
+      differ += found != bpm::detail::multiply_add(a[l], b[l], sum[l]) ? 1 : 0;
+      differ_from_fma += found != std::fma(a[l], b[l], sum[l]) ? 1 : 0;
+    }
+  }
+  CHECK(differ == 0);
+#if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__aarch64__)
+  CHECK(differ_from_fma == 0);
+#else
+  CHECK(differ_from_fma > 0);
+#endif
+}
+
+TEMPLATE_TEST_CASE("a square of lanes is transposed", "[detail]", float, double, std::uint32_t) {
+  constexpr int width = bpm::detail::lane_count<TestType>;
+  std::array<TestType, width * width> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<TestType>(i);
+  bpm::detail::Lanes<TestType> square[width];
+  for (int i = 0; i < width; ++i) square[i] = bpm::detail::load_lanes(numbers.data() + i * width);
+  bpm::detail::transpose_lanes<TestType>(square);
+  bool right = true;
+  for (int i = 0; i < width; ++i) {
+    for (int l = 0; l < width; ++l) {
+      right = right && bpm::detail::lane(square[i], l) == static_cast<TestType>(l * width + i);
+    }
+  }
+  CHECK(right);
 }

@@ -35,6 +35,9 @@ TEST_CASE("without options the experiment is the paper's", "[examples]") {
   CHECK(options.common.seed == 1);
   CHECK(options.memory == std::size_t{2} << 30U);
   CHECK_FALSE(options.normalise);
+  CHECK(options.bytes);
+  CHECK_FALSE(options.floor);
+  CHECK_FALSE(options.verify);
   CHECK(options.reject == bpm::RejectionScore::largest);
   const auto kernel = std::get<bpm::Polynomial>(options.make_kernel());
   CHECK(kernel.degree() == 5);
@@ -76,6 +79,11 @@ TEST_CASE("the other options are taken", "[examples]") {
   CHECK(options.memory == std::size_t{3} << 20U);
   CHECK(options.reject == bpm::RejectionScore::gap);
   CHECK(parse({"--lambda-relative", "0"}).lambda_relative == 0.0);
+  CHECK_FALSE(parse({"--input", "float"}).bytes);
+  CHECK(parse({"--input", "byte"}).bytes);
+  CHECK_FALSE(parse({"--sampler", "billiard"}).bytes);
+  CHECK(parse({"--floor"}).floor);
+  CHECK(parse({"--verify"}).verify);
 
   const std::vector<signed char> signs{1, -1};
   const std::vector<int> labels{3, 4};
@@ -106,6 +114,9 @@ TEST_CASE("options that make no sense are refused by name", "[examples]") {
   refuse({"--memory", "2T"}, "--memory: '2T' is no number of bytes");
   refuse({"--reject", "best"}, "best not in {largest,gap}");
   refuse({"--sampler", "coin"}, "coin not in {perceptron,billiard,gibbs}");
+  refuse({"--input", "double"}, "double not in {float,byte}");
+  refuse({"--sampler", "gibbs", "--input", "byte"},
+         "--input byte belongs to --sampler perceptron, not to gibbs");
   refuse({"digits"}, "digits");
   refuse({"--width", "2"}, "--width belongs to --kernel gaussian, not to polynomial");
   refuse({"--depth", "2"}, "--depth belongs to --kernel arc-cosine, not to polynomial");

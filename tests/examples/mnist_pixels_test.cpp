@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
+#include <type_traits>
 
 #include "bpm/data/labelled_data.hpp"
+#include "bpm/gram/kernel_matrix.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
 #include "catch.hpp"
 #include "mnist/pixels.hpp"
 
@@ -27,4 +32,21 @@ TEST_CASE("pixels become fractions of 255 or images of norm 1", "[examples]") {
   CHECK(unit(3, 0) == 0.5F);
   CHECK(unit(4, 0) == 1);
   CHECK(std::abs(unit.row(0).norm() - 1) < 1e-6F);
+}
+
+TEST_CASE("kernels of pixels agree with kernels of scaled images", "[examples]") {
+  bpm::ByteImages images(4, 8);
+  images << 0, 1, 128, 255, 9, 0, 0, 7, 3, 4, 0, 0, 200, 100, 50, 25, 0, 0, 0, 0, 0, 0, 0, 0, 255,
+      255, 255, 255, 255, 255, 255, 255;
+  const bool unit = GENERATE(false, true);
+  const auto scaled = scale_pixels(images, unit, 1);
+  const auto check = [&](const auto& kernel) {
+    const bpm_examples::PixelKernel<std::remove_cvref_t<decltype(kernel)>> pixels{kernel, unit};
+    const Eigen::MatrixXd expected = bpm::kernel_matrix(kernel, scaled);
+    const Eigen::MatrixXd found = bpm::kernel_matrix(pixels, images);
+    CHECK((found - expected).cwiseAbs().maxCoeff() <= 1e-5 * expected.cwiseAbs().maxCoeff());
+  };
+  check(bpm::Polynomial(5));
+  check(bpm::Gaussian::from_width(2));
+  check(bpm::Linear());
 }

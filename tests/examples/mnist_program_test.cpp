@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -147,14 +148,14 @@ TEST_CASE("mnist: a small run on drawn digits reports, saves and plots", "[examp
   CHECK(json["threads"] == 2);
   CHECK(json["sampler"] == "perceptron");
   CHECK(json["kernel"] == "polynomial");
-  CHECK(json["input"] == "float");
+  CHECK(json["input"] == "byte");
   CHECK(json["strategy"] == "dense");
   for (const char* key : {"read_seconds", "train_seconds", "predict_seconds"}) {
     CAPTURE(key);
     CHECK(json[key].get<double>() > 0);
   }
   CHECK(json["kernel_seconds"].get<double>() <= json["train_seconds"].get<double>());
-  CHECK(json["peak_memory_bytes"].get<double>() > 800 * 784 * 4);
+  CHECK(json["peak_memory_bytes"].get<double>() > 800 * 784);
   // The matrix is symmetric: about half of its values are computed.
   CHECK(json["kernel_evaluations"].get<int>() >= 600 * 601 / 2);
   CHECK(json["useful_evaluations"].get<int>() == 600 * json["support_union"].get<int>());
@@ -212,6 +213,31 @@ TEST_CASE("mnist: threads and memory do not change the model, the seed does", "[
   CHECK(run_json({"--seed", "2"})["model_digest"] != one["model_digest"]);
   CHECK(run_json({"--normalise"})["model_digest"] != one["model_digest"]);
   CHECK(run_json({"--lambda", "1000"})["model_digest"] != one["model_digest"]);
+}
+
+TEST_CASE("mnist: bytes and floats, and what is counted anew", "[examples]") {
+  const Alone alone;
+  const auto run_json = [&](const Words& more) {
+    const Outcome outcome = run(small + more + Words{"--quiet", "--json", alone.path("a.json")});
+    CAPTURE(more, outcome.errors);
+    REQUIRE(outcome.status == 0);
+    return alone.json("a.json");
+  };
+  const Words unit = GENERATE(Words{}, Words{"--normalise"});
+  const Json bytes = run_json(unit + Words{"--verify", "--floor"});
+  const Json floats = run_json(unit + Words{"--verify", "--floor", "--input", "float"});
+  CHECK(bytes["input"] == "byte");
+  CHECK(floats["input"] == "float");
+  // Kernel values agree to rounding, so nearly all decisions do.
+  CHECK(std::abs(bytes["test_error_percent"].get<double>() -
+                 floats["test_error_percent"].get<double>()) <= 2);
+  CHECK(bytes["training_errors"] == 0);
+  CHECK(floats["training_errors"] == 0);
+  CHECK(floats["floor_seconds"].get<double>() > 0);
+  CHECK(floats["predict_floor_seconds"].get<double>() > 0);
+  CHECK_FALSE(run_json(unit).contains("floor_seconds"));
+  const Json soft = run_json(unit + Words{"--verify", "--lambda-relative", "0.1"});
+  CHECK(soft["training_errors"] == 0);
 }
 
 TEST_CASE("mnist: every kernel learns", "[examples]") {
@@ -291,6 +317,8 @@ TEST_CASE("mnist: what cannot be done ends with status 1 and loses nothing", "[e
   write_text(alone.folder.path() / "a.json", "old");
   refuse(1, small + Words{"--memory", "10k", "--json", alone.path("a.json")},
          "memory is 10240 bytes");
+  refuse(2, small + Words{"--memory", "100k", "--verify"},
+         "--verify looks at every draw, and --memory does not hold them all");
   refuse(1, small + Words{"--degree", "64", "--offset", "100"}, "must be finite");
   CHECK(read_text(alone.folder.path() / "a.json") == "old");
 }

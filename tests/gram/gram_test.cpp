@@ -68,6 +68,39 @@ struct SizeNotConst : Identity {
   std::ptrdiff_t size() { return 2; }
 };
 
+/// The least that makes columns ready: it remembers which.
+struct WithColumns : Identity {
+  using Columns = std::vector<bpm::PointIndex>;
+  using Identity::block;
+
+  void prepare(std::span<const bpm::PointIndex> points, Columns& columns) const {
+    columns.assign(points.begin(), points.end());
+  }
+  void block(std::span<const bpm::PointIndex> rows, Columns& columns, double* out,
+             std::ptrdiff_t ld, bpm::BlockScratch<double>& scratch) const {
+    block(rows, std::span<const bpm::PointIndex>(columns), out, ld, scratch);
+  }
+};
+struct ColumnsWithoutGram : WithColumns {
+  void size() const {}
+};
+struct ColumnsWithoutType : Identity {
+  void prepare(std::span<const bpm::PointIndex> /*points*/, int& /*columns*/) const {}
+};
+struct ColumnsWithoutPrepare : WithColumns {
+  void prepare() const {}
+};
+struct OtherColumns {};
+struct ColumnsWithoutBlock : Identity {
+  using Columns = OtherColumns;
+  void prepare(std::span<const bpm::PointIndex> /*points*/, Columns& /*columns*/) const {}
+};
+struct PrepareNotConst : WithColumns {
+  void prepare(std::span<const bpm::PointIndex> points, Columns& columns) {
+    WithColumns::prepare(points, columns);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("GramAccess: size, diagonal, row, block, memory", "[gram][concepts]") {
@@ -82,6 +115,19 @@ TEST_CASE("GramAccess: size, diagonal, row, block, memory", "[gram][concepts]") 
   STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutBytes>);
   STATIC_REQUIRE_FALSE(bpm::GramAccess<SizeNotConst>);
   STATIC_REQUIRE_FALSE(bpm::GramAccess<int>);
+}
+
+TEST_CASE("ColumnGram: kernel values that make columns ready", "[gram][concepts]") {
+  STATIC_REQUIRE(bpm::ColumnGram<WithColumns>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<Identity>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutGram>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutType>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutPrepare>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutBlock>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<PrepareNotConst>);
+  STATIC_REQUIRE(bpm::ColumnGram<bpm::OnDemandGram<bpm::Linear, Eigen::MatrixXf>>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<bpm::DenseGram<float>>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnGram<bpm::PrecomputedGram<double>>);
 }
 
 TEST_CASE("the library's sources of kernel values are GramAccess", "[gram][concepts]") {

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../kernels/random_inputs.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/laplacian.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "catch.hpp"
 
@@ -41,6 +43,45 @@ TEST_CASE("memory on demand grows with the number of points, not its square", "[
   const bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
   // The inputs are read in place: norms, diagonal and the points' numbers remain.
   CHECK(gram.bytes() == 1000 * (4 + 4 + 4));
+}
+
+TEST_CASE("columns made ready give the same bits, and count", "[gram]") {
+  const auto check = [](const auto& kernel, const auto& inputs) {
+    using Inputs = std::remove_cvref_t<decltype(inputs)>;
+    using Gram = bpm::OnDemandGram<std::remove_cvref_t<decltype(kernel)>, Inputs>;
+    using Scalar = typename Gram::Scalar;
+    const Gram gram(kernel, inputs);
+    const std::vector<bpm::PointIndex> rows{3, 0, 19, 3};
+    std::vector<bpm::PointIndex> points;
+    for (bpm::PointIndex i = 0; i < 90; ++i) points.push_back(i * 7 % 20);
+    bpm::BlockScratch<Scalar> scratch;
+    bpm::RowMatrix<Scalar> expected(4, 90);
+    gram.block(rows, points, expected.data(), 90, scratch);
+    CHECK(scratch.evaluations == 360);
+    typename Gram::Columns columns;
+    gram.prepare(points, columns);
+    bpm::RowMatrix<Scalar> values(4, 91);
+    const double seconds = scratch.seconds;
+    gram.block(rows, columns, values.data(), 91, scratch);
+    CHECK(scratch.evaluations == 720);
+    CHECK(scratch.seconds > seconds);
+    CHECK(values.leftCols(90) == expected);
+  };
+  const auto inputs = test_support::normal_inputs<double>(20, 21, 1);
+  check(bpm::Polynomial(3, 0.1), inputs);
+  check(bpm::Laplacian(3), inputs);
+  check(bpm::Polynomial(3, 0.1), bpm::SparseRowMatrix<double>(inputs.sparseView()));
+}
+
+TEST_CASE("rows are kept where one says, and nowhere else", "[gram]") {
+  const auto inputs = test_support::normal_inputs<float>(20, 5, 1);
+  bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
+  CHECK(gram.kept_rows() == nullptr);
+  bpm::KeptRows<float> rows(20, 160);
+  gram.keep_rows_in(&rows);
+  CHECK(gram.kept_rows() == &rows);
+  gram.keep_rows_in(nullptr);
+  CHECK(gram.kept_rows() == nullptr);
 }
 
 TEST_CASE("a bad diagonal is found at once", "[gram]") {

@@ -52,10 +52,28 @@ TEMPLATE_TEST_CASE("same bits: a user's lambda that is not symmetric to the last
 }
 
 TEST_CASE("same bits: bytes", "[gram][bits]") {
-  bpm::RandomEngine engine(5);
-  Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> bytes(largest, 49);
+  // Whole groups of four bytes are read in place, others are copied; a third of them is zero.
+  for (const Eigen::Index d : {1, 3, 48, 49}) {
+    bpm::RandomEngine engine(5);
+    bpm::RowMatrix<std::uint8_t> bytes(largest, d);
+    for (auto& value : bytes.reshaped()) {
+      const bool zero = bpm::uniform_below(engine, 3) == 0;
+      value = static_cast<std::uint8_t>(zero ? 0 : bpm::uniform_below(engine, 256));
+    }
+    bytes.col(0) = bytes.col(0).cwiseMax(std::uint8_t{1});
+    CHECK(bits_that_differ(bpm::Gaussian::from_gamma(1e-5), bytes, d == 49 ? 7 : 41) == 0);
+    CHECK(bits_that_differ(bpm::Polynomial(5, 1e-5), bytes, 41) == 0);
+    CHECK(bits_that_differ(bpm::ArcCosine(2), bytes, 41) == 0);
+    CHECK(bits_that_differ(bpm::Laplacian(500), bytes, 41) == 0);
+  }
+}
+
+TEST_CASE("same bits: bytes by a function of pairs", "[gram][bits]") {
+  bpm::RandomEngine engine(6);
+  bpm::RowMatrix<std::uint8_t> bytes(60, 21);
   for (auto& value : bytes.reshaped()) {
     value = static_cast<std::uint8_t>(bpm::uniform_below(engine, 256));
   }
-  CHECK(bits_that_differ(bpm::Gaussian::from_gamma(1e-5), bytes, 7) == 0);
+  const auto kernel = [](const auto& x, const auto& z) { return std::exp(x.dot(z) / 1e6F); };
+  CHECK(bits_that_differ(kernel, bytes, 7) == 0);
 }

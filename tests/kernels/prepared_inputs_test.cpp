@@ -62,12 +62,15 @@ TEMPLATE_TEST_CASE("dense rows of any form are padded with zeros", "[kernels]", 
 }
 
 TEST_CASE("integers become floats", "[kernels]") {
-  Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> bytes(5, 16);
-  for (auto& value : bytes.reshaped())
-    value = static_cast<std::uint8_t>(&value - bytes.data() + 170);
-  check_prepared(bytes);
-  const Eigen::MatrixXi columns = bytes.cast<int>();
+  Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> numbers(5, 16);
+  for (auto& value : numbers.reshaped())
+    value = static_cast<std::uint16_t>(&value - numbers.data() + 170);
+  check_prepared(numbers);
+  const Eigen::MatrixXi columns = numbers.cast<int>();
   check_prepared(columns);
+  const Eigen::Matrix<std::int8_t, Eigen::Dynamic, Eigen::Dynamic> small =
+      (columns.array() - 200).cast<std::int8_t>();
+  check_prepared(small);
 }
 
 TEMPLATE_TEST_CASE("rows of whole registers are read in place", "[kernels]", float, double) {

@@ -83,6 +83,27 @@ TEST_CASE("a version space says what it is made of", "[version_space]") {
   CHECK(block(1, 2) == problem.kernel(6, 0));
 }
 
+TEST_CASE("columns made ready and kept rows are those of the kernel values", "[version_space]") {
+  const auto inputs = test_support::normal_inputs<double>(20, 3, 1);
+  using Values = bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
+  Values values(bpm::Gaussian::from_sigma(1), inputs);
+  const bpm::KernelVersionSpace<Values> space(values, std::vector<signed char>(20, 1));
+  const std::vector<bpm::PointIndex> rows{1, 6, 19};
+  const std::vector<bpm::PointIndex> cols{6, 1, 0, 6};
+  bpm::BlockScratch<double> scratch;
+  bpm::RowMatrix<double> expected(3, 4);
+  space.block(rows, cols, expected.data(), 4, scratch);
+  bpm::KernelVersionSpace<Values>::Columns columns;
+  space.prepare(cols, columns);
+  bpm::RowMatrix<double> found(3, 4);
+  space.block(rows, columns, found.data(), 4, scratch);
+  CHECK(found == expected);
+  CHECK(space.kept_rows() == nullptr);
+  bpm::KeptRows<double> kept(20, 1000);
+  values.keep_rows_in(&kept);
+  CHECK(space.kept_rows() == &kept);
+}
+
 TEST_CASE("no lambda and an empty one are hard boundaries", "[version_space]") {
   const Problem problem(4, false);
   const Gram gram(problem.kernel);

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "bpm/gram/dense_gram.hpp"
+#include "bpm/gram/on_demand_gram.hpp"
 #include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/kernels/linear.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "catch.hpp"
@@ -88,6 +90,37 @@ struct AddRowNotConst : OnePoint {
   }
 };
 
+/// The least that makes columns ready: how many there are.
+struct PointWithColumns : OnePoint {
+  using Columns = std::vector<bpm::PointIndex>;
+  using OnePoint::block;
+
+  void prepare(Points points, Columns& columns) const {
+    columns.assign(points.begin(), points.end());
+  }
+  void block(Points rows, Columns& columns, double* values, std::ptrdiff_t ld,
+             Scratch& scratch) const {
+    block(rows, Points(columns), values, ld, scratch);
+  }
+};
+struct ColumnsWithoutSpace : PointWithColumns {
+  void label() const {}
+};
+struct ColumnsWithoutType : OnePoint {
+  void prepare(Points /*points*/, int& /*columns*/) const {}
+};
+struct ColumnsWithoutPrepare : PointWithColumns {
+  void prepare() const {}
+};
+struct OtherColumns {};
+struct ColumnsWithoutBlock : OnePoint {
+  using Columns = OtherColumns;
+  void prepare(Points /*points*/, Columns& /*columns*/) const {}
+};
+struct PrepareNotConst : PointWithColumns {
+  void prepare(Points points, Columns& columns) { PointWithColumns::prepare(points, columns); }
+};
+
 }  // namespace
 
 TEST_CASE("VersionSpace: everything a sampler may ask for", "[version_space][concepts]") {
@@ -104,6 +137,21 @@ TEST_CASE("VersionSpace: everything a sampler may ask for", "[version_space][con
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<WithoutFactor>);
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<AddRowNotConst>);
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<int>);
+}
+
+TEST_CASE("ColumnSpace: a version space that makes columns ready", "[version_space][concepts]") {
+  STATIC_REQUIRE(bpm::ColumnSpace<PointWithColumns>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<OnePoint>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutSpace>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutType>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutPrepare>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutBlock>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<PrepareNotConst>);
+  // As the kernel values are, so is the version space.
+  using Values = bpm::OnDemandGram<bpm::Linear, bpm::RowMatrix<float>>;
+  STATIC_REQUIRE(bpm::ColumnSpace<bpm::KernelVersionSpace<Values>>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<bpm::KernelVersionSpace<bpm::DenseGram<float>>>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>>);
 }
 
 TEST_CASE("KernelVersionSpace is a version space on any kernel values",

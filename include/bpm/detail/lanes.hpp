@@ -2,13 +2,19 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <utility>
+
+#if defined(__AVX2__) || defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 /// \file
 /// A register-wide group of numbers, as the compiler's vector types offer it. Element-wise
 /// arithmetic on it never depends on where a value stands, which is what makes kernel values the
-/// same bits in every block (see inner_products.hpp).
+/// same bits in every block (see panels.hpp and row_products.hpp).
 
 namespace bpm::detail {
 
@@ -59,6 +65,79 @@ template <class T>
   return *reinterpret_cast<const typename LanesType<T, lane_count<T>>::unaligned*>(from);
 }
 
+template <class T>
+[[gnu::always_inline]] inline void store_lanes(T* to, const Lanes<T>& values) {
+  *reinterpret_cast<typename LanesType<T, lane_count<T>>::unaligned*>(to) = values;
+}
+
+/// The same number in every lane.
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> broadcast_lanes(T value) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return Lanes<T>{(static_cast<void>(I), value)...};
+  }(std::make_integer_sequence<int, lane_count<T>>{});
+}
+
+template <class V>
+[[gnu::always_inline]] inline auto lane(const V& values, int l) {
+  return values[l];
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void set_lane(V& values, int l, T value) {
+  values[l] = value;
+}
+
+/// a b + sum, rounded once where the target has the instruction: as `multiply_add`, lane by lane,
+/// whatever the level of optimisation.
+template <std::floating_point T>
+[[gnu::always_inline]] inline Lanes<T> lanes_multiply_add(const Lanes<T>& a, const Lanes<T>& b,
+                                                          const Lanes<T>& sum) {
+#if defined(__AVX512F__)
+  if constexpr (std::same_as<T, float>) {
+    return (Lanes<T>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)sum);
+  } else {
+    return (Lanes<T>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)sum);
+  }
+#elif defined(__FMA__)
+  if constexpr (std::same_as<T, float>) {
+    return (Lanes<T>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)sum);
+  } else {
+    return (Lanes<T>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
+  }
+#elif defined(__FP_FAST_FMA) || defined(__aarch64__)
+  Lanes<T> result;
+  for (int l = 0; l < lane_count<T>; ++l) result[l] = std::fma(a[l], b[l], sum[l]);
+  return result;
+#else
+  const Lanes<T> product = a * b;
+  return product + sum;
+#endif
+}
+
+/// Rows become columns: lane l of register i goes to lane i of register l.
+template <class T>
+[[gnu::always_inline]] inline void transpose_lanes(Lanes<T> (&v)[lane_count<T>]) {
+  constexpr int n = lane_count<T>;
+  // Squares of half the size change places, at all sizes down to one number.
+  const auto stage = [&]<int S>(std::integral_constant<int, S>) {
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) {
+      if ((i & S) == 0) {
+        const Lanes<T> a = v[i];
+        const Lanes<T> b = v[i + S];
+        [&]<int... L>(std::integer_sequence<int, L...>) {
+          v[i] = __builtin_shufflevector(a, b, ((L & S) != 0 ? n + L - S : L)...);
+          v[i + S] = __builtin_shufflevector(a, b, ((L & S) != 0 ? n + L : L + S)...);
+        }(std::make_integer_sequence<int, n>{});
+      }
+    }
+  };
+  stage(std::integral_constant<int, 1>{});
+  if constexpr (n > 2) stage(std::integral_constant<int, 2>{});
+  if constexpr (n > 4) stage(std::integral_constant<int, 4>{});
+  if constexpr (n > 8) stage(std::integral_constant<int, 8>{});
+}
+
 /// The sum of the lanes by halving: lane l is added to lane l + N/2 until one is left.
 template <class T, int N>
 [[gnu::always_inline]] inline T sum_lanes(Lanes<T, N> v) {
@@ -102,6 +181,43 @@ inline Lanes<T> load_lanes(const T* from) {
   Lanes<T> result;
   for (int l = 0; l < lane_count<T>; ++l) result.values[l] = from[l];
   return result;
+}
+
+template <class T>
+inline void store_lanes(T* to, const Lanes<T>& values) {
+  for (int l = 0; l < lane_count<T>; ++l) to[l] = values.values[l];
+}
+
+template <class T>
+inline Lanes<T> broadcast_lanes(T value) {
+  Lanes<T> result;
+  result.values.fill(value);
+  return result;
+}
+
+template <class V>
+inline auto lane(const V& values, int l) {
+  return values.values[l];
+}
+template <class V, class T>
+inline void set_lane(V& values, int l, T value) {
+  values.values[l] = value;
+}
+
+template <std::floating_point T>
+inline Lanes<T> lanes_multiply_add(const Lanes<T>& a, const Lanes<T>& b, const Lanes<T>& sum) {
+  Lanes<T> result;
+  for (int l = 0; l < lane_count<T>; ++l) {
+    result.values[l] = a.values[l] * b.values[l] + sum.values[l];
+  }
+  return result;
+}
+
+template <class T>
+inline void transpose_lanes(Lanes<T> (&v)[lane_count<T>]) {
+  for (int i = 0; i < lane_count<T>; ++i) {
+    for (int l = 0; l < i; ++l) std::swap(v[i].values[l], v[l].values[i]);
+  }
 }
 
 template <class T, int N>

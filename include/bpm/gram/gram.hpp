@@ -35,4 +35,18 @@ concept GramAccess =
       { gram.bytes() } -> std::convertible_to<std::size_t>;
     };
 
+/// Kernel values that can make columns of blocks ready, so that asking for several blocks on the
+/// same columns packs them once: `prepare(points, columns)`, then `block(rows, columns, ...)` with
+/// the values of `block(rows, points, ...)`. `points` must outlive `columns`. Satisfied by
+/// `OnDemandGram`.
+template <class G>
+concept ColumnGram =
+    GramAccess<G> &&
+    requires(const G& gram, std::ptrdiff_t ld, std::span<const PointIndex> points,
+             typename G::Columns& columns, typename G::Scalar* values,
+             BlockScratch<typename G::Scalar>& scratch) {
+      gram.prepare(points, columns);
+      gram.block(points, columns, values, ld, scratch);
+    };
+
 }  // namespace bpm

@@ -7,7 +7,9 @@
 #include <span>
 
 #include "bpm/detail/buffer.hpp"
+#include "bpm/gram/kept_rows.hpp"
 #include "bpm/kernels/blocks.hpp"
+#include "bpm/kernels/prepared_columns.hpp"
 #include "bpm/kernels/prepared_inputs.hpp"
 
 namespace bpm {
@@ -18,6 +20,7 @@ template <class Kernel, InputSet I>
 class OnDemandGram {
  public:
   using Scalar = kernel_scalar_t<I>;
+  using Columns = PreparedColumns<I>;
 
   /// Prepares the inputs and computes the diagonal.
   /// \throws KernelValueError if k(x_i, x_i) is not finite, near overflow or negative.
@@ -55,6 +58,25 @@ class OnDemandGram {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
+  /// Makes columns of blocks ready. Cost: a copy of their inputs, for kernels of inner products.
+  void prepare(std::span<const PointIndex> points, Columns& columns) const {
+    columns.assign(inputs_, points, detail::by_inner_products<Kernel, I>);
+  }
+
+  /// K_rows,columns, the same bits.
+  void block(std::span<const PointIndex> rows, const Columns& columns, Scalar* values,
+             std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
+    const auto start = std::chrono::steady_clock::now();
+    kernel_block(kernel_, inputs_, rows, columns, 0, std::ssize(columns.points()), values, ld,
+                 scratch);
+    scratch.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  /// Where rows of points that were asked for are kept for the next draw; null: nowhere.
+  [[nodiscard]] KeptRows<Scalar>* kept_rows() const noexcept { return kept_rows_; }
+  void keep_rows_in(KeptRows<Scalar>* rows) noexcept { kept_rows_ = rows; }
+
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
 
@@ -63,6 +85,7 @@ class OnDemandGram {
   PreparedInputs<I> inputs_;
   detail::Buffer<Scalar> diagonal_;
   detail::Buffer<PointIndex> everyone_;
+  KeptRows<Scalar>* kept_rows_ = nullptr;
 };
 
 }  // namespace bpm

@@ -8,10 +8,15 @@
 #include <limits>
 #include <span>
 
+#include "bpm/detail/byte_panels.hpp"
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/panels.hpp"
+#include "bpm/detail/row_products.hpp"
+#include "bpm/detail/vector_ops.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/kernels/prepared_bytes.hpp"
 #include "bpm/kernels/prepared_inputs.hpp"
 
 /// \file
@@ -61,7 +66,7 @@ BPM_DETAIL_ONE_COPY void manhattan_chunk(const Kernel& kernel, const Chunk& dist
 /// Applies a pointwise function to `count` numbers in registers' multiples: the tail is padded, so
 /// that a packet's exp and a scalar's, which differ, are never mixed.
 /// `function(values, offset, filled, out)` gets an array and where it came from.
-inline constexpr int map_width = 32;
+inline constexpr int map_width = 64;
 
 template <class Scalar, class Function>
 void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
@@ -108,21 +113,111 @@ void check_kernel_row(const Scalar* values, std::ptrdiff_t count, std::ptrdiff_t
   }
 }
 
+/// Applies the kernel to a row of inner products; `norms` are padded to whole chunks.
 template <class Kernel, class Scalar>
 void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar* norms,
                                 Scalar* values, std::ptrdiff_t count) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
   const Chunk left = Chunk::Constant(norm);
-  map_padded(values, count,
-             [&](const Chunk& products, std::ptrdiff_t offset, int filled, Chunk& out) {
-               Chunk right = Chunk::Ones();
-               if (filled == map_width) {
-                 right = Eigen::Map<const Chunk>(norms + offset);
-               } else {
-                 for (int l = 0; l < filled; ++l) right[l] = norms[offset + l];
-               }
-               inner_product_chunk(kernel, products, left, right, out);
-             });
+  map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset, int, Chunk& out) {
+    const Chunk right = Eigen::Map<const Chunk>(norms + offset);
+    inner_product_chunk(kernel, products, left, right, out);
+  });
+}
+
+/// The kinds of blocks, by what the kernel is a function of.
+template <class Kernel, class I>
+inline constexpr bool by_inner_products = !RangeInputs<I> && InnerProductKernel<Kernel>;
+template <class Kernel, class I>
+inline constexpr bool by_distances =
+    DenseInputs<I> && !by_inner_products<Kernel, I> && ManhattanKernel<Kernel>;
+
+/// Packs columns for `packed_products`; their norms as well, with ones up to a whole chunk.
+template <class I>
+void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> cols,
+                  PackedColumns<kernel_scalar_t<I>>& packed) {
+  using Scalar = kernel_scalar_t<I>;
+  const auto count = static_cast<std::ptrdiff_t>(cols.size());
+  const std::ptrdiff_t chunks = (count + map_width - 1) / map_width * map_width;
+  packed.norms.reserve_discarding(chunks);
+  for (std::ptrdiff_t b = 0; b < count; ++b) {
+    packed.norms[b] = z.squared_norm(cols.data()[b]);
+  }
+  std::fill(packed.norms.data() + count, packed.norms.data() + chunks, Scalar{1});
+  if constexpr (DenseInputs<I>) {
+    using Unit = std::remove_cvref_t<decltype(*z.row(0))>;
+    constexpr std::ptrdiff_t width = panel_width<Unit>;
+    packed.panels.reserve_discarding(panel_count<Unit>(count) * width * z.length() *
+                                     std::ptrdiff_t{sizeof(Unit)});
+    auto* const panels = reinterpret_cast<Unit*>(packed.panels.data());
+    for (std::ptrdiff_t first = 0; first < count; first += width) {
+      const Unit* columns[width];
+      const std::ptrdiff_t there = std::min(width, count - first);
+      for (std::ptrdiff_t c = 0; c < there; ++c) columns[c] = z.row(cols.data()[first + c]);
+      pack_panel<Unit>(columns, there, z.length(), ByteInputs<I> ? Unit(byte_flip) : Unit{0},
+                       panels + first * z.length());
+    }
+  }
+}
+
+/// Inner products of dense rows with packed columns, from column `first` on, a multiple of the
+/// panels' width.
+template <class Left, class Scalar>
+void packed_products(const PreparedInputs<Left>& x, std::span<const PointIndex> rows,
+                     const PackedColumns<Scalar>& packed, std::ptrdiff_t first,
+                     std::ptrdiff_t count, Scalar* values, std::ptrdiff_t ld,
+                     BlockScratch<Scalar>& scratch) {
+  const auto count_rows = static_cast<std::ptrdiff_t>(rows.size());
+  if constexpr (ByteInputs<Left>) {
+    scratch.byte_rows.reserve_discarding(count_rows);
+    scratch.byte_sums.reserve_discarding(count_rows);
+    for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
+      scratch.byte_rows[a] = x.row(rows.data()[a]);
+      scratch.byte_sums[a] = x.sum(rows.data()[a]);
+    }
+    const auto* const panels = reinterpret_cast<const ByteUnit*>(packed.panels.data());
+    byte_products<Scalar>(scratch.byte_rows.data(), scratch.byte_sums.data(), count_rows,
+                          panels + first * x.length(), count, x.length(), values, ld,
+                          scratch.lists);
+  } else {
+    scratch.left.reserve_discarding(count_rows);
+    for (std::ptrdiff_t a = 0; a < count_rows; ++a) scratch.left[a] = x.row(rows.data()[a]);
+    const auto* const panels = reinterpret_cast<const Scalar*>(packed.panels.data());
+    panel_products<Scalar>(scratch.left.data(), count_rows, panels + first * x.length(), count,
+                           x.length(), values, ld, scratch.lists);
+  }
+}
+
+/// The kernel of a block of inner products, in their place; checks the values.
+template <class Kernel, class Left, class Scalar>
+void finish_inner_products(const Kernel& kernel, const PreparedInputs<Left>& x,
+                           std::span<const PointIndex> rows, const Scalar* norms,
+                           std::span<const PointIndex> cols, Scalar* values, std::ptrdiff_t ld) {
+  const auto count_cols = static_cast<std::ptrdiff_t>(cols.size());
+  for (std::size_t a = 0; a < rows.size(); ++a) {
+    Scalar* const row = values + static_cast<std::ptrdiff_t>(a) * ld;
+    apply_inner_product_kernel(kernel, x.squared_norm(rows.data()[a]), norms, row, count_cols);
+    check_kernel_row(row, count_cols, rows.data()[a], cols.data());
+  }
+}
+
+/// Rows of a block of distances as numbers, where they lie or, of bytes, widened.
+template <class I, class Scalar>
+const Scalar* const* rows_of_numbers(const PreparedInputs<I>& x, std::span<const PointIndex> points,
+                                     Buffer<const Scalar*>& pointers, Scalar* widened) {
+  pointers.reserve_discarding(std::ssize(points));
+  for (std::size_t a = 0; a < points.size(); ++a) {
+    if constexpr (ByteInputs<I>) {
+      const std::ptrdiff_t length = padded<Scalar>(x.columns());
+      Scalar* const row = widened + static_cast<std::ptrdiff_t>(a) * length;
+      std::copy_n(x.bytes_of(points.data()[a]), x.columns(), row);
+      std::fill(row + x.columns(), row + length, Scalar{0});
+      pointers[static_cast<std::ptrdiff_t>(a)] = row;
+    } else {
+      pointers[static_cast<std::ptrdiff_t>(a)] = x.row(points.data()[a]);
+    }
+  }
+  return pointers.data();
 }
 
 }  // namespace detail
@@ -132,7 +227,8 @@ void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar*
 /// Inner-product kernels on numbers run at matrix-product speed, Manhattan kernels on dense numbers
 /// likewise; other kernels are called pair by pair. The bits of a value depend on the two inputs
 /// alone: not on the block, the position in it, or (where x and z are one object) on the order of
-/// the pair. Indices are not checked.
+/// the pair. Indices are not checked. Columns that are asked for again and again should be packed
+/// once: see `PreparedColumns`.
 /// \throws KernelValueError if a value is not finite or near overflow.
 template <class Kernel, class Left, class Right>
 void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
@@ -142,29 +238,45 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   using Scalar = kernel_scalar_t<Left>;
   static_assert(std::same_as<Scalar, kernel_scalar_t<Right>>,
                 "both input sets must have the same precision: cast one of them");
+  static_assert(ByteInputs<Left> == ByteInputs<Right>,
+                "both input sets must be bytes, or none: cast one of them");
+  constexpr bool by_products = detail::by_inner_products<Kernel, Left>;
+  constexpr bool by_distances = detail::by_distances<Kernel, Left>;
   const auto count_rows = static_cast<std::ptrdiff_t>(rows.size());
   const auto count_cols = static_cast<std::ptrdiff_t>(cols.size());
   scratch.evaluations += static_cast<std::uint64_t>(count_rows * count_cols);
-
-  constexpr bool by_products = !RangeInputs<Left> && InnerProductKernel<Kernel>;
-  constexpr bool by_distances = DenseInputs<Left> && !by_products && ManhattanKernel<Kernel>;
-  if constexpr (by_products) {
-    scratch.norms.reserve_discarding(count_cols);
-    for (std::ptrdiff_t b = 0; b < count_cols; ++b) {
-      scratch.norms[b] = z.squared_norm(cols.data()[b]);
-    }
-  }
-  if constexpr (DenseInputs<Left> && (by_products || by_distances)) {
+  if constexpr (DenseInputs<Left> && by_products) {
     static_assert(DenseInputs<Right>);
-    scratch.left.reserve_discarding(count_rows);
-    scratch.right.reserve_discarding(count_cols);
-    for (std::ptrdiff_t a = 0; a < count_rows; ++a) scratch.left[a] = x.row(rows.data()[a]);
-    for (std::ptrdiff_t b = 0; b < count_cols; ++b) scratch.right[b] = z.row(cols.data()[b]);
-    using Term = std::conditional_t<by_products, detail::ProductTerm, detail::DistanceTerm>;
-    detail::row_products<Term, Scalar>(scratch.left.data(), count_rows, scratch.right.data(),
-                                       count_cols, x.length(), values, ld);
+    // Columns that stay in the second-level cache while they are packed and used.
+    constexpr std::size_t together = 256;
+    for (std::size_t first = 0; first < cols.size(); first += together) {
+      const auto part = cols.subspan(first, std::min(together, cols.size() - first));
+      Scalar* const out = values + static_cast<std::ptrdiff_t>(first);
+      detail::pack_columns(z, part, scratch.columns);
+      detail::packed_products(x, rows, scratch.columns, 0, std::ssize(part), out, ld, scratch);
+      detail::finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), part, out, ld);
+    }
+  } else if constexpr (by_distances) {
+    const std::ptrdiff_t length = detail::padded<Scalar>(x.columns());
+    if constexpr (ByteInputs<Left>) {
+      scratch.widened.reserve_discarding((count_rows + count_cols) * length);
+    }
+    const auto* const left = detail::rows_of_numbers(x, rows, scratch.left, scratch.widened.data());
+    const auto* const right = detail::rows_of_numbers(
+        z, cols, scratch.right,
+        scratch.widened.data() + (ByteInputs<Left> ? count_rows * length : 0));
+    detail::row_products<detail::DistanceTerm, Scalar>(left, count_rows, right, count_cols, length,
+                                                       values, ld);
+    for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
+      Scalar* const row = values + a * ld;
+      detail::map_padded(row, count_cols, [&](const auto& distances, auto, auto, auto& out) {
+        detail::manhattan_chunk(kernel, distances, out);
+      });
+      detail::check_kernel_row(row, count_cols, rows.data()[a], cols.data());
+    }
   } else if constexpr (SparseInputs<Left> && by_products) {
     static_assert(SparseInputs<Right>);
+    detail::pack_columns(z, cols, scratch.columns);
     if (scratch.scattered.size() < x.columns()) {
       scratch.scattered = detail::Buffer<Scalar>(x.columns(), Scalar{0});
     }
@@ -175,6 +287,7 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
       }
       x.clear(rows.data()[a], scratch.scattered.data());
     }
+    detail::finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), cols, values, ld);
   } else {
     // One order for a pair, whoever asks: a user's function need not be symmetric to the last bit.
     const bool same = static_cast<const void*>(&x) == static_cast<const void*>(&z);
@@ -185,19 +298,31 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
         values[a * ld + b] = static_cast<Scalar>(same && j < i ? kernel(z.one(j), x.one(i))
                                                                : kernel(x.one(i), z.one(j)));
       }
+      detail::check_kernel_row(values + a * ld, count_cols, rows.data()[a], cols.data());
     }
   }
-  for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
-    Scalar* row = values + a * ld;
-    if constexpr (by_products) {
-      detail::apply_inner_product_kernel(kernel, x.squared_norm(rows.data()[a]),
-                                         scratch.norms.data(), row, count_cols);
-    } else if constexpr (by_distances) {
-      detail::map_padded(row, count_cols, [&](const auto& distances, auto, auto, auto& out) {
-        detail::manhattan_chunk(kernel, distances, out);
-      });
-    }
-    detail::check_kernel_row(row, count_cols, rows.data()[a], cols.data());
+}
+
+/// k(x_i, x_i), the same bits as in a block.
+/// \throws KernelValueError if it is not finite or near overflow.
+template <class Kernel, class I>
+[[nodiscard]] kernel_scalar_t<I> self_value(const Kernel& kernel, const PreparedInputs<I>& x,
+                                            PointIndex i,
+                                            BlockScratch<kernel_scalar_t<I>>& scratch) {
+  using Scalar = kernel_scalar_t<I>;
+  if constexpr (detail::by_inner_products<Kernel, I>) {
+    // <x, x> is the squared norm to the bit.
+    alignas(64) Scalar norms[detail::map_width];
+    std::fill_n(norms, detail::map_width, x.squared_norm(i));
+    Scalar value = x.squared_norm(i);
+    detail::apply_inner_product_kernel(kernel, value, norms, &value, 1);
+    detail::check_kernel_row(&value, 1, i, &i);
+    ++scratch.evaluations;
+    return value;
+  } else {
+    Scalar value{};
+    kernel_block(kernel, x, std::span(&i, 1), x, std::span(&i, 1), &value, 1, scratch);
+    return value;
   }
 }
 
@@ -210,7 +335,7 @@ template <class Kernel, class I>
   detail::Buffer<Scalar> diagonal(x.size());
   BlockScratch<Scalar> scratch;
   for (PointIndex i = 0; i < x.size(); ++i) {
-    kernel_block(kernel, x, std::span(&i, 1), x, std::span(&i, 1), diagonal.data() + i, 1, scratch);
+    diagonal[i] = self_value(kernel, x, i, scratch);
     if (diagonal[i] < 0) {
       throw KernelValueError(detail::join("kernel: k(x_", i, ", x_", i, ") is ", diagonal[i],
                                           ", must not be negative: the kernel is not positive "

@@ -32,15 +32,22 @@ using RowMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 template <class Scalar>
 using SparseRowMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
 
-/// One input a row of any dense Eigen expression. float and double are used as they are; integers
-/// (pixels) are taken as float. Row-major storage with a row length that is a multiple of 64 bytes
-/// is read in place, anything else is copied once. Evaluate products first: as with any expression
-/// of Eigen, X * W would be computed again whenever it is read.
+/// One input a row of any dense Eigen expression. float and double are used as they are, bytes as
+/// `ByteInputs` says; other integers are taken as float. Row-major storage with a row length that
+/// is a multiple of 64 bytes is read in place, anything else is copied once. Evaluate products
+/// first: as with any expression of Eigen, X * W would be computed again whenever it is read.
 template <class I>
 concept DenseInputs =
     std::derived_from<I, Eigen::MatrixBase<I>> &&
     (std::same_as<typename I::Scalar, float> || std::same_as<typename I::Scalar, double> ||
      std::integral<typename I::Scalar>);
+
+/// Dense inputs whose numbers are bytes, 0 to 255: images. Their inner products are exact integers,
+/// four products an operation where the target has the instruction, and a quarter of the memory
+/// passes by. Kernel values are float. To have pixels / 255 as inputs, give the kernel the scale
+/// 1 / 255^2, `Polynomial(5, 1.0 / 65025)`; to have inputs of norm 1, `on_unit_inputs`.
+template <class I>
+concept ByteInputs = DenseInputs<I> && std::same_as<typename I::Scalar, std::uint8_t>;
 
 /// One input a row of a row-major `Eigen::SparseMatrix` of float or double.
 template <class I>

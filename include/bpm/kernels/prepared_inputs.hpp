@@ -12,7 +12,8 @@
 #include "bpm/detail/buffer.hpp"
 #include "bpm/detail/lanes.hpp"
 #include "bpm/detail/multiply_add.hpp"
-#include "bpm/detail/row_products.hpp"
+#include "bpm/detail/panels.hpp"
+#include "bpm/kernels/block_scratch.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 /// \file
@@ -21,24 +22,12 @@
 
 namespace bpm {
 
-/// Memory that a thread reuses from block to block, so that no loop allocates, with a count of the
-/// kernel values made through it.
-template <class Scalar>
-struct BlockScratch {
-  detail::Buffer<const Scalar*> left;
-  detail::Buffer<const Scalar*> right;
-  detail::Buffer<Scalar> norms;
-  detail::Buffer<Scalar> scattered;
-  detail::Buffer<Scalar> values;  ///< For a caller's own use (rows, blocks).
-  std::uint64_t evaluations = 0;  ///< Kernel values computed so far.
-  double seconds = 0;             ///< Time spent on them.
-};
-
 template <InputSet I>
 class PreparedInputs;
 
 /// Dense rows, zero-padded to whole registers.
 template <DenseInputs I>
+  requires(!ByteInputs<I>)
 class PreparedInputs<I> {
  public:
   using Scalar = kernel_scalar_t<I>;
@@ -59,10 +48,8 @@ class PreparedInputs<I> {
       data_ = copy_.data();
     }
     norms_ = detail::Buffer<Scalar>(size_);
-    for (std::ptrdiff_t i = 0; i < size_; ++i) {
-      const Scalar* const pointer = row(i);
-      detail::row_products<detail::ProductTerm, Scalar>(&pointer, 1, &pointer, 1, length_,
-                                                        norms_.data() + i, 1);
+    for (std::ptrdiff_t i = 0; i < size_; i += 16) {
+      find_norms(i, std::min<std::ptrdiff_t>(16, size_ - i));
     }
   }
 
@@ -78,12 +65,15 @@ class PreparedInputs<I> {
   [[nodiscard]] std::size_t bytes() const noexcept {
     return static_cast<std::size_t>(copy_.size() + norms_.size()) * sizeof(Scalar);
   }
+  /// Bytes of a row with its padding.
+  [[nodiscard]] static std::size_t row_bytes(const I& inputs) {
+    constexpr std::ptrdiff_t width = detail::lane_count<Scalar>;
+    return static_cast<std::size_t>((inputs.cols() + width - 1) / width * width) * sizeof(Scalar);
+  }
   /// Bytes that preparing `rows` inputs like these would hold.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs) {
-    constexpr std::ptrdiff_t width = detail::lane_count<Scalar>;
-    const std::ptrdiff_t length = (inputs.cols() + width - 1) / width * width;
-    const std::ptrdiff_t copied = borrowable(inputs) ? 0 : inputs.rows() * length;
-    return static_cast<std::size_t>(copied + inputs.rows()) * sizeof(Scalar);
+    const auto rows = static_cast<std::size_t>(inputs.rows());
+    return (borrowable(inputs) ? 0 : rows * row_bytes(inputs)) + rows * sizeof(Scalar);
   }
 
  private:
@@ -93,6 +83,23 @@ class PreparedInputs<I> {
       return inputs.innerStride() == 1 && inputs.cols() % detail::lane_count<Scalar> == 0;
     } else {
       return false;
+    }
+  }
+
+  /// Squared norms of up to 16 inputs, by the chain of sums that panel_products makes.
+  void find_norms(std::ptrdiff_t first, std::ptrdiff_t count) {
+    for (std::ptrdiff_t begin = 0; begin == 0 || begin < length_; begin += detail::longest_chain) {
+      const std::ptrdiff_t end = std::min(length_, begin + detail::longest_chain);
+      Scalar sums[16] = {};
+      for (std::ptrdiff_t k = begin; k < end; ++k) {
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+          const Scalar x = row(first + i)[k];
+          sums[i] = detail::multiply_add(x, x, sums[i]);
+        }
+      }
+      for (std::ptrdiff_t i = 0; i < count; ++i) {
+        norms_[first + i] = begin == 0 ? sums[i] : norms_[first + i] + sums[i];
+      }
     }
   }
 

@@ -152,7 +152,11 @@ class FittedBayesPointMachine {
   [[nodiscard]] int positive_class() const noexcept { return core_.problems().classes[1]; }
   [[nodiscard]] int negative_class() const noexcept { return core_.problems().classes[0]; }
   [[nodiscard]] const SamplerReport& report() const noexcept { return core_.report(); }
-  [[nodiscard]] Strategy strategy() const noexcept { return core_.strategy(); }
+  [[nodiscard]] Strategy strategy() const noexcept { return core_.forecast().strategy; }
+  /// The memory, the strategy and the cost that were expected when the fit began.
+  [[nodiscard]] const MemoryForecast& forecast() const noexcept { return core_.forecast(); }
+  /// Seconds of wall clock that training took, added draws included: beside `forecast().cost`.
+  [[nodiscard]] double training_seconds() const noexcept { return core_.training_seconds(); }
   [[nodiscard]] const Sampler& sampler() const noexcept { return core_.sampler(); }
   [[nodiscard]] const FitSettings& settings() const noexcept { return core_.settings(); }
   [[nodiscard]] const Kernel& kernel() const { return core_.expansion().kernel(); }

@@ -155,7 +155,11 @@ class FittedOneVsRest {
     return core_.problems().classes;
   }
   [[nodiscard]] const SamplerReport& report() const noexcept { return core_.report(); }
-  [[nodiscard]] Strategy strategy() const noexcept { return core_.strategy(); }
+  [[nodiscard]] Strategy strategy() const noexcept { return core_.forecast().strategy; }
+  /// The memory, the strategy and the cost that were expected when the fit began.
+  [[nodiscard]] const MemoryForecast& forecast() const noexcept { return core_.forecast(); }
+  /// Seconds of wall clock that training took, added draws included: beside `forecast().cost`.
+  [[nodiscard]] double training_seconds() const noexcept { return core_.training_seconds(); }
   [[nodiscard]] const Sampler& sampler() const noexcept { return core_.sampler(); }
   [[nodiscard]] const FitSettings& settings() const noexcept { return core_.settings(); }
   [[nodiscard]] const Kernel& kernel() const { return core_.expansion().kernel(); }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/detail/check.hpp"
+#include "bpm/detail/crew.hpp"
 #include "bpm/detail/parallel.hpp"
 #include "bpm/samplers/detail/ordered_delivery.hpp"
 #include "bpm/samplers/detail/perceptron_state.hpp"
@@ -40,7 +41,8 @@ enum class PerceptronOrder {
 /// and an axpy of length m. Where rows are not in memory, windowed evaluation computes the same
 /// numbers at matrix-product speed in O(m) memory; both give the same bits.
 ///
-/// Threads work on different draws. The result depends on the seed alone, not on their number.
+/// Threads work on different draws, and where there are more of them than draws, in windowed
+/// evaluation, on the windows of one. The result depends on the seed alone, not on their number.
 struct PermutedPerceptron {
   std::uint64_t draws = 10;  ///< Classifiers to make; at least 1.
   /// Passes over the training set that a draw may take. 0: 1000, or on small sets as many as make
@@ -78,16 +80,28 @@ struct PermutedPerceptron {
                : run.template go<detail::RowPerceptron<Space>>(sink);
   }
 
-  /// Bytes that a run holds beside the kernel values.
+  /// Bytes that a run holds beside the kernel values and the columns of its windows. Draws in
+  /// progress at a time: as many as threads, or fewer if `at_once` is not 0.
   [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned threads, std::size_t scalar_bytes) const {
-    const auto workers = static_cast<std::size_t>(std::min<std::uint64_t>(threads, draws));
+                                         unsigned threads, std::size_t scalar_bytes,
+                                         unsigned at_once = 0) const {
+    const std::size_t workers =
+        draws_at_once(*this, {.threads = threads, .draws_at_once = at_once});
     const auto m = static_cast<std::size_t>(points);
     const std::size_t state =
         problems * m * (sizeof(double) + sizeof(std::int32_t) + 1) + m * sizeof(PointIndex);
     const std::size_t solution = problems * m * sizeof(double);
-    constexpr std::size_t block = 256 * 256;
-    return workers * (state + block * scalar_bytes) + (workers + results_ahead) * solution;
+    constexpr std::size_t block = 256 * 128;
+    return workers * state + threads * block * scalar_bytes + (workers + results_ahead) * solution;
+  }
+
+  /// Training points whose inputs a run that has no kernel rows in memory holds as columns of
+  /// blocks, at most.
+  [[nodiscard]] std::size_t columns_held(std::ptrdiff_t points, unsigned threads,
+                                         unsigned at_once = 0) const {
+    const unsigned workers = draws_at_once(*this, {.threads = threads, .draws_at_once = at_once});
+    const std::size_t windows = threads > 1 ? std::min(2 * threads, 16U) : 1U;
+    return workers * std::min(std::size_t{256} * windows, static_cast<std::size_t>(points));
   }
 
   /// \throws std::invalid_argument on settings out of range.
@@ -113,6 +127,13 @@ struct PermutedPerceptron {
     return max_passes > most / m ? most : max_passes * m;
   }
 
+  [[nodiscard]] static unsigned draws_at_once(const PermutedPerceptron& settings,
+                                              const RunControl& control) {
+    std::uint64_t most = std::min<std::uint64_t>(std::max(1U, control.threads), settings.draws);
+    if (control.draws_at_once != 0) most = std::min<std::uint64_t>(most, control.draws_at_once);
+    return static_cast<unsigned>(most);
+  }
+
   [[nodiscard]] std::uint64_t pass_limit(std::ptrdiff_t points) const {
     return max_passes != 0
                ? max_passes
@@ -129,25 +150,37 @@ struct PermutedPerceptron {
           spaces_(spaces),
           streams_(streams),
           control_(control),
-          workers_(static_cast<unsigned>(
-              std::min<std::uint64_t>(std::max(1U, control.threads), settings.draws))),
-          delivery_(settings.draws, workers_ + results_ahead),
-          fractions_(workers_, 0.0) {}
+          threads_(std::max(1U, control.threads)),
+          at_once_(draws_at_once(settings, control)),
+          delivery_(settings.draws, at_once_ + results_ahead),
+          fractions_(threads_, 0.0) {}
 
     template <class Perceptron, class Sink>
     SamplerReport go(Sink& sink) {
-      detail::parallel_for(workers_, workers_, [&](unsigned worker, std::ptrdiff_t /*same*/) {
-        try {
-          work<Perceptron>(worker, sink);
-        } catch (...) {
-          delivery_.end_at(0, [] {});
-          throw;
+      std::vector<typename Perceptron::Hand> hands(threads_);
+      // The first threads make draws, all others help them, as those do that find none left.
+      detail::parallel_for(threads_, threads_, [&](unsigned worker, std::ptrdiff_t role) {
+        if (role < at_once_) {
+          // An error ends the hand-out of roles: nobody waits for those that were not taken.
+          if (role > 0) crew_.enter();
+          try {
+            work<Perceptron>(worker, hands, sink);
+          } catch (...) {
+            delivery_.end_at(0, [] {});
+            crew_.leave();
+            throw;
+          }
+          crew_.leave();
         }
+        crew_.help(worker);
       });
+      for (const auto& hand : hands) {
+        report_.kernel_evaluations += hand.scratch.evaluations;
+        report_.kernel_seconds += hand.scratch.seconds / threads_;
+      }
       report_.draws = delivery_.delivered();
       streams_.next += report_.draws;
       report_.converged = report_.draws == settings_.draws;
-      report_.kernel_seconds /= workers_;
       return report_;
     }
 
@@ -161,8 +194,7 @@ struct PermutedPerceptron {
     };
 
     template <class Perceptron, class Sink>
-    void work(unsigned worker, Sink& sink) {
-      typename Perceptron::Scratch scratch;
+    void work(unsigned worker, std::span<typename Perceptron::Hand> hands, Sink& sink) {
       Perceptron perceptron(spaces_);
       const detail::PerceptronLimits limits{settings_.pass_limit(spaces_[0].size()),
                                             settings_.step_limit(spaces_[0].size()),
@@ -172,13 +204,10 @@ struct PermutedPerceptron {
         const RandomEngine engine = streams_.stream(streams_.next + n);
         const auto go_on = [&](double passes) { return proceed(worker, n, passes); };
         detail::PerceptronOutcome outcome{};
-        if constexpr (requires { perceptron.run_greedy(limits, engine, scratch, go_on); }) {
-          outcome = settings_.order == PerceptronOrder::greedy
-                        ? perceptron.run_greedy(limits, engine, scratch, go_on)
-                        : perceptron.run(limits, engine, scratch, go_on);
-        } else {
-          outcome = perceptron.run(limits, engine, scratch, go_on);
+        if constexpr (requires { &Perceptron::is_greedy; }) {
+          perceptron.is_greedy = settings_.order == PerceptronOrder::greedy;
         }
+        outcome = perceptron.run(limits, engine, hands, worker, crew_, go_on);
         if (outcome != detail::PerceptronOutcome::consistent) {
           give_up(n, outcome, perceptron.state());
           continue;
@@ -194,9 +223,6 @@ struct PermutedPerceptron {
           hand_over(worker, number, finished, sink);
         });
       }
-      const std::scoped_lock lock(mutex_);
-      report_.kernel_evaluations += scratch.evaluations;
-      report_.kernel_seconds += scratch.seconds;
     }
 
     template <class Sink>
@@ -280,8 +306,10 @@ struct PermutedPerceptron {
     std::span<const Space> spaces_;
     RandomStreams& streams_;
     const RunControl& control_;
-    unsigned workers_;
+    unsigned threads_;
+    unsigned at_once_;  ///< Draws in progress at a time.
     detail::OrderedDelivery<Result> delivery_;
+    detail::Crew crew_{1};  ///< The first role is always taken.
     std::mutex mutex_;
     std::vector<double> fractions_;
     SamplerReport report_;

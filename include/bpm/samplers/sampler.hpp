@@ -19,6 +19,15 @@
 
 namespace bpm {
 
+/// What of a draw a call of the sink brings. Samplers spread over several processes hand over the
+/// coefficients of each draw as it is finished, and its outputs, which are long, summed at the end.
+enum class DrawPart {
+  whole,         ///< Everything.
+  coefficients,  ///< All but the outputs, which come in a later call.
+  outputs,       ///< The sum of the weighted outputs of all draws of this run that came without,
+                 ///< added in their order from zero; no draw of its own.
+};
+
 /// One classifier of version space, as a sampler hands it to a sink. The spans are valid during the
 /// call only.
 struct Draw {
@@ -28,6 +37,7 @@ struct Draw {
   std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
+  DrawPart part = DrawPart::whole;
 };
 
 /// What happened in a run. Counts are sums over draws and problems. Fields that do not apply to a
@@ -81,6 +91,7 @@ struct RunControl {
   std::function<bool(const Progress&)> observer{};  ///< Empty: nobody watches. False: stop.
   std::stop_token stop{};
   unsigned threads = 1;
+  unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
 
   [[nodiscard]] bool go_on(const Progress& progress) const {
     return !stop.stop_requested() && (!observer || observer(progress));

@@ -21,10 +21,22 @@
 
 namespace bpm {
 
+namespace detail {
+
+/// The type of prepared columns, where kernel values have one.
+template <class Gram>
+struct GramColumns {};
+template <ColumnGram Gram>
+struct GramColumns<Gram> {
+  using Columns = typename Gram::Columns;
+};
+
+}  // namespace detail
+
 /// Version space given by kernel values on the training set, labels and a soft boundary. Refers to
 /// the kernel values, which must outlive it; several label vectors may share them.
 template <GramAccess Gram>
-class KernelVersionSpace {
+class KernelVersionSpace : public detail::GramColumns<Gram> {
  public:
   using Scalar = typename Gram::Scalar;
   using Scratch = BlockScratch<Scalar>;
@@ -75,6 +87,23 @@ class KernelVersionSpace {
   void block(std::span<const PointIndex> rows, std::span<const PointIndex> cols, Scalar* values,
              std::ptrdiff_t ld, Scratch& scratch) const {
     gram_->block(rows, cols, values, ld, scratch);
+  }
+
+  /// Columns of blocks made ready, and blocks on them: see `ColumnGram`.
+  template <ColumnGram G = Gram>
+  void prepare(std::span<const PointIndex> points, typename G::Columns& columns) const {
+    gram_->prepare(points, columns);
+  }
+  template <ColumnGram G = Gram>
+  void block(std::span<const PointIndex> rows, const typename G::Columns& columns, Scalar* values,
+             std::ptrdiff_t ld, Scratch& scratch) const {
+    gram_->block(rows, columns, values, ld, scratch);
+  }
+  /// Where the kernel values keep rows between draws, or null.
+  [[nodiscard]] auto* kept_rows() const noexcept
+    requires requires(const Gram& gram) { gram.kept_rows(); }
+  {
+    return gram_->kept_rows();
   }
 
   /// outputs += scale (K_i. + lambda_i e_i), in double; K first, then lambda.

@@ -53,4 +53,15 @@ concept VersionSpace =
       { space.factor(1e-12) } -> std::convertible_to<KernelFactor>;
     };
 
+/// A version space whose kernel values make columns ready, as `ColumnGram` says.
+template <class V>
+concept ColumnSpace =
+    VersionSpace<V> &&
+    requires(const V& space, std::ptrdiff_t ld, std::span<const PointIndex> points,
+             typename V::Columns& columns, typename V::Scalar* values,
+             BlockScratch<typename V::Scalar>& scratch) {
+      space.prepare(points, columns);
+      space.block(points, columns, values, ld, scratch);
+    };
+
 }  // namespace bpm

@@ -38,11 +38,16 @@ class DrawMean {
         outputs_(static_cast<std::size_t>(points), 0.0) {}
 
   void add(const Draw& draw) {
+    if (draw.part == DrawPart::outputs) {
+      for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) outputs_[i] += draw.outputs[i];
+      return;
+    }
     for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
       double& sum = coefficients_.data()[draw.support[s]];
       sum = multiply_add(draw.weight, draw.coefficients[s], sum);
     }
-    for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) {
+    const bool whole = of_draws_ && draw.part == DrawPart::whole;
+    for (std::size_t i = 0; whole && i < outputs_.size(); ++i) {
       outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
     }
     if (of_draws_) weight_ += draw.weight;

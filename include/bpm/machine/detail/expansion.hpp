@@ -14,113 +14,116 @@
 #include "bpm/detail/buffer.hpp"
 #include "bpm/detail/check.hpp"
 #include "bpm/detail/multiply_add.hpp"
+#include "bpm/detail/panels.hpp"
 #include "bpm/detail/parallel.hpp"
 #include "bpm/errors.hpp"
 #include "bpm/kernels/blocks.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/prepared_columns.hpp"
+#include "bpm/machine/detail/coefficients.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
 namespace bpm::detail {
 
-/// Coefficients of several classifiers on one list of training points, a row a point.
-using Coefficients = RowMatrix<double>;
+/// The support inputs of one or several classifiers, kept by value and packed for blocks of kernel
+/// values with them.
+template <class Owned>
+class SupportInputs {
+ public:
+  static constexpr std::ptrdiff_t block = PackedCoefficients::block;
 
-/// sums[r * classifiers + c] += values[r * ld + j] coefficients(first + j, c), over j in order.
-/// The order of the sums does not depend on how many rows there are: an input's outputs are the
-/// same bits in a batch of any size.
-template <class Scalar>
-void add_outputs(const Scalar* values, std::ptrdiff_t rows, std::ptrdiff_t cols, std::ptrdiff_t ld,
-                 const Coefficients& coefficients, std::ptrdiff_t first, double* sums) {
-  const std::ptrdiff_t classifiers = coefficients.cols();
-  constexpr std::ptrdiff_t together = 4;  // Independent sums, so that additions overlap.
-  for (std::ptrdiff_t r = 0; r < rows; r += together) {
-    const std::ptrdiff_t end = std::min(rows, r + together);
-    for (std::ptrdiff_t j = 0; j < cols; ++j) {
-      const double* const column = coefficients.data() + (first + j) * classifiers;
-      for (std::ptrdiff_t row = r; row < end; ++row) {
-        const auto value = static_cast<double>(values[row * ld + j]);
-        double* const sum = sums + row * classifiers;
-        for (std::ptrdiff_t c = 0; c < classifiers; ++c) {
-          sum[c] = multiply_add(value, column[c], sum[c]);
-        }
-      }
+  SupportInputs(Owned inputs, bool pack)
+      : owned_(std::move(inputs)),
+        prepared_(owned_),
+        everyone_(static_cast<std::size_t>(prepared_.size())),
+        blocks_(static_cast<std::size_t>((prepared_.size() + block - 1) / block)) {
+    std::iota(everyone_.begin(), everyone_.end(), PointIndex{0});
+    for (std::ptrdiff_t b = 0; b < std::ssize(blocks_); ++b) {
+      const std::ptrdiff_t first = b * block;
+      const std::ptrdiff_t count = std::min(block, prepared_.size() - first);
+      blocks_.data()[b].assign(
+          prepared_,
+          std::span<const PointIndex>(everyone_).subspan(static_cast<std::size_t>(first),
+                                                         static_cast<std::size_t>(count)),
+          pack);
     }
   }
-}
+  SupportInputs(const SupportInputs&) = delete;
+  SupportInputs& operator=(const SupportInputs&) = delete;
+
+  [[nodiscard]] const Owned& owned() const noexcept { return owned_; }
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
+  [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
+  [[nodiscard]] const PreparedColumns<Owned>& columns(std::ptrdiff_t b) const {
+    return blocks_.data()[b];
+  }
+
+ private:
+  Owned owned_;
+  PreparedInputs<Owned> prepared_;
+  std::vector<PointIndex> everyone_;
+  std::vector<PreparedColumns<Owned>> blocks_;
+};
+
+/// Inputs for which kernel values with support points are asked.
+template <InputSet I>
+struct Questions {
+  explicit Questions(const I& inputs)
+      : prepared(inputs), everyone(static_cast<std::size_t>(prepared.size())) {
+    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
+  }
+  [[nodiscard]] std::span<const PointIndex> points(std::ptrdiff_t begin,
+                                                   std::ptrdiff_t count) const {
+    return std::span<const PointIndex>(everyone).subspan(static_cast<std::size_t>(begin),
+                                                         static_cast<std::size_t>(count));
+  }
+
+  PreparedInputs<I> prepared;
+  std::vector<PointIndex> everyone;
+};
+
+/// Whether one side is bytes and the other numbers: bytes are then taken as numbers.
+template <class I, class Owned>
+inline constexpr bool mixed_bytes =
+    DenseInputs<I> && DenseInputs<Owned> && ByteInputs<I> != ByteInputs<Owned>;
 
 /// The support inputs of one or several classifiers, kept by value, and how to evaluate kernels
-/// with them. `norm` says whether outputs are divided by sqrt(k(x, x)).
+/// with them.
 template <class Kernel, class Owned>
 class Expansion {
  public:
   using Scalar = kernel_scalar_t<Owned>;
+  using Support = SupportInputs<Owned>;
 
   template <InputSet I>
   Expansion(Kernel kernel, const I& training, std::vector<PointIndex> support)
       : kernel_(std::move(kernel)),
         support_(std::move(support)),
-        inputs_(std::make_shared<const Inputs>(select_inputs(training, support_))) {}
+        inputs_(std::make_shared<const Support>(select_inputs(training, support_), packs<Owned>)) {}
 
   [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
-  [[nodiscard]] const Owned& inputs() const noexcept { return inputs_->owned; }
+  [[nodiscard]] const Owned& inputs() const noexcept { return inputs_->owned(); }
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
 
   /// n x classifiers: sum_j coefficients(j, c) k(x_j, x) / sqrt(k(x, x)); 0 where k(x, x) = 0.
   template <InputSet I>
-  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const Coefficients& coefficients,
+  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const PackedCoefficients& coefficients,
                                         unsigned threads, std::string_view function) const {
-    if constexpr (!RangeInputs<I>) {
-      check_size(function, "inputs", inputs.cols(), inputs_->owned.cols(),
-                 "columns: one per feature of the training set");
-    }
-    check_inputs(inputs, function);
-    const PreparedInputs<I> x(inputs);
-    const PreparedInputs<Owned>& z = inputs_->prepared;
-    std::vector<PointIndex> all_x(static_cast<std::size_t>(x.size()));
-    std::iota(all_x.begin(), all_x.end(), PointIndex{0});
-
-    RowMatrix<double> result(x.size(), coefficients.cols());
-    std::fill_n(result.data(), result.size(), 0.0);
-    constexpr std::ptrdiff_t height = 96;
-    constexpr std::ptrdiff_t width = 768;
-    const std::ptrdiff_t blocks = (x.size() + height - 1) / height;
-    struct Worker {
-      BlockScratch<Scalar> scratch;
-      Buffer<Scalar> values;
-    };
-    std::vector<Worker> workers(threads);
-    const auto evaluate = [&](unsigned number, std::ptrdiff_t block) {
-      Worker& worker = workers[number];
-      worker.values.reserve_discarding(height * width);
-      const std::ptrdiff_t begin = block * height;
-      const std::ptrdiff_t rows = std::min(height, x.size() - begin);
-      double* const sums = result.data() + begin * result.cols();
-      const auto points = std::span<const PointIndex>(all_x).subspan(
-          static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
-      for (std::ptrdiff_t first = 0; first < z.size(); first += width) {
-        const std::ptrdiff_t cols = std::min(width, z.size() - first);
-        kernel_block(kernel_, x, points, z,
-                     std::span<const PointIndex>(inputs_->everyone)
-                         .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols)),
-                     worker.values.data(), width, worker.scratch);
-        add_outputs(worker.values.data(), rows, cols, width, coefficients, first, sums);
+    check_questions(inputs, function);
+    if constexpr (mixed_bytes<I, Owned>) {
+      const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
+      if constexpr (ByteInputs<I>) {
+        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), *inputs_, coefficients, threads,
+                          function);
+      } else {
+        const SupportInputs<RowMatrix<Scalar>> support(inputs_->owned().template cast<Scalar>(),
+                                                       packs<RowMatrix<Scalar>>);
+        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), support, coefficients, threads,
+                          function);
       }
-      for (std::ptrdiff_t r = 0; r < rows; ++r) {
-        const PointIndex i = points.data()[r];
-        Scalar self = 0;
-        kernel_block(kernel_, x, std::span(&i, 1), x, std::span(&i, 1), &self, 1, worker.scratch);
-        const double scale = self > 0 ? 1 / std::sqrt(static_cast<double>(self)) : 0.0;
-        double* const row = sums + r * result.cols();
-        for (Eigen::Index c = 0; c < result.cols(); ++c) row[c] *= scale;
-      }
-    };
-    try {
-      parallel_for(threads, blocks, evaluate);
-    } catch (const KernelValueError& error) {
-      throw KernelValueError(
-          join(function, ": of an input and itself or a support point, by number: ", error.what()));
+    } else {
+      return outputs_of(Questions<I>(inputs), *inputs_, coefficients, threads, function);
     }
-    return result;
   }
 
   /// Calls visit(worker, begin, rows, values, diagonal) for blocks of inputs, on several threads:
@@ -130,71 +133,147 @@ class Expansion {
   template <InputSet I, class Visit>
   void visit_values(const I& inputs, unsigned threads, std::string_view function,
                     Visit&& visit) const {
-    if constexpr (!RangeInputs<I>) {
-      check_size(function, "inputs", inputs.cols(), inputs_->owned.cols(),
-                 "columns: one per feature of the training set");
-    }
-    check_inputs(inputs, function);
-    const PreparedInputs<I> x(inputs);
-    const PreparedInputs<Owned>& z = inputs_->prepared;
-    std::vector<PointIndex> all_x(static_cast<std::size_t>(x.size()));
-    std::iota(all_x.begin(), all_x.end(), PointIndex{0});
+    static_assert(!mixed_bytes<I, Owned>,
+                  "both input sets must be bytes, or none: cast one of them");
+    check_questions(inputs, function);
+    const Questions<I> x(inputs);
+    const Support& z = *inputs_;
     constexpr std::ptrdiff_t height = 96;
-    constexpr std::ptrdiff_t width = 768;
     struct Worker {
       BlockScratch<Scalar> scratch;
       Buffer<Scalar> values;
       std::vector<Scalar> diagonal;
     };
     std::vector<Worker> workers(threads);
-    const auto evaluate = [&](unsigned number, std::ptrdiff_t block) {
+    const auto evaluate = [&](unsigned number, std::ptrdiff_t chunk) {
       Worker& worker = workers[number];
       worker.values.reserve_discarding(height * z.size());
-      const std::ptrdiff_t begin = block * height;
-      const std::ptrdiff_t rows = std::min(height, x.size() - begin);
-      const auto points = std::span<const PointIndex>(all_x).subspan(
-          static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
-      for (std::ptrdiff_t first = 0; first < z.size(); first += width) {
-        const std::ptrdiff_t cols = std::min(width, z.size() - first);
-        kernel_block(kernel_, x, points, z,
-                     std::span<const PointIndex>(inputs_->everyone)
-                         .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols)),
-                     worker.values.data() + first, z.size(), worker.scratch);
+      const std::ptrdiff_t begin = chunk * height;
+      const std::ptrdiff_t rows = std::min(height, x.prepared.size() - begin);
+      const auto points = x.points(begin, rows);
+      for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
+        kernel_block(kernel_, x.prepared, points, z.columns(b), 0,
+                     std::ssize(z.columns(b).points()), worker.values.data() + b * Support::block,
+                     z.size(), worker.scratch);
       }
       worker.diagonal.assign(static_cast<std::size_t>(rows), Scalar{0});
       for (std::ptrdiff_t r = 0; r < rows; ++r) {
-        const PointIndex i = points.data()[r];
-        kernel_block(kernel_, x, std::span(&i, 1), x, std::span(&i, 1), &worker.diagonal.data()[r],
-                     1, worker.scratch);
+        worker.diagonal.data()[r] =
+            self_value(kernel_, x.prepared, points.data()[r], worker.scratch);
       }
       visit(number, begin, rows, worker.values.data(), worker.diagonal.data());
     };
+    guarded(function,
+            [&] { parallel_for(threads, (x.prepared.size() + height - 1) / height, evaluate); });
+  }
+
+ private:
+  template <class I>
+  static constexpr bool packs = by_inner_products<Kernel, I>;
+
+  template <InputSet I>
+  void check_questions(const I& inputs, std::string_view function) const {
+    if constexpr (!RangeInputs<I>) {
+      check_size(function, "inputs", inputs.cols(), inputs_->owned().cols(),
+                 "columns: one per feature of the training set");
+    }
+    check_inputs(inputs, function);
+  }
+
+  template <class Work>
+  static void guarded(std::string_view function, Work&& work) {
     try {
-      parallel_for(threads, (x.size() + height - 1) / height, evaluate);
+      work();
     } catch (const KernelValueError& error) {
       throw KernelValueError(
           join(function, ": of an input and itself or a support point, by number: ", error.what()));
     }
   }
 
- private:
-  /// Shared by copies of the model: never changed, and its parts refer to each other.
-  struct Inputs {
-    explicit Inputs(Owned inputs)
-        : owned(std::move(inputs)),
-          prepared(owned),
-          everyone(static_cast<std::size_t>(prepared.size())) {
-      std::iota(everyone.begin(), everyone.end(), PointIndex{0});
-    }
+  /// Chunks of inputs pass by blocks of support points. With fewer chunks than threads the blocks
+  /// are shared as well, and their sums added afterwards.
+  template <class I, class Right>
+  [[nodiscard]] Eigen::MatrixXd outputs_of(const Questions<I>& x, const SupportInputs<Right>& z,
+                                           const PackedCoefficients& coefficients, unsigned threads,
+                                           std::string_view function) const {
+    const std::ptrdiff_t n = x.prepared.size();
+    const std::ptrdiff_t classifiers = coefficients.classifiers();
+    RowMatrix<double> result(n, classifiers);
+    std::fill_n(result.data(), result.size(), 0.0);
+    constexpr std::ptrdiff_t block = SupportInputs<Right>::block;
+    constexpr std::ptrdiff_t tallest = 128;
+    const std::ptrdiff_t share = n / (4 * static_cast<std::ptrdiff_t>(threads)) / panel_rows;
+    const std::ptrdiff_t height =
+        std::clamp(share * panel_rows, std::min<std::ptrdiff_t>(32, tallest), tallest);
+    const std::ptrdiff_t chunks = (n + height - 1) / height;
+    // A thread takes a while to start: a part should be worth it.
+    constexpr std::ptrdiff_t least_values = 16384;
+    const std::ptrdiff_t worth = std::max<std::ptrdiff_t>(1, n * z.size() / least_values);
+    const auto crew = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, worth));
+    const bool shared = chunks < crew;
+    const std::ptrdiff_t parts =
+        shared ? std::min<std::ptrdiff_t>(z.block_count(), 2 * static_cast<std::ptrdiff_t>(crew))
+               : 1;
+    struct Worker {
+      BlockScratch<Scalar> scratch;
+      Buffer<Scalar> values;
+      Buffer<double> widened;
+    };
+    std::vector<Worker> workers(crew);
+    // The sums of each block, where they are shared.
+    Buffer<double> block_sums(shared ? z.block_count() * n * classifiers : 0);
+    const auto evaluate = [&](unsigned number, std::ptrdiff_t job) {
+      Worker& worker = workers.data()[number];
+      worker.values.reserve_discarding(height * block);
+      const std::ptrdiff_t begin = job / parts * height;
+      const std::ptrdiff_t rows = std::min(height, n - begin);
+      const std::ptrdiff_t part = job % parts;
+      const auto points = x.points(begin, rows);
+      for (std::ptrdiff_t b = z.block_count() * part / parts;
+           b < z.block_count() * (part + 1) / parts; ++b) {
+        const std::ptrdiff_t cols = std::ssize(z.columns(b).points());
+        kernel_block(kernel_, x.prepared, points, z.columns(b), 0, cols, worker.values.data(),
+                     block, worker.scratch);
+        double* const sums = (shared ? block_sums.data() + b * n * classifiers : result.data()) +
+                             begin * classifiers;
+        coefficients.add_outputs(worker.values.data(), rows, cols, block, b * block,
+                                 !shared && b > 0, sums, worker.widened);
+      }
+      if (shared) {
+        return;
+      }
+      for (std::ptrdiff_t r = begin; r < begin + rows; ++r) {
+        scale_outputs(x.prepared, r, result, worker.scratch);
+      }
+    };
+    guarded(function, [&] {
+      parallel_for(crew, chunks * parts, evaluate);
+      for (std::ptrdiff_t r = 0; shared && r < n; ++r) {
+        for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
+          const double* const sums = block_sums.data() + (b * n + r) * classifiers;
+          for (std::ptrdiff_t c = 0; c < classifiers; ++c) {
+            result(r, c) = b == 0 ? sums[c] : result(r, c) + sums[c];
+          }
+        }
+        scale_outputs(x.prepared, r, result, workers.data()[0].scratch);
+      }
+    });
+    return result;
+  }
 
-    Owned owned;
-    PreparedInputs<Owned> prepared;
-    std::vector<PointIndex> everyone;
-  };
+  template <class I>
+  void scale_outputs(const PreparedInputs<I>& x, std::ptrdiff_t r, RowMatrix<double>& result,
+                     BlockScratch<Scalar>& scratch) const {
+    const Scalar self = self_value(kernel_, x, static_cast<PointIndex>(r), scratch);
+    const double scale = self > 0 ? 1 / std::sqrt(static_cast<double>(self)) : 0.0;
+    double* const row = result.data() + r * result.cols();
+    for (Eigen::Index c = 0; c < result.cols(); ++c) row[c] *= scale;
+  }
 
   Kernel kernel_;
   std::vector<PointIndex> support_;
-  std::shared_ptr<const Inputs> inputs_;
+  /// Shared by copies of the model: never changed, and its parts refer to each other.
+  std::shared_ptr<const Support> inputs_;
 };
 
 /// Support points of a kernel matrix that the user brings: columns of the values given to predict.
@@ -212,26 +291,27 @@ class Expansion<PrecomputedKernel, RowMatrix<T>> {
 
   /// n x classifiers: sum_j coefficients(j, c) values(., support_j).
   [[nodiscard]] Eigen::MatrixXd outputs(const RowMatrix<T>& values,
-                                        const Coefficients& coefficients, unsigned /*threads*/,
-                                        std::string_view function) const {
+                                        const PackedCoefficients& coefficients,
+                                        unsigned /*threads*/, std::string_view function) const {
     check_size(function, "inputs", values.cols(), points_, "columns: one per training point");
     check_inputs(values, function);
-    RowMatrix<double> result(values.rows(), coefficients.cols());
+    RowMatrix<double> result(values.rows(), coefficients.classifiers());
     std::fill_n(result.data(), result.size(), 0.0);
     Buffer<T> chosen(std::ssize(support_));
+    Buffer<double> widened;
     for (Eigen::Index i = 0; i < values.rows(); ++i) {
       for (std::ptrdiff_t s = 0; s < chosen.size(); ++s) {
         chosen[s] = values(i, support_.data()[s]);
       }
-      add_outputs(chosen.data(), 1, chosen.size(), chosen.size(), coefficients, 0,
-                  result.data() + i * result.cols());
+      coefficients.outputs(chosen.data(), 1, chosen.size(), result.data() + i * result.cols(),
+                           widened);
     }
     return result;
   }
 
   /// The same over sqrt(k(x, x)).
   [[nodiscard]] Eigen::MatrixXd outputs(const PrecomputedRows<T>& rows,
-                                        const Coefficients& coefficients, unsigned threads,
+                                        const PackedCoefficients& coefficients, unsigned threads,
                                         std::string_view function) const {
     check_diagonal(rows, function);
     Eigen::MatrixXd result = outputs(rows.values, coefficients, threads, function);

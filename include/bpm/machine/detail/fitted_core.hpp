@@ -45,9 +45,8 @@ class FittedCore {
       sampler.check_settings();  // Before a kernel matrix is made for nothing.
     }
     check_inputs(inputs, function);
-    const MemoryForecast forecast =
-        forecast_memory<Kernel>(sampler, settings, inputs, problems_.signs.size(), function);
-    state_.strategy = forecast.strategy;
+    state_.forecast =
+        forecast_memory(kernel, sampler, settings, inputs, problems_.signs.size(), function);
     for (std::size_t p = 0; p < problems_.signs.size(); ++p) {
       state_.means.emplace_back(input_count(inputs), settings.keep_draws, !has_chains<Sampler>);
     }
@@ -55,8 +54,8 @@ class FittedCore {
     state_.streams.assign(problems_.signs.size(), RandomStreams{settings.seed, 0});
     const std::vector<std::uint64_t> hashes = input_hashes(inputs);
     state_.fingerprint = fingerprint(hashes, labels);
-    train(kernel, sampler_, settings_, inputs, labels, problems_, hashes, forecast.strategy,
-          control, state_, function);
+    train(kernel, sampler_, settings_, inputs, labels, problems_, hashes, control, state_,
+          function);
     finish(kernel, inputs);
   }
 
@@ -72,15 +71,15 @@ class FittedCore {
           "or labels differ from the training set, must be the same");
     const Sampler more = with_draws(sampler_, draws);
     FittedCore next = *this;
-    train(expansion_->kernel(), more, settings_, inputs, labels, problems_, hashes, state_.strategy,
-          control, next.state_, function);
+    train(expansion_->kernel(), more, settings_, inputs, labels, problems_, hashes, control,
+          next.state_, function);
     next.finish(expansion_->kernel(), inputs);
     *this = std::move(next);
   }
 
   template <class Inputs>
   [[nodiscard]] Eigen::MatrixXd outputs(const Inputs& inputs, std::string_view function) const {
-    return expansion_->outputs(inputs, coefficients_, thread_count(settings_.threads), function);
+    return expansion_->outputs(inputs, packed_, thread_count(settings_.threads), function);
   }
 
   /// n x (draws * problems), column n * problems + p.
@@ -105,7 +104,8 @@ class FittedCore {
         }
       }
     }
-    return expansion_->outputs(inputs, all, thread_count(settings_.threads), function);
+    return expansion_->outputs(inputs, PackedCoefficients(all), thread_count(settings_.threads),
+                               function);
   }
 
   /// How many draws every problem has kept.
@@ -122,7 +122,8 @@ class FittedCore {
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return state_.means[0].size(); }
   [[nodiscard]] const Problems& problems() const noexcept { return problems_; }
   [[nodiscard]] const SamplerReport& report() const noexcept { return state_.report; }
-  [[nodiscard]] Strategy strategy() const noexcept { return state_.strategy; }
+  [[nodiscard]] const MemoryForecast& forecast() const noexcept { return state_.forecast; }
+  [[nodiscard]] double training_seconds() const noexcept { return state_.seconds; }
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
   [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] const std::vector<PointIndex>& support() const { return expansion_->support(); }
@@ -146,7 +147,7 @@ class FittedCore {
     requires PosteriorSampler<Sampler>
   [[nodiscard]] LatentOutputs latent(const Inputs& inputs, std::string_view function) const {
     return latent_outputs(
-        *expansion_, inputs, count_of(inputs), coefficients_,
+        *expansion_, inputs, count_of(inputs), packed_,
         [&](Eigen::Index p) -> const EpPosterior& {
           return posterior(static_cast<std::size_t>(p));
         },
@@ -214,6 +215,7 @@ class FittedCore {
             state_.means[p].coefficient(support[s]);
       }
     }
+    packed_ = PackedCoefficients(coefficients_);
     expansion_ =
         std::make_shared<const Expansion<Kernel, Owned>>(kernel, inputs, std::move(support));
   }
@@ -225,6 +227,7 @@ class FittedCore {
   /// Shared between copies, so that machines are assignable where their kernel, a lambda, is not.
   std::shared_ptr<const Expansion<Kernel, Owned>> expansion_;
   Coefficients coefficients_;
+  PackedCoefficients packed_;  ///< The same, for outputs.
 };
 
 }  // namespace bpm::detail

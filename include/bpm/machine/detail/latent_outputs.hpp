@@ -36,11 +36,12 @@ struct LatentOutputs {
 /// `posterior(p)` must have its pivots in the support.
 template <class Expansion, class Inputs, class Posterior>
 [[nodiscard]] LatentOutputs latent_outputs(const Expansion& expansion, const Inputs& inputs,
-                                           std::ptrdiff_t count, const Coefficients& coefficients,
+                                           std::ptrdiff_t count,
+                                           const PackedCoefficients& coefficients,
                                            Posterior&& posterior, unsigned threads,
                                            std::string_view function) {
   using Scalar = typename Expansion::Scalar;
-  const Eigen::Index problems = coefficients.cols();
+  const Eigen::Index problems = coefficients.classifiers();
   LatentOutputs result{Eigen::MatrixXd(count, problems), Eigen::MatrixXd(count, problems)};
   std::vector<std::vector<std::ptrdiff_t>> places;
   std::vector<double> scales;
@@ -53,7 +54,8 @@ template <class Expansion, class Inputs, class Posterior>
                          const auto* diagonal) {
     RowMatrix<double> sums(rows, problems);
     std::fill_n(sums.data(), sums.size(), 0.0);
-    add_outputs(values, rows, width, width, coefficients, 0, sums.data());
+    Buffer<double> widened;
+    coefficients.outputs(values, rows, width, sums.data(), widened);
     Eigen::VectorXd self(rows);
     for (std::ptrdiff_t r = 0; r < rows; ++r) self[r] = static_cast<double>(diagonal[r]);
     for (Eigen::Index p = 0; p < problems; ++p) {

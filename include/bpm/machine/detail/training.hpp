@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include "bpm/machine/detail/draw_mean.hpp"
 #include "bpm/machine/detail/fingerprint.hpp"
 #include "bpm/machine/detail/labels.hpp"
+#include "bpm/machine/detail/strategy.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -90,63 +92,14 @@ struct TrainingState {
   SamplerReport report;
   bool ran = false;
   std::uint64_t fingerprint = 0;
-  Strategy strategy = Strategy::windowed;
+  MemoryForecast forecast;
+  double seconds = 0;                                              ///< Wall clock of all runs.
   std::vector<std::shared_ptr<const std::vector<double>>> lambda;  ///< Null: zero.
 };
 
 [[nodiscard]] inline double lambda_at(const std::shared_ptr<const std::vector<double>>& lambda,
                                       std::ptrdiff_t i) {
   return lambda && !lambda->empty() ? lambda->data()[i] : 0.0;
-}
-
-/// Bytes a sampler says it holds beside the kernel values; those that do not say count as none.
-template <class Sampler>
-[[nodiscard]] std::size_t sampler_bytes(const Sampler& sampler, std::ptrdiff_t points,
-                                        std::size_t problems, unsigned threads,
-                                        std::size_t scalar_bytes) {
-  if constexpr (requires { sampler.bytes_needed(points, problems, threads, scalar_bytes); }) {
-    return sampler.bytes_needed(points, problems, threads, scalar_bytes);
-  } else {
-    return 0;
-  }
-}
-
-/// What the fit will take, and by which strategy: the whole matrix where the budget holds it, else
-/// windowed evaluation.
-/// \throws BudgetTooSmall where the budget does not even hold that.
-template <class Kernel, class Sampler, InputSet I>
-[[nodiscard]] MemoryForecast forecast_memory(const Sampler& sampler, const FitSettings& settings,
-                                             const I& inputs, std::size_t problems,
-                                             std::string_view function) {
-  using Scalar = kernel_scalar_t<I>;
-  const std::ptrdiff_t m = input_count(inputs);
-  const unsigned threads = thread_count(settings.threads);
-  MemoryForecast forecast;
-  forecast.sampler_bytes = sampler_bytes(sampler, m, problems, threads, sizeof(Scalar));
-  // Labels, sums over draws, hashes and indices of the inputs, lambda.
-  forecast.model_bytes = problems * (DrawMean::bytes_needed(m) + static_cast<std::size_t>(m)) +
-                         static_cast<std::size_t>(m) * 3 * sizeof(std::uint64_t);
-  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    forecast.strategy = Strategy::precomputed;
-  } else {
-    const std::size_t base = PreparedInputs<I>::bytes_needed(inputs) +
-                             static_cast<std::size_t>(m) * (sizeof(Scalar) + sizeof(PointIndex));
-    const std::size_t matrix = DenseGram<Scalar>::bytes_needed(m);
-    forecast.kernel_bytes = base + matrix;
-    forecast.strategy = Strategy::dense;
-    if (forecast.total() > settings.memory) {
-      forecast.kernel_bytes = base;
-      forecast.strategy = Strategy::windowed;
-    }
-  }
-  if (forecast.total() > settings.memory) {
-    throw BudgetTooSmall(join(function, ": memory is ", settings.memory, " bytes, ", m,
-                              " points and ", problems, " problems need at least ",
-                              forecast.total(), " (outputs and sums ",
-                              forecast.sampler_bytes + forecast.model_bytes, ", kernel values ",
-                              forecast.kernel_bytes, "); raise memory or use fewer threads"));
-  }
-  return forecast;
 }
 
 /// Throws NotSeparable where two points or one can be seen to rule out every classifier.
@@ -239,8 +192,10 @@ template <class Sampler, GramAccess Gram>
 template <class Kernel, class Sampler, InputSet I>
 void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
            const I& inputs, std::span<const int> labels, const Problems& problems,
-           std::span<const std::uint64_t> hashes, Strategy strategy, const RunControl& control,
-           TrainingState<Sampler>& state, std::string_view function) {
+           std::span<const std::uint64_t> hashes, RunControl control, TrainingState<Sampler>& state,
+           std::string_view function) {
+  const auto start = std::chrono::steady_clock::now();
+  control.draws_at_once = state.forecast.draws_at_once;
   SamplerReport report;
   const auto prepare = [&](const auto& gram) {
     if (state.lambda.empty()) {
@@ -271,10 +226,14 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
     prepare(gram);
     report = run_sampler(sampler, gram, problems, control, state);
   } else {
-    const OnDemandGram<Kernel, I> values(kernel, inputs);
+    using Scalar = kernel_scalar_t<I>;
+    OnDemandGram<Kernel, I> values(kernel, inputs);
+    KeptRows<Scalar> kept(values.size(),
+                          state.forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
+    if (state.forecast.strategy == Strategy::windowed_rows) values.keep_rows_in(&kept);
     prepare(values);
-    if (strategy == Strategy::dense) {
-      using Dense = DenseGram<kernel_scalar_t<I>>;
+    if (state.forecast.strategy == Strategy::dense) {
+      using Dense = DenseGram<Scalar>;
       const Dense gram(values, control.threads, [&](double fraction) {
         return control.go_on({.stage = "kernel matrix", .fraction = fraction});
       });
@@ -313,6 +272,7 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
     state.report = report;
     state.ran = true;
   }
+  state.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const DrawMean& mean : state.means) {
     if (mean.count() == 0) {
       throw Stopped(join(function, ": stopped before the first draw was finished"));

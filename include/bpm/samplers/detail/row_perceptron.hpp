@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "bpm/detail/crew.hpp"
 #include "bpm/samplers/detail/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -16,18 +17,28 @@ namespace bpm::detail {
 template <VersionSpace Space>
 class RowPerceptron {
  public:
-  using Scratch = BlockScratch<typename Space::Scalar>;
+  /// What a thread needs to take part.
+  struct Hand {
+    BlockScratch<typename Space::Scalar> scratch;
+  };
 
   explicit RowPerceptron(std::span<const Space> spaces)
       : spaces_(spaces), state_(spaces[0].size(), spaces.size()) {}
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
+  /// The next point is the one with the smallest signed output, not the next of a random order.
+  bool is_greedy = false;
+
   /// Visits the points in a random order until a full pass makes no mistake. `go_on(passes)` is
   /// asked now and then.
   template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, Scratch& scratch,
-                        GoOn&& go_on) {
+  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
+                        unsigned worker, Crew& /*crew*/, GoOn&& go_on) {
+    BlockScratch<typename Space::Scalar>& scratch = hands[worker].scratch;
+    if (is_greedy) {
+      return run_greedy(limits, engine, scratch, go_on);
+    }
     state_.start(engine);
     for (std::uint64_t pass = 0; pass < limits.max_passes; ++pass) {
       state_.begin_pass();
@@ -48,11 +59,18 @@ class RowPerceptron {
     return PerceptronOutcome::out_of_passes;
   }
 
-  /// The same, but the next point is always the one with the smallest signed output (the first in
+  [[nodiscard]] PerceptronSolution solution(std::size_t c) {
+    Buffer<double> outputs(state_.size);
+    std::copy_n(state_.outputs_of(c), state_.size, outputs.data());
+    return normalised_solution(spaces_[c], state_.counts_of(c), std::move(outputs));
+  }
+
+ private:
+  /// As `run`, but the next point is always the one with the smallest signed output (the first in
   /// the random order among equals), until that output is above the margin.
   template <class GoOn>
   PerceptronOutcome run_greedy(const PerceptronLimits& limits, RandomEngine engine,
-                               Scratch& scratch, GoOn&& go_on) {
+                               BlockScratch<typename Space::Scalar>& scratch, GoOn&& go_on) {
     state_.start(engine);
     state_.begin_pass();
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
@@ -84,18 +102,11 @@ class RowPerceptron {
     return PerceptronOutcome::consistent;
   }
 
-  [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    Buffer<double> outputs(state_.size);
-    std::copy_n(state_.outputs_of(c), state_.size, outputs.data());
-    return normalised_solution(spaces_[c], state_.counts_of(c), std::move(outputs));
-  }
-
- private:
   [[nodiscard]] double signed_output(std::size_t c, PointIndex i) {
     return spaces_[c].label(i) * state_.outputs_of(c)[i];
   }
 
-  void visit(PointIndex i, double margin, Scratch& scratch) {
+  void visit(PointIndex i, double margin, BlockScratch<typename Space::Scalar>& scratch) {
     std::span<const typename Space::Scalar> row;
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
       if (!state_.problems[c].done && signed_output(c, i) <= margin) {

@@ -8,16 +8,33 @@
 #include <span>
 #include <vector>
 
+#include "bpm/detail/buffer.hpp"
+#include "bpm/detail/crew.hpp"
+#include "bpm/gram/kept_rows.hpp"
 #include "bpm/samplers/detail/perceptron_state.hpp"
+#include "bpm/samplers/detail/window_columns.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm::detail {
+
+/// What a thread needs to take part in windowed evaluation.
+template <class Space>
+struct WindowHand {
+  BlockScratch<typename Space::Scalar> scratch;
+  Buffer<typename Space::Scalar> values;
+  std::vector<PointIndex> asked;       ///< Mistakes of a block whose rows are not kept.
+  std::vector<std::ptrdiff_t> places;  ///< Where in `values` a mistake's row stands.
+};
 
 /// Perceptrons without a kernel matrix. The random order is walked in windows of a few hundred
 /// points. The outputs of a window lack only the mistakes made since its points were last visited,
 /// which one block of kernel values (those mistakes x the window) adds; mistakes inside the window
 /// add theirs at once, a row of the block each. Every kernel value is computed once, at
-/// matrix-product speed, and used; memory is the outputs.
+/// matrix-product speed, and used; memory is the outputs. Rows that an earlier draw has left in
+/// `KeptRows` are read instead.
+///
+/// Idle threads help: they bring the windows that come next up to the mistakes known so far, so
+/// that only those made on the way there are left to add.
 ///
 /// The outputs of a point receive the same numbers in the same order as with whole rows, so the
 /// result is the same to the bit. Columns of the state are positions in the random order.
@@ -25,27 +42,30 @@ template <VersionSpace Space>
 class WindowedPerceptron {
  public:
   using Scalar = typename Space::Scalar;
-  using Scratch = BlockScratch<Scalar>;
+  using Hand = WindowHand<Space>;
 
-  /// Points a window: its inputs should fit the second-level cache, and few enough that the rows
-  /// inside the window, which are computed one at a time, are a small part of the whole.
+  /// Points a window: few enough that the windows' inputs fit the second-level cache, and that the
+  /// rows inside the window, which are computed one at a time, are a small part of the whole.
   static constexpr std::ptrdiff_t window = 256;
   /// Mistakes a block.
-  static constexpr std::ptrdiff_t depth = 240;
+  static constexpr std::ptrdiff_t depth = 128;
+  /// Windows that threads bring up to date together, at most.
+  static constexpr std::ptrdiff_t most_together = 16;
 
   explicit WindowedPerceptron(std::span<const Space> spaces)
       : spaces_(spaces),
         state_(spaces[0].size(), spaces.size()),
         signs_(state_.outputs.size()),
         applied_((state_.size + window - 1) / window),
-        next_(spaces.size()),
-        values_(window * depth) {}
+        next_(spaces.size()) {}
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
+  /// As in `RowPerceptron`. `hands` has one for each number of a thread in the crew; this one's is
+  /// `worker`.
   template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, Scratch& scratch,
-                        GoOn&& go_on) {
+  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
+                        unsigned worker, Crew& crew, GoOn&& go_on) {
     state_.start(engine);
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
       signed char* const signs = signs_of(c);
@@ -59,19 +79,30 @@ class WindowedPerceptron {
     updates_.clear();
     first_kept_ = 0;
 
+    Hand& own = hands[worker];
     for (std::uint64_t pass = 0; pass < limits.max_passes; ++pass) {
       state_.begin_pass();
       forget_applied();
-      for (std::ptrdiff_t b = 0; b < applied_.size(); ++b) {
+      for (std::ptrdiff_t b = 0; b < applied_.size();) {
         const double done = static_cast<double>(b) / static_cast<double>(applied_.size());
         if (!go_on(static_cast<double>(pass) + done)) {
           return PerceptronOutcome::stopped;
         }
-        catch_up(b, scratch);
-        visit(b, limits.margin, scratch);
-        applied_[b] = event_count();
+        const std::ptrdiff_t together = windows_together(b, crew.idle());
+        while (std::ssize(columns_) < together) columns_.emplace_back();
+        for (std::ptrdiff_t g = 0; g < together; ++g) columns_.data()[g].start(points_of(b + g));
+        if (together > 1) {
+          crew.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
+            catch_up(b + g, columns_.data()[g], hands[helper]);
+          });
+        }
+        for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
+          catch_up(b, columns_.data()[g], own);
+          visit(b, columns_.data()[g], limits.margin, own);
+        }
       }
       if (state_.end_pass()) {
+        forget_applied();
         return PerceptronOutcome::consistent;
       }
       if (state_.beyond(limits)) {
@@ -99,12 +130,36 @@ class WindowedPerceptron {
     float scale;
   };
 
+  /// A mistake: the point, and its row if it is known (`read`) or wanted (`write`).
+  struct Event {
+    PointIndex point;
+    const Scalar* read;
+    Scalar* write;
+  };
+
   [[nodiscard]] signed char* signs_of(std::size_t c) {
     return signs_.data() + static_cast<std::ptrdiff_t>(c) * state_.size;
   }
 
+  [[nodiscard]] KeptRows<Scalar>* kept_rows() const {
+    if constexpr (requires { spaces_[0].kept_rows(); }) {
+      return spaces_[0].kept_rows();
+    } else {
+      return nullptr;
+    }
+  }
+
+  [[nodiscard]] Event new_event(PointIndex point) const {
+    Event event{point, nullptr, nullptr};
+    if (KeptRows<Scalar>* const rows = kept_rows()) {
+      event.read = rows->find(point);
+      if (event.read == nullptr) event.write = rows->claim(point);
+    }
+    return event;
+  }
+
   // Events are points at which some problem made a mistake, numbered from the start of the run;
-  // those every window has seen are forgotten.
+  // those every window has seen are forgotten, and their rows are then whole.
   [[nodiscard]] std::int64_t event_count() const { return first_kept_ + std::ssize(mistaken_); }
 
   void forget_applied() {
@@ -112,6 +167,10 @@ class WindowedPerceptron {
     const std::int64_t seen = applied_[0] - first_kept_;
     if (seen == 0) {
       return;
+    }
+    for (std::int64_t e = 0; e < seen; ++e) {
+      const Event& event = mistaken_.data()[e];
+      if (event.write != nullptr) kept_rows()->publish(event.point, event.write);
     }
     const std::size_t begin = update_begin_.data()[seen];
     updates_.erase(updates_.begin(), updates_.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -127,21 +186,66 @@ class WindowedPerceptron {
     return {state_.order.data() + begin, static_cast<std::size_t>(count)};
   }
 
+  /// How many windows from b on to bring up to date at once: the more, the more of the mistakes are
+  /// made on the way and are left to this thread alone.
+  [[nodiscard]] std::ptrdiff_t windows_together(std::ptrdiff_t b, unsigned idle) const {
+    constexpr std::int64_t worth_waking = 64;
+    if (idle == 0 || event_count() - applied_[b] < worth_waking) {
+      return 1;
+    }
+    const auto team = static_cast<std::ptrdiff_t>(idle) + 1;
+    return std::min({2 * team, most_together, applied_.size() - b});
+  }
+
   /// Adds the mistakes made since window b was last visited to its outputs.
-  void catch_up(std::ptrdiff_t b, Scratch& scratch) {
-    const std::span<const PointIndex> points = points_of(b);
-    const auto width = static_cast<std::ptrdiff_t>(points.size());
+  void catch_up(std::ptrdiff_t b, WindowColumns<Space>& columns, Hand& hand) {
+    const auto width = std::ssize(columns.points());
+    hand.values.reserve_discarding(window * depth);
     const std::ptrdiff_t end = std::ssize(mistaken_);
     for (std::ptrdiff_t begin = applied_[b] - first_kept_; begin < end; begin += depth) {
       const std::ptrdiff_t count = std::min(depth, end - begin);
-      spaces_[0].block({mistaken_.data() + begin, static_cast<std::size_t>(count)}, points,
-                       values_.data(), width, scratch);
+      find_values(begin, count, columns, hand);
       for (std::ptrdiff_t e = 0; e < count; ++e) {
+        const Scalar* const values = hand.values.data() + hand.places.data()[e] * width;
         const std::size_t last = update_begin_.data()[begin + e + 1];
         for (std::size_t u = update_begin_.data()[begin + e]; u < last; ++u) {
           add_values(state_.outputs_of(updates_[u].problem) + b * window,
-                     static_cast<double>(updates_[u].scale), values_.data() + e * width, width);
+                     static_cast<double>(updates_[u].scale), values, width);
         }
+      }
+    }
+    applied_[b] = event_count();
+  }
+
+  /// Kernel values of `count` events from `begin` on with the columns: computed or read.
+  void find_values(std::ptrdiff_t begin, std::ptrdiff_t count, WindowColumns<Space>& columns,
+                   Hand& hand) {
+    const std::span<const PointIndex> points = columns.points();
+    const auto width = std::ssize(points);
+    hand.asked.clear();
+    hand.places.resize(static_cast<std::size_t>(count));
+    for (std::ptrdiff_t e = 0; e < count; ++e) {
+      if (mistaken_.data()[begin + e].read == nullptr) {
+        hand.places.data()[e] = std::ssize(hand.asked);
+        hand.asked.push_back(mistaken_.data()[begin + e].point);
+      }
+    }
+    if (!hand.asked.empty()) {
+      columns.block(spaces_[0], hand.asked, hand.values.data(), width, hand.scratch);
+    }
+    if (kept_rows() == nullptr) {
+      return;
+    }
+    std::ptrdiff_t row = std::ssize(hand.asked);
+    for (std::ptrdiff_t e = 0; e < count; ++e) {
+      const Event& event = mistaken_.data()[begin + e];
+      if (event.read != nullptr) {
+        Scalar* const values = hand.values.data() + row * width;
+        for (std::ptrdiff_t j = 0; j < width; ++j) values[j] = event.read[points.data()[j]];
+        hand.places.data()[e] = row++;
+      } else if (event.write != nullptr) {
+        const Scalar* const values = hand.values.data() + hand.places.data()[e] * width;
+        for (std::ptrdiff_t j = 0; j < width; ++j) event.write[points.data()[j]] = values[j];
       }
     }
   }
@@ -165,9 +269,8 @@ class WindowedPerceptron {
     return from;
   }
 
-  void visit(std::ptrdiff_t b, double margin, Scratch& scratch) {
-    const std::span<const PointIndex> points = points_of(b);
-    const auto width = static_cast<std::ptrdiff_t>(points.size());
+  void visit(std::ptrdiff_t b, WindowColumns<Space>& columns, double margin, Hand& hand) {
+    const auto width = std::ssize(columns.points());
     const std::ptrdiff_t begin = b * window;
     const std::ptrdiff_t end = begin + width;
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
@@ -176,17 +279,17 @@ class WindowedPerceptron {
     while (true) {
       const std::ptrdiff_t p = *std::min_element(next_.begin(), next_.end());
       if (p == end) {
-        return;
+        break;
       }
       const PointIndex point = state_.order[p];
-      spaces_[0].block({&point, 1}, points, values_.data(), width, scratch);
-      mistaken_.push_back(point);
+      mistaken_.push_back(new_event(point));
+      find_values(std::ssize(mistaken_) - 1, 1, columns, hand);
       for (std::size_t c = 0; c < spaces_.size(); ++c) {
         if (next_[c] != p) {
           continue;
         }
         const double scale = signs_of(c)[p];
-        add_values(state_.outputs_of(c) + begin, scale, values_.data(), width);
+        add_values(state_.outputs_of(c) + begin, scale, hand.values.data(), width);
         state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
         state_.count_mistake(c, p);
         updates_.push_back({static_cast<std::uint32_t>(c), static_cast<float>(scale)});
@@ -194,6 +297,7 @@ class WindowedPerceptron {
       }
       update_begin_.push_back(updates_.size());
     }
+    applied_[b] = event_count();
   }
 
   std::span<const Space> spaces_;
@@ -201,8 +305,8 @@ class WindowedPerceptron {
   Buffer<signed char> signs_;
   Buffer<std::int64_t> applied_;  ///< Events each window has seen.
   std::vector<std::ptrdiff_t> next_;
-  Buffer<Scalar> values_;
-  std::vector<PointIndex> mistaken_;
+  std::vector<WindowColumns<Space>> columns_;  ///< Of the windows that are worked on.
+  std::vector<Event> mistaken_;
   std::vector<std::size_t> update_begin_;
   std::vector<Update> updates_;
   std::int64_t first_kept_ = 0;
