@@ -16,8 +16,8 @@ class BpmConan(ConanFile):
     license = "MIT"
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"gzip": [True, False], "nlopt": [True, False]}
-    default_options = {"gzip": False, "nlopt": False}
+    options = {"gzip": [True, False], "nlopt": [True, False], "mpi": [True, False]}
+    default_options = {"gzip": False, "nlopt": False, "mpi": False}
     exports = "include/bpm/version.hpp"
     exports_sources = "CMakeLists.txt", "cmake/*", "include/*", "LICENSE"
     no_copy_source = True
@@ -36,6 +36,8 @@ class BpmConan(ConanFile):
             self.requires("zlib/[>=1.2.11 <2]", transitive_headers=True)
         if self.options.nlopt:
             self.requires("nlopt/[>=2.7 <3]", transitive_headers=True)
+        if self.options.mpi:
+            self.requires("openmpi/[>=4.1 <5]", transitive_headers=True)
 
     def layout(self):
         cmake_layout(self)
@@ -47,6 +49,7 @@ class BpmConan(ConanFile):
             toolchain.cache_variables[f"BPM_BUILD_{name}"] = False
         toolchain.cache_variables["BPM_GZIP"] = bool(self.options.gzip)
         toolchain.cache_variables["BPM_NLOPT"] = bool(self.options.nlopt)
+        toolchain.cache_variables["BPM_MPI"] = False  # Headers only: the consumer finds it.
         toolchain.generate()
 
     def build(self):
@@ -74,3 +77,7 @@ class BpmConan(ConanFile):
             nlopt = self.cpp_info.components["nlopt"]
             nlopt.set_property("cmake_target_name", "bpm::nlopt")
             nlopt.requires = ["bpm", "nlopt::nlopt"]
+        if self.options.mpi:
+            mpi = self.cpp_info.components["mpi"]
+            mpi.set_property("cmake_target_name", "bpm::mpi")
+            mpi.requires = ["bpm", "openmpi::openmpi"]

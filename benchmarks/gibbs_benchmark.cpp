@@ -6,10 +6,13 @@
 #include "bpm/random/engine.hpp"
 #include "bpm/samplers/gibbs_chain.hpp"
 #include "cone_data.hpp"
+#include "floor.hpp"
 
 // gibbs_step/<directions>/<m>: one step of the kernel Gibbs sampler with its part of the block
 // product of directions and of the average. gibbs_step/..._noise: q = 0.05, all 2 m arcs of the
-// circle.
+// circle. The floor: an isotropic direction's outputs are a product of m x r numbers, those along
+// an input a row of the matrix; the outputs of the position are read and written. Sorting is not in
+// it.
 
 namespace {
 
@@ -29,6 +32,17 @@ void gibbs_step(benchmark::State& state, bpm::GibbsDirection directions, double 
     const std::uint64_t end = chain.steps() + steps;
     while (chain.steps() < end) chain.advance(data.cone, end - chain.steps());
   }
+  const auto points = static_cast<double>(data.cone.points());
+  const double vector = sizeof(double) * points;
+  bpm_benchmarks::Floor floor;
+  floor.stream(2 * vector, 2 * vector);
+  if (directions == bpm::GibbsDirection::isotropic) {
+    floor.operations(2 * points * static_cast<double>(data.cone.rank()),
+                     bpm_benchmarks::Product::double_);
+  } else {
+    floor.stream(vector, vector * points);
+  }
+  report_floor(state, floor);
 }
 
 BENCHMARK_CAPTURE(gibbs_step, isotropic, bpm::GibbsDirection::isotropic, 0.0)

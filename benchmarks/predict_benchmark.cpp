@@ -1,31 +1,93 @@
 // SPDX-License-Identifier: MIT
 #include <benchmark/benchmark.h>
 
+#include <concepts>
+#include <cstdint>
+
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "digit_data.hpp"
+#include "floor.hpp"
 
 // predict/<inputs>: all outputs of ten classes, for that many digits at once, by a machine fitted
-// to 4000 digits. One thread.
+// to 4000 digits; predict/1 is the latency of a single digit. one_vs_rest/<m>: a whole fit of ten
+// draws of ten classes to m digits, with the defaults. predict_byte, one_vs_rest_byte: pixels as
+// bytes. One thread. The floors: the inner products of all inputs with the support, or reading
+// both; the inner products of the kernel values that the fit computed.
 
 namespace {
 
+using bpm_benchmarks::Floor;
+using bpm_benchmarks::Product;
+
+template <class Scalar>
+inline constexpr Product product_of =
+    std::same_as<Scalar, std::uint8_t> ? Product::byte : Product::float_;
+
+template <class Scalar>
+auto fit_digits(std::ptrdiff_t count) {
+  const auto& data = bpm_benchmarks::kept_digits<Scalar>(count);
+  const double unit = bpm_benchmarks::pixel_unit<Scalar>;
+  bpm::FitSettings settings;
+  settings.threads = 1;
+  return bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(5, unit * unit), {}, settings))
+      .fit(data.inputs, data.labels);
+}
+
+template <class Scalar>
 void predict(benchmark::State& state) {
-  static const auto fitted = [] {
-    const bpm_benchmarks::DigitData<float> data(4000);
-    bpm::FitSettings settings;
-    settings.threads = 1;
-    return bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(5), {}, settings))
-        .fit(data.inputs, data.labels);
-  }();
-  const bpm_benchmarks::DigitData<float> others(state.range(0), 1'000'000);
+  static const auto fitted = fit_digits<Scalar>(4000);
+  const auto& others = bpm_benchmarks::kept_digits<Scalar>(state.range(0), 1'000'000);
   for (auto _ : state) {
     benchmark::DoNotOptimize(fitted.decision_values(others.inputs));
   }
   state.counters["support"] = static_cast<double>(fitted.support().size());
   state.SetItemsProcessed(state.iterations() * state.range(0));
+  const auto support = static_cast<double>(fitted.support().size());
+  const auto inputs = static_cast<double>(state.range(0));
+  const auto features = static_cast<double>(others.inputs.cols());
+  const double bytes = (support + inputs) * features * sizeof(Scalar);
+  report_floor(
+      state,
+      Floor().operations(2 * inputs * support * features, product_of<Scalar>).stream(bytes, bytes));
 }
 
-BENCHMARK(predict)->Arg(1)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
+template <class Scalar>
+void one_vs_rest(benchmark::State& state) {
+  const auto& data = bpm_benchmarks::kept_digits<Scalar>(state.range(0));
+  double evaluations = 0;
+  for (auto _ : state) {
+    const auto fitted = fit_digits<Scalar>(state.range(0));
+    evaluations = static_cast<double>(fitted.report().kernel_evaluations);
+  }
+  state.counters["kernel_evaluations"] = evaluations;
+  const auto features = static_cast<double>(data.inputs.cols());
+  report_floor(state, Floor().operations(2 * evaluations * features, product_of<Scalar>));
+}
+
+BENCHMARK(predict<float>)
+    ->Name("predict")
+    ->RangeMultiplier(10)
+    ->Range(1, 10000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(predict<std::uint8_t>)
+    ->Name("predict_byte")
+    ->RangeMultiplier(10)
+    ->Range(1, 10000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(one_vs_rest<float>)
+    ->Name("one_vs_rest")
+    ->Arg(1000)
+    ->Arg(2000)
+    ->Arg(4000)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(one_vs_rest<std::uint8_t>)
+    ->Name("one_vs_rest_byte")
+    ->Arg(1000)
+    ->Arg(2000)
+    ->Arg(4000)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace

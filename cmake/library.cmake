@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The library's targets: bpm::bpm (all headers that need only Eigen), bpm::gzip (zlib as well) and
-# bpm::nlopt (NLopt as well).
+# The library's targets: bpm::bpm (all headers that need only Eigen), bpm::gzip (zlib as well),
+# bpm::nlopt (NLopt as well) and bpm::mpi (MPI as well).
 # Nothing here adds a flag: what a consumer compiles with is the consumer's business.
 
 if(NOT TARGET Eigen3::Eigen)
@@ -16,7 +16,12 @@ file(
 # Headers with a dependency of their own are in no umbrella and belong to a target of their own.
 set(bpm_gzip_headers include/bpm/data/gzip.hpp)
 set(bpm_nlopt_headers include/bpm/selection/nlopt_search.hpp)
-set(bpm_optional_headers ${bpm_gzip_headers} ${bpm_nlopt_headers})
+file(
+  GLOB_RECURSE bpm_mpi_headers CONFIGURE_DEPENDS
+  RELATIVE "${PROJECT_SOURCE_DIR}"
+  "${PROJECT_SOURCE_DIR}/include/bpm/distributed/*.hpp")
+list(REMOVE_ITEM bpm_mpi_headers include/bpm/distributed/cost_model.hpp)
+set(bpm_optional_headers ${bpm_gzip_headers} ${bpm_nlopt_headers} ${bpm_mpi_headers})
 list(REMOVE_ITEM bpm_headers ${bpm_optional_headers})
 
 add_library(bpm INTERFACE)
@@ -25,7 +30,7 @@ target_sources(bpm INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${bpm_head
 target_compile_features(bpm INTERFACE cxx_std_20)
 target_link_libraries(bpm INTERFACE Eigen3::Eigen Threads::Threads)
 
-foreach(part gzip nlopt)
+foreach(part gzip nlopt mpi)
   add_library(bpm_${part} INTERFACE)
   add_library(bpm::${part} ALIAS bpm_${part})
   set_target_properties(bpm_${part} PROPERTIES EXPORT_NAME ${part})
@@ -42,5 +47,13 @@ if(BPM_NLOPT AND NOT TARGET NLopt::nlopt)
   find_package(NLopt QUIET)
   if(NOT TARGET NLopt::nlopt)
     message(STATUS "NLopt was not found (Debian and Ubuntu: libnlopt-dev): bpm::nlopt is left out")
+  endif()
+endif()
+
+target_link_libraries(bpm_mpi INTERFACE bpm MPI::MPI_CXX)
+if(BPM_MPI AND NOT TARGET MPI::MPI_CXX)
+  find_package(MPI QUIET COMPONENTS CXX)
+  if(NOT TARGET MPI::MPI_CXX)
+    message(STATUS "MPI was not found (Debian and Ubuntu: libopenmpi-dev openmpi-bin): bpm::mpi is left out")
   endif()
 endif()

@@ -44,7 +44,7 @@ find_clang() {
 }
 
 packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev
-  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev gnuplot-nox)
+  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox)
 clang="$(find_clang || echo 16)"
 packages+=("clang-format-$clang")
 if [[ $quick == no ]]; then
@@ -105,7 +105,7 @@ else
 fi
 
 # The tests of the example programs and of the documentation run once, in GCC's build.
-library_areas="bounds;data;decision;detail;ensembles;gram;inference;interpolation;kernels;machine;orthant;progress;random;samplers;selection;threads;version_space"
+library_areas="bounds;data;decision;detail;distributed;ensembles;gram;inference;interpolation;kernels;machine;orthant;progress;random;samplers;selection;serialization;threads;version_space"
 
 if [[ $quick == no ]]; then
   # The library; the example programs are GCC's and clang-tidy's.

@@ -45,6 +45,7 @@
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/block_scratch.hpp"
 #include "bpm/kernels/blocks.hpp"
+#include "bpm/kernels/byte_inputs.hpp"
 #include "bpm/kernels/check_kernel.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"

@@ -140,8 +140,7 @@ TEST_CASE("help ends when the last busy thread has left, those that entered late
   // One is busy still, and its work is helped with.
   long sum = 0;
   std::vector<long> pieces(20, 0);
-  crew.share(0, 20,
-             [&](unsigned, std::ptrdiff_t i) { pieces[static_cast<std::size_t>(i)] = i; });
+  crew.share(0, 20, [&](unsigned, std::ptrdiff_t i) { pieces[static_cast<std::size_t>(i)] = i; });
   for (const long piece : pieces) sum += piece;
   CHECK(sum == 190);
   CHECK_FALSE(ended);

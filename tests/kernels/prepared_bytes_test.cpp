@@ -28,8 +28,8 @@ Bytes image_rows(Eigen::Index m, Eigen::Index d, std::uint64_t seed) {
   bpm::RandomEngine engine(seed);
   Bytes bytes(m, d);
   for (auto& value : bytes.reshaped()) {
-    value = static_cast<std::uint8_t>(bpm::uniform_below(engine, 256) *
-                                      bpm::uniform_below(engine, 2));
+    value =
+        static_cast<std::uint8_t>(bpm::uniform_below(engine, 256) * bpm::uniform_below(engine, 2));
   }
   bytes.col(0).setConstant(255);  // No row has norm zero.
   return bytes;

@@ -26,8 +26,8 @@ std::vector<PointIndex> random_points(std::size_t count, std::ptrdiff_t size, st
   bpm::RandomEngine engine(seed);
   std::vector<PointIndex> points;
   for (std::size_t i = 0; i < count; ++i) {
-    points.push_back(static_cast<PointIndex>(
-        bpm::uniform_below(engine, static_cast<std::uint32_t>(size))));
+    points.push_back(
+        static_cast<PointIndex>(bpm::uniform_below(engine, static_cast<std::uint32_t>(size))));
   }
   return points;
 }
@@ -62,9 +62,9 @@ long bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t column_
       bpm::kernel_block(kernel, x, rows, columns, first, wanted, values.data(), values.cols(),
                         scratch);
       CHECK(scratch.evaluations - before == static_cast<std::uint64_t>(11 * wanted));
-      count += (values.topLeftCorner(11, wanted).array() !=
-                expected.middleCols(first, wanted).array())
-                   .count();
+      count +=
+          (values.topLeftCorner(11, wanted).array() != expected.middleCols(first, wanted).array())
+              .count();
       count += (values.rightCols(2).array() != Scalar{-9}).count();
       count += (values.bottomRows(1).array() != Scalar{-9}).count();
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/prepared_columns.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
@@ -27,6 +28,7 @@ const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.3);
 TEST_CASE("strategies have names") {
   CHECK(bpm::to_string(bpm::Strategy::dense) == "dense");
   CHECK(bpm::to_string(bpm::Strategy::windowed) == "windowed");
+  CHECK(bpm::to_string(bpm::Strategy::windowed_rows) == "windowed+rows");
   CHECK(bpm::to_string(bpm::Strategy::precomputed) == "precomputed");
   CHECK(bpm::to_string(static_cast<bpm::Strategy>(9)) == "unknown");
 }
@@ -43,13 +45,28 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   CHECK(dense.kernel_bytes >= 600 * 600 * sizeof(float));
   settings.memory = dense.total();
   CHECK(forecast().strategy == bpm::Strategy::dense);
+  // Without the matrix: inputs packed as columns, and no row kept.
   settings.memory = dense.total() - 1;
+  CHECK(forecast().strategy != bpm::Strategy::dense);
+  settings.strategy = bpm::Strategy::windowed;
   const bpm::MemoryForecast windowed = forecast();
   CHECK(windowed.strategy == bpm::Strategy::windowed);
-  CHECK(windowed.total() == dense.total() - 600 * 600 * sizeof(float));
+  const std::size_t columns = bpm::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(
+      inputs, bpm::PermutedPerceptron{}.columns_held(600, 2));
+  CHECK(windowed.total() == dense.total() - 600 * 600 * sizeof(float) + columns);
   settings.memory = windowed.total();
   CHECK(forecast().strategy == bpm::Strategy::windowed);
+  CHECK(forecast().draws_at_once == 0);
+  // Then fewer draws at a time, and then nothing.
   settings.memory = windowed.total() - 1;
+  const bpm::MemoryForecast smallest = forecast();
+  CHECK(smallest.draws_at_once == 1);
+  CHECK(smallest.total() < windowed.total());
+  settings.memory = smallest.total();
+  CHECK(forecast().total() == smallest.total());
+  settings.memory = smallest.total() - 1;
+  CHECK_THROWS_AS(forecast(), bpm::BudgetTooSmall);
+  settings.strategy.reset();
   CHECK_THROWS_AS(forecast(), bpm::BudgetTooSmall);
   // Outputs grow with the number of classes.
   settings.memory = std::size_t{1} << 30U;
@@ -82,7 +99,7 @@ TEST_CASE("every budget and number of threads: the same model of 600 points") {
       settings.memory = std::size_t{1} << 30U;
       if (!whole) settings.memory = machine().forecast(inputs, 3).total() - 1;
       const auto other = machine().fit(inputs, three_labels(600));
-      CHECK(other.strategy() == (whole ? bpm::Strategy::dense : bpm::Strategy::windowed));
+      CHECK((other.strategy() == bpm::Strategy::dense) == whole);
       CHECK(other.coefficients() == model.coefficients());
       CHECK(other.support() == model.support());
       CHECK(other.decision_values(others) == model.decision_values(others));
@@ -149,7 +166,7 @@ TEST_CASE("a stop token ends a fit between draws of the library's sampler too") 
   const std::vector<int> labels = two_labels(100);
   bpm::FitSettings settings{.threads = 1};
   const bpm::PermutedPerceptron sampler{.draws = 20};
-  settings.memory = bpm::BayesPointMachine(slow, sampler, settings).forecast(inputs).total() - 1;
+  settings.strategy = bpm::Strategy::windowed;
   const bpm::BayesPointMachine machine(slow, sampler, settings);
   const auto whole = machine.fit(inputs, labels);
   REQUIRE(whole.strategy() == bpm::Strategy::windowed);

@@ -253,7 +253,7 @@ TEST_CASE("the bytes that a run holds grow with points, problems and threads") {
   CHECK(sampler.bytes_needed(1000, 1, 2, sizeof(float)) > one);
   CHECK(sampler.bytes_needed(1000, 1, 1, sizeof(double)) > one);
   // No more draws are in progress than there are to make; a thread beyond that holds a block.
-  const std::size_t block = std::size_t{256} * 256 * sizeof(float);
+  const std::size_t block = std::size_t{256} * 128 * sizeof(float);
   CHECK(sampler.bytes_needed(1000, 1, 9, 4) == sampler.bytes_needed(1000, 1, 4, 4) + 5 * block);
   CHECK(sampler.bytes_needed(1000, 1, 4, 4) > sampler.bytes_needed(1000, 1, 3, 4) + block);
   // Fewer at once hold less: what one draw in progress and its result hold.
@@ -267,11 +267,15 @@ TEST_CASE("the bytes that a run holds grow with points, problems and threads") {
 
 TEST_CASE("columns held: a window a draw, or as many as threads bring up to date together") {
   const PermutedPerceptron sampler{.draws = 4};
-  CHECK(sampler.columns_held(1000000, 1) == 256);
-  CHECK(sampler.columns_held(1000000, 2) == 2 * 4 * 256);
-  CHECK(sampler.columns_held(1000000, 3) == 3 * 6 * 256);
-  CHECK(sampler.columns_held(1000000, 4, 1) == 8 * 256);
-  CHECK(sampler.columns_held(1000000, 4, 2) == 2 * 8 * 256);
-  CHECK(sampler.columns_held(1000000, 100) == 4 * 16 * 256);
-  CHECK(sampler.columns_held(1000000, 100, 3) == 3 * 16 * 256);
+  const std::ptrdiff_t m = 100000;
+  CHECK(sampler.columns_held(m, 1) == 256);
+  CHECK(sampler.columns_held(m, 2) == 2 * 4 * 256);
+  CHECK(sampler.columns_held(m, 3) == 3 * 6 * 256);
+  CHECK(sampler.columns_held(m, 4, 1) == 8 * 256);
+  CHECK(sampler.columns_held(m, 4, 2) == 2 * 8 * 256);
+  CHECK(sampler.columns_held(m, 100) == 4 * 16 * 256);
+  CHECK(sampler.columns_held(m, 100, 3) == 3 * 16 * 256);
+  // There are no more windows than points.
+  CHECK(sampler.columns_held(700, 4, 2) == 2 * 700);
+  CHECK(sampler.columns_held(100, 1) == 100);
 }

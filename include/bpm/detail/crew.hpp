@@ -68,7 +68,7 @@ class Crew {
           return;
         }
         ++idle_;
-        offered_.wait(lock, [&] { return busy_ == 0 || (job = open_job()) != nullptr; });
+        offered_.wait(lock, [&] { return (job = open_job()) != nullptr || busy_ == 0; });
         --idle_;
         if (job == nullptr) {
           return;

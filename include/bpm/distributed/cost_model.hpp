@@ -35,7 +35,7 @@ struct TrainingLoad {
   double passes = 20;                ///< Until the last class makes no mistake.
   double event_exponent = 0.6;       ///< events ~ m^this: measure it.
   /// Events of c classes alone ~ (c / C)^this of those of all, which share many.
-  double class_exponent = 0.6;
+  double class_exponent = 0.8;
 
   /// The same load with another number of points.
   [[nodiscard]] TrainingLoad scaled_to(double other_points) const {

@@ -76,9 +76,10 @@ struct DistributedPerceptron : PermutedPerceptron {
 
   /// Bytes that a run holds on a rank beside the kernel values.
   [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned threads, std::size_t scalar_bytes) const {
+                                         unsigned threads, std::size_t scalar_bytes,
+                                         unsigned at_once = 0) const {
     const auto outputs = static_cast<std::size_t>(points) * sizeof(double);
-    return PermutedPerceptron::bytes_needed(points, problems, threads, scalar_bytes) +
+    return PermutedPerceptron::bytes_needed(points, problems, threads, scalar_bytes, at_once) +
            (problems + 4) * outputs;
   }
 
@@ -117,7 +118,7 @@ struct DistributedPerceptron : PermutedPerceptron {
       detail::DrawExchange exchange(ranks_, spaces_[0].size(), spaces_.size(), begin_ == 0);
       const std::uint64_t ahead =
           static_cast<std::uint64_t>(ranks_.size()) * (std::uint64_t{control_.threads} + 1);
-      detail::PieceRuns<Space> runs(settings_, spaces_, streams_.seed, tasks_, control_.threads,
+      detail::PieceRuns<Space> runs(settings_, spaces_, streams_.seed, tasks_, control_,
                                     store_.get(), begin_ + ahead);
       std::uint64_t next = begin_;
       bool over = false;

@@ -10,6 +10,7 @@
 #include "bpm/detail/check.hpp"
 #include "bpm/detail/parallel.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/detail/coefficients.hpp"
 #include "bpm/machine/detail/expansion.hpp"
 #include "bpm/samplers/sampler.hpp"
 
@@ -27,6 +28,7 @@ class FittedShards {
       : classes_(std::move(classes)),
         support_(std::move(support)),
         coefficients_(std::move(coefficients)),
+        packed_(coefficients_),
         report_(std::move(report)),
         threads_(threads),
         expansion_(kernel, inputs, everyone(support_.size())) {}
@@ -44,7 +46,7 @@ class FittedShards {
   /// As `FittedOneVsRest::decision_values`, bit for bit.
   template <InputSet I>
   [[nodiscard]] Eigen::MatrixXd decision_values(const I& inputs) const {
-    return expansion_.outputs(inputs, coefficients_, detail::thread_count(threads_),
+    return expansion_.outputs(inputs, packed_, detail::thread_count(threads_),
                               "FittedShards::decision_values");
   }
 
@@ -73,6 +75,7 @@ class FittedShards {
   std::vector<int> classes_;
   std::vector<PointIndex> support_;
   detail::Coefficients coefficients_;
+  detail::PackedCoefficients packed_;  ///< The same, for outputs.
   SamplerReport report_;
   unsigned threads_;
   detail::Expansion<Kernel, Owned> expansion_;

@@ -41,10 +41,9 @@ concept GramAccess =
 /// `OnDemandGram`.
 template <class G>
 concept ColumnGram =
-    GramAccess<G> &&
-    requires(const G& gram, std::ptrdiff_t ld, std::span<const PointIndex> points,
-             typename G::Columns& columns, typename G::Scalar* values,
-             BlockScratch<typename G::Scalar>& scratch) {
+    GramAccess<G> && requires(const G& gram, std::ptrdiff_t ld, std::span<const PointIndex> points,
+                              typename G::Columns& columns, typename G::Scalar* values,
+                              BlockScratch<typename G::Scalar>& scratch) {
       gram.prepare(points, columns);
       gram.block(points, columns, values, ld, scratch);
     };

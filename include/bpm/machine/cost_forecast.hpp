@@ -10,15 +10,17 @@ namespace bpm {
 
 /// What a strategy's kernel values cost on the machine at hand, measured in a few milliseconds.
 struct CostRates {
-  double value_seconds = 0;  ///< To compute one kernel value, on one thread.
-  double touch_seconds = 0;  ///< To write a byte of memory for the first time.
-  double read_seconds = 0;   ///< To read one value of a kept row in a random order.
+  double value_seconds = 0;   ///< To compute one kernel value, on one thread.
+  double touch_seconds = 0;   ///< To write a byte of memory for the first time.
+  double read_seconds = 0;    ///< To read one value of a kept row in a random order.
+  double stream_seconds = 0;  ///< To read a byte of memory in order.
 };
 
 /// The expected seconds of training by each strategy. A model, to choose by and to hold against
 /// what was measured:
 ///
-///     dense          m^2 / 2 values computed, m^2 written
+///     dense          m^2 / 2 values computed, m^2 / 2 mirrored out of order, m^2 written for the
+///                    first time, D E m read in order
 ///     windowed       D E m values computed
 ///     windowed+rows  the same less the values read from R kept rows, R m written
 ///
@@ -48,12 +50,14 @@ namespace detail {
   const double value = rates.value_seconds / threads;
   const double touch = rates.touch_seconds * static_cast<double>(value_bytes) / threads;
   CostForecast forecast{.measured = true, .rates = rates};
-  forecast.dense_seconds = points * points * (value / 2 + touch);
+  const double read = rates.read_seconds / threads;
+  const double stream = rates.stream_seconds * static_cast<double>(value_bytes) / threads;
+  forecast.dense_seconds =
+      points * points * (value / 2 + read / 2 + touch) + asked * points * stream;
   forecast.windowed_seconds = asked * points * value;
   // A value that is kept is written out of order once, at the price of a read.
   forecast.windowed_rows_seconds =
-      points * ((asked - found) * value + found * rates.read_seconds / threads +
-                kept * (touch + rates.read_seconds / threads));
+      points * ((asked - found) * value + found * read + kept * (touch + read));
   return forecast;
 }
 

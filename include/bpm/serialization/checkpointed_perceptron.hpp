@@ -56,7 +56,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     const std::uint64_t ahead = control.threads + 2U;
     detail::PieceRuns<Space> runs(*this, spaces, streams.seed,
                                   detail::plan_pieces(begin, end, spaces.size(), store.list(), 1),
-                                  control.threads, &store, begin + ahead);
+                                  control, &store, begin + ahead);
 
     SamplerReport report;
     std::map<DrawPiece, StoredPiece> waiting;

@@ -113,8 +113,16 @@ template <class Kernel, InputSet I>
                                        for (const std::int32_t place : places) sum += fresh[place];
                                      }) /
                        reads;
-  // Keeps the sum; it is never negative.
-  if (sum < 0) rates.read_seconds = 0;
+  float parts[16] = {};
+  rates.stream_seconds = least_seconds(1,
+                                       [&] {
+                                         for (std::ptrdiff_t i = 0; i < fresh.size(); i += 16) {
+                                           for (int l = 0; l < 16; ++l) parts[l] += fresh[i + l];
+                                         }
+                                       }) /
+                         static_cast<double>(bytes);
+  // Keeps the sums, which are positive.
+  if (sum + parts[0] < 0) rates.read_seconds = 0;
   return rates;
 }
 
@@ -147,16 +155,17 @@ template <class Kernel, class Sampler, InputSet I>
   };
   forecast.sampler_bytes = sampler_part(0);
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    check(!settings.strategy || *settings.strategy == Strategy::precomputed, function, "strategy",
-          "is ", to_string(*settings.strategy), ", must be precomputed for a PrecomputedKernel");
+    const Strategy asked = settings.strategy.value_or(Strategy::precomputed);
+    check(asked == Strategy::precomputed, function, "strategy", "is ", to_string(asked),
+          ", must be precomputed for a PrecomputedKernel");
     forecast.strategy = Strategy::precomputed;
     if (forecast.total() > settings.memory) refuse(forecast, "");
     return forecast;
   } else {
     check(!settings.strategy || *settings.strategy != Strategy::precomputed, function, "strategy",
           "is precomputed, which is for a PrecomputedKernel; leave it out");
-    check(!settings.strategy || to_string(*settings.strategy) != "unknown", function, "strategy",
-          "is none of those there are");
+    check(to_string(settings.strategy.value_or(Strategy::dense)) != "unknown", function, "strategy",
+          "is none that there is");
     check(is_windowed<Sampler> || settings.strategy != Strategy::windowed_rows, function,
           "strategy", "is windowed+rows, which this sampler has no use for; leave it out");
     const std::size_t base =

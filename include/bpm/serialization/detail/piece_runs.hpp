@@ -48,7 +48,7 @@ class PieceRuns {
   /// `ahead`: a task begins only if its draw is below the last `allow_below`.
   /// The references must outlive the object; `store` may be null.
   PieceRuns(const PermutedPerceptron& settings, std::span<const Space> spaces, std::uint64_t seed,
-            std::vector<PieceTask> tasks, unsigned threads, const DrawStore* store,
+            std::vector<PieceTask> tasks, const RunControl& control, const DrawStore* store,
             std::uint64_t allowed)
       : settings_(settings),
         spaces_(spaces),
@@ -57,9 +57,10 @@ class PieceRuns {
         store_(store),
         allowed_(allowed) {
     settings_.draws = 1;
-    threads = std::max(1U, threads);
-    const auto workers = static_cast<unsigned>(
+    const unsigned threads = std::max(1U, control.threads);
+    auto workers = static_cast<unsigned>(
         std::min<std::size_t>(threads, std::max<std::size_t>(1, tasks_.size())));
+    if (control.draws_at_once != 0) workers = std::min(workers, control.draws_at_once);
     threads_each_ = threads / workers;
     fractions_.assign(workers, 0.0);
     for (unsigned worker = 0; worker < workers; ++worker) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "common/mnist_data.hpp"
+#include "common/options.hpp"
+#include "common/program.hpp"
+
+namespace bpm_examples {
+
+struct ClusterOptions {
+  CommonOptions common;
+  Eigen::Index train = mnist_train_size;
+  Eigen::Index test = mnist_test_size;
+  std::uint64_t draws = 10;
+  std::filesystem::path checkpoint;
+  bool sharded = false;
+  bool cost = false;
+  std::string input = "float";
+};
+
+/// Reads the command line. Throws as `parse_options`. Of several ranks on one machine, which share
+/// its processors, each takes its part of the threads unless --threads says otherwise.
+[[nodiscard]] inline ClusterOptions parse_cluster_options(int argc, const char* const* argv,
+                                                          int ranks) {
+  ClusterOptions options;
+  CLI::App app{
+      "Bayes point machines on handwritten digits, trained by all ranks that mpirun starts: the "
+      "model is the same, bit for bit, on any number of them. Kernel values are computed when "
+      "needed. --cost predicts what larger clusters would take."};
+  constexpr auto most_digits = Eigen::Index{999'999'999};
+  add_whole_option(app, "--train", options.train,
+                   "The first N training digits (default: 60000, all of MNIST)", 1, most_digits);
+  add_whole_option(app, "--test", options.test,
+                   "The first N test digits (default: 10000, all of MNIST)", 1, most_digits);
+  add_whole_option(app, "--draws", options.draws, "Classifiers a class to draw (default: 10)", 1,
+                   1'000'000'000);
+  app.add_option("--checkpoint", options.checkpoint,
+                 "Keep finished draws in this folder, and go on from those that are there")
+      ->type_name("DIR");
+  auto* sharded = app.add_flag("--sharded", options.sharded,
+                               "Each rank holds only its part of the digits (default: all)");
+  sharded->excludes(app.get_option("--checkpoint"));
+  app.add_flag("--cost", options.cost,
+               "Measure this machine, predict 1 to 1000 ranks and 10^4 to 10^8 digits, and compare "
+               "with this run");
+  app.add_option("--input", options.input, "Pixels as numbers / 255 or as bytes (default: float)")
+      ->check(CLI::IsMember({"float", "byte"}).description(""))
+      ->type_name("float|byte");
+  add_common_options(app, options.common,
+                     {"mpirun -np 4 cluster --checkpoint draws", "cluster --train 10000 --cost"});
+  parse_options(app, options.common, argc, argv);
+  if (!options.common.plot.empty()) {
+    throw UsageError("--plot: this program draws nothing");
+  }
+#ifndef BPM_CLUSTER_MPI
+  if (options.sharded) {
+    throw UsageError("--sharded needs MPI, which this program was built without");
+  }
+#endif
+  if (app.get_option("--threads")->count() == 0) {
+    options.common.threads = std::max(1, all_threads() / ranks);
+  }
+  return options;
+}
+
+}  // namespace bpm_examples

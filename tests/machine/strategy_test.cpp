@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// Where a fit takes its kernel values from: by budget, by request, always the same model.
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bpm/errors.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "catch.hpp"
+#include "data_sets.hpp"
+#include "sampler_list.hpp"
+
+using namespace machine_tests;
+using bpm::FitSettings;
+using bpm::MemoryForecast;
+using bpm::PermutedPerceptron;
+using bpm::Strategy;
+using Catch::Matchers::Equals;
+using Inputs = bpm::RowMatrix<float>;
+
+namespace {
+
+const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.3);
+
+/// 600 points in three classes that overlap.
+struct Data {
+  Inputs inputs = triangle(600, 1, 0.6).cast<float>();
+  Inputs others = triangle(40, 2, 0.6).cast<float>();
+  std::vector<int> labels = three_labels(600);
+};
+
+auto machine(const FitSettings& settings, std::uint64_t draws = 3) {
+  return bpm::OneVsRest(
+      bpm::BayesPointMachine(kernel, PermutedPerceptron{.draws = draws}, settings));
+}
+
+FitSettings soft(unsigned threads, std::optional<Strategy> strategy = {}) {
+  return {
+      .soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = threads, .strategy = strategy};
+}
+
+template <class Fitted>
+bool same_model(const Fitted& a, const Fitted& b, const Data& data) {
+  return a.support() == b.support() && a.coefficients() == b.coefficients() &&
+         a.decision_values(data.others) == b.decision_values(data.others) &&
+         a.report().mistakes == b.report().mistakes;
+}
+
+/// The smallest budget that a forecast accepts, found by halving.
+template <class Forecast>
+std::size_t smallest_budget(Forecast&& forecast) {
+  std::size_t refused = 0;
+  std::size_t accepted = std::size_t{1} << 30U;
+  while (accepted - refused > 1) {
+    const std::size_t middle = refused + (accepted - refused) / 2;
+    try {
+      (void)forecast(middle);
+      accepted = middle;
+    } catch (const bpm::BudgetTooSmall&) {
+      refused = middle;
+    }
+  }
+  return accepted;
+}
+
+}  // namespace
+
+TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
+  const Data data;
+  const auto expected = machine(soft(1, Strategy::dense)).fit(data.inputs, data.labels);
+  CHECK(expected.strategy() == Strategy::dense);
+  CHECK(expected.training_seconds() >= 0);
+  CHECK(expected.forecast().kept_rows == 0);
+  for (const unsigned threads : {1U, 3U}) {
+    for (const Strategy strategy : {Strategy::windowed, Strategy::windowed_rows}) {
+      auto fitted = machine(soft(threads, strategy), 2).fit(data.inputs, data.labels);
+      const double before = fitted.training_seconds();
+      CHECK(before >= 0);
+      fitted.add_draws(1, data.inputs, data.labels);
+      CHECK(fitted.training_seconds() >= before);
+      CHECK(fitted.strategy() == strategy);
+      CHECK(fitted.forecast().strategy == strategy);
+      CHECK(fitted.forecast().kept_rows == (strategy == Strategy::windowed_rows ? 600U : 0U));
+      CHECK(same_model(fitted, expected, data));
+    }
+  }
+}
+
+TEST_CASE("every budget from the smallest on: the same model, within the budget") {
+  const Data data;
+  for (const unsigned threads : {1U, 3U}) {
+    FitSettings settings = soft(threads);
+    const auto expected = machine(settings).fit(data.inputs, data.labels);
+    const auto forecast = [&](std::size_t memory) {
+      settings.memory = memory;
+      return machine(settings).forecast(data.inputs, 3);
+    };
+    const std::size_t smallest = smallest_budget(forecast);
+    CAPTURE(threads, smallest);
+    // The message names it.
+    settings.memory = smallest - 1;
+    const MemoryForecast least = forecast(smallest);
+    CHECK(least.total() == smallest);
+    settings.memory = smallest - 1;
+    CHECK_THROWS_WITH(
+        machine(settings).fit(data.inputs, data.labels),
+        Equals(bpm::detail::join("OneVsRest::fit: memory is ", smallest - 1,
+                                 " bytes, 600 points and 3 problems need at least ", smallest,
+                                 " (outputs and sums ", least.sampler_bytes + least.model_bytes,
+                                 ", kernel values ", least.kernel_bytes,
+                                 "); raise memory or use fewer threads")));
+    std::size_t budget = smallest;
+    bool seen_fewer = false;
+    bool seen_rows = false;
+    unsigned last_at_once = 1;
+    for (int step = 0; step < 14; ++step) {
+      const auto fitted = machine((forecast(budget), settings)).fit(data.inputs, data.labels);
+      CAPTURE(budget, bpm::to_string(fitted.strategy()));
+      const MemoryForecast& told = fitted.forecast();
+      CHECK(told.total() <= budget);
+      CHECK(same_model(fitted, expected, data));
+      seen_fewer = seen_fewer || told.draws_at_once != 0;
+      seen_rows = seen_rows || told.kept_rows != 0;
+      // The more memory, the more draws at once.
+      const unsigned at_once = told.draws_at_once == 0 ? threads : told.draws_at_once;
+      CHECK(at_once >= last_at_once);
+      last_at_once = at_once;
+      budget += budget / 8;
+    }
+    CHECK(seen_fewer == (threads > 1));
+    CHECK((seen_rows || expected.strategy() == Strategy::dense));
+  }
+}
+
+TEST_CASE("kept rows take what the budget leaves, and no more") {
+  const Data data;
+  FitSettings settings = soft(2, Strategy::windowed_rows);
+  const auto forecast = [&](std::size_t memory) {
+    settings.memory = memory;
+    return machine(settings).forecast(data.inputs, 3);
+  };
+  settings.strategy = Strategy::windowed;
+  const std::size_t windowed = forecast(std::size_t{1} << 30U).total();
+  settings.strategy = Strategy::windowed_rows;
+  constexpr std::size_t places = 600 * 4;
+  constexpr std::size_t row = 600 * 4;
+  const auto rows_of = [&](std::size_t memory) {
+    const MemoryForecast told = forecast(memory);
+    CHECK(told.strategy == Strategy::windowed_rows);
+    CHECK(told.total() <= memory);
+    CHECK(told.draws_at_once == 0);
+    CHECK(told.total() == windowed + (told.kept_rows == 0 ? 0 : places + told.kept_rows * row));
+    return told.kept_rows;
+  };
+  CHECK(rows_of(windowed) == 0);
+  CHECK(rows_of(windowed + places) == 0);
+  CHECK(rows_of(windowed + places + row - 1) == 0);
+  CHECK(rows_of(windowed + places + row) == 1);
+  CHECK(rows_of(windowed + places + 10 * row + 5) == 10);
+  CHECK(rows_of(windowed + places + 600 * row) == 600);
+  CHECK(rows_of(windowed + places + 700 * row) == 600);
+}
+
+TEST_CASE("the cost model is asked where the choice needs one") {
+  const Data data;
+  // A small matrix that fits needs none.
+  const MemoryForecast small = machine(soft(1)).forecast(data.inputs, 3);
+  CHECK(small.strategy == Strategy::dense);
+  CHECK_FALSE(small.cost.measured);
+  CHECK(small.cost.dense_seconds == 0);
+  // 5000 points: whichever it is, within the budget, and by the smallest number but for what more
+  // memory should gain.
+  const Inputs large = triangle(5000, 3).cast<float>();
+  const MemoryForecast chosen = machine(soft(2)).forecast(large, 3);
+  REQUIRE(chosen.cost.measured);
+  CHECK(chosen.cost.rates.value_seconds > 0);
+  CHECK(chosen.cost.rates.touch_seconds > 0);
+  CHECK(chosen.cost.rates.read_seconds >= 0);
+  CHECK(chosen.cost.dense_seconds > 0);
+  CHECK(chosen.cost.windowed_seconds > 0);
+  CHECK(chosen.cost.windowed_rows_seconds > 0);
+  const double taken = chosen.strategy == Strategy::dense      ? chosen.cost.dense_seconds
+                       : chosen.strategy == Strategy::windowed ? chosen.cost.windowed_seconds
+                                                               : chosen.cost.windowed_rows_seconds;
+  CHECK(0.8 * taken <= std::min({chosen.cost.dense_seconds, chosen.cost.windowed_seconds,
+                                 chosen.cost.windowed_rows_seconds}));
+  CHECK(chosen.total() <= std::size_t{1} << 30U);
+  // One that was asked for is not measured.
+  CHECK_FALSE(machine(soft(2, Strategy::windowed)).forecast(large, 3).cost.measured);
+}
+
+TEST_CASE("strategies that cannot be: which one, and why") {
+  const Data data;
+  const auto refused = [&](Strategy strategy) { return machine(soft(1, strategy)); };
+  CHECK_THROWS_AS(refused(Strategy::precomputed).fit(data.inputs, data.labels),
+                  std::invalid_argument);
+  CHECK_THROWS_WITH(refused(Strategy::precomputed).fit(data.inputs, data.labels),
+                    "OneVsRest::fit: strategy is precomputed, which is for a PrecomputedKernel; "
+                    "leave it out");
+  CHECK_THROWS_WITH(refused(static_cast<Strategy>(9)).fit(data.inputs, data.labels),
+                    "OneVsRest::fit: strategy is none that there is");
+  const bpm::BayesPointMachine own(kernel, RandomStartPerceptron{},
+                                   soft(1, Strategy::windowed_rows));
+  CHECK_THROWS_AS(own.forecast(data.inputs), std::invalid_argument);
+  CHECK_THROWS_WITH(own.forecast(data.inputs),
+                    "BayesPointMachine::forecast: strategy is windowed+rows, which this sampler "
+                    "has no use for; leave it out");
+  CHECK(bpm::BayesPointMachine(kernel, RandomStartPerceptron{}, soft(1, Strategy::windowed))
+            .forecast(data.inputs)
+            .strategy == Strategy::windowed);
+  const bpm::BayesPointMachine brought(bpm::PrecomputedKernel{}, PermutedPerceptron{},
+                                       soft(1, Strategy::dense));
+  CHECK_THROWS_WITH(brought.forecast(Doubles(Doubles::Identity(6, 6))),
+                    "BayesPointMachine::forecast: strategy is dense, must be precomputed for a "
+                    "PrecomputedKernel");
+}
+
+TEST_CASE("a strategy that does not fit is refused, with the bytes it needs") {
+  const Data data;
+  for (const Strategy strategy : {Strategy::dense, Strategy::windowed, Strategy::windowed_rows}) {
+    FitSettings settings = soft(2, strategy);
+    const auto forecast = [&](std::size_t memory) {
+      settings.memory = memory;
+      return machine(settings).forecast(data.inputs, 3);
+    };
+    const std::size_t smallest = smallest_budget(forecast);
+    const MemoryForecast least = forecast(smallest);
+    CAPTURE(bpm::to_string(strategy));
+    CHECK(least.strategy == strategy);
+    CHECK(least.total() == smallest);
+    settings.memory = smallest - 1;
+    CHECK_THROWS_WITH(
+        machine(settings).forecast(data.inputs, 3),
+        Equals(bpm::detail::join("OneVsRest::forecast: memory is ", smallest - 1,
+                                 " bytes, 600 points and 3 problems need at least ", smallest,
+                                 " for strategy ", bpm::to_string(strategy), " (outputs and sums ",
+                                 least.sampler_bytes + least.model_bytes, ", kernel values ",
+                                 least.kernel_bytes, "); raise memory or use fewer threads")));
+  }
+}
+
+TEST_CASE("few points with long inputs: the matrix is the smaller, and is what is named") {
+  const Inputs inputs = Inputs::Ones(12, 3000);
+  FitSettings settings{.threads = 2};
+  const auto forecast = [&](std::size_t memory) {
+    settings.memory = memory;
+    return bpm::BayesPointMachine(kernel, PermutedPerceptron{}, settings).forecast(inputs);
+  };
+  const std::size_t smallest = smallest_budget(forecast);
+  CHECK(forecast(smallest).strategy == Strategy::dense);
+  CHECK_THROWS_WITH(forecast(smallest - 1), Catch::Matchers::ContainsSubstring(bpm::detail::join(
+                                                " need at least ", smallest, " (")));
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Started without mpirun: a job of one rank.
+#include <bpm/distributed/communicator.hpp>
+#include <bpm/distributed/mpi_session.hpp>
+
+int main() {
+  const bpm::MpiSession mpi;
+  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  return mpi.size() == 1 && ranks.all_gather(7).front() == 7 ? 0 : 1;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The micro-kernels as they are compiled for one of the targets in CMakeLists.txt: products of
+// numbers and of bytes, and kernel values, against sums in 64-bit integers and double.
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "bpm/detail/byte_panels.hpp"
+#include "bpm/detail/multiply_add.hpp"
+#include "bpm/detail/panels.hpp"
+#include "bpm/kernels/blocks.hpp"
+#include "bpm/kernels/laplacian.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/prepared_columns.hpp"
+#include "bpm/random/draws.hpp"
+#include "bpm/random/engine.hpp"
+
+namespace {
+
+using bpm::PointIndex;
+using bpm::RowMatrix;
+
+// That the options do select the branch that this program is for.
+static_assert(bpm::detail::register_bytes == BPM_EXPECTED_REGISTER_BYTES);
+static_assert(bpm::detail::bytes_by_instruction == BPM_EXPECTED_BYTE_INSTRUCTION);
+
+int failures = 0;
+
+void check(bool holds, const char* what, long long size) {
+  if (!holds) {
+    std::printf("FAILED: %s, size %lld\n", what, size);
+    ++failures;
+  }
+}
+
+std::vector<PointIndex> first_points(std::ptrdiff_t count) {
+  std::vector<PointIndex> points(static_cast<std::size_t>(count));
+  std::iota(points.begin(), points.end(), 0);
+  return points;
+}
+
+/// All values of a kernel on rows of x and columns of z, as one block and through packed columns,
+/// which must be the same bits.
+template <class Kernel, class I>
+RowMatrix<bpm::kernel_scalar_t<I>> values(const Kernel& kernel, const I& x, const I& z,
+                                          long long size) {
+  using Scalar = bpm::kernel_scalar_t<I>;
+  const bpm::PreparedInputs<I> left(x);
+  const bpm::PreparedInputs<I> right(z);
+  const auto rows = first_points(x.rows());
+  const auto cols = first_points(z.rows());
+  bpm::BlockScratch<Scalar> scratch;
+  RowMatrix<Scalar> block(x.rows(), z.rows());
+  bpm::kernel_block(kernel, left, rows, right, cols, block.data(), block.cols(), scratch);
+  bpm::PreparedColumns<I> columns;
+  columns.assign(right, cols, true);
+  RowMatrix<Scalar> packed(x.rows(), z.rows());
+  bpm::kernel_block(kernel, left, rows, columns, 0, z.rows(), packed.data(), packed.cols(),
+                    scratch);
+  check(block == packed, "packed columns give the same bits", size);
+  return block;
+}
+
+/// Random numbers, a share of them zero.
+template <class T>
+RowMatrix<T> numbers(Eigen::Index m, Eigen::Index d, std::uint64_t seed) {
+  bpm::RandomEngine engine(seed);
+  RowMatrix<T> result(m, d);
+  for (auto& value : result.reshaped()) {
+    const double x = 2 * bpm::uniform_unit(engine) - 1;
+    value = static_cast<T>(bpm::uniform_below(engine, 3) == 0 ? 0 : x);
+  }
+  return result;
+}
+
+template <class T>
+void check_numbers(double rounding) {
+  for (const Eigen::Index d : {1, 5, 16, 21, 784, 1025, 2100}) {
+    const RowMatrix<T> x = numbers<T>(9, d, 1);
+    const RowMatrix<T> z = numbers<T>(131, d, 2);
+    const RowMatrix<T> products = values(bpm::Polynomial(1, 1, 0), x, z, d);
+    long wrong = 0;
+    for (Eigen::Index i = 0; i < 9; ++i) {
+      for (Eigen::Index j = 0; j < 131; ++j) {
+        T total = 0;
+        for (Eigen::Index begin = 0; begin < d; begin += bpm::detail::longest_chain) {
+          T sum = 0;
+          for (Eigen::Index k = begin; k < std::min(d, begin + bpm::detail::longest_chain); ++k) {
+            sum = bpm::detail::multiply_add(x(i, k), z(j, k), sum);
+          }
+          total = begin == 0 ? sum : total + sum;
+        }
+        wrong += total != products(i, j) ? 1 : 0;
+      }
+    }
+    check(wrong == 0, "products are chains of multiply-adds", d);
+    const Eigen::MatrixXd exact = x.template cast<double>() * z.template cast<double>().transpose();
+    check((products.template cast<double>() - exact).cwiseAbs().maxCoeff() <=
+              rounding * static_cast<double>(d),
+          "products are right", d);
+    const RowMatrix<T> all = values(bpm::Polynomial(3, 0.1), z, z, d);
+    check(all == RowMatrix<T>(all.transpose()), "blocks are symmetric to the bit", d);
+    const RowMatrix<T> part = values(bpm::Polynomial(3, 0.1), RowMatrix<T>(z.middleRows(50, 7)),
+                                     RowMatrix<T>(z.middleRows(3, 70)), d);
+    check(part == RowMatrix<T>(all.block(50, 3, 7, 70)), "bits do not depend on the place", d);
+    const RowMatrix<T> distances = values(bpm::Laplacian(static_cast<double>(d)), x, z, d);
+    Eigen::MatrixXd expected(9, 131);
+    for (Eigen::Index i = 0; i < 9; ++i) {
+      for (Eigen::Index j = 0; j < 131; ++j) {
+        const double distance =
+            (x.row(i).template cast<double>() - z.row(j).template cast<double>())
+                .template lpNorm<1>();
+        expected(i, j) = std::exp(-distance / static_cast<double>(d));
+      }
+    }
+    check((distances.template cast<double>() - expected).cwiseAbs().maxCoeff() <= 30 * rounding,
+          "distances are right", d);
+  }
+}
+
+void check_bytes(const RowMatrix<std::uint8_t>& x, const RowMatrix<std::uint8_t>& z) {
+  const RowMatrix<float> products = values(bpm::Polynomial(1, 1, 0), x, z, x.cols());
+  using Exact = RowMatrix<std::int64_t>;
+  const Exact exact = x.cast<std::int64_t>() * Exact(z.cast<std::int64_t>()).transpose();
+  check(products == RowMatrix<float>(exact.cast<float>()), "products of bytes are exact", x.cols());
+}
+
+void check_all_bytes() {
+  for (const Eigen::Index d : {1, 3, 4, 49, 64, 784, 32767, 32768, 32769, 70000}) {
+    RowMatrix<std::uint8_t> x = RowMatrix<std::uint8_t>::Constant(6, d, 255);
+    x.row(1).setConstant(128);
+    x.row(5).setZero();
+    RowMatrix<std::uint8_t> z = RowMatrix<std::uint8_t>::Constant(d < 1000 ? 67 : 5, d, 255);
+    z.row(1).setConstant(127);
+    z.row(2).setConstant(1);
+    check_bytes(x, z);
+    bpm::RandomEngine engine(3);
+    for (auto* bytes : {&x, &z}) {
+      for (auto& byte : bytes->reshaped()) {
+        const bool zero = bpm::uniform_below(engine, 2) == 0;
+        byte = static_cast<std::uint8_t>(zero ? 0 : bpm::uniform_below(engine, 256));
+      }
+    }
+    check_bytes(x, z);
+  }
+}
+
+}  // namespace
+
+int main() {
+  check_numbers<float>(1e-6);
+  check_numbers<double>(1e-14);
+  check_all_bytes();
+  return failures == 0 ? 0 : 1;
+}
