@@ -181,6 +181,7 @@ TEST_CASE("the cost model is asked where the choice needs one") {
   CHECK(chosen.cost.rates.value_seconds > 0);
   CHECK(chosen.cost.rates.touch_seconds > 0);
   CHECK(chosen.cost.rates.read_seconds >= 0);
+  CHECK(chosen.cost.rates.stream_seconds > 0);
   CHECK(chosen.cost.dense_seconds > 0);
   CHECK(chosen.cost.windowed_seconds > 0);
   CHECK(chosen.cost.windowed_rows_seconds > 0);

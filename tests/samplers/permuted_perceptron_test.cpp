@@ -252,8 +252,9 @@ TEST_CASE("the bytes that a run holds grow with points, problems and threads") {
   CHECK(sampler.bytes_needed(1000, 2, 1, sizeof(float)) > one);
   CHECK(sampler.bytes_needed(1000, 1, 2, sizeof(float)) > one);
   CHECK(sampler.bytes_needed(1000, 1, 1, sizeof(double)) > one);
-  // No more draws are in progress than there are to make; a thread beyond that holds a block.
-  const std::size_t block = std::size_t{256} * 128 * sizeof(float);
+  // No more draws are in progress than there are to make; a thread beyond that holds a block
+  // and its lists of steps.
+  const std::size_t block = std::size_t{256} * 128 * sizeof(float) + (std::size_t{1} << 17U);
   CHECK(sampler.bytes_needed(1000, 1, 9, 4) == sampler.bytes_needed(1000, 1, 4, 4) + 5 * block);
   CHECK(sampler.bytes_needed(1000, 1, 4, 4) > sampler.bytes_needed(1000, 1, 3, 4) + block);
   // Fewer at once hold less: what one draw in progress and its result hold.

@@ -91,8 +91,12 @@ struct PermutedPerceptron {
     const std::size_t state =
         problems * m * (sizeof(double) + sizeof(std::int32_t) + 1) + m * sizeof(PointIndex);
     const std::size_t solution = problems * m * sizeof(double);
+    // Signs, order, and the mistakes that some window has not seen yet: at most all points.
+    constexpr std::size_t mistake = 48;
     constexpr std::size_t block = 256 * 128;
-    return workers * state + threads * block * scalar_bytes + (workers + results_ahead) * solution;
+    constexpr std::size_t step_lists = std::size_t{1} << 17U;
+    return workers * (state + m * mistake) + threads * (block * scalar_bytes + step_lists) +
+           (workers + results_ahead) * solution;
   }
 
   /// Training points whose inputs a run that has no kernel rows in memory holds as columns of

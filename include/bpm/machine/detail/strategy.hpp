@@ -62,9 +62,9 @@ template <class Work>
 }
 
 /// Measures what the strategies are made of, on blocks of these inputs. A few milliseconds, or as
-/// long as a few kernel values take where these are slow.
+/// long as a few kernel values take where these are slow; within `memory` bytes.
 template <class Kernel, InputSet I>
-[[nodiscard]] CostRates measure_rates(const Kernel& kernel, const I& inputs) {
+[[nodiscard]] CostRates measure_rates(const Kernel& kernel, const I& inputs, std::size_t memory) {
   using Scalar = kernel_scalar_t<I>;
   CostRates rates;
   constexpr std::ptrdiff_t side = 256;
@@ -97,7 +97,8 @@ template <class Kernel, InputSet I>
     }
   }
   // More than an allocator hands out again: pages that the process has not had before.
-  constexpr std::ptrdiff_t bytes = std::ptrdiff_t{36} << 20U;
+  const auto bytes = static_cast<std::ptrdiff_t>(
+      std::clamp(memory / 2 / 64 * 64, std::size_t{64}, std::size_t{36} << 20U));
   Buffer<float> fresh(bytes / std::ptrdiff_t{sizeof(float)});
   rates.touch_seconds = least_seconds(1, [&] { fresh.fill(1); }) / static_cast<double>(bytes);
   RandomEngine engine(1);
@@ -220,9 +221,10 @@ template <class Kernel, class Sampler, InputSet I>
     if (!dense_fits && rows.kept_rows == 0) {
       return windowed;
     }
-    const CostForecast cost = cost_forecast(
-        measure_rates(kernel, inputs), static_cast<double>(m), static_cast<double>(sampler.draws),
-        static_cast<double>(rows.kept_rows), threads, sizeof(Scalar));
+    const CostForecast cost =
+        cost_forecast(measure_rates(kernel, inputs, settings.memory), static_cast<double>(m),
+                      static_cast<double>(sampler.draws), static_cast<double>(rows.kept_rows),
+                      threads, sizeof(Scalar));
     MemoryForecast* best = &windowed;
     double least = cost.windowed_seconds;
     // A model is not to be believed to the percent: what takes more memory should be clearly
