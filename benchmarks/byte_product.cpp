@@ -5,7 +5,7 @@
 
 #include "rates.hpp"
 
-#ifdef BPM_BENCHMARKS_WITH_ONEDNN
+#ifdef BPM_WITH_ONEDNN
 
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>

@@ -124,6 +124,8 @@ void run(int argc, char** argv) {
   ClusterReport report;
   const auto work = [&] {
     options = parse_cluster_options(argc, argv, job.size());
+    // A file that cannot be written is found before the work.
+    if (job.rank() == 0) static_cast<void>(JsonFile(options.common.json));
     report = run_rank(options, job);
   };
   try {

@@ -44,8 +44,9 @@ struct ClusterOptions {
   app.add_option("--checkpoint", options.checkpoint,
                  "Keep finished draws in this folder, and go on from those that are there")
       ->type_name("DIR");
-  auto* sharded = app.add_flag("--sharded", options.sharded,
-                               "Each rank holds only its part of the digits (default: all)");
+  auto* sharded =
+      app.add_flag("--sharded", options.sharded,
+                   "Spread the digits over the ranks, not the draws: each trains on its part");
   sharded->excludes(app.get_option("--checkpoint"));
   app.add_flag("--cost", options.cost,
                "Measure this machine, predict 1 to 1000 ranks and 10^4 to 10^8 digits, and compare "

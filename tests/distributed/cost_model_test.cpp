@@ -107,10 +107,14 @@ TEST_CASE("rates and sizes that mean nothing are refused") {
   bad.kernel_values_per_second = 0;
   CHECK_THAT(message_of([&] { static_cast<void>(bpm::predict_spread_draws(bad, load, 4)); }),
              ContainsSubstring("predict_spread_draws: kernel_values_per_second is 0"));
+  bpm::ClusterRates late = rates;
+  late.latency_seconds = -1;
+  CHECK_THAT(message_of([&] { static_cast<void>(bpm::predict_spread_draws(late, load, 4)); }),
+             ContainsSubstring("latency_seconds is -1, must be finite and not negative"));
   bpm::TrainingLoad none = load;
   none.points = std::nan("");
   CHECK_THAT(message_of([&] { static_cast<void>(bpm::predict_sharded_points(rates, none, 4)); }),
              ContainsSubstring("predict_sharded_points: points is nan"));
   CHECK_THAT(message_of([&] { static_cast<void>(bpm::predict_spread_draws(rates, load, 0)); }),
-             ContainsSubstring("ranks is 0, must be 1 or more"));
+             ContainsSubstring("ranks is 0, must be finite and 1 or more"));
 }

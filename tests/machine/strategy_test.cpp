@@ -20,6 +20,7 @@ using bpm::FitSettings;
 using bpm::MemoryForecast;
 using bpm::PermutedPerceptron;
 using bpm::Strategy;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Equals;
 using Inputs = bpm::RowMatrix<float>;
 
@@ -106,6 +107,8 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
     settings.memory = smallest - 1;
     const MemoryForecast least = forecast(smallest);
     CHECK(least.total() == smallest);
+    // What does not fit with all threads is done by fewer.
+    CHECK(least.threads == 1);
     settings.memory = smallest - 1;
     CHECK_THROWS_WITH(
         machine(settings).fit(data.inputs, data.labels),
@@ -193,6 +196,18 @@ TEST_CASE("the cost model is asked where the choice needs one") {
   CHECK(chosen.total() <= std::size_t{1} << 30U);
   // One that was asked for is not measured.
   CHECK_FALSE(machine(soft(2, Strategy::windowed)).forecast(large, 3).cost.measured);
+}
+
+TEST_CASE("a kernel value out of range is named by the points' own numbers") {
+  Inputs large = triangle(5000, 3).cast<float>();
+  large.row(900).setConstant(1e18F);
+  const std::vector<int> labels = [] {
+    std::vector<int> list(5000, 0);
+    for (std::size_t i = 0; i < list.size(); i += 2) list[i] = 1;
+    return list;
+  }();
+  CHECK_THROWS_WITH(machine(soft(2)).fit(large, labels),
+                    ContainsSubstring("k(x_900, x_900) is inf"));
 }
 
 TEST_CASE("strategies that cannot be: which one, and why") {

@@ -94,3 +94,24 @@ TEST_CASE("lambdas that do not fit the training set are refused", "[version_spac
   CHECK_THROWS_WITH(resolved(bpm::SoftBoundary::per_class({{7, 1}, {-1, 1}})),
                     "SoftBoundary::per_class: lambda has no value for label 3, which point 1 has");
 }
+
+TEST_CASE("signatures tell boundaries apart") {
+  using bpm::SoftBoundary;
+  const std::vector<SoftBoundary> all{SoftBoundary(),
+                                      SoftBoundary::uniform(0.5),
+                                      SoftBoundary::uniform(1),
+                                      SoftBoundary::relative(0.5),
+                                      SoftBoundary::per_point({0.5, 1}),
+                                      SoftBoundary::per_side(0.5, 1),
+                                      SoftBoundary::per_side(1, 0.5),
+                                      SoftBoundary::per_class({{1, 0.5}, {2, 1}}),
+                                      SoftBoundary::per_class({{1, 0.5}, {3, 1}})};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      CAPTURE(i, j);
+      CHECK((all[i].signature() == all[j].signature()) == (i == j));
+    }
+  }
+  // Points are each rank's own.
+  CHECK(SoftBoundary::per_point({1}).signature() == SoftBoundary::per_point({2, 3}).signature());
+}

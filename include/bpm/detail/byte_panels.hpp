@@ -142,8 +142,10 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
           }
           return;
         }
-        for (std::ptrdiff_t i = 0; i < height * width; ++i) {
-          totals[i] = sums[i] + (part > 0 ? totals[i] : 0);
+        for (std::ptrdiff_t i = 0; i < height; ++i) {
+          for (std::ptrdiff_t c = i * width; c < i * width + there; ++c) {
+            totals[c] = sums[c] + (part > 0 ? totals[c] : 0);
+          }
         }
         if ((part + 1) * part_length >= length) {
           for (std::ptrdiff_t i = 0; i < height; ++i) {

@@ -170,6 +170,14 @@ struct Lanes {
     for (int l = 0; l < N; ++l) result.values[l] = a.values[l] * b.values[l];
     return result;
   }
+  friend Lanes operator+(Lanes a, const Lanes& b) { return a += b; }
+  friend Lanes operator^(const Lanes& a, const Lanes& b)
+    requires std::integral<T>
+  {
+    Lanes result;
+    for (int l = 0; l < N; ++l) result.values[l] = a.values[l] ^ b.values[l];
+    return result;
+  }
   Lanes& operator+=(const Lanes& other) {
     for (int l = 0; l < N; ++l) values[l] += other.values[l];
     return *this;

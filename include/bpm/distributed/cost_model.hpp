@@ -84,7 +84,18 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
   positive(load.classes, "classes");
   positive(load.draws, "draws");
   positive(load.events_per_draw, "events_per_draw");
-  check(ranks >= 1, function, "ranks", "is ", ranks, ", must be 1 or more");
+  const auto not_negative = [&](double value, const char* name) {
+    check(std::isfinite(value) && value >= 0, function, name, "is ", value,
+          ", must be finite and not negative");
+  };
+  not_negative(rates.shuffle_seconds_per_point, "shuffle_seconds_per_point");
+  not_negative(rates.latency_seconds, "latency_seconds");
+  not_negative(load.input_bytes, "input_bytes");
+  not_negative(load.updates_per_draw, "updates_per_draw");
+  not_negative(load.passes, "passes");
+  not_negative(load.class_exponent, "class_exponent");
+  check(std::isfinite(ranks) && ranks >= 1, function, "ranks", "is ", ranks,
+        ", must be finite and 1 or more");
 }
 
 }  // namespace detail

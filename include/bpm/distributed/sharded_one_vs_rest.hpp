@@ -195,6 +195,7 @@ class ShardedOneVsRest {
       settings.add(word);
     }
     settings.add(sampler_.margin);
+    for (const double number : settings_.soft_boundary.signature()) settings.add(number);
     detail::check_agreement(ranks, std::array{kernel.value(), settings.value()},
                             std::array<const char*, 2>{"kernel values", "settings"}, function);
   }

@@ -41,8 +41,9 @@ struct FitSettings {
   /// Working memory of the fit beside the caller's inputs, in bytes. Within it the fit chooses the
   /// strategy that a cost model expects to be the fastest, and makes fewer draws at a time if it
   /// must; the model is the same. What the fitted machine keeps at
-  /// the end is not counted: copies of the inputs that have a coefficient (padded once more where a
-  /// row is not whole registers) and, with `keep_draws`, the draws.
+  /// the end is not counted: the inputs that have a coefficient, as they are and packed for
+  /// prediction (and padded, where a row is not whole registers), and, with `keep_draws`, the
+  /// draws.
   std::size_t memory = std::size_t{1} << 30U;
   /// The strategy to take instead of choosing one; what does not fit the memory is an error.
   std::optional<Strategy> strategy{};
@@ -58,6 +59,7 @@ struct MemoryForecast {
   std::size_t model_bytes = 0;    ///< Labels, sums over draws, hashes of the inputs.
   std::size_t kept_rows = 0;      ///< Kernel rows that may be kept, counted in `kernel_bytes`.
   unsigned draws_at_once = 0;     ///< Draws in progress at a time, for lack of memory; 0: any.
+  unsigned threads = 0;           ///< Threads of the sampler, fewer for lack of memory.
   CostForecast cost{};            ///< What each strategy is expected to take.
 
   [[nodiscard]] std::size_t total() const noexcept {

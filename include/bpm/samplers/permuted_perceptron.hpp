@@ -91,7 +91,7 @@ struct PermutedPerceptron {
     const std::size_t state =
         problems * m * (sizeof(double) + sizeof(std::int32_t) + 1) + m * sizeof(PointIndex);
     const std::size_t solution = problems * m * sizeof(double);
-    // Signs, order, and the mistakes that some window has not seen yet: at most all points.
+    // The mistakes of two passes, which rarely are as many as the points.
     constexpr std::size_t mistake = 48;
     constexpr std::size_t block = 256 * 128;
     constexpr std::size_t step_lists = std::size_t{1} << 17U;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -101,6 +102,17 @@ struct CheckpointedPerceptron : PermutedPerceptron {
       if (failed) report.training_errors += failed->made.training_errors;
     }
     return report;
+  }
+
+  /// As `PermutedPerceptron::bytes_needed`, and the finished draws that wait for their turn or are
+  /// on their way to a file.
+  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
+                                         unsigned threads, std::size_t scalar_bytes,
+                                         unsigned at_once = 0) const {
+    const std::size_t finished = problems * static_cast<std::size_t>(points) * sizeof(double);
+    const unsigned workers = at_once == 0 ? threads : std::min(threads, at_once);
+    return PermutedPerceptron::bytes_needed(points, problems, threads, scalar_bytes, at_once) +
+           (threads + 2U + 2U * workers) * finished;
   }
 
  private:

@@ -61,7 +61,9 @@ class DrawStore {
       : folder_(std::move(folder)), digest_(digest), points_(points) {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
-    if (!std::filesystem::is_directory(folder_)) {
+    std::error_code unreadable;
+    if (!std::filesystem::is_directory(folder_, unreadable)) {
+      if (!error) error = unreadable;
       throw CheckpointError(detail::join("checkpoint: ", folder_.string(),
                                          " is no folder and cannot be made one",
                                          error ? ": " + error.message() : std::string()));
@@ -74,7 +76,13 @@ class DrawStore {
   /// \throws CheckpointError on a file that is no checkpoint, or one of other data or settings.
   [[nodiscard]] std::vector<DrawPiece> list() const {
     std::vector<DrawPiece> pieces;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    std::error_code error;
+    const std::filesystem::directory_iterator entries(folder_, error);
+    if (error) {
+      throw CheckpointError(
+          detail::join("checkpoint: ", folder_.string(), " cannot be read: ", error.message()));
+    }
+    for (const auto& entry : entries) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
       const Head head = check_head(entry.path(), detail::read_bytes(entry.path(), sizeof(Head)));

@@ -66,6 +66,16 @@ class SoftBoundary {
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
   [[nodiscard]] bool same_for_all_classes() const noexcept { return kind_ != Kind::per_side; }
 
+  /// Numbers that differ where two boundaries differ in anything but lambdas given point by point.
+  [[nodiscard]] std::vector<double> signature() const {
+    std::vector<double> numbers{static_cast<double>(kind_), first_, second_};
+    for (const auto& [label, lambda] : per_class_) {
+      numbers.push_back(label);
+      numbers.push_back(lambda);
+    }
+    return numbers;
+  }
+
   /// lambda_i for every point, or an empty vector for hard boundaries.
   /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
   /// \throws std::invalid_argument if the sizes disagree or a label has no lambda.

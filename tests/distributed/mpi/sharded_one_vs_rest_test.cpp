@@ -154,6 +154,14 @@ TEST_CASE("shards: errors are the same on all ranks") {
        [&](auto&, auto&, auto&, auto& s) {
          if (odd) s.seed = 7;
        }},
+      {"settings of rank 2 differ",
+       [&](auto&, auto&, auto&, auto& s) {
+         s.soft_boundary = bpm::SoftBoundary::uniform(odd ? 0.5 : 2.0);
+       }},
+      {"settings of rank 2 differ",
+       [&](auto&, auto&, auto&, auto& s) {
+         if (odd) s.soft_boundary = bpm::SoftBoundary::uniform(0.5);
+       }},
       {"order is greedy",
        [&](auto&, auto&, auto& p, auto&) { p.order = bpm::PerceptronOrder::greedy; }},
       {"keep_draws is true", [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},

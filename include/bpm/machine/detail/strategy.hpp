@@ -62,16 +62,25 @@ template <class Work>
 }
 
 /// Measures what the strategies are made of, on blocks of these inputs. A few milliseconds, or as
-/// long as a few kernel values take where these are slow; within `memory` bytes.
+/// long as a few kernel values take where these are slow. What cannot be measured within `memory`
+/// bytes has typical values.
+/// \throws KernelValueError on kernel values that are not finite or near overflow, by numbers of
+/// the
+///         sample.
 template <class Kernel, InputSet I>
 [[nodiscard]] CostRates measure_rates(const Kernel& kernel, const I& inputs, std::size_t memory) {
   using Scalar = kernel_scalar_t<I>;
   CostRates rates;
   constexpr std::ptrdiff_t side = 256;
   const std::ptrdiff_t m = input_count(inputs);
+  // The sample is copied, prepared and packed.
+  const std::size_t point_bytes = 3 * PreparedColumns<I>::bytes_needed(inputs, 1) + 1;
+  const std::ptrdiff_t sample_size = std::min(
+      {m, 2 * side,
+       std::max<std::ptrdiff_t>(16, static_cast<std::ptrdiff_t>(memory / 4 / point_bytes))});
   std::vector<PointIndex> chosen;
-  for (std::ptrdiff_t i = 0; i < std::min(m, 2 * side); ++i) {
-    chosen.push_back(static_cast<PointIndex>(i * (m / std::min(m, 2 * side))));
+  for (std::ptrdiff_t i = 0; i < sample_size; ++i) {
+    chosen.push_back(static_cast<PointIndex>(i * (m / sample_size)));
   }
   const auto sample = select_inputs(inputs, chosen);
   const PreparedInputs<owned_inputs_t<I>> prepared(sample);
@@ -96,9 +105,15 @@ template <class Kernel, InputSet I>
       break;
     }
   }
-  // More than an allocator hands out again: pages that the process has not had before.
-  const auto bytes = static_cast<std::ptrdiff_t>(
-      std::clamp(memory / 2 / 64 * 64, std::size_t{64}, std::size_t{36} << 20U));
+  // More than an allocator hands out again, pages that the process has not had before, and more
+  // than most caches hold.
+  constexpr std::ptrdiff_t bytes = std::ptrdiff_t{36} << 20U;
+  if (memory < 2 * static_cast<std::size_t>(bytes)) {
+    rates.touch_seconds = 3e-10;
+    rates.read_seconds = 3e-9;
+    rates.stream_seconds = 1e-10;
+    return rates;
+  }
   Buffer<float> fresh(bytes / std::ptrdiff_t{sizeof(float)});
   rates.touch_seconds = least_seconds(1, [&] { fresh.fill(1); }) / static_cast<double>(bytes);
   RandomEngine engine(1);
@@ -151,10 +166,11 @@ template <class Kernel, class Sampler, InputSet I>
                               smallest.sampler_bytes + smallest.model_bytes, ", kernel values ",
                               smallest.kernel_bytes, "); raise memory or use fewer threads"));
   };
-  const auto sampler_part = [&](unsigned at_once) {
-    return sampler_bytes(sampler, m, problems, threads, sizeof(Scalar), at_once);
+  const auto sampler_part = [&](unsigned crew, unsigned at_once) {
+    return sampler_bytes(sampler, m, problems, crew, sizeof(Scalar), at_once);
   };
-  forecast.sampler_bytes = sampler_part(0);
+  forecast.threads = threads;
+  forecast.sampler_bytes = sampler_part(threads, 0);
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
     const Strategy asked = settings.strategy.value_or(Strategy::precomputed);
     check(asked == Strategy::precomputed, function, "strategy", "is ", to_string(asked),
@@ -173,19 +189,25 @@ template <class Kernel, class Sampler, InputSet I>
         PreparedInputs<I>::bytes_needed(inputs) + points * (sizeof(Scalar) + sizeof(PointIndex));
     MemoryForecast dense = forecast;
     dense.strategy = Strategy::dense;
-    dense.kernel_bytes = base + DenseGram<Scalar>::bytes_needed(m);
+    // A tile's columns are packed, by each thread.
+    dense.kernel_bytes =
+        base + DenseGram<Scalar>::bytes_needed(m) +
+        threads * PreparedColumns<I>::bytes_needed(inputs, std::min<std::size_t>(points, 256));
     const bool dense_fits = dense.total() <= settings.memory;
 
-    // Windowed evaluation, by as many draws at a time as fit.
+    // Windowed evaluation, by as many draws at a time as fit, then by fewer threads.
     MemoryForecast windowed = forecast;
     windowed.strategy = Strategy::windowed;
     windowed.kernel_bytes = base;
     if constexpr (is_windowed<Sampler>) {
-      for (unsigned at_once = threads; at_once >= 1; --at_once) {
+      for (unsigned step = 0; step < 2 * threads - 1; ++step) {
+        const unsigned at_once = step < threads ? threads - step : 1;
+        windowed.threads = step < threads ? threads : 2 * threads - 1 - step;
         windowed.draws_at_once = at_once == threads ? 0 : at_once;
-        windowed.sampler_bytes = sampler_part(at_once);
-        windowed.kernel_bytes = base + PreparedColumns<I>::bytes_needed(
-                                           inputs, sampler.columns_held(m, threads, at_once));
+        windowed.sampler_bytes = sampler_part(windowed.threads, at_once);
+        windowed.kernel_bytes =
+            base + PreparedColumns<I>::bytes_needed(
+                       inputs, sampler.columns_held(m, windowed.threads, at_once));
         if (windowed.total() <= settings.memory) break;
       }
     }
@@ -218,13 +240,21 @@ template <class Kernel, class Sampler, InputSet I>
     if (!is_windowed<Sampler> || (dense_fits && m <= small)) {
       return dense_fits ? dense : windowed;
     }
+    if (!windowed_fits) {
+      return dense;
+    }
     if (!dense_fits && rows.kept_rows == 0) {
       return windowed;
     }
+    CostRates rates;
+    try {
+      rates = measure_rates(kernel, inputs, settings.memory);
+    } catch (const KernelValueError&) {
+      return windowed;  // The fit will meet it, and name the points.
+    }
     const CostForecast cost =
-        cost_forecast(measure_rates(kernel, inputs, settings.memory), static_cast<double>(m),
-                      static_cast<double>(sampler.draws), static_cast<double>(rows.kept_rows),
-                      threads, sizeof(Scalar));
+        cost_forecast(rates, static_cast<double>(m), static_cast<double>(sampler.draws),
+                      static_cast<double>(rows.kept_rows), windowed.threads, sizeof(Scalar));
     MemoryForecast* best = &windowed;
     double least = cost.windowed_seconds;
     // A model is not to be believed to the percent: what takes more memory should be clearly

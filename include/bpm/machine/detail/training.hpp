@@ -196,6 +196,7 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
            std::string_view function) {
   const auto start = std::chrono::steady_clock::now();
   control.draws_at_once = state.forecast.draws_at_once;
+  control.threads = state.forecast.threads;
   SamplerReport report;
   const auto prepare = [&](const auto& gram) {
     if (state.lambda.empty()) {

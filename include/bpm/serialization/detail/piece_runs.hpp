@@ -63,8 +63,13 @@ class PieceRuns {
     if (control.draws_at_once != 0) workers = std::min(workers, control.draws_at_once);
     threads_each_ = threads / workers;
     fractions_.assign(workers, 0.0);
-    for (unsigned worker = 0; worker < workers; ++worker) {
-      threads_.emplace_back([this, worker] { work(worker); });
+    try {
+      for (unsigned worker = 0; worker < workers; ++worker) {
+        threads_.emplace_back([this, worker] { work(worker); });
+      }
+    } catch (...) {
+      stop();  // Those that have started would wait for leave to begin.
+      throw;
     }
   }
 
@@ -246,9 +251,6 @@ class PieceRuns {
                                                         std::size_t problems,
                                                         std::span<const DrawPiece> stored,
                                                         std::uint64_t workers) {
-  struct Gap {
-    DrawPiece piece;
-  };
   std::vector<PieceTask> tasks;
   std::vector<DrawPiece> gaps;
   std::size_t s = 0;
