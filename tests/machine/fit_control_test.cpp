@@ -53,15 +53,23 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   CHECK(windowed.strategy == bpm::Strategy::windowed);
   const std::size_t columns = bpm::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(
       inputs, bpm::PermutedPerceptron{}.columns_held(600, 2));
-  CHECK(windowed.total() == dense.total() - 600 * 600 * sizeof(float) + columns);
+  // Of the matrix, each thread packs the columns of a tile.
+  const std::size_t of_tiles =
+      2 * bpm::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(inputs, 256);
+  CHECK(windowed.total() == dense.total() - 600 * 600 * sizeof(float) - of_tiles + columns);
   settings.memory = windowed.total();
   CHECK(forecast().strategy == bpm::Strategy::windowed);
   CHECK(forecast().draws_at_once == 0);
-  // Then fewer draws at a time, and then nothing.
+  // Then fewer draws at a time, fewer threads, and then nothing.
   settings.memory = windowed.total() - 1;
+  const bpm::MemoryForecast one_draw = forecast();
+  CHECK(one_draw.draws_at_once == 1);
+  CHECK(one_draw.threads == 2);
+  CHECK(one_draw.total() < windowed.total());
+  settings.memory = one_draw.total() - 1;
   const bpm::MemoryForecast smallest = forecast();
-  CHECK(smallest.draws_at_once == 1);
-  CHECK(smallest.total() < windowed.total());
+  CHECK(smallest.threads == 1);
+  CHECK(smallest.total() < one_draw.total());
   settings.memory = smallest.total();
   CHECK(forecast().total() == smallest.total());
   settings.memory = smallest.total() - 1;

@@ -79,9 +79,10 @@ void check_settings_do_not_matter(const Fitted& model, const bpm::FitSettings& s
     if constexpr (!is_precomputed<Kernel>) {
       CHECK(model.strategy() == bpm::Strategy::dense);
       other.memory = forecast(other).total() - 1;
-      CHECK(forecast(other).strategy == bpm::Strategy::windowed);
+      // With rows kept or without: a model of what these cost decides.
+      CHECK(forecast(other).strategy != bpm::Strategy::dense);
       const auto windowed = fit(other);
-      CHECK(windowed.strategy() == bpm::Strategy::windowed);
+      CHECK(windowed.strategy() != bpm::Strategy::dense);
       check_same_model(windowed, model, held_out);
     }
   }
