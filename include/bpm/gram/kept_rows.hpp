@@ -24,7 +24,7 @@ class KeptRows {
             m == 0 ? 0 : std::min(static_cast<std::size_t>(m), bytes / row_bytes(m)))),
         values_(capacity_ * m),
         places_(capacity_ > 0 ? m : 0) {
-    for (std::ptrdiff_t i = 0; i < places_.size(); ++i) places_[i] = nobody;
+    places_.fill(nobody);
   }
   KeptRows(const KeptRows&) = delete;
   KeptRows& operator=(const KeptRows&) = delete;

@@ -118,7 +118,7 @@ class PieceRuns {
   /// Pieces finished and, estimated, parts of those in progress.
   [[nodiscard]] double pieces_done() {
     const std::scoped_lock lock(mutex_);
-    double done = static_cast<double>(pieces_made_);
+    auto done = static_cast<double>(pieces_made_);
     for (const double fraction : fractions_) done += fraction;
     return done;
   }
