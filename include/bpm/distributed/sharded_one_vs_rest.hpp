@@ -100,7 +100,7 @@ class ShardedOneVsRest {
     const detail::PerceptronLimits limits{pass_limit(points), 0, sampler_.max_mistakes,
                                           sampler_.margin};
     detail::ShardedRun<Kernel, I> run(ranks, kernel_, *shard, inputs, points, offset,
-                                      group_size(ranks.size()), limits);
+                                      group_size(ranks.size(), inputs), limits);
 
     const auto count = std::ssize(classes);
     std::vector<std::vector<double>> sums(
@@ -160,6 +160,8 @@ class ShardedOneVsRest {
     detail::check(!settings_.keep_draws, function, "keep_draws",
                   "is true, must be false: shards keep the mean alone");
     detail::check(group >= 0, function, "group", "is ", group, ", must not be negative");
+    detail::check(group <= longest_group(inputs), function, "group", "is ", group,
+                  ", must be at most ", longest_group(inputs), ": its inputs are one message");
     detail::check(inputs.rows() > 0, function, "inputs",
                   "is empty, expected one input or more on each rank");
     detail::check_size(function, "labels", labels.size(), inputs.rows(), "one per input");
@@ -237,8 +239,18 @@ class ShardedOneVsRest {
                : std::max<std::uint64_t>(1000, 50'000'000 / static_cast<std::uint64_t>(points));
   }
 
-  [[nodiscard]] std::ptrdiff_t group_size(int ranks) const {
-    return group > 0 ? group : default_group(ranks);
+  /// Points whose inputs, outputs and labels surely fit a message of MPI, 2^31 bytes.
+  template <class I>
+  [[nodiscard]] static std::ptrdiff_t longest_group(const I& inputs) {
+    constexpr std::ptrdiff_t message = std::ptrdiff_t{1} << 30U;
+    constexpr std::ptrdiff_t beside_inputs = 4096;
+    return std::max<std::ptrdiff_t>(
+        1, message / (inputs.cols() * std::ptrdiff_t{sizeof(typename I::Scalar)} + beside_inputs));
+  }
+
+  template <class I>
+  [[nodiscard]] std::ptrdiff_t group_size(int ranks, const I& inputs) const {
+    return group > 0 ? group : std::min(default_group(ranks), longest_group(inputs));
   }
 
   [[noreturn]] static void refuse(std::uint64_t number,

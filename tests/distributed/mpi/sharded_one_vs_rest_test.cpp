@@ -196,6 +196,10 @@ TEST_CASE("shards: errors are the same on all ranks") {
   negative.group = -1;
   CHECK_THAT(message_of([&] { static_cast<void>(negative.fit(inputs, labels)); }),
              ContainsSubstring("group is -1"));
+  bpm::ShardedOneVsRest vast(kernel);
+  vast.group = std::ptrdiff_t{1} << 40U;
+  CHECK_THAT(message_of([&] { static_cast<void>(vast.fit(inputs, labels)); }),
+             ContainsSubstring(": its inputs are one message"));
   CHECK_THROWS_AS(bpm::ShardedOneVsRest(kernel, {.max_passes = 1}).fit(inputs, labels),
                   bpm::NotSeparable);
   // No bias: the zero input has no sign. A huge input: no kernel value in range.
