@@ -16,6 +16,7 @@
 #include "bpm/distributed/detail/mistake_list.hpp"
 #include "bpm/kernels/blocks.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/prepared_columns.hpp"
 #include "bpm/kernels/prepared_inputs.hpp"
 
 namespace bpm::detail {
@@ -41,7 +42,8 @@ class Shard {
         outputs_(size_ * problems()),
         counts_(size_ * problems()),
         scratches_(std::max(1U, threads)),
-        values_(scratches_.size()) {
+        values_(scratches_.size()),
+        columns_(scratches_.size()) {
     for (auto& values : values_) values = Buffer<Scalar>(MistakeList<T>::depth * width);
   }
 
@@ -180,6 +182,8 @@ class Shard {
         static_cast<std::size_t>(column), static_cast<std::size_t>(count));
     const PointIndex first = positions_.data()[column];
     const PointIndex last = positions_.data()[column + count - 1];
+    PreparedColumns<I>& packed = columns_.data()[worker];
+    packed.assign(prepared_, points, by_inner_products<Kernel, I>);
     std::vector<PointIndex> rows;
     for (const auto& block : mistakes.blocks()) {
       const std::int64_t begin = std::max(from, block.first);
@@ -189,7 +193,7 @@ class Shard {
       for (std::int64_t e = begin; e < end; ++e) {
         rows.push_back(static_cast<PointIndex>(e - block.first));
       }
-      kernel_block(kernel_, *block.prepared, std::span<const PointIndex>(rows), prepared_, points,
+      kernel_block(kernel_, *block.prepared, std::span<const PointIndex>(rows), packed, 0, count,
                    values, count, scratches_[worker]);
       for (std::int64_t e = begin; e < end; ++e) {
         const Scalar* const row = values + (e - begin) * count;
@@ -228,6 +232,7 @@ class Shard {
   std::vector<std::int64_t> applied_;
   std::vector<Scratch> scratches_;
   std::vector<Buffer<Scalar>> values_;
+  std::vector<PreparedColumns<I>> columns_;  ///< Of the points that a thread is at.
 };
 
 }  // namespace bpm::detail

@@ -177,10 +177,23 @@ class ShardedRun {
     return values;
   }
 
+  template <class Value>
+  static Value take_one(const std::byte*& from) {
+    Value value;
+    std::memcpy(&value, from, sizeof(Value));
+    from += sizeof(Value);
+    return value;
+  }
+
   /// This rank's points of a group: for each its position, outputs, labels, lambda and input.
   [[nodiscard]] std::vector<std::byte> pack(std::ptrdiff_t h) const {
     std::vector<std::byte> bytes;
     const auto [first, last] = shard_.columns(h);
+    const auto of_a_point = sizeof(PointIndex) +
+                            static_cast<std::size_t>(shard_.problems()) * (2 * sizeof(double) + 1) +
+                            static_cast<std::size_t>(inputs_.cols()) * sizeof(T);
+    bytes.reserve(static_cast<std::size_t>(last - first) * of_a_point);
+    RowMatrix<T> input(1, inputs_.cols());
     for (std::ptrdiff_t column = first; column < last; ++column) {
       const PointIndex position = shard_.position(column);
       put(bytes, &position, 1);
@@ -192,7 +205,7 @@ class ShardedRun {
         put(bytes, &sign, 1);
         if (shard_.has_lambda()) put(bytes, &lambda, 1);
       }
-      const RowMatrix<T> input = inputs_.row(shard_.point(column));
+      input = inputs_.row(shard_.point(column));
       put(bytes, input.data(), static_cast<std::size_t>(input.size()));
     }
     return bytes;
@@ -211,11 +224,11 @@ class ShardedRun {
     const std::byte* from = parts.data();
     const std::byte* const end = from + parts.size();
     while (from != end) {
-      const std::ptrdiff_t i = take<PointIndex>(from, 1)[0] - begin;
+      const std::ptrdiff_t i = take_one<PointIndex>(from) - begin;
       for (std::ptrdiff_t c = 0; c < problems; ++c) {
-        group.outputs.data()[c * n + i] = take<double>(from, 1)[0];
-        group.labels.data()[c * n + i] = take<signed char>(from, 1)[0];
-        if (shard_.has_lambda()) group.lambda.data()[c * n + i] = take<double>(from, 1)[0];
+        group.outputs.data()[c * n + i] = take_one<double>(from);
+        group.labels.data()[c * n + i] = take_one<signed char>(from);
+        if (shard_.has_lambda()) group.lambda.data()[c * n + i] = take_one<double>(from);
       }
       const auto bytes = static_cast<std::size_t>(inputs_.cols()) * sizeof(T);
       std::memcpy(group.inputs.data() + i * inputs_.cols(), from, bytes);
