@@ -18,8 +18,8 @@
 
 using Catch::Matchers::ContainsSubstring;
 using serialization_tests::FullDisk;
-using serialization_tests::TemporaryFolder;
 using test_support::message_of;
+using test_support::TemporaryFolder;
 using namespace sampler_tests;
 
 namespace {
@@ -79,7 +79,7 @@ TEST_CASE("a run that goes on from a checkpoint gives the draws of an uninterrup
   REQUIRE(whole.report.converged);
   const std::uint64_t digest_cost = 20 * 150;
   for (const unsigned threads : {1U, 3U}) {
-    const TemporaryFolder folder("goes_on");
+    const TemporaryFolder folder;
     bpm::CheckpointedPerceptron sampler{plain, folder.path() / "draws"};
     // Four draws; then nine, of which one got lost in between and one is new in any case.
     sampler.draws = 4;
@@ -102,7 +102,7 @@ TEST_CASE("a run that goes on from a checkpoint gives the draws of an uninterrup
     CHECK(same_draws(more, run(bpm::PermutedPerceptron{.draws = 2}, problem, 1, 9)));
   }
   // One problem alone is the same sampler.
-  const TemporaryFolder folder("alone");
+  const TemporaryFolder folder;
   bpm::RandomStreams streams{4, 0};
   std::vector<KeptDraw> draws;
   const bpm::CheckpointedPerceptron sampler{{.draws = 2}, folder.path()};
@@ -116,7 +116,7 @@ TEST_CASE("a run that goes on from a checkpoint gives the draws of an uninterrup
 
 TEST_CASE("a stopped run keeps what it has finished") {
   const Spaces problem;
-  const TemporaryFolder folder("stopped");
+  const TemporaryFolder folder;
   const bpm::CheckpointedPerceptron sampler{{.draws = 2000}, folder.path()};
   const Run part = run(sampler, problem, 2, 0, {}, 5);
   CHECK(part.report.stopped);
@@ -134,7 +134,7 @@ TEST_CASE("a stopped run keeps what it has finished") {
 
   std::stop_source stop;
   stop.request_stop();
-  const TemporaryFolder other("stopped_at_once");
+  const TemporaryFolder other;
   CHECK(run(bpm::CheckpointedPerceptron{{.draws = 2000}, other.path()}, problem, 1, 0,
             stop.get_token())
             .report.stopped);
@@ -142,7 +142,7 @@ TEST_CASE("a stopped run keeps what it has finished") {
 
 TEST_CASE("errors: settings, other data, a disk that fills, no consistent classifier") {
   const Spaces problem;
-  const TemporaryFolder folder("errors");
+  const TemporaryFolder folder;
   bpm::CheckpointedPerceptron sampler{{.draws = 2}, folder.path()};
   CHECK(run(sampler, problem).report.converged);
   CHECK_THAT(message_of([&] { run(sampler, Spaces(2)); }),
@@ -179,7 +179,7 @@ TEST_CASE("errors: settings, other data, a disk that fills, no consistent classi
              }),
              ContainsSubstring("as the first problem has"));
 
-  const TemporaryFolder other("inconsistent");
+  const TemporaryFolder other;
   const bpm::PermutedPerceptron hopeless{.draws = 3, .max_passes = 1};
   const Run plain = run(hopeless, problem);
   const Run kept = run(bpm::CheckpointedPerceptron{hopeless, other.path()}, problem);

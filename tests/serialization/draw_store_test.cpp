@@ -16,8 +16,8 @@
 
 using Catch::Matchers::ContainsSubstring;
 using serialization_tests::FullDisk;
-using serialization_tests::TemporaryFolder;
 using test_support::message_of;
+using test_support::TemporaryFolder;
 
 namespace {
 
@@ -44,7 +44,7 @@ void put_bytes(const std::filesystem::path& file, const std::string& bytes) {
 }  // namespace
 
 TEST_CASE("what is kept comes back, and pieces are listed in order") {
-  const TemporaryFolder folder("store");
+  const TemporaryFolder folder;
   const bpm::DrawStore store(folder.path() / "made" / "here", digest, 3);
   CHECK(store.list().empty());
   store.write(some_piece(11, 0, 2));
@@ -73,7 +73,7 @@ TEST_CASE("what is kept comes back, and pieces are listed in order") {
 }
 
 TEST_CASE("a checkpoint of another run is refused, with what differs") {
-  const TemporaryFolder folder("other_run");
+  const TemporaryFolder folder;
   bpm::DrawStore(folder.path(), digest, 3).write(some_piece(0, 0, 1));
   const std::vector<std::pair<bpm::RunDigest, std::string>> others{
       {{9, 2, 3, 4, 5, 6}, "other byte order or format"},
@@ -98,7 +98,7 @@ TEST_CASE("a checkpoint of another run is refused, with what differs") {
 }
 
 TEST_CASE("damaged and foreign files are refused") {
-  const TemporaryFolder folder("damage");
+  const TemporaryFolder folder;
   const bpm::DrawStore store(folder.path(), digest, 3);
   store.write(some_piece(7, 0, 2));
   const auto file = store.path_of({7, 0, 2});
@@ -146,7 +146,7 @@ TEST_CASE("damaged and foreign files are refused") {
 }
 
 TEST_CASE("a disk that fills leaves what was there whole") {
-  const TemporaryFolder folder("full");
+  const TemporaryFolder folder;
   const bpm::DrawStore store(folder.path(), digest, 3);
   store.write(some_piece(0, 0, 1));
   {

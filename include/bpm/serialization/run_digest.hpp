@@ -39,9 +39,6 @@ struct RunDigest {
     return {format, sizes, labels, lambda, kernel, settings};
   }
 
-  /// One number for all of it.
-  [[nodiscard]] std::uint64_t combined() const noexcept;
-
   friend bool operator==(const RunDigest&, const RunDigest&) = default;
 };
 
@@ -118,12 +115,6 @@ template <VersionSpace Space>
 }
 
 }  // namespace detail
-
-inline std::uint64_t RunDigest::combined() const noexcept {
-  detail::WordHash hash;
-  for (const std::uint64_t part : parts()) hash.add(part);
-  return hash.value();
-}
 
 /// The digest of a run of `sampler` on these problems with this seed.
 /// Cost: a pass over the labels, and 20 m kernel values, counted in `scratch`.

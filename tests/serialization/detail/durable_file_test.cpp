@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "../full_disk.hpp"
-#include "../temporary_folder.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
+#include "temporary_folder.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 using serialization_tests::FullDisk;
-using serialization_tests::TemporaryFolder;
 using test_support::message_of;
+using test_support::TemporaryFolder;
 
 TEST_CASE("a file is written whole or stays as it was") {
-  const TemporaryFolder folder("durable");
+  const TemporaryFolder folder;
   const auto file = folder.path() / "numbers";
   const std::vector<std::byte> small(1000, std::byte{1});
   const std::vector<std::byte> large(100'000, std::byte{2});
@@ -38,7 +38,7 @@ TEST_CASE("a file is written whole or stays as it was") {
 }
 
 TEST_CASE("files that cannot be opened, renamed or read") {
-  const TemporaryFolder folder("unwritable");
+  const TemporaryFolder folder;
   CHECK_THAT(message_of([&] { bpm::detail::write_durably(folder.path() / "no" / "file", {}); }),
              ContainsSubstring("cannot be written: open: "));
   std::filesystem::create_directories(folder.path() / "taken" / "inside");
