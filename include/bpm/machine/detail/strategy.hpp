@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -64,9 +65,8 @@ template <class Work>
 /// Measures what the strategies are made of, on blocks of these inputs. A few milliseconds, or as
 /// long as a few kernel values take where these are slow. What cannot be measured within `memory`
 /// bytes has typical values.
-/// \throws KernelValueError on kernel values that are not finite or near overflow, by numbers of
-/// the
-///         sample.
+/// \throws KernelValueError on kernel values that are not finite or near overflow; it names points
+///         by their numbers in the sample.
 template <class Kernel, InputSet I>
 [[nodiscard]] CostRates measure_rates(const Kernel& kernel, const I& inputs, std::size_t memory) {
   using Scalar = kernel_scalar_t<I>;
@@ -159,12 +159,16 @@ template <class Kernel, class Sampler, InputSet I>
   // Labels, sums over draws, hashes and indices of the inputs, lambda.
   forecast.model_bytes =
       problems * (DrawMean::bytes_needed(m) + points) + points * 3 * sizeof(std::uint64_t);
+  // A sampler of windows has been tried on one thread by then.
+  constexpr std::string_view cure = is_windowed<Sampler> && !std::same_as<Kernel, PrecomputedKernel>
+                                        ? "raise memory"
+                                        : "raise memory or use fewer threads";
   const auto refuse = [&](const MemoryForecast& smallest, std::string_view what) {
     throw BudgetTooSmall(join(function, ": memory is ", settings.memory, " bytes, ", m,
                               " points and ", problems, " problems need at least ",
                               smallest.total(), what, " (outputs and sums ",
                               smallest.sampler_bytes + smallest.model_bytes, ", kernel values ",
-                              smallest.kernel_bytes, "); raise memory or use fewer threads"));
+                              smallest.kernel_bytes, "); ", cure));
   };
   const auto sampler_part = [&](unsigned crew, unsigned at_once) {
     return sampler_bytes(sampler, m, problems, crew, sizeof(Scalar), at_once);
