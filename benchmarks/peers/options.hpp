@@ -60,11 +60,7 @@ struct PeersOptions {
       "Support vector machines of other libraries and Bayes point machines on the same digits, in "
       "one run: error, time, memory. A peer that is not installed is named with the way to install "
       "it."};
-  constexpr auto most_digits = Eigen::Index{999'999'999};
-  add_whole_option(app, "--train", options.train,
-                   "The first N training digits (default: 60000, all of MNIST)", 1, most_digits);
-  add_whole_option(app, "--test", options.test,
-                   "The first N test digits (default: 10000, all of MNIST)", 1, most_digits);
+  add_digit_count_options(app, options.train, options.test);
   app.add_option("--libsvm", options.libsvm,
                  "Folder of LIBSVM's source, built here with OpenMP (default: the installed tools)")
       ->type_name("PATH");

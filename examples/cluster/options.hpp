@@ -34,11 +34,7 @@ struct ClusterOptions {
       "Bayes point machines on handwritten digits, trained by all ranks that mpirun starts: the "
       "model is the same, bit for bit, on any number of them. Kernel values are computed when "
       "needed. --cost predicts what larger clusters would take."};
-  constexpr auto most_digits = Eigen::Index{999'999'999};
-  add_whole_option(app, "--train", options.train,
-                   "The first N training digits (default: 60000, all of MNIST)", 1, most_digits);
-  add_whole_option(app, "--test", options.test,
-                   "The first N test digits (default: 10000, all of MNIST)", 1, most_digits);
+  add_digit_count_options(app, options.train, options.test);
   add_whole_option(app, "--draws", options.draws, "Classifiers a class to draw (default: 10)", 1,
                    1'000'000'000);
   app.add_option("--checkpoint", options.checkpoint,

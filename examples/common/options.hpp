@@ -19,6 +19,7 @@
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
 #include "output_file.hpp"
 #include "plot.hpp"
@@ -124,6 +125,21 @@ template <std::integral Integer>
   return value;
 }
 
+/// The whole numbers of a list such as 50,100,200, each as by `parse_whole`.
+template <std::integral Integer>
+[[nodiscard]] std::vector<Integer> parse_whole_list(std::string_view text, Integer low,
+                                                    Integer high) {
+  std::vector<Integer> numbers;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    numbers.push_back(parse_whole<Integer>(text.substr(0, comma), low, high));
+    if (comma == std::string_view::npos) {
+      return numbers;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
 /// The finite number that the text is, in plain or scientific notation. Throws
 /// `std::invalid_argument` for anything else and for a number outside `low` .. `high`.
 [[nodiscard]] inline double parse_real(std::string_view text, double low, double high) {
@@ -178,6 +194,16 @@ CLI::Option* add_whole_option(CLI::App& app, const std::string& name, Integer& v
              app, name, value, description,
              [low, high](const std::string& text) { return parse_whole<Integer>(text, low, high); })
       ->type_name("N");
+}
+
+/// --train and --test of the programs that take the first so many digits.
+template <std::integral Integer>
+void add_digit_count_options(CLI::App& app, Integer& train, Integer& test) {
+  constexpr auto most_digits = Integer{999'999'999};
+  add_whole_option(app, "--train", train,
+                   "The first N training digits (default: 60000, all of MNIST)", 1, most_digits);
+  add_whole_option(app, "--test", test, "The first N test digits (default: 10000, all of MNIST)", 1,
+                   most_digits);
 }
 
 /// Adds an option whose value is a finite number from `low` to `high`.

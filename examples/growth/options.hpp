@@ -26,41 +26,31 @@ struct GrowthOptions {
   std::size_t memory = std::size_t{3} << 30U;
 };
 
-/// The sizes of "1000,3000,...". \throws UsageError unless each is from 100 to 99999999 and larger
-/// than the one before.
+/// The sizes of "1000,3000,...". \throws std::invalid_argument unless each is from 100 to 99999999
+/// and larger than the one before.
 [[nodiscard]] inline std::vector<Eigen::Index> parse_growing_sizes(std::string_view text) {
-  std::vector<Eigen::Index> sizes;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    try {
-      sizes.push_back(
-          parse_whole<Eigen::Index>(text.substr(0, comma), 100, Eigen::Index{99'999'999}));
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(std::string("--sizes: ") + error.what());
+  auto sizes = parse_whole_list<Eigen::Index>(text, 100, 99'999'999);
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    if (sizes[i] <= sizes[i - 1]) {
+      throw std::invalid_argument(std::to_string(sizes[i]) + " follows " +
+                                  std::to_string(sizes[i - 1]) + ", sizes must grow");
     }
-    if (sizes.size() > 1 && sizes.back() <= sizes[sizes.size() - 2]) {
-      throw UsageError("--sizes: " + std::to_string(sizes.back()) + " follows " +
-                       std::to_string(sizes[sizes.size() - 2]) + ", sizes must grow");
-    }
-    if (comma == std::string_view::npos) {
-      return sizes;
-    }
-    text.remove_prefix(comma + 1);
   }
+  return sizes;
 }
 
-/// Reads the command line. \throws as `parse_options` and `parse_growing_sizes`.
+/// Reads the command line. \throws as `parse_options`.
 [[nodiscard]] inline GrowthOptions parse_growth_options(int argc, const char* const* argv) {
   GrowthOptions options;
   CLI::App app{
       "How training grows with the size of the training set: permuted perceptrons of ten classes "
       "on drawn digits (not MNIST), as bytes, with time, memory and errors of each size and the "
       "exponents that fit them."};
-  std::string sizes;
-  auto* sizes_option =
-      app.add_option("--sizes", sizes,
-                     "Sizes of the training sets (default: 10000,30000,100000,300000,1000000)")
-          ->type_name("m,m,...");
+  options_detail::add_parsed_option(
+      app, "--sizes", options.sizes,
+      "Sizes of the training sets (default: 10000,30000,100000,300000,1000000)",
+      parse_growing_sizes)
+      ->type_name("m,m,...");
   add_whole_option(app, "--test", options.test, "Test digits (default: 10000)", 1, 1'000'000);
   add_whole_option(app, "--draws", options.draws, "Classifiers a class to draw (default: 1)", 1,
                    1'000'000);
@@ -69,7 +59,6 @@ struct GrowthOptions {
   add_common_options(app, options.common,
                      {"growth --plot growth.svg", "growth --sizes 1000,2000,4000 --json a.json"});
   parse_options(app, options.common, argc, argv);
-  if (sizes_option->count() > 0) options.sizes = parse_growing_sizes(sizes);
   return options;
 }
 

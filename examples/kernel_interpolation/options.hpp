@@ -39,20 +39,6 @@ struct InterpolationOptions {
   bool study = false;
 };
 
-/// The whole numbers of a list such as 50,100,200. Throws `std::invalid_argument`.
-[[nodiscard]] inline std::vector<Eigen::Index> parse_sizes(std::string_view text,
-                                                           Eigen::Index least, Eigen::Index most) {
-  std::vector<Eigen::Index> sizes;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    sizes.push_back(parse_whole<Eigen::Index>(text.substr(0, comma), least, most));
-    if (comma == std::string_view::npos) {
-      return sizes;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
-
 /// The parts of a list such as ep,nested. Throws `std::invalid_argument`.
 [[nodiscard]] inline InterpolationParts parse_parts(std::string_view text) {
   InterpolationParts parts{false, false, false, false};
@@ -90,7 +76,7 @@ struct InterpolationOptions {
   options_detail::add_parsed_option(
       app, "--sizes", options.sizes,
       "Numbers of training digits (default: 50,100,200,300,500,1000)",
-      [](const std::string& text) { return parse_sizes(text, 2, 10'000); })
+      [](const std::string& text) { return parse_whole_list<Eigen::Index>(text, 2, 10'000); })
       ->type_name("N,N,...");
   add_whole_option(app, "--depth", options.depth, "Layers of the arc-cosine kernel (default: 7)", 1,
                    100);

@@ -97,11 +97,7 @@ struct MnistOptions {
       "ten "
       "classes one against the rest, error and rejection curve on the test digits. Without MNIST "
       "at hand it draws digits of its own and says so."};
-  constexpr auto most_digits = Eigen::Index{999'999'999};
-  add_whole_option(app, "--train", options.train,
-                   "The first N training digits (default: 60000, all of MNIST)", 1, most_digits);
-  add_whole_option(app, "--test", options.test,
-                   "The first N test digits (default: 10000, all of MNIST)", 1, most_digits);
+  add_digit_count_options(app, options.train, options.test);
   app.add_option(
          "--sampler", options.sampler,
          "How classifiers are drawn (default: perceptron). The chains of billiard and gibbs "

@@ -29,24 +29,7 @@ struct NetworksOptions {
   double rate = 0.01;  ///< Nero's, of the first epoch.
 };
 
-/// The sizes of "50,100,...". \throws UsageError unless each is from 1 to 60000.
-[[nodiscard]] inline std::vector<Eigen::Index> parse_sizes(std::string_view text) {
-  std::vector<Eigen::Index> sizes;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    try {
-      sizes.push_back(parse_whole<Eigen::Index>(text.substr(0, comma), 1, mnist_train_size));
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(std::string("--sizes: ") + error.what());
-    }
-    if (comma == std::string_view::npos) {
-      return sizes;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
-
-/// Reads the command line. \throws as `parse_options` and `parse_sizes`.
+/// Reads the command line. \throws as `parse_options`.
 [[nodiscard]] inline NetworksOptions parse_networks_options(int argc, const char* const* argv) {
   NetworksOptions options;
   CLI::App app{
@@ -55,11 +38,13 @@ struct NetworksOptions {
       "small margin does, and as the interpolator of the kernel of infinitely wide networks? "
       "Digits of MNIST, even against odd; without MNIST at hand the program draws digits of its "
       "own and says so."};
-  std::string sizes;
-  auto* sizes_option =
-      app.add_option("--sizes", sizes,
-                     "Sizes of the training sets (default: 50,100,200,400,700,1000)")
-          ->type_name("n,n,...");
+  options_detail::add_parsed_option(app, "--sizes", options.sizes,
+                                    "Sizes of the training sets (default: 50,100,200,400,700,1000)",
+                                    [](const std::string& text) {
+                                      return parse_whole_list<Eigen::Index>(text, 1,
+                                                                            mnist_train_size);
+                                    })
+      ->type_name("n,n,...");
   add_whole_option(app, "--depth", options.depth, "Weight matrices (default: 7)", 2, 1000);
   add_whole_option(app, "--width", options.width, "Neurons of a hidden layer (default: 128)", 2,
                    100'000);
@@ -77,7 +62,6 @@ struct NetworksOptions {
                      {"networks --plot networks.svg",
                       "networks --width 1000 --voters 501 --sizes 50,500,1000 --json a.json"});
   parse_options(app, options.common, argc, argv);
-  if (sizes_option->count() > 0) options.sizes = parse_sizes(sizes);
   return options;
 }
 
