@@ -10,6 +10,7 @@
 #include "bpm/distributed/detail/mistake_list.hpp"
 #include "bpm/kernels/blocks.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/prepared_columns.hpp"
 #include "bpm/kernels/prepared_inputs.hpp"
 
 namespace bpm::detail {
@@ -49,6 +50,7 @@ template <class Kernel, class T>
   GroupMistakes made;
   std::vector<PointIndex> rows;  // Of the mistakes so far, in the group.
   std::vector<PointIndex> cols;
+  PreparedColumns<RowMatrix<T>> columns;
   std::vector<Scalar> values(static_cast<std::size_t>(MistakeList<T>::depth * window));
   std::vector<std::ptrdiff_t> next(static_cast<std::size_t>(problems));
 
@@ -65,12 +67,12 @@ template <class Kernel, class T>
     const std::ptrdiff_t end = begin + width;
     cols.clear();
     for (std::ptrdiff_t i = begin; i < end; ++i) cols.push_back(static_cast<PointIndex>(i));
+    columns.assign(inputs, cols, by_inner_products<Kernel, RowMatrix<T>>);
     std::size_t update = 0;
     for (std::size_t e = 0; e < rows.size(); e += MistakeList<T>::depth) {
       const auto block = std::span<const PointIndex>(rows).subspan(
           e, std::min<std::size_t>(MistakeList<T>::depth, rows.size() - e));
-      kernel_block(kernel, inputs, block, inputs, std::span<const PointIndex>(cols), values.data(),
-                   width, scratch);
+      kernel_block(kernel, inputs, block, columns, 0, width, values.data(), width, scratch);
       for (std::size_t a = 0; a < block.size(); ++a) {
         const auto count = static_cast<std::size_t>(made.counts[e + a]);
         add(std::span<const MistakeUpdate>(made.updates).subspan(update, count),
@@ -91,8 +93,8 @@ template <class Kernel, class T>
       const std::ptrdiff_t p = *std::min_element(next.begin(), next.end());
       if (p == end) break;
       const auto point = static_cast<PointIndex>(p);
-      kernel_block(kernel, inputs, std::span(&point, 1), inputs, std::span<const PointIndex>(cols),
-                   values.data(), width, scratch);
+      kernel_block(kernel, inputs, std::span(&point, 1), columns, 0, width, values.data(), width,
+                   scratch);
       std::int32_t count = 0;
       for (std::ptrdiff_t c = 0; c < problems; ++c) {
         if (next.data()[c] != p) continue;
