@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
-#include "bpm/samplers/billiard_chain.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/samplers/billiard/billiard_chain.hpp"
 #include "cone_data.hpp"
 #include "floor.hpp"
 

@@ -10,14 +10,14 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/ensembles/label_sources.hpp"
-#include "bpm/ensembles/posterior_ensemble.hpp"
-#include "bpm/gram/kernel_matrix.hpp"
-#include "bpm/gram/precomputed_gram.hpp"
-#include "bpm/inference/expectation_propagation.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/gaussian_process/ensembles/label_sources.hpp"
+#include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
+#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/gaussian_process/orthant/orthant_probability.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/orthant/orthant_probability.hpp"
-#include "bpm/random/streams.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "digit_data.hpp"

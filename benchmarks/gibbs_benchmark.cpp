@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "bpm/random/engine.hpp"
-#include "bpm/samplers/gibbs_chain.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "cone_data.hpp"
 #include "floor.hpp"
 

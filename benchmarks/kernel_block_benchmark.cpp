@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/blocks.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/laplacian.hpp"
 #include "bpm/kernels/linear.hpp"

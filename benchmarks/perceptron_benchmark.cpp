@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "bpm/gram/dense_gram.hpp"
-#include "bpm/gram/on_demand_gram.hpp"
+#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/polynomial.hpp"
-#include "bpm/machine/detail/labels.hpp"
-#include "bpm/samplers/permuted_perceptron.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "digit_data.hpp"
 #include "floor.hpp"

@@ -15,12 +15,12 @@ file(
 
 # Headers with a dependency of their own are in no umbrella and belong to a target of their own.
 set(bpm_gzip_headers include/bpm/data/gzip.hpp)
-set(bpm_nlopt_headers include/bpm/selection/nlopt_search.hpp)
+set(bpm_nlopt_headers include/bpm/gaussian_process/selection/nlopt_search.hpp)
 file(
   GLOB_RECURSE bpm_mpi_headers CONFIGURE_DEPENDS
   RELATIVE "${PROJECT_SOURCE_DIR}"
-  "${PROJECT_SOURCE_DIR}/include/bpm/distributed/*.hpp")
-list(REMOVE_ITEM bpm_mpi_headers include/bpm/distributed/cost_model.hpp)
+  "${PROJECT_SOURCE_DIR}/include/bpm/cluster/*.hpp")
+list(REMOVE_ITEM bpm_mpi_headers include/bpm/cluster/cost_model.hpp)
 set(bpm_optional_headers ${bpm_gzip_headers} ${bpm_nlopt_headers} ${bpm_mpi_headers})
 list(REMOVE_ITEM bpm_headers ${bpm_optional_headers})
 

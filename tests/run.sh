@@ -93,7 +93,7 @@ check_format() {
 
 # All headers, and the smallest program; all programs take minutes.
 check_tidy() {
-  printf '%s\n' tests/package/two_units/first.cpp examples/strings/main.cpp |
+  printf '%s\n' tests/package/two_units/first.cpp examples/strings.cpp |
     xargs -r -n 1 -P "$jobs" "clang-tidy-$clang" -p build/asan --quiet
 }
 
@@ -105,7 +105,7 @@ else
 fi
 
 # The tests of the example programs and of the documentation run once, in GCC's build.
-library_areas="bounds;data;decision;detail;distributed;ensembles;gram;inference;interpolation;kernels;machine;orthant;progress;random;samplers;selection;serialization;threads;version_space"
+library_areas="bounds;cluster;core;data;decision;gaussian_process;kernel_values;kernels;machine;samplers;storage;threads;version_space"
 
 if [[ $quick == no ]]; then
   # The library; the example programs are GCC's and clang-tidy's.

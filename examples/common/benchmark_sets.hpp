@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/errors.hpp"
 #include "bpm/data/csv.hpp"
-#include "bpm/errors.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "common/splits.hpp"
 

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 
 /// \file
 /// Digits that look handwritten, made from nothing but a seed: images in the shape of MNIST (28 x

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
 #include "mnist_data.hpp"
 
 /// \file

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/errors.hpp"
 #include "bpm/data/gzip.hpp"
 #include "bpm/data/idx.hpp"
 #include "bpm/data/labelled_data.hpp"
-#include "bpm/errors.hpp"
 #include "drawn_digits.hpp"
 
 /// \file

@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 /// \file
 /// The paired t-test (Student, Biometrika 6(1), 1908).

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-#include "bpm/progress/observer.hpp"
+#include "bpm/core/progress.hpp"
 
 /// \file
 /// Progress on standard error: a bar on a terminal, a few lines elsewhere.

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/streams.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/streams.hpp"
 
 /// \file
 /// Random splits of a data set into a training and a test part.

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 /// \file

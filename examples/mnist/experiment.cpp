@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "bpm/errors.hpp"
+#include "bpm/core/errors.hpp"
 #include "common/program.hpp"
 #include "floor.hpp"
 #include "machines.hpp"

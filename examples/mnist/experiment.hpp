@@ -5,13 +5,13 @@
 #include <variant>
 #include <vector>
 
+#include "bpm/core/progress.hpp"
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/progress/observer.hpp"
-#include "bpm/samplers/billiard.hpp"
-#include "bpm/samplers/kernel_gibbs.hpp"
-#include "bpm/samplers/permuted_perceptron.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "options.hpp"
 #include "report.hpp"
 

@@ -15,7 +15,7 @@
 
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/gram/kernel_matrix.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "common/digest.hpp"

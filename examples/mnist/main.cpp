@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "bpm/errors.hpp"
+#include "bpm/core/errors.hpp"
 #include "common/json_file.hpp"
 #include "common/machine_info.hpp"
 #include "common/mnist_data.hpp"

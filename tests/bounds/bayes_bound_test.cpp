@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bpm/bounds/c_bound.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "bpm/detail/normal.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/normal.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 TEST_CASE("the bound on a Bayes point says something up to a Gibbs bound of 1 / e") {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 namespace {

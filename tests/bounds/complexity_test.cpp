@@ -7,9 +7,9 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/errors.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

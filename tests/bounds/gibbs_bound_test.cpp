@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bpm/bounds/bpm_bound.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

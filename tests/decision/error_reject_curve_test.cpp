@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 TEST_CASE("an error-reject curve worked out by hand", "[decision]") {

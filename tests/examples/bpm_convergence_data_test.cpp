@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "bpm/gram/precomputed_gram.hpp"
-#include "bpm/samplers/start.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/samplers/chains/start.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "bpm_convergence/data.hpp"

@@ -7,8 +7,8 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/gram/precomputed_gram.hpp"
-#include "bpm/samplers/start.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/samplers/chains/start.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "bpm_convergence/trace.hpp"

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "bpm/data/labelled_data.hpp"
-#include "bpm/gram/kernel_matrix.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/errors.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/random/engine.hpp"
 #include "catch.hpp"
 #include "common/drawn_digits.hpp"
 #include "networks/data.hpp"

@@ -9,9 +9,9 @@
 #include <numbers>
 #include <vector>
 
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
 #include "catch.hpp"
 #include "networks/interpolator.hpp"
 #include "networks/network.hpp"

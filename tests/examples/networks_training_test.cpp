@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 #include "networks/nero.hpp"
 #include "networks/network.hpp"

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 
 using bpm_examples::SvmBias;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/blocks.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/errors.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"

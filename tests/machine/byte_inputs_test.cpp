@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bpm/errors.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
-#include "bpm/samplers/billiard.hpp"
-#include "bpm/samplers/kernel_gibbs.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 

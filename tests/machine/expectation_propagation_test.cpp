@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The machine with expectation propagation in the place of a sampler.
-#include "bpm/inference/expectation_propagation.hpp"
+#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "bpm/errors.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
-#include "bpm/samplers/billiard.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/prepared_columns.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/errors.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"

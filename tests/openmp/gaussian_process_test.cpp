@@ -8,14 +8,14 @@
 #include <cmath>
 #include <vector>
 
-#include "bpm/ensembles/label_sources.hpp"
-#include "bpm/ensembles/posterior_ensemble.hpp"
-#include "bpm/gram/kernel_matrix.hpp"
-#include "bpm/gram/precomputed_gram.hpp"
-#include "bpm/inference/expectation_propagation.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/gaussian_process/ensembles/label_sources.hpp"
+#include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
+#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/gaussian_process/orthant/orthant_probability.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
-#include "bpm/orthant/orthant_probability.hpp"
-#include "bpm/random/streams.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
 #include "same_bits.hpp"

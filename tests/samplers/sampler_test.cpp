@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <string>
 
-#include "bpm/gram/dense_gram.hpp"
-#include "bpm/samplers/permuted_perceptron.hpp"
+#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
 

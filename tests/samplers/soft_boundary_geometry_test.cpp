@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "bpm/gram/dense_gram.hpp"
-#include "bpm/gram/on_demand_gram.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
-#include "bpm/samplers/billiard.hpp"
-#include "bpm/samplers/start.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/chains/start.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"

@@ -4,15 +4,12 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(layers
-    errors.hpp version.hpp detail random progress kernels gram version_space samplers orthant inference
-    machine interpolation ensembles bounds selection decision data serialization distributed)
+    version.hpp core kernels kernel_values version_space samplers decision machine gaussian_process bounds
+    data storage cluster)
 # Folders that see less than all before them.
-set(sees_errors.hpp "")
 set(sees_version.hpp "")
-set(sees_detail errors.hpp)
-set(sees_random errors.hpp detail)
-set(sees_progress errors.hpp detail)
-set(sees_data errors.hpp detail)
+set(sees_core "")
+set(sees_data core)
 
 set(broken "")
 file(GLOB_RECURSE headers RELATIVE "${ROOT}/include/bpm" "${ROOT}/include/bpm/*")

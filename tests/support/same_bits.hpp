@@ -11,12 +11,12 @@
 #include <span>
 #include <vector>
 
-#include "bpm/gram/dense_gram.hpp"
-#include "bpm/gram/on_demand_gram.hpp"
-#include "bpm/kernels/blocks.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
 
 /// \file
 /// The promise that a kernel value is the same bits however it is read: one by one, in blocks of

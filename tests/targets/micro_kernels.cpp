@@ -10,15 +10,15 @@
 #include <numeric>
 #include <vector>
 
-#include "bpm/detail/byte_panels.hpp"
-#include "bpm/detail/multiply_add.hpp"
-#include "bpm/detail/panels.hpp"
-#include "bpm/kernels/blocks.hpp"
+#include "bpm/core/multiply_add.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/byte_panels.hpp"
+#include "bpm/kernel_values/panels.hpp"
+#include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/laplacian.hpp"
 #include "bpm/kernels/polynomial.hpp"
-#include "bpm/kernels/prepared_columns.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
 
 namespace {
 

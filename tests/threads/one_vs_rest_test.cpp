@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
-#include "bpm/random/draws.hpp"
-#include "bpm/random/engine.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "../kernels/random_inputs.hpp"
-#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
+#include "random_inputs.hpp"
 
 namespace {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "../kernels/random_inputs.hpp"
-#include "bpm/gram/on_demand_gram.hpp"
-#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "catch.hpp"
+#include "random_inputs.hpp"
 
 namespace {
 

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "../kernels/random_inputs.hpp"
-#include "bpm/gram/on_demand_gram.hpp"
-#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
+#include "random_inputs.hpp"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "bpm/gram/dense_gram.hpp"
-#include "bpm/gram/on_demand_gram.hpp"
-#include "bpm/gram/precomputed_gram.hpp"
+#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "bpm/bounds/relative_entropy.hpp"
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 namespace bpm {
 
@@ -38,9 +38,9 @@ struct AgreementCheck {
 /// fewer than V: a failure by little may then be chance.
 /// \throws std::invalid_argument unless there are points and draws, the sizes agree, all is finite,
 ///         and delta lies between 0 and 1.
-template <class = void>
-[[nodiscard]] AgreementCheck agreement_check(const Eigen::MatrixXd& outputs,
-                                             const Eigen::VectorXd& centre, double delta = 1e-6) {
+[[nodiscard]] inline AgreementCheck agreement_check(const Eigen::MatrixXd& outputs,
+                                                    const Eigen::VectorXd& centre,
+                                                    double delta = 1e-6) {
   const char* const f = "agreement_check";
   detail::check(outputs.rows() > 0 && outputs.cols() > 0, f, "outputs", "is ", outputs.rows(),
                 " x ", outputs.cols(), ", expected one point and one draw or more");

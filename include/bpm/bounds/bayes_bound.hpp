@@ -18,8 +18,7 @@ struct BayesBound {
 /// ensemble does, so that the Bayes error is at most twice the Gibbs error, for any ensemble. A
 /// bound on the Gibbs error may stand in its place, and keeps its confidence.
 /// \throws std::invalid_argument unless the error lies in [0, 1].
-template <class = void>
-[[nodiscard]] BayesBound bayes_bound(double gibbs_error) {
+[[nodiscard]] inline BayesBound bayes_bound(double gibbs_error) {
   detail::check_probability(gibbs_error, "bayes_bound", "gibbs_error");
   return {gibbs_error};
 }
@@ -39,8 +38,7 @@ struct CentreBound {
 /// Needs no labels but for the Bayes error.
 /// \throws std::invalid_argument unless both lie in [0,
 /// 1].
-template <class = void>
-[[nodiscard]] CentreBound centre_bound(double bayes_error, double disagreement) {
+[[nodiscard]] inline CentreBound centre_bound(double bayes_error, double disagreement) {
   detail::check_probability(bayes_error, "centre_bound", "bayes_error");
   detail::check_probability(disagreement, "centre_bound", "disagreement");
   return {bayes_error, disagreement};

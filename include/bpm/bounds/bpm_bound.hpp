@@ -20,19 +20,15 @@ struct BpmBound {
 /// Lemma 3 of "Kernel Interpolation as a Bayes Point Machine": the centre of mass of an ensemble of
 /// linear classifiers with a log-concave density on a convex set errs at most e times as often as
 /// its members do on average, by Grünbaum's inequality.
-template <class = void>
-[[nodiscard]] BpmBound bpm_bound(const GibbsBound& gibbs) {
-  return {gibbs};
-}
+[[nodiscard]] inline BpmBound bpm_bound(const GibbsBound& gibbs) { return {gibbs}; }
 
 /// Theorem 1, in both forms: of the interpolator of the labels +-1 where `complexity` is
 /// `KernelComplexity::value()`, of that of the centre-of-mass labels where it is log(1 / P_Y).
 /// It holds for the exact centre; one that a sampler or an approximation has found is another
 /// classifier.
 /// \throws std::invalid_argument as `gibbs_bound`.
-template <class = void>
-[[nodiscard]] BpmBound bpm_bound(double complexity, std::ptrdiff_t points,
-                                 const GibbsBoundSettings& settings = {}) {
+[[nodiscard]] inline BpmBound bpm_bound(double complexity, std::ptrdiff_t points,
+                                        const GibbsBoundSettings& settings = {}) {
   return {gibbs_bound(complexity, points, settings)};
 }
 

@@ -9,7 +9,7 @@
 
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/relative_entropy.hpp"
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 namespace bpm {
 
@@ -51,8 +51,7 @@ struct CBound {
 /// an upper limit of each in their place gives a bound that holds when both do.
 /// \throws std::invalid_argument unless the rates lie in [0, 1] and the agreement is positive where
 ///         e < 1/2.
-template <class = void>
-[[nodiscard]] CBound c_bound(double gibbs_error, double agreement, double disagreement = 0) {
+[[nodiscard]] inline CBound c_bound(double gibbs_error, double agreement, double disagreement = 0) {
   const char* const f = "c_bound";
   detail::check_probability(gibbs_error, f, "gibbs_error");
   detail::check_probability(agreement, f, "agreement");
@@ -68,9 +67,8 @@ template <class = void>
 /// holds exactly; no statement on others.
 /// \throws std::invalid_argument unless there are inputs, the sizes agree, and votes and labels are
 ///         in range.
-template <class = void>
-[[nodiscard]] CBound c_bound(const Eigen::VectorXd& votes, std::span<const signed char> signs,
-                             double disagreement = 0) {
+[[nodiscard]] inline CBound c_bound(const Eigen::VectorXd& votes,
+                                    std::span<const signed char> signs, double disagreement = 0) {
   const char* const f = "c_bound";
   detail::check(votes.size() > 0, f, "votes", "is empty, expected one input or more");
   detail::check_size(f, "signs", signs.size(), votes.size(), "one per input");
@@ -78,7 +76,7 @@ template <class = void>
   double agreement = 0;
   for (Eigen::Index i = 0; i < votes.size(); ++i) {
     const double vote = votes[i];
-    const double sign = signs.data()[i];
+    const double sign = signs[i];
     detail::check(std::abs(vote) <= 1, f, "votes", "at ", i, " is ", vote, ", must lie in [-1, 1]");
     detail::check(sign == 1 || sign == -1, f, "signs", "at ", i, " is ", sign, ", must be 1 or -1");
     gibbs += (1 - sign * vote) / 2;
@@ -93,8 +91,7 @@ template <class = void>
 /// be below 0 by chance. To be used in estimates; a certified bound leaves the bias in, on the safe
 /// side.
 /// \throws std::invalid_argument unless the agreement lies in [0, 1] and voters >= 2.
-template <class = void>
-[[nodiscard]] double unbiased_agreement(double agreement, std::ptrdiff_t voters) {
+[[nodiscard]] inline double unbiased_agreement(double agreement, std::ptrdiff_t voters) {
   detail::check_probability(agreement, "unbiased_agreement", "agreement");
   detail::check(voters >= 2, "unbiased_agreement", "voters", "is ", voters, ", must be 2 or more");
   const auto count = static_cast<double>(voters);
@@ -118,8 +115,7 @@ struct AgreementSample {
 /// probability delta / 2; the inputs get the other half. Draws of one chain are not independent.
 /// \throws std::invalid_argument unless the mean lies in [0, 1], inputs >= 1, shared_voters is 0 or
 ///         2 and more, and delta lies between 0 and 1.
-template <class = void>
-[[nodiscard]] double agreement_upper_limit(const AgreementSample& sample, double delta) {
+[[nodiscard]] inline double agreement_upper_limit(const AgreementSample& sample, double delta) {
   const char* const f = "agreement_upper_limit";
   detail::check_probability(sample.mean, f, "mean");
   detail::check(sample.inputs >= 1, f, "inputs", "is ", sample.inputs, ", must be 1 or more");
@@ -157,10 +153,10 @@ struct CertifiedCBound {
 /// count its delta.
 /// \throws std::invalid_argument as `agreement_upper_limit`, unless the deltas
 /// together are below 1, or if the disagreement is not in [0, 1].
-template <class = void>
-[[nodiscard]] CertifiedCBound certified_c_bound(const GibbsBound& gibbs,
-                                                const AgreementSample& sample,
-                                                double delta_agreement, double disagreement = 0) {
+[[nodiscard]] inline CertifiedCBound certified_c_bound(const GibbsBound& gibbs,
+                                                       const AgreementSample& sample,
+                                                       double delta_agreement,
+                                                       double disagreement = 0) {
   const double limit = agreement_upper_limit(sample, delta_agreement);
   const double total = gibbs.confidence.total() + delta_agreement;
   detail::check(total < 1, "certified_c_bound", "delta_agreement", "makes ", total,
@@ -176,8 +172,7 @@ struct ThreeWayConfidence {
 
 /// A third of delta each.
 /// \throws std::invalid_argument unless delta lies between 0 and 1.
-template <class = void>
-[[nodiscard]] ThreeWayConfidence three_way_confidence(double delta) {
+[[nodiscard]] inline ThreeWayConfidence three_way_confidence(double delta) {
   detail::check_delta(delta, "three_way_confidence", "delta");
   return {{delta / 3, delta / 3}, delta / 3};
 }

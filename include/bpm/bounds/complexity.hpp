@@ -8,9 +8,8 @@
 #include <numbers>
 #include <span>
 
-#include "bpm/detail/check.hpp"
-#include "bpm/detail/dependent.hpp"
-#include "bpm/interpolation/jittered_cholesky.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 
 namespace bpm {
 
@@ -50,10 +49,10 @@ struct KernelComplexity {
 /// A(k, X, Y) from quantities that the caller has.
 /// \throws std::invalid_argument unless points is 1 or more, the logarithm finite, and the other
 ///         two positive and finite.
-template <class = void>
-[[nodiscard]] KernelComplexity kernel_complexity(std::ptrdiff_t points, double log_determinant,
-                                                 double trace_of_inverse,
-                                                 double label_norm_squared) {
+[[nodiscard]] inline KernelComplexity kernel_complexity(std::ptrdiff_t points,
+                                                        double log_determinant,
+                                                        double trace_of_inverse,
+                                                        double label_norm_squared) {
   const char* const f = "kernel_complexity";
   detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
   detail::check(std::isfinite(log_determinant), f, "log_determinant", "is ", log_determinant,
@@ -68,18 +67,16 @@ template <class = void>
 /// From a Cholesky factor of K, which other parts share. Cost: n^3 / 3 multiply-adds for the trace.
 /// \throws std::invalid_argument if the factorisation failed, or unless signs are +1 or -1, one a
 ///         point.
-template <class T = double>
-[[nodiscard]] KernelComplexity kernel_complexity(const Eigen::LLT<Eigen::MatrixXd>& factor,
-                                                 std::span<const signed char> signs) {
-  using Real = typename detail::Dependent<T>::Double;
-  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+[[nodiscard]] inline KernelComplexity kernel_complexity(const Eigen::LLT<Eigen::MatrixXd>& factor,
+                                                        std::span<const signed char> signs) {
+  using Matrix = Eigen::MatrixXd;
   const char* const f = "kernel_complexity";
   detail::check(factor.rows() > 0 && factor.info() == Eigen::Success, f, "factor",
                 "is empty or has failed, expected a Cholesky factor of a positive definite matrix");
   detail::check_size(f, "signs", signs.size(), factor.rows(), "one per point");
-  Eigen::Matrix<Real, Eigen::Dynamic, 1> labels(factor.rows());
+  Eigen::VectorXd labels(factor.rows());
   for (Eigen::Index i = 0; i < labels.size(); ++i) {
-    const double sign = signs.data()[i];
+    const double sign = signs[i];
     detail::check(sign == 1 || sign == -1, f, "signs", "at ", i, " is ", sign, ", must be 1 or -1");
     labels[i] = sign;
   }
@@ -93,10 +90,9 @@ template <class T = double>
 /// \throws std::invalid_argument as above and on what `JitteredCholesky`
 /// refuses, NotPositiveDefinite where K has no factor without jitter: that of another matrix is not
 /// added unasked. Cost: 2 n^3 / 3 multiply-adds.
-template <class T = double>
-[[nodiscard]] KernelComplexity kernel_complexity(const Eigen::MatrixXd& kernel_matrix,
-                                                 std::span<const signed char> signs) {
-  return kernel_complexity<T>(JitteredCholesky(kernel_matrix, {.largest_jitter = 0}).llt(), signs);
+[[nodiscard]] inline KernelComplexity kernel_complexity(const Eigen::MatrixXd& kernel_matrix,
+                                                        std::span<const signed char> signs) {
+  return kernel_complexity(JitteredCholesky(kernel_matrix, {.largest_jitter = 0}).llt(), signs);
 }
 
 }  // namespace bpm

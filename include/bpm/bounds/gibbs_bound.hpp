@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "bpm/bounds/relative_entropy.hpp"
-#include "bpm/detail/check.hpp"
-#include "bpm/detail/normal.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/normal.hpp"
 
 namespace bpm {
 
@@ -35,16 +35,14 @@ struct Confidence {
 };
 
 /// delta for the sample alone, the complexity being exact.
-template <class = void>
-[[nodiscard]] Confidence exact_confidence(double delta) {
+[[nodiscard]] inline Confidence exact_confidence(double delta) {
   detail::check_delta(delta, "exact_confidence", "delta");
   return {delta, 0};
 }
 
 /// delta, of which the share `estimate_share` is the estimate's; half and half by default.
 /// \throws std::invalid_argument unless both lie between 0 and 1.
-template <class = void>
-[[nodiscard]] Confidence shared_confidence(double delta, double estimate_share = 0.5) {
+[[nodiscard]] inline Confidence shared_confidence(double delta, double estimate_share = 0.5) {
   detail::check_delta(delta, "shared_confidence", "delta");
   detail::check_delta(estimate_share, "shared_confidence", "estimate_share");
   return {delta * (1 - estimate_share), delta * estimate_share};
@@ -54,8 +52,8 @@ template <class = void>
 /// is as right as the error is normal; where the estimator has a limit of its own, take that.
 /// \throws std::invalid_argument unless both numbers are finite, the error is not negative and
 ///         delta lies between 0 and 1.
-template <class = void>
-[[nodiscard]] double normal_upper_limit(double estimate, double standard_error, double delta) {
+[[nodiscard]] inline double normal_upper_limit(double estimate, double standard_error,
+                                               double delta) {
   const char* const f = "normal_upper_limit";
   detail::check(std::isfinite(estimate), f, "estimate", "is ", estimate, ", must be finite");
   detail::check(std::isfinite(standard_error) && standard_error >= 0, f, "standard_error", "is ",
@@ -102,9 +100,8 @@ struct GibbsBound {
 /// been chosen on the training data, unless from the number of `kernels` said.
 /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2, delta
 ///         in range, kernels >= 1.
-template <class = void>
-[[nodiscard]] GibbsBound gibbs_bound(double complexity, std::ptrdiff_t points,
-                                     const GibbsBoundSettings& settings = {}) {
+[[nodiscard]] inline GibbsBound gibbs_bound(double complexity, std::ptrdiff_t points,
+                                            const GibbsBoundSettings& settings = {}) {
   const char* const f = "gibbs_bound";
   detail::check(std::isfinite(complexity) && complexity >= 0, f, "complexity", "is ", complexity,
                 ", must be finite and not negative");

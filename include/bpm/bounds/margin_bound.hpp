@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "bpm/bounds/relative_entropy.hpp"
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 namespace bpm {
 
@@ -42,9 +42,8 @@ struct MarginBound {
 /// \throws std::invalid_argument
 /// unless 0 < margin <= 1, points and dimension are 1 or more, and
 ///         delta lies between 0 and 1.
-template <class = void>
-[[nodiscard]] MarginBound margin_bound(double margin, std::ptrdiff_t points,
-                                       std::ptrdiff_t dimension, double delta) {
+[[nodiscard]] inline MarginBound margin_bound(double margin, std::ptrdiff_t points,
+                                              std::ptrdiff_t dimension, double delta) {
   const char* const f = "margin_bound";
   detail::check(margin > 0 && margin <= 1, f, "margin", "is ", margin, ", must lie in (0, 1]");
   detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 namespace bpm {
 
@@ -31,10 +31,10 @@ struct RademacherBound {
 /// with a known probability; what the caller gives as one is added.
 /// \throws std::invalid_argument unless points is 1 or more, the norm and the diagonal positive,
 ///         the term not negative, and all finite.
-template <class = void>
-[[nodiscard]] RademacherBound rademacher_bound(double label_norm_squared, std::ptrdiff_t points,
-                                               double mean_diagonal = 1,
-                                               double confidence_term = 0) {
+[[nodiscard]] inline RademacherBound rademacher_bound(double label_norm_squared,
+                                                      std::ptrdiff_t points,
+                                                      double mean_diagonal = 1,
+                                                      double confidence_term = 0) {
   const char* const f = "rademacher_bound";
   detail::check(std::isfinite(label_norm_squared) && label_norm_squared > 0, f,
                 "label_norm_squared", "is ", label_norm_squared, ", must be positive and finite");

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 /// \file
 /// The relative entropy of two coins and its inverses: what the tails of means in [0, 1] are
@@ -60,13 +60,11 @@ template <class Predicate>
   return std::bit_cast<double>(high);
 }
 
-template <class = void>
-void check_probability(double value, const char* function, const char* argument) {
+inline void check_probability(double value, const char* function, const char* argument) {
   check(value >= 0 && value <= 1, function, argument, "is ", value, ", must lie in [0, 1]");
 }
 
-template <class = void>
-void check_delta(double value, const char* function, const char* argument) {
+inline void check_delta(double value, const char* function, const char* argument) {
   check(value > 0 && value < 1, function, argument, "is ", value, ", must lie between 0 and 1");
 }
 
@@ -75,8 +73,7 @@ void check_delta(double value, const char* function, const char* argument) {
 /// kl(q || p) = q log(q / p) + (1 - q) log((1 - q) / (1 - p)), in nats; infinity where p is 0 or 1
 /// and q is not.
 /// \throws std::invalid_argument unless both lie in [0, 1].
-template <class = void>
-[[nodiscard]] double binary_relative_entropy(double q, double p) {
+[[nodiscard]] inline double binary_relative_entropy(double q, double p) {
   const char* const f = "binary_relative_entropy";
   detail::check_probability(q, f, "q");
   detail::check_probability(p, f, "p");
@@ -97,8 +94,7 @@ template <class = void>
 
 /// The largest p >= q with kl(q || p) <= c: 1 - exp(-c) for q = 0, and 1 for q = 1. Rounded up.
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
-template <class = void>
-[[nodiscard]] double kl_upper_inverse(double q, double c) {
+[[nodiscard]] inline double kl_upper_inverse(double q, double c) {
   const char* const f = "kl_upper_inverse";
   detail::check_probability(q, f, "q");
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
@@ -115,8 +111,7 @@ template <class = void>
 
 /// The smallest p <= q with kl(q || p) <= c: exp(-c) for q = 1, and 0 for q = 0. Rounded down.
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
-template <class = void>
-[[nodiscard]] double kl_lower_inverse(double q, double c) {
+[[nodiscard]] inline double kl_lower_inverse(double q, double c) {
   const char* const f = "kl_lower_inverse";
   detail::check_probability(q, f, "q");
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
@@ -138,8 +133,7 @@ template <class = void>
 /// The smallest q <= p with kl(q || p) <= c: with c = log(1 / delta) / N, the value below which the
 /// mean of N numbers falls with probability delta at most. 0 where none is that unlikely.
 /// \throws std::invalid_argument unless p lies in [0, 1] and c is not negative.
-template <class = void>
-[[nodiscard]] double kl_lower_deviation(double p, double c) {
+[[nodiscard]] inline double kl_lower_deviation(double p, double c) {
   const char* const f = "kl_lower_deviation";
   detail::check_probability(p, f, "p");
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");

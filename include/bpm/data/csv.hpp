@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/data/detail/text.hpp"
 #include "bpm/data/labelled_data.hpp"
+#include "bpm/data/text.hpp"
 
 /// \file
 /// Numbers separated by commas (or another character), one input a line. No quoting and no missing

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "bpm/data/csv.hpp"
-#include "bpm/data/detail/source.hpp"
 #include "bpm/data/idx.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/data/svmlight.hpp"
 
 /// \file

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/data/detail/source.hpp"
 #include "bpm/data/labelled_data.hpp"
+#include "bpm/data/source.hpp"
 
 /// \file
 /// The IDX format of MNIST: bytes 00 00, the element type (08, unsigned byte, is the one read

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/data/detail/text.hpp"
 #include "bpm/data/labelled_data.hpp"
+#include "bpm/data/text.hpp"
 
 /// \file
 /// The text format of SVMlight and LIBSVM: a line is `label index:value index:value ...`, indices

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bpm/core/check.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/detail/check.hpp"
 
 /// \file
 /// The error that is left when the least confident inputs are rejected, as a function of how many.
@@ -28,10 +28,9 @@ namespace detail {
 
 /// Element k: the errors left among the n - k accepted inputs when the k lowest scores are
 /// rejected, k = 0 .. n - 1.
-template <class = void>
-[[nodiscard]] std::vector<std::size_t> errors_left(std::span<const double> scores,
-                                                   const std::vector<bool>& correct,
-                                                   std::string_view function) {
+[[nodiscard]] inline std::vector<std::size_t> errors_left(std::span<const double> scores,
+                                                          const std::vector<bool>& correct,
+                                                          std::string_view function) {
   check_scores(scores, function);
   check_size(function, "correct", correct.size(), scores.size(), "one per score");
   const auto order = rejection_order(scores);
@@ -58,10 +57,9 @@ template <class = void>
 /// `correct[i]` says whether input i was classified rightly.
 /// Throws `std::invalid_argument` if a score is not finite, the sizes differ, or a rate is outside
 /// [0, 1). Cost O(n log n + number of rates).
-template <class = void>
-[[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
-                                                               const std::vector<bool>& correct,
-                                                               std::span<const double> rates) {
+[[nodiscard]] inline std::vector<ErrorRejectPoint> error_reject_curve(
+    std::span<const double> scores, const std::vector<bool>& correct,
+    std::span<const double> rates) {
   const auto left = detail::errors_left(scores, correct, "error_reject_curve");
   std::vector<ErrorRejectPoint> curve;
   curve.reserve(rates.size());
@@ -77,9 +75,8 @@ template <class = void>
 }
 
 /// The whole curve: its n points for 0, 1, ..., n - 1 rejected inputs.
-template <class = void>
-[[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
-                                                               const std::vector<bool>& correct) {
+[[nodiscard]] inline std::vector<ErrorRejectPoint> error_reject_curve(
+    std::span<const double> scores, const std::vector<bool>& correct) {
   const auto left = detail::errors_left(scores, correct, "error_reject_curve");
   std::vector<ErrorRejectPoint> curve;
   curve.reserve(left.size());
@@ -100,9 +97,8 @@ template <class = void>
 /// (Y. Geifman, G. Uziel, R. El-Yaniv, "Bias-Reduced Uncertainty Estimation for Deep Neural
 /// Classifiers", ICLR 2019, with the 0-1 loss.)
 /// Throws `std::invalid_argument` if a score is not finite or the sizes differ. Cost O(n log n).
-template <class = void>
-[[nodiscard]] double area_under_error_reject_curve(std::span<const double> scores,
-                                                   const std::vector<bool>& correct) {
+[[nodiscard]] inline double area_under_error_reject_curve(std::span<const double> scores,
+                                                          const std::vector<bool>& correct) {
   const auto left = detail::errors_left(scores, correct, "area_under_error_reject_curve");
   const std::size_t n = left.size();
   double sum = 0;

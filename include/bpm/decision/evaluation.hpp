@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 /// \file
 /// How right the predicted labels are. Class labels are any integers.
@@ -36,9 +36,8 @@ struct ClassScores {
 
 namespace detail {
 
-template <class = void>
-void check_labels(std::span<const int> labels, std::span<const int> predicted,
-                  std::string_view function) {
+inline void check_labels(std::span<const int> labels, std::span<const int> predicted,
+                         std::string_view function) {
   check(!labels.empty(), function, "labels", "is empty, must hold at least one label");
   check_size(function, "predicted", predicted.size(), labels.size(), "one per label");
 }
@@ -47,9 +46,8 @@ void check_labels(std::span<const int> labels, std::span<const int> predicted,
 
 /// Element i: whether `predicted[i]` is `labels[i]`; what the error-reject functions take.
 /// Throws `std::invalid_argument` if the sizes differ or are zero.
-template <class = void>
-[[nodiscard]] std::vector<bool> correct_predictions(std::span<const int> labels,
-                                                    std::span<const int> predicted) {
+[[nodiscard]] inline std::vector<bool> correct_predictions(std::span<const int> labels,
+                                                           std::span<const int> predicted) {
   detail::check_labels(labels, predicted, "correct_predictions");
   std::vector<bool> correct(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -60,8 +58,8 @@ template <class = void>
 
 /// The fraction of inputs whose predicted label is not the true one.
 /// Throws `std::invalid_argument` if the sizes differ or are zero.
-template <class = void>
-[[nodiscard]] double error_rate(std::span<const int> labels, std::span<const int> predicted) {
+[[nodiscard]] inline double error_rate(std::span<const int> labels,
+                                       std::span<const int> predicted) {
   detail::check_labels(labels, predicted, "error_rate");
   std::size_t errors = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -73,10 +71,9 @@ template <class = void>
 /// The confusion matrix over the given classes, in their order.
 /// Throws `std::invalid_argument` if the sizes differ or are zero, a class is listed twice, or a
 /// label is not listed. Cost O(n C + C^2).
-template <class = void>
-[[nodiscard]] ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                               std::span<const int> predicted,
-                                               std::span<const int> classes) {
+[[nodiscard]] inline ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                                      std::span<const int> predicted,
+                                                      std::span<const int> classes) {
   constexpr std::string_view name = "confusion_matrix";
   detail::check_labels(labels, predicted, name);
   for (std::size_t c = 1; c < classes.size(); ++c) {
@@ -110,9 +107,8 @@ template <class = void>
 
 /// The confusion matrix over all labels that occur, true or predicted, sorted.
 /// Throws `std::invalid_argument` if the sizes differ or are zero. Cost O(n log n + n C + C^2).
-template <class = void>
-[[nodiscard]] ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                               std::span<const int> predicted) {
+[[nodiscard]] inline ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                                      std::span<const int> predicted) {
   detail::check_labels(labels, predicted, "confusion_matrix");
   std::vector<int> classes(labels.begin(), labels.end());
   classes.insert(classes.end(), predicted.begin(), predicted.end());
@@ -123,8 +119,7 @@ template <class = void>
 
 /// Recall and precision of every class, in the order of the matrix. Throws `std::invalid_argument`
 /// unless the counts are square with one row a class. Cost O(C^2).
-template <class = void>
-[[nodiscard]] std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
+[[nodiscard]] inline std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
   const auto size = static_cast<Eigen::Index>(matrix.classes.size());
   detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
                 "counts", "is ", matrix.counts.rows(), " x ", matrix.counts.cols(),

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/check.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/detail/check.hpp"
 
 /// \file
 /// Rejection: leaving the inputs with the lowest confidence scores undecided.
@@ -38,8 +38,7 @@ struct Rejector {
 /// 0.29 * 100 is 28.999999999999996. To this end a product within four units in the last place
 /// below a whole number counts as that number.
 /// Throws `std::invalid_argument` unless 0 <= rate < 1.
-template <class = void>
-[[nodiscard]] std::size_t rejection_count(double rate, std::size_t count) {
+[[nodiscard]] inline std::size_t rejection_count(double rate, std::size_t count) {
   detail::check(rate >= 0 && rate < 1, "rejection_count", "rate", "is ", rate,
                 ", must be at least 0 and below 1");
   const double product = rate * static_cast<double>(count);
@@ -52,8 +51,7 @@ template <class = void>
 namespace detail {
 
 /// The order in which inputs are rejected: by score, equal scores by index.
-template <class = void>
-[[nodiscard]] std::vector<std::size_t> rejection_order(std::span<const double> scores) {
+[[nodiscard]] inline std::vector<std::size_t> rejection_order(std::span<const double> scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -61,8 +59,7 @@ template <class = void>
   return order;
 }
 
-template <class = void>
-void check_rate(double rate, std::string_view function) {
+inline void check_rate(double rate, std::string_view function) {
   check(rate >= 0 && rate < 1, function, "rate", "is ", rate, ", must be at least 0 and below 1");
 }
 
@@ -72,9 +69,8 @@ void check_rate(double rate, std::string_view function) {
 /// smaller index first.
 /// Throws `std::invalid_argument` if a score is not finite or `count` exceeds their number.
 /// Cost O(n log n).
-template <class = void>
-[[nodiscard]] std::vector<std::size_t> lowest_indices(std::span<const double> scores,
-                                                      std::size_t count) {
+[[nodiscard]] inline std::vector<std::size_t> lowest_indices(std::span<const double> scores,
+                                                             std::size_t count) {
   detail::check_scores(scores, "lowest_indices");
   detail::check(count <= scores.size(), "lowest_indices", "count", "is ", count,
                 ", must be at most the number of scores, ", scores.size());
@@ -86,9 +82,8 @@ template <class = void>
 /// The indices of the floor(rate * n) lowest scores, in the order of `lowest_indices`. How the
 /// product is rounded stands at `rejection_count`.
 /// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1.
-template <class = void>
-[[nodiscard]] std::vector<std::size_t> rejected_indices(std::span<const double> scores,
-                                                        double rate) {
+[[nodiscard]] inline std::vector<std::size_t> rejected_indices(std::span<const double> scores,
+                                                               double rate) {
   detail::check_scores(scores, "rejected_indices");
   detail::check_rate(rate, "rejected_indices");
   return lowest_indices(scores, rejection_count(rate, scores.size()));
@@ -98,8 +93,7 @@ template <class = void>
 /// score that is to be accepted. Inputs that tie with it are all accepted, so that where scores tie
 /// fewer may be rejected than asked for, never more. Minus infinity where none is to be rejected.
 /// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1. Cost O(n).
-template <class = void>
-[[nodiscard]] double threshold_for_rate(std::span<const double> scores, double rate) {
+[[nodiscard]] inline double threshold_for_rate(std::span<const double> scores, double rate) {
   detail::check_scores(scores, "threshold_for_rate");
   detail::check_rate(rate, "threshold_for_rate");
   const std::size_t rejected = rejection_count(rate, scores.size());
@@ -114,8 +108,7 @@ template <class = void>
 
 /// The fraction of these scores that `Rejector{threshold}` rejects; an infinite threshold is fine.
 /// Throws `std::invalid_argument` if a score is not finite or the threshold is NaN. Cost O(n).
-template <class = void>
-[[nodiscard]] double rate_for_threshold(std::span<const double> scores, double threshold) {
+[[nodiscard]] inline double rate_for_threshold(std::span<const double> scores, double threshold) {
   detail::check_scores(scores, "rate_for_threshold");
   detail::check(!std::isnan(threshold), "rate_for_threshold", "threshold", "is ", threshold,
                 ", must be a number");
@@ -143,10 +136,8 @@ struct ErrorThreshold {
 /// error found is that of a choice made on these data: on new data it tends to be higher.
 /// Throws `std::invalid_argument` if a score is not finite, the sizes differ, or unless
 /// 0 <= wanted_error <= 1. Cost O(n log n).
-template <class = void>
-[[nodiscard]] std::optional<ErrorThreshold> threshold_for_error(std::span<const double> scores,
-                                                                const std::vector<bool>& correct,
-                                                                double wanted_error) {
+[[nodiscard]] inline std::optional<ErrorThreshold> threshold_for_error(
+    std::span<const double> scores, const std::vector<bool>& correct, double wanted_error) {
   detail::check_scores(scores, "threshold_for_error");
   detail::check_size("threshold_for_error", "correct", correct.size(), scores.size(),
                      "one per score");

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 /// \file
 /// Confidence scores: one number an input from the outputs of its classes. Rejection sorts by it;
@@ -27,8 +27,7 @@ enum class RejectionScore {
 namespace detail {
 
 /// Throws unless there is a score and all are finite.
-template <class = void>
-void check_scores(std::span<const double> scores, std::string_view function) {
+inline void check_scores(std::span<const double> scores, std::string_view function) {
   check(!scores.empty(), function, "scores", "is empty, must hold at least one score");
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (!std::isfinite(scores[i])) {
@@ -38,9 +37,8 @@ void check_scores(std::span<const double> scores, std::string_view function) {
 }
 
 /// Throws unless there is an input, a class, and every value is finite.
-template <class = void>
-void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& values,
-                           std::string_view function) {
+inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& values,
+                                  std::string_view function) {
   check(values.rows() > 0 && values.cols() > 0, function, "decision_values", "is ", values.rows(),
         " x ", values.cols(), ", must have at least one row (input) and one column (class)");
   for (Eigen::Index j = 0; j < values.cols(); ++j) {
@@ -63,8 +61,7 @@ void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& values,
 /// the score is |d|.
 /// Throws `std::invalid_argument` if there is no row or column or a value is not finite.
 /// Cost O(n C).
-template <class = void>
-[[nodiscard]] std::vector<double> largest_output_scores(
+[[nodiscard]] inline std::vector<double> largest_output_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
   detail::check_decision_values(decision_values, "largest_output_scores");
   std::vector<double> scores(static_cast<std::size_t>(decision_values.rows()));
@@ -84,8 +81,7 @@ template <class = void>
 ///
 /// Shapes, exceptions and cost as for `largest_output_scores`; one column again gives |d|, half the
 /// gap between d and -d, so that both scores of a binary machine are the same number.
-template <class = void>
-[[nodiscard]] std::vector<double> gap_scores(
+[[nodiscard]] inline std::vector<double> gap_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
   detail::check_decision_values(decision_values, "gap_scores");
   std::vector<double> scores(static_cast<std::size_t>(decision_values.rows()));
@@ -104,8 +100,7 @@ template <class = void>
 }
 
 /// The scores of the chosen kind.
-template <class = void>
-[[nodiscard]] std::vector<double> rejection_scores(
+[[nodiscard]] inline std::vector<double> rejection_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, RejectionScore kind) {
   return kind == RejectionScore::largest ? largest_output_scores(decision_values)
                                          : gap_scores(decision_values);

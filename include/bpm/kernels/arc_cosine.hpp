@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 #include "bpm/kernels/kernel.hpp"
 
 namespace bpm {

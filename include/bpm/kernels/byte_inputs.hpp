@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 /// \file

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <utility>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 #include "bpm/kernels/kernel.hpp"
 
 /// \file

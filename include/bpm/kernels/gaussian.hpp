@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 #include "bpm/kernels/kernel.hpp"
 
 namespace bpm {

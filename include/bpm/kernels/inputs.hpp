@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 /// \file
 /// The three kinds of inputs and what the library needs of each: how many there are, one of them,
@@ -80,7 +80,7 @@ struct InputTraits<I> {
   static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
     Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
     for (Eigen::Index i = 0; i < result.rows(); ++i) {
-      result.row(i) = inputs.row(chosen.data()[i]);
+      result.row(i) = inputs.row(chosen[i]);
     }
     return result;
   }
@@ -97,7 +97,7 @@ struct InputTraits<I> {
     Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
     for (Eigen::Index i = 0; i < result.rows(); ++i) {
       result.startVec(i);
-      for (typename I::InnerIterator entry(inputs, chosen.data()[i]); entry; ++entry) {
+      for (typename I::InnerIterator entry(inputs, chosen[i]); entry; ++entry) {
         result.insertBack(i, entry.col()) = entry.value();
       }
     }

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/kernels/blocks.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/kernel_values/blocks.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fitted_bayes_point_machine.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
-#include "bpm/progress/observer.hpp"
-#include "bpm/samplers/permuted_perceptron.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
 namespace bpm {
 

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
-#include "bpm/machine/detail/fitted_core.hpp"
-#include "bpm/machine/detail/labels.hpp"
-#include "bpm/progress/observer.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/machine/fitted_core.hpp"
+#include "bpm/machine/labels.hpp"
 
 namespace bpm {
 
@@ -50,7 +50,7 @@ class FittedBayesPointMachine {
   [[nodiscard]] std::vector<int> labels_of(const Eigen::VectorXd& decision_values) const {
     std::vector<int> labels(static_cast<std::size_t>(decision_values.size()));
     for (Eigen::Index i = 0; i < decision_values.size(); ++i) {
-      labels.data()[i] = decision_values[i] > 0 ? positive_class() : negative_class();
+      labels[i] = decision_values[i] > 0 ? positive_class() : negative_class();
     }
     return labels;
   }
@@ -94,7 +94,7 @@ class FittedBayesPointMachine {
                        votes.size(), "one per input");
     double error = 0;
     for (Eigen::Index i = 0; i < votes.size(); ++i) {
-      const int label = labels.data()[i];
+      const int label = labels[i];
       error += label == positive_class() ? 1 - votes[i] : label == negative_class() ? votes[i] : 1;
     }
     return error / static_cast<double>(std::max<Eigen::Index>(1, votes.size()));

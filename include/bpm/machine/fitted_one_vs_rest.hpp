@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
-#include "bpm/machine/detail/fitted_core.hpp"
-#include "bpm/machine/detail/labels.hpp"
-#include "bpm/progress/observer.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/machine/fitted_core.hpp"
+#include "bpm/machine/labels.hpp"
 
 namespace bpm {
 
@@ -52,7 +52,7 @@ class FittedOneVsRest {
                        classes().size(), "columns: one per class");
     std::vector<int> labels(static_cast<std::size_t>(decision_values.rows()));
     for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-      labels.data()[i] = classes().data()[largest(decision_values, i, 0)];
+      labels[i] = classes().data()[largest(decision_values, i, 0)];
     }
     return labels;
   }
@@ -85,7 +85,7 @@ class FittedOneVsRest {
                        "one per input");
     double error = 0;
     for (Eigen::Index i = 0; i < votes.rows(); ++i) {
-      const auto found = std::find(classes().begin(), classes().end(), labels.data()[i]);
+      const auto found = std::find(classes().begin(), classes().end(), labels[i]);
       error += found == classes().end() ? 1 : 1 - votes(i, found - classes().begin());
     }
     return error / static_cast<double>(std::max<Eigen::Index>(1, votes.rows()));
@@ -109,8 +109,8 @@ class FittedOneVsRest {
     for (Eigen::Index i = 0; i < result.rows(); ++i) {
       for (std::size_t c = 0; c < logs.size(); ++c) {
         const auto column = static_cast<Eigen::Index>(c);
-        logs.data()[c] = log_positive_probability(
-            moments.mean(i, column), moments.variance(i, column), core_.posterior(c).noise);
+        logs[c] = log_positive_probability(moments.mean(i, column), moments.variance(i, column),
+                                           core_.posterior(c).noise);
       }
       const double largest_log = *std::max_element(logs.begin(), logs.end());
       double sum = 0;
@@ -119,7 +119,7 @@ class FittedOneVsRest {
         sum += value;
       }
       for (std::size_t c = 0; c < logs.size(); ++c) {
-        result(i, static_cast<Eigen::Index>(c)) = logs.data()[c] / sum;
+        result(i, static_cast<Eigen::Index>(c)) = logs[c] / sum;
       }
     }
     return result;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/detail/labels.hpp"
 #include "bpm/machine/fitted_one_vs_rest.hpp"
+#include "bpm/machine/labels.hpp"
 
 namespace bpm {
 

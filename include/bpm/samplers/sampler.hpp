@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "bpm/core/progress.hpp"
+#include "bpm/core/random/streams.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/progress/observer.hpp"
-#include "bpm/random/streams.hpp"
-#include "bpm/samplers/chain_report.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {

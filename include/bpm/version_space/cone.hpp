@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "bpm/detail/buffer.hpp"
-#include "bpm/detail/check.hpp"
-#include "bpm/detail/row_products.hpp"
-#include "bpm/detail/vector_ops.hpp"
+#include "bpm/core/buffer.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/vector_ops.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/row_products.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/prepared_inputs.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -38,7 +38,6 @@ class Cone {
  public:
   /// From a factor of S and the labels. \throws std::invalid_argument if sizes disagree, or if the
   /// factor has rank 0 (S = 0).
-  template <class = void>
   Cone(const KernelFactor& factor, std::span<const signed char> labels)
       : points_(static_cast<std::ptrdiff_t>(factor.factor.rows())),
         rank_(static_cast<std::ptrdiff_t>(factor.factor.cols())),
@@ -54,10 +53,10 @@ class Cone {
     for (std::ptrdiff_t i = 0; i < points_; ++i) {
       double* row = rows_.data() + i * stride_;
       for (std::ptrdiff_t k = 0; k < stride_; ++k) {
-        row[k] = k < rank_ ? labels_.data()[i] * values[k * points_ + i] : 0.0;
+        row[k] = k < rank_ ? labels_[i] * values[k * points_ + i] : 0.0;
       }
       row_pointers_.push_back(row);
-      norms_.data()[i] = std::sqrt(detail::dot(row, row, stride_));
+      norms_[i] = std::sqrt(detail::dot(row, row, stride_));
     }
   }
 
@@ -74,18 +73,17 @@ class Cone {
   /// Largest diagonal entry of S - L L' over that of S.
   [[nodiscard]] double residual() const noexcept { return residual_; }
   [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }
-  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_.data()[i]; }
+  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
 
   /// s_i, `stride()` long, zeros from `rank()` on.
   [[nodiscard]] const double* row(std::ptrdiff_t i) const noexcept {
     return rows_.data() + i * stride_;
   }
   /// norm(s_i).
-  [[nodiscard]] double row_norm(std::ptrdiff_t i) const noexcept { return norms_.data()[i]; }
+  [[nodiscard]] double row_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
 
   /// Makes the m x m matrix of <s_i, s_j> that a billiard or single-input steps add rows of.
   /// Cost: m^2 r multiply-adds.
-  template <class = void>
   void form_products() {
     if (products_.size() > 0) {
       return;
@@ -106,13 +104,11 @@ class Cone {
   }
 
   /// d_i = <s_i, x> for all points. `x` is `stride()` long. Cost: m r.
-  template <class = void>
   void outputs(const double* x, double* d) const {
     detail::row_products<detail::ProductTerm, double>(&x, 1, row_pointers_.data(), points_, stride_,
                                                       d, points_);
   }
   /// The same for `count` vectors, one every `stride()` in `x`; outputs one every `ld` in `d`.
-  template <class = void>
   void outputs(const double* x, std::ptrdiff_t count, double* d, std::ptrdiff_t ld) const {
     std::vector<const double*> vectors;
     for (std::ptrdiff_t k = 0; k < count; ++k) vectors.push_back(x + k * stride_);
@@ -120,7 +116,6 @@ class Cone {
                                                       points_, stride_, d, ld);
   }
   /// The same for vectors anywhere: the rows are read once for all of them.
-  template <class = void>
   void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const {
     detail::row_products<detail::ProductTerm, double>(
         vectors.data(), std::ssize(vectors), row_pointers_.data(), points_, stride_, d, ld);
@@ -135,7 +130,6 @@ class Cone {
 
   /// Coordinates of w = sum_i alpha_i phi(x_i), projected to the span of the pivots.
   /// \throws std::invalid_argument unless there is a coefficient a point.
-  template <class = void>
   [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const {
     detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_,
                        "one per training point");
@@ -149,13 +143,12 @@ class Cone {
   /// Adds `scale` times the dual coefficients of x, which stand on the pivots, to `alpha` (m long):
   /// the solution of L_p' alpha_p = x by substitution. On a near-singular S they are large, up to
   /// norm(x) over the square root of the factor's tolerance. Cost: r^2 / 2.
-  template <class = void>
   void add_dual_coefficients(const double* x, double scale, double* alpha) const {
     std::vector<double> rest(x, x + stride_);
     for (std::ptrdiff_t a = rank_ - 1; a >= 0; --a) {
-      const std::ptrdiff_t point = pivots_.data()[a];
+      const std::ptrdiff_t point = pivots_[a];
       const double* s = row(point);
-      const double weight = rest.data()[a] / s[a];
+      const double weight = rest[a] / s[a];
       detail::add_scaled(rest.data(), -weight, s, a);
       alpha[point] += scale * label(point) * weight;
     }
@@ -190,13 +183,13 @@ class UnitDiagonal {
   UnitDiagonal(const Space& space, std::span<const double> norms) : space_(space), norms_(norms) {}
 
   [[nodiscard]] std::ptrdiff_t size() const { return space_.size(); }
-  [[nodiscard]] double diagonal(std::ptrdiff_t i) const { return norms_.data()[i] > 0 ? 1.0 : 0.0; }
+  [[nodiscard]] double diagonal(std::ptrdiff_t i) const { return norms_[i] > 0 ? 1.0 : 0.0; }
   void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs,
                BlockScratch<Scalar>& scratch) const {
     std::vector<double> row(outputs.size(), 0.0);
-    space_.add_row(i, 1 / norms_.data()[i], row, scratch);
+    space_.add_row(i, 1 / norms_[i], row, scratch);
     for (std::size_t j = 0; j < row.size(); ++j) {
-      if (norms_[j] > 0) outputs[j] += scale * row.data()[j] / norms_[j];
+      if (norms_[j] > 0) outputs[j] += scale * row[j] / norms_[j];
     }
   }
 
@@ -233,7 +226,7 @@ template <VersionSpace Space>
                 factor.residual, " of a point's k(x, x) + lambda; no kernel gives such values");
   for (Eigen::Index k = 0; k < factor.factor.cols(); ++k) {
     for (Eigen::Index i = 0; i < factor.factor.rows(); ++i) {
-      factor.factor(i, k) *= norms.data()[i];
+      factor.factor(i, k) *= norms[i];
     }
   }
   return Cone(factor, labels);

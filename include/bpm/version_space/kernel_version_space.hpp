@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
-#include "bpm/detail/dependent.hpp"
-#include "bpm/detail/multiply_add.hpp"
-#include "bpm/gram/gram.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/multiply_add.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -69,7 +68,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
 
   [[nodiscard]] const Gram& gram() const noexcept { return *gram_; }
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return gram_->size(); }
-  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_.data()[i]; }
+  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
   [[nodiscard]] double lambda(std::ptrdiff_t i) const noexcept {
     return lambda_ ? lambda_->data()[i] : 0.0;
   }
@@ -112,7 +111,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
     for (std::size_t j = 0; j < outputs.size(); ++j) {
       outputs[j] = detail::multiply_add(scale, static_cast<double>(values[j]), outputs[j]);
     }
-    outputs.data()[i] += scale * lambda(i);
+    outputs[i] += scale * lambda(i);
   }
 
   /// (K + diag(lambda)) coefficients, m x n. Only rows of points with a coefficient are read.
@@ -122,8 +121,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
                                         Scratch& scratch) const {
     detail::check_size("KernelVersionSpace::outputs", "coefficients", coefficients.rows(), size(),
                        "rows: one per training point");
-    using Real = typename detail::Dependent<Derived>::Double;
-    using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+    using Matrix = Eigen::MatrixXd;
     Matrix result = Matrix::Zero(size(), coefficients.cols());
     if (coefficients.cols() == 0) {
       return result;
@@ -144,7 +142,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
       block(rows, everyone, values.data(), size(), scratch);
       for (std::size_t a = 0; a < rows.size(); ++a) {
         result.noalias() +=
-            values.row(static_cast<Eigen::Index>(a)).template cast<Real>().transpose() *
+            values.row(static_cast<Eigen::Index>(a)).template cast<double>().transpose() *
             coefficients.row(rows[a]);
       }
     }

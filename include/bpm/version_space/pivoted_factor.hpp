@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
-#include "bpm/detail/dependent.hpp"
-#include "bpm/kernels/prepared_inputs.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {
@@ -29,9 +28,8 @@ template <class Space>
 [[nodiscard]] KernelFactor pivoted_factor(const Space& space, double tolerance) {
   detail::check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
                 ", must lie between 0 and 1");
-  using Vector = Eigen::Matrix<typename detail::Dependent<Space>::Double, Eigen::Dynamic, 1>;
-  using Matrix =
-      Eigen::Matrix<typename detail::Dependent<Space>::Double, Eigen::Dynamic, Eigen::Dynamic>;
+  using Vector = Eigen::VectorXd;
+  using Matrix = Eigen::MatrixXd;
   const Eigen::Index m = space.size();
   Vector remaining(m);
   for (Eigen::Index i = 0; i < m; ++i) remaining[i] = space.diagonal(i);

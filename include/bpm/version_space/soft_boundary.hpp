@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/detail/check.hpp"
+#include "bpm/core/check.hpp"
 
 namespace bpm {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/prepared_inputs.hpp"
 
 namespace bpm {
 

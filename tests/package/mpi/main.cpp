@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Started without mpirun: a job of one rank.
-#include <bpm/distributed/communicator.hpp>
-#include <bpm/distributed/mpi_session.hpp>
+#include <bpm/cluster/communicator.hpp>
+#include <bpm/cluster/mpi_session.hpp>
 
 int main() {
   const bpm::MpiSession mpi;

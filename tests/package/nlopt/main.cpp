@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bpm/selection/nlopt_search.hpp>
+#include <bpm/gaussian_process/selection/nlopt_search.hpp>
 
 #include <vector>
 

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#include "training.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "bpm/core/parallel.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "common/digest.hpp"
+#include "common/machine_info.hpp"
+#ifdef BPM_CLUSTER_MPI
+#include "bpm/cluster/communicator.hpp"
+#include "bpm/cluster/distributed_perceptron.hpp"
+#include "bpm/cluster/sharded_one_vs_rest.hpp"
+#else
+#include "bpm/storage/checkpointed_perceptron.hpp"
+#endif
+
+namespace bpm_examples {
+
+namespace {
+
+/// Calls `body(inputs, test_inputs, kernel)` with the digits and the kernel (<x, x'> + 1)^5 of
+/// pixels / 255 in the form that --input asks for.
+template <class Body>
+auto with_inputs(const ClusterOptions& options, const Digits& digits, Eigen::Index begin,
+                 Eigen::Index count, Body&& body) {
+  const auto rows = digits.train.inputs.middleRows(begin, count);
+  if (options.input == "byte") {
+    const bpm::RowMatrix<std::uint8_t> train = rows;
+    const bpm::RowMatrix<std::uint8_t> test = digits.test.inputs;
+    return body(train, test, bpm::Polynomial(5, 1.0 / 65025, 1));
+  }
+  const bpm::RowMatrix<float> train = rows.template cast<float>() / 255.0F;
+  const bpm::RowMatrix<float> test = digits.test.inputs.template cast<float>() / 255.0F;
+  return body(train, test, bpm::Polynomial(5, 1, 1));
+}
+
+/// Kernel values are computed when needed: on a cluster nobody should compute all of them alone.
+template <class Kernel, class Sampler>
+auto windowed_machine(const Kernel& kernel, const Sampler& sampler, const ClusterOptions& options) {
+  bpm::FitSettings settings;
+  settings.seed = options.common.seed;
+  settings.threads = static_cast<unsigned>(options.common.threads);
+  settings.memory = std::numeric_limits<std::size_t>::max();
+  settings.strategy = bpm::Strategy::windowed;
+  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings));
+}
+
+template <class Fitted>
+void describe(const Fitted& fitted, ClusterRun& run) {
+  const bpm::SamplerReport& report = fitted.report();
+  run.draws = report.draws;
+  run.kernel_evaluations = report.kernel_evaluations;
+  run.mistakes = report.mistakes;
+  run.passes_mean = static_cast<double>(report.passes) /
+                    static_cast<double>(report.draws * fitted.classes().size());
+  run.support = fitted.support().size();
+  std::vector<Coefficient> coefficients;
+  for (std::size_t s = 0; s < fitted.support().size(); ++s) {
+    for (std::size_t c = 0; c < fitted.classes().size(); ++c) {
+      coefficients.push_back(
+          {fitted.classes()[c], fitted.support()[s],
+           fitted.coefficients()(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(c))});
+    }
+  }
+  run.model_digest = model_digest(std::move(coefficients));
+}
+
+}  // namespace
+
+ClusterRun train_on_cluster(const ClusterOptions& options, const ClusterJob& job,
+                            const Digits& digits,
+                            const std::function<bool(const bpm::Progress&)>& progress) {
+  const Eigen::Index m = digits.train.inputs.rows();
+  const Eigen::Index begin = options.sharded ? m * job.rank() / job.size() : 0;
+  const Eigen::Index end = options.sharded ? m * (job.rank() + 1) / job.size() : m;
+  const auto labels =
+      std::span<const int>(digits.train.labels)
+          .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  return with_inputs(
+      options, digits, begin, end - begin,
+      [&](const auto& inputs, const auto& test, const auto& kernel) {
+        ClusterRun run;
+        WallTimer timer;
+        const auto finish = [&](const auto& fitted) {
+          run.train_seconds = timer.restart();
+          describe(fitted, run);
+          if (job.rank() == 0) {
+            timer.restart();
+            run.test_error_percent =
+                100 * bpm::error_rate(digits.test.labels, fitted.predict(test));
+            run.predict_seconds = timer.seconds();
+          }
+        };
+        const bpm::PermutedPerceptron draws{.draws = options.draws};
+#ifdef BPM_CLUSTER_MPI
+        if (options.sharded) {
+          bpm::FitSettings settings;
+          settings.seed = options.common.seed;
+          settings.threads = static_cast<unsigned>(options.common.threads);
+          finish(bpm::ShardedOneVsRest(kernel, draws, settings).fit(inputs, labels, progress));
+        } else {
+          const bpm::DistributedPerceptron sampler{draws, MPI_COMM_WORLD, options.checkpoint};
+          finish(windowed_machine(kernel, sampler, options).fit(inputs, labels, progress));
+        }
+#else
+        if (!options.checkpoint.empty()) {
+          const bpm::CheckpointedPerceptron sampler{draws, options.checkpoint};
+          finish(windowed_machine(kernel, sampler, options).fit(inputs, labels, progress));
+        } else {
+          finish(windowed_machine(kernel, draws, options).fit(inputs, labels, progress));
+        }
+#endif
+        return run;
+      });
+}
+
+LoadSample sample_load(const ClusterOptions& options, const Digits& digits, Eigen::Index points) {
+  return with_inputs(
+      options, digits, 0, points,
+      [&](const auto& inputs, const auto& /*test*/, const auto& kernel) {
+        const bpm::PermutedPerceptron sampler{.draws = 1};
+        const auto fitted = windowed_machine(kernel, sampler, options)
+                                .fit(inputs, std::span<const int>(digits.train.labels)
+                                                 .first(static_cast<std::size_t>(points)));
+        const auto m = static_cast<double>(points);
+        return LoadSample{m, static_cast<double>(fitted.report().kernel_evaluations) / m};
+      });
+}
+
+MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job,
+                            const Digits& digits) {
+  MeasuredRates measured;
+  const Eigen::Index count = std::min<Eigen::Index>(digits.train.inputs.rows(), 4096);
+#ifdef BPM_CLUSTER_MPI
+  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  const auto meet = [&] { static_cast<void>(ranks.all_gather(0)); };
+#else
+  const auto meet = [] {};
+#endif
+  with_inputs(
+      options, digits, 0, count, [&](const auto& inputs, const auto& /*test*/, const auto& kernel) {
+        using I = std::remove_cvref_t<decltype(inputs)>;
+        using Scalar = bpm::kernel_scalar_t<I>;
+        const bpm::PreparedInputs<I> prepared(inputs);
+        constexpr std::ptrdiff_t height = 240;
+        constexpr std::ptrdiff_t width = 256;
+        std::vector<bpm::PointIndex> all(static_cast<std::size_t>(count));
+        std::iota(all.begin(), all.end(), 0);
+        const auto rows = std::span<const bpm::PointIndex>(all).first(
+            static_cast<std::size_t>(std::min(height, count)));
+        const auto threads = static_cast<unsigned>(options.common.threads);
+        std::vector<std::uint64_t> values(threads, 0);
+        meet();
+        const WallTimer timer;
+        bpm::detail::parallel_for(threads, threads, [&](unsigned worker, std::ptrdiff_t) {
+          bpm::BlockScratch<Scalar> scratch;
+          std::vector<Scalar> block(static_cast<std::size_t>(height * width));
+          for (std::ptrdiff_t from = 0; timer.seconds() < 0.5; from += width) {
+            if (from + width > count) from = 0;
+            const auto cols = std::span<const bpm::PointIndex>(all).subspan(
+                static_cast<std::size_t>(from),
+                static_cast<std::size_t>(std::min(width, count - from)));
+            bpm::kernel_block(kernel, prepared, rows, prepared, cols, block.data(),
+                              std::ssize(cols), scratch);
+          }
+          values[worker] = scratch.evaluations;
+        });
+        measured.rates.kernel_values_per_second =
+            static_cast<double>(std::accumulate(values.begin(), values.end(), std::uint64_t{0})) /
+            timer.seconds();
+        return 0;
+      });
+  {
+    std::vector<double> outputs(256, 0.0);
+    std::vector<float> row(256, 1.0F);
+    meet();
+    const WallTimer timer;
+    double additions = 0;
+    while (timer.seconds() < 0.1) {
+      for (int repeat = 0; repeat < 1000; ++repeat) {
+        for (std::size_t j = 0; j < outputs.size(); ++j) {
+          outputs[j] += 1.0 * static_cast<double>(row[j]);
+        }
+        row[static_cast<std::size_t>(repeat) % 256] += static_cast<float>(outputs[0] > 1e300);
+      }
+      additions += 1000.0 * 256;
+    }
+    measured.rates.additions_per_second =
+        additions / timer.seconds() * static_cast<double>(options.common.threads);
+  }
+  {
+    std::vector<bpm::PointIndex> order(1'000'000);
+    bpm::RandomEngine engine(1);
+    meet();
+    const WallTimer timer;
+    bpm::random_permutation(std::span(order), engine);
+    measured.rates.shuffle_seconds_per_point = timer.seconds() / static_cast<double>(order.size());
+  }
+#ifdef BPM_CLUSTER_MPI
+  if (job.size() > 1) {
+    const auto ping_pong = [&](std::size_t numbers, int times) {
+      std::vector<double> values(numbers, 1.0);
+      meet();
+      const WallTimer timer;
+      for (int i = 0; i < times && job.rank() < 2; ++i) {
+        if (job.rank() == 0) ranks.send(values, 1);
+        if (job.rank() == 0) ranks.receive(values, 1);
+        if (job.rank() == 1) ranks.receive(values, 0);
+        if (job.rank() == 1) ranks.send(values, 0);
+      }
+      const double seconds = timer.seconds() / (2 * times);
+      meet();
+      return seconds;
+    };
+    static_cast<void>(ping_pong(1, 50));
+    double latency = ping_pong(1, 500);
+    double slope = ping_pong(1 << 20, 10) / (8.0 * (1 << 20));
+    std::array<double, 2> both{latency, slope};
+    ranks.broadcast(std::span<double>(both), 0);
+    measured.rates.latency_seconds = both[0];
+    measured.rates.bytes_per_second = 1 / both[1];
+    measured.messages_measured = true;
+    // The slowest rank is waited for.
+    const auto slowest = ranks.smallest(std::array<std::int64_t, 2>{
+        static_cast<std::int64_t>(measured.rates.kernel_values_per_second),
+        static_cast<std::int64_t>(measured.rates.additions_per_second)});
+    measured.rates.kernel_values_per_second = static_cast<double>(slowest[0]);
+    measured.rates.additions_per_second = static_cast<double>(slowest[1]);
+  }
+#else
+  static_cast<void>(job);
+#endif
+  return measured;
+}
+
+}  // namespace bpm_examples

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bpm/cluster/mpi_header.hpp"
+#include "bpm/core/check.hpp"
+
+namespace bpm {
+
+/// A communicator of MPI as the library uses it: collective operations on spans and vectors, whose
+/// waits leave the processor to whoever has work. Messages do not mix with those of the
+/// communicator that it is made of.
+///
+/// Every function that is called collective must be called by all ranks, in the same order. Errors
+/// of MPI itself end the job, as is MPI's default.
+class Communicator {
+ public:
+  /// Collective. \throws std::invalid_argument where MPI is not running.
+  explicit Communicator(MPI_Comm parent) {
+    int running = 0;
+    int over = 0;
+    MPI_Initialized(&running);
+    MPI_Finalized(&over);
+    detail::check(running != 0 && over == 0, "Communicator", "communicator",
+                  "is of an MPI that is not running: make an MpiSession first");
+    detail::check(parent != MPI_COMM_NULL, "Communicator", "communicator", "is MPI_COMM_NULL");
+    MPI_Comm_dup(parent, &own_);
+    MPI_Comm_rank(own_, &rank_);
+    MPI_Comm_size(own_, &size_);
+  }
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator() {
+    // Where one rank alone is unwinding, the others do not come to free it.
+    if (std::uncaught_exceptions() == 0) MPI_Comm_free(&own_);
+  }
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] MPI_Comm get() const noexcept { return own_; }
+
+  /// Waits for a request, first with the processor in hand, then asleep more and more.
+  static void wait(MPI_Request& request) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::microseconds longest{500};
+    const auto start = Clock::now();
+    std::chrono::microseconds nap{20};
+    int done = 0;
+    while (true) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (done != 0) return;
+      if (Clock::now() - start < std::chrono::microseconds(100)) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(nap);
+        nap = std::min(2 * nap, longest);
+      }
+    }
+  }
+
+  /// Collective: all ranks' values, by rank.
+  template <class T>
+  [[nodiscard]] std::vector<T> all_gather(const T& mine) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> all(static_cast<std::size_t>(size_));
+    MPI_Request request{};
+    MPI_Iallgather(&mine, int{sizeof(T)}, MPI_BYTE, all.data(), int{sizeof(T)}, MPI_BYTE, own_,
+                   &request);
+    wait(request);
+    return all;
+  }
+
+  /// Collective: the ranks' sequences one after the other; `counts`, where given, gets their
+  /// lengths.
+  template <class T>
+  [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine,
+                                              std::vector<std::size_t>* counts = nullptr) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<std::size_t> lengths;
+    std::vector<T> all;
+    gather_items(mine.data(), mine.size(), sizeof(T), lengths, [&](std::size_t total) {
+      all.resize(total);
+      return all.data();
+    });
+    if (counts != nullptr) *counts = std::move(lengths);
+    return all;
+  }
+
+  /// Collective: the same for items of `item` bytes, `count` of them; `room(n)` gives memory for
+  /// all n of them.
+  template <class Room>
+  void gather_items(const void* mine, std::size_t count, std::size_t item,
+                    std::vector<std::size_t>& lengths, Room&& room) const {
+    lengths = all_gather(count);
+    std::vector<int> sizes;
+    std::vector<int> places;
+    std::uint64_t total = 0;
+    for (const std::size_t length : lengths) {
+      places.push_back(count_of(total));
+      sizes.push_back(count_of(length));
+      total += length;
+    }
+    MPI_Datatype type{};
+    MPI_Type_contiguous(count_of(item), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Request request{};
+    MPI_Iallgatherv(mine, count_of(count), type, room(total), sizes.data(), places.data(), type,
+                    own_, &request);
+    wait(request);
+    MPI_Type_free(&type);
+  }
+
+  /// Collective: the bytes of all ranks, one after the other, on `root`; empty elsewhere.
+  [[nodiscard]] std::vector<std::byte> gather_bytes(std::span<const std::byte> mine, int root,
+                                                    std::vector<std::size_t>& starts) const {
+    const int size = count_of(mine.size());
+    std::vector<int> sizes(static_cast<std::size_t>(size_));
+    MPI_Request request{};
+    MPI_Igather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, root, own_, &request);
+    wait(request);
+    std::vector<int> places;
+    std::uint64_t total = 0;
+    starts.clear();
+    for (const int other : sizes) {
+      places.push_back(count_of(total));
+      starts.push_back(total);
+      total += rank_ == root ? static_cast<std::uint64_t>(other) : 0;
+    }
+    std::vector<std::byte> all(total);
+    MPI_Igatherv(mine.data(), size, MPI_BYTE, all.data(), sizes.data(), places.data(), MPI_BYTE,
+                 root, own_, &request);
+    wait(request);
+    return all;
+  }
+
+  /// Sends numbers to one rank, or waits for them from one.
+  void send(std::span<const double> values, int to) const {
+    MPI_Request request{};
+    MPI_Isend(values.data(), count_of(values.size()), MPI_DOUBLE, to, 0, own_, &request);
+    wait(request);
+  }
+  void receive(std::span<double> values, int from) const {
+    MPI_Request request{};
+    MPI_Irecv(values.data(), count_of(values.size()), MPI_DOUBLE, from, 0, own_, &request);
+    wait(request);
+  }
+
+  /// Collective: what `root` holds, on all ranks. Sizes must agree.
+  template <class T>
+  void broadcast(std::span<T> values, int root) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    constexpr std::size_t most = std::size_t{1} << 30U;
+    auto* bytes = reinterpret_cast<std::byte*>(values.data());
+    for (std::size_t left = values.size_bytes(); left > 0;) {
+      const std::size_t now = std::min(left, most);
+      MPI_Request request{};
+      MPI_Ibcast(bytes, static_cast<int>(now), MPI_BYTE, root, own_, &request);
+      wait(request);
+      bytes += now;
+      left -= now;
+    }
+  }
+
+  /// Collective: the text that `root` has.
+  [[nodiscard]] std::string broadcast_text(std::string text, int root) const {
+    std::uint64_t size = text.size();
+    broadcast(std::span(&size, 1), root);
+    text.resize(size);
+    broadcast(std::span(text.data(), text.size()), root);
+    return text;
+  }
+
+  /// Collective: rank r sends `counts[q]` numbers to rank q, in order of q; what comes, by sender.
+  [[nodiscard]] std::vector<double> exchange(std::span<const double> send,
+                                             const std::vector<int>& send_counts,
+                                             const std::vector<int>& receive_counts) const {
+    const auto places = [](const std::vector<int>& counts) {
+      std::vector<int> result;
+      std::uint64_t sum = 0;
+      for (const int count : counts) {
+        result.push_back(count_of(sum));
+        sum += static_cast<std::uint64_t>(count);
+      }
+      static_cast<void>(count_of(sum));
+      return std::pair(result, sum);
+    };
+    const auto [send_places, sent] = places(send_counts);
+    const auto [receive_places, received] = places(receive_counts);
+    std::vector<double> result(received);
+    MPI_Request request{};
+    MPI_Ialltoallv(send.data(), send_counts.data(), send_places.data(), MPI_DOUBLE, result.data(),
+                   receive_counts.data(), receive_places.data(), MPI_DOUBLE, own_, &request);
+    wait(request);
+    return result;
+  }
+
+  /// Collective: sums over the ranks, entry by entry.
+  template <std::size_t N>
+  [[nodiscard]] std::array<double, N> sum(const std::array<double, N>& mine) const {
+    std::array<double, N> all{};
+    MPI_Request request{};
+    MPI_Iallreduce(mine.data(), all.data(), int{N}, MPI_DOUBLE, MPI_SUM, own_, &request);
+    wait(request);
+    return all;
+  }
+  template <std::size_t N>
+  [[nodiscard]] std::array<std::int64_t, N> smallest(
+      const std::array<std::int64_t, N>& mine) const {
+    std::array<std::int64_t, N> all{};
+    MPI_Request request{};
+    MPI_Iallreduce(mine.data(), all.data(), int{N}, MPI_INT64_T, MPI_MIN, own_, &request);
+    wait(request);
+    return all;
+  }
+
+  /// A count as MPI takes it. \throws std::length_error if it takes no such count.
+  [[nodiscard]] static int count_of(std::uint64_t count) {
+    if (count > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+      throw std::length_error(
+          detail::join("Communicator: a message of ", count, " items is too long for MPI"));
+    }
+    return static_cast<int>(count);
+  }
+
+ private:
+  MPI_Comm own_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace bpm

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "bpm/core/check.hpp"
+
+/// \file
+/// What training takes on 1 to 1000 ranks, predicted from operations, latency and bandwidth. Needs
+/// no MPI.
+
+namespace bpm {
+
+/// What one rank can do, and what a message costs. Measure them on the machine in question.
+struct ClusterRates {
+  double kernel_values_per_second = 1e9;    ///< Of one rank with its threads, at the load's inputs.
+  double additions_per_second = 2e9;        ///< outputs += row, in cache, of one rank.
+  double shuffle_seconds_per_point = 1e-8;  ///< Making a random order.
+  double latency_seconds = 2e-6;            ///< Of a message.
+  double bytes_per_second = 1e10;           ///< Of a message, of one rank.
+};
+
+/// Permuted perceptrons on m points, C classes in step. The counts per draw come from a run of
+/// another size, see `scaled_to`.
+struct TrainingLoad {
+  double points = 60'000;
+  double input_bytes = 784;  ///< Of one input, as it is kept and sent.
+  double classes = 10;
+  double draws = 10;
+  double events_per_draw = 11'000;   ///< Points at which some class errs, every time counted.
+  double updates_per_draw = 13'000;  ///< Mistakes, of all classes.
+  double passes = 20;                ///< Until the last class makes no mistake.
+  double event_exponent = 0.6;       ///< events ~ m^this: measure it.
+  /// Events of c classes alone ~ (c / C)^this of those of all, which share many.
+  double class_exponent = 0.8;
+
+  /// The same load with another number of points.
+  [[nodiscard]] TrainingLoad scaled_to(double other_points) const {
+    TrainingLoad load = *this;
+    const double factor = std::pow(other_points / points, event_exponent);
+    load.points = other_points;
+    load.events_per_draw *= factor;
+    load.updates_per_draw *= factor;
+    return load;
+  }
+};
+
+struct CostPrediction {
+  double seconds = 0;            ///< All of the following.
+  double kernel_seconds = 0;     ///< Kernel values.
+  double addition_seconds = 0;   ///< outputs += row.
+  double order_seconds = 0;      ///< Random orders.
+  double latency_seconds = 0;    ///< Messages: how many,
+  double bandwidth_seconds = 0;  ///< and how long.
+  double bytes_per_rank = 0;     ///< Memory, inputs included.
+  double busy_ranks = 1;         ///< Ranks that have work.
+
+  void add_up() {
+    seconds =
+        kernel_seconds + addition_seconds + order_seconds + latency_seconds + bandwidth_seconds;
+  }
+};
+
+/// Points that one rank visits at a time where points are sharded.
+[[nodiscard]] inline std::ptrdiff_t default_group(int ranks) {
+  return std::clamp<std::ptrdiff_t>(std::ptrdiff_t{256} * ranks, 256, 16384);
+}
+
+namespace detail {
+
+inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& load, double ranks,
+                                 const char* function) {
+  const auto positive = [&](double value, const char* name) {
+    check(std::isfinite(value) && value > 0, function, name, "is ", value,
+          ", must be positive and finite");
+  };
+  positive(rates.kernel_values_per_second, "kernel_values_per_second");
+  positive(rates.additions_per_second, "additions_per_second");
+  positive(rates.bytes_per_second, "bytes_per_second");
+  positive(load.points, "points");
+  positive(load.classes, "classes");
+  positive(load.draws, "draws");
+  positive(load.events_per_draw, "events_per_draw");
+  const auto not_negative = [&](double value, const char* name) {
+    check(std::isfinite(value) && value >= 0, function, name, "is ", value,
+          ", must be finite and not negative");
+  };
+  not_negative(rates.shuffle_seconds_per_point, "shuffle_seconds_per_point");
+  not_negative(rates.latency_seconds, "latency_seconds");
+  not_negative(load.input_bytes, "input_bytes");
+  not_negative(load.updates_per_draw, "updates_per_draw");
+  not_negative(load.passes, "passes");
+  not_negative(load.class_exponent, "class_exponent");
+  check(std::isfinite(ranks) && ranks >= 1, function, "ranks", "is ", ranks,
+        ", must be finite and 1 or more");
+}
+
+}  // namespace detail
+
+/// Draws spread over ranks (`DistributedPerceptron`), windowed evaluation. With N draws, R ranks,
+/// E events and U updates a draw, v kernel values and a additions a second, latency l, bandwidth b:
+///
+///     rounds   = ceil(N / R)
+///     kernel   = (rounds E + 20) m / v        the 20 m are the digest of the data
+///     addition = rounds U m / a
+///     latency  = l (rounds (C (R - 1) + 3 log2 R) + 2 C log2 R)
+///     bytes    = 8 C m (rounds + 1) (R - 1) / R + 12 N U
+///
+/// Where R > N each draw is shared by g = min(C, floor(R / N)) ranks of ceil(C / g) = c classes:
+/// E (c / C)^class_exponent and U c / C in the place of E and U. On one rank nothing is sent.
+/// \throws std::invalid_argument on rates or sizes that are not positive.
+[[nodiscard]] inline CostPrediction predict_spread_draws(const ClusterRates& rates,
+                                                         const TrainingLoad& load, double ranks) {
+  detail::check_cost_arguments(rates, load, ranks, "predict_spread_draws");
+  const double m = load.points;
+  const double rounds = std::ceil(load.draws / ranks);
+  const double sharers = std::min(load.classes, std::max(1.0, std::floor(ranks / load.draws)));
+  const double share = std::ceil(load.classes / sharers) / load.classes;
+  const double events = load.events_per_draw * std::pow(share, load.class_exponent);
+  const double log_ranks = std::log2(ranks);
+  CostPrediction cost;
+  cost.busy_ranks = std::min(ranks, load.draws * sharers);
+  cost.kernel_seconds =
+      (rounds * events + (ranks > 1 ? 20 : 0)) * m / rates.kernel_values_per_second;
+  cost.addition_seconds = rounds * load.updates_per_draw * share * m / rates.additions_per_second;
+  cost.order_seconds = rounds * m * rates.shuffle_seconds_per_point;
+  if (ranks > 1) {
+    cost.latency_seconds =
+        rates.latency_seconds *
+        (rounds * (load.classes * (ranks - 1) + 3 * log_ranks) + 2 * load.classes * log_ranks);
+    cost.bandwidth_seconds = (8 * load.classes * m * (rounds + 1) * (ranks - 1) / ranks +
+                              12 * load.draws * load.updates_per_draw) /
+                             rates.bytes_per_second;
+  }
+  // Inputs; outputs, counts, signs and order of a run; two finished draws; sums; hashes.
+  cost.bytes_per_rank =
+      m * (load.input_bytes + load.classes * share * (13 + 16) + load.classes * 24 + 4 + 24);
+  cost.add_up();
+  return cost;
+}
+
+/// Points sharded (`ShardedOneVsRest`), `group` points visited at a time (0: `default_group`). With
+/// P passes, B = m / group groups a pass, of which W = min(P B, E) in all hold a mistake:
+///
+///     kernel    = N E (m / R + group / 2 + 128) / v    a rank's points, and the visits, one rank's
+///     addition  = N U (m / R + group / 2 + 128) / a
+///     order     = N m s                                 s: shuffle_seconds_per_point
+///     latency   = l N log2 R (6 W + 2 P B / 64)         groups without a mistake: 64 at a time
+///     bytes     = N (W group (input + 9 C + 4) + E (input + 8 + 8 U / E) log2 R)
+///
+/// \throws std::invalid_argument on rates or sizes that are not positive.
+[[nodiscard]] inline CostPrediction predict_sharded_points(const ClusterRates& rates,
+                                                           const TrainingLoad& load, double ranks,
+                                                           double group = 0) {
+  detail::check_cost_arguments(rates, load, ranks, "predict_sharded_points");
+  const double m = load.points;
+  if (group <= 0) group = static_cast<double>(default_group(static_cast<int>(ranks)));
+  group = std::min(group, m);
+  const double events = load.events_per_draw;
+  const double groups = std::ceil(m / group);
+  const double walked = std::min(load.passes * groups, events);
+  const double visited = m / ranks + group / 2 + 128;
+  const double log_ranks = std::log2(ranks);
+  CostPrediction cost;
+  cost.busy_ranks = ranks;
+  cost.kernel_seconds = load.draws * events * visited / rates.kernel_values_per_second;
+  cost.addition_seconds = load.draws * load.updates_per_draw * visited / rates.additions_per_second;
+  cost.order_seconds = load.draws * m * rates.shuffle_seconds_per_point;
+  if (ranks > 1) {
+    cost.latency_seconds = rates.latency_seconds * load.draws * log_ranks *
+                           (6 * walked + 2 * load.passes * groups / 64);
+    cost.bandwidth_seconds =
+        load.draws *
+        (walked * group * (load.input_bytes + 9 * load.classes + 4) +
+         (events * (load.input_bytes + 8) + 8 * load.updates_per_draw) * log_ranks) /
+        rates.bytes_per_second;
+  }
+  // Inputs, outputs, counts, signs, sums, positions of a rank's points; the order of all; a group;
+  // mistakes of a pass (two thirds are made in the first).
+  cost.bytes_per_rank = m / ranks * (load.input_bytes + load.classes * 21 + 12) + 4 * m +
+                        group * (load.input_bytes + 9 * load.classes + 4) +
+                        2.0 / 3 * events * load.input_bytes;
+  cost.add_up();
+  return cost;
+}
+
+}  // namespace bpm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "bpm/core/lanes.hpp"
+#include "bpm/kernel_values/row_products.hpp"
+
+/// \file
+/// Operations on rows of numbers that are padded with zeros to whole registers. The order of the
+/// sums is fixed, so results are the same bits whatever the compiler makes of the loops.
+
+namespace bpm::detail {
+
+/// `size` rounded up to whole registers of T.
+template <class T>
+[[nodiscard]] constexpr std::ptrdiff_t padded(std::ptrdiff_t size) noexcept {
+  constexpr std::ptrdiff_t width = lane_count<T>;
+  return (size + width - 1) / width * width;
+}
+
+/// Inner product of two padded rows.
+template <class T>
+[[nodiscard]] inline T dot(const T* a, const T* b, std::ptrdiff_t length) {
+  T value;
+  row_products_tile<ProductTerm, T, 1, 1>(&a, &b, length, &value, 1);
+  return value;
+}
+
+/// y += scale x.
+template <class T>
+inline void add_scaled(T* y, T scale, const T* x, std::ptrdiff_t length) {
+  for (std::ptrdiff_t i = 0; i < length; ++i) y[i] += scale * x[i];
+}
+
+/// x *= scale.
+template <class T>
+inline void scale_by(T* x, T scale, std::ptrdiff_t length) {
+  for (std::ptrdiff_t i = 0; i < length; ++i) x[i] *= scale;
+}
+
+/// out = a x + b y; `out` may be `x` or `y`.
+template <class T>
+inline void combine(T* out, T a, const T* x, T b, const T* y, std::ptrdiff_t length) {
+  for (std::ptrdiff_t i = 0; i < length; ++i) out[i] = a * x[i] + b * y[i];
+}
+
+}  // namespace bpm::detail

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/normal.hpp"
+#include "bpm/core/parallel.hpp"
+#include "bpm/core/vector_ops.hpp"
+#include "bpm/decision/votes.hpp"
+#include "bpm/gaussian_process/ensembles/label_sources.hpp"
+#include "bpm/gaussian_process/ensembles/normal_shares.hpp"
+#include "bpm/kernel_values/row_products.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm {
+
+/// A Gaussian process posterior as an ensemble of classifiers, seen at t given inputs ("Kernel
+/// interpolation as a Bayes point machine", section 4.1). A voter is drawn in two steps:
+///
+///     labels Upsilon of the n training points, from a `LabelSource`;
+///     f(x) = K_xX K^{-1} Upsilon + xi,   xi ~ N(0, K_xx - K_xX K^{-1} K_Xx).
+///
+/// The noise xi of each input integrates out exactly, P(f(x) > 0 | Upsilon) = Phi(mean /
+/// deviation), which leaves the errors as they are and takes the noise's part off their variance.
+///
+/// Memory: 12 t n bytes. Cost to make: t n^2 multiply-adds.
+class PosteriorEnsemble {
+  template <class T>
+  using Matrix = Eigen::MatrixXd;
+  template <class T>
+  using Vector = Eigen::VectorXd;
+
+ public:
+  /// From a Cholesky factor of K (n x n), the kernel values between the t inputs and the training
+  /// points (t x n), and k(x, x) of the inputs.
+  /// \throws std::invalid_argument if sizes disagree, without points or inputs, on values that are
+  ///         not finite, on a negative k(x, x), or if the factor has failed. BudgetTooSmall where
+  ///         `memory` bytes are less than what is needed.
+  PosteriorEnsemble(const Eigen::LLT<Eigen::MatrixXd>& factor,
+                    const Eigen::Ref<const Eigen::MatrixXd>& cross,
+                    const Eigen::Ref<const Eigen::VectorXd>& self, unsigned threads = 0,
+                    std::size_t memory = std::size_t{4} << 30U)
+      : threads_(detail::thread_count(threads)) {
+    const char* const f = "PosteriorEnsemble";
+    const Eigen::Index n = factor.rows();
+    detail::check(factor.info() == Eigen::Success, f, "factor",
+                  "is of a matrix that is not "
+                  "positive definite");
+    detail::check(n > 0, f, "factor", "is empty");
+    detail::check(cross.rows() > 0, f, "cross", "has no row, expected one per input");
+    detail::check_size(f, "cross", cross.cols(), n, "columns: one per training point");
+    detail::check_size(f, "self", self.size(), cross.rows(), "one per input");
+    detail::check(cross.allFinite(), f, "cross", "holds a number that is not finite");
+    detail::check(self.allFinite(), f, "self", "holds a number that is not finite");
+    detail::check(self.minCoeff() >= 0, f, "self", "holds ", self.minCoeff(),
+                  ", k(x, x) must not be negative");
+    const double needed = static_cast<double>(n) * static_cast<double>(cross.rows()) *
+                              (sizeof(double) + sizeof(float)) +
+                          static_cast<double>(n) * voter_block * sizeof(float);
+    if (needed > static_cast<double>(memory)) {
+      throw BudgetTooSmall(detail::join(f, ": ", cross.rows(), " inputs and ", n,
+                                        " training points need ", needed, " bytes, memory is ",
+                                        memory, "; raise memory or take fewer inputs at a time"));
+    }
+    weights_.resize(n, cross.rows());
+    deviations_.resize(cross.rows());
+    // In pieces, on all threads; a piece is the same whatever the number of threads.
+    const Eigen::Index pieces = (cross.rows() + input_block - 1) / input_block;
+    detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
+      const Eigen::Index begin = piece * input_block;
+      const Eigen::Index count = std::min(input_block, cross.rows() - begin);
+      Eigen::MatrixXd& weights = weights_;
+      auto part = weights.middleCols(begin, count);
+      part = cross.middleRows(begin, count).transpose();
+      factor.matrixL().solveInPlace(part);
+      for (Eigen::Index i = 0; i < count; ++i) {
+        const double variance = self[begin + i] - part.col(i).squaredNorm();
+        // At a training point rounding may leave less than nothing.
+        const double least = 1e-24 * std::abs(self[begin + i]);
+        deviations_[begin + i] = std::sqrt(std::max({variance, least, 1e-300}));
+      }
+      factor.matrixU().solveInPlace(part);
+    });
+    narrow_.setZero(detail::padded<float>(n), cross.rows());
+    narrow_.topRows(n) = static_cast<const Eigen::MatrixXd&>(weights_).template cast<float>();
+  }
+
+  /// n and t.
+  [[nodiscard]] Eigen::Index points() const noexcept { return weights_.rows(); }
+  [[nodiscard]] Eigen::Index inputs() const noexcept { return weights_.cols(); }
+
+  /// K_xX K^{-1} Upsilon for the labels given, t values: the interpolator of these labels. The
+  /// posterior's Bayes point is that of the mean labels, since the outputs are linear in them.
+  /// \throws std::invalid_argument unless there is a finite label a training point.
+  [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& labels) const {
+    detail::check_size("PosteriorEnsemble::mean", "labels", labels.size(), points(),
+                       "one per training point");
+    detail::check(labels.allFinite(), "PosteriorEnsemble::mean", "labels",
+                  "hold a number that is not finite");
+    const Eigen::MatrixXd& weights = weights_;
+    return weights.transpose() * labels;
+  }
+
+  /// sqrt(K_xx - K_xX K^{-1} K_Xx), t values.
+  [[nodiscard]] const Eigen::VectorXd& deviations() const noexcept { return deviations_; }
+
+  /// The votes of `voters` voters. Cost: t n multiply-adds a voter in float, as matrix products on
+  /// all threads, and t evaluations of Phi; memory beside the ensemble's own: 16 KiB a training
+  /// point. The same bits whatever the number of threads.
+  /// \throws std::invalid_argument without voters, or if the source's points are not the
+  ///         ensemble's. Stopped if the control stops it.
+  template <LabelSource Source, class Real = float>
+  [[nodiscard]] Votes votes(Source&& source, std::uint64_t voters,
+                            const RunControl& control = {}) const {
+    const char* const f = "PosteriorEnsemble::votes";
+    detail::check(voters > 0, f, "voters", "is 0, must be 1 or more");
+    detail::check_size(f, "source", source.points(), points(), "labels: one per training point");
+    Votes result;
+    result.positive.setZero(inputs());
+    result.voters = voters;
+    result.integrated = true;
+    const Eigen::Index pieces = (inputs() + input_block - 1) / input_block;
+    // Margins in deviations; a deviation of almost nothing is a sure vote.
+    const Vector<Source>& deviations = deviations_;
+    const Eigen::Array<Real, Eigen::Dynamic, 1> scale =
+        (source.unit() / deviations.array()).min(1e30).template cast<Real>();
+    Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> labels;
+    std::vector<VoteScratch<Real>> scratch(threads_);
+    for (std::uint64_t first = 0; first < voters; first += voter_block) {
+      if (!control.go_on({.stage = "voters",
+                          .fraction = static_cast<double>(first) / static_cast<double>(voters),
+                          .draws = first,
+                          .draws_total = voters})) {
+        throw Stopped(detail::join(f, ": stopped after ", first, " of ", voters, " voters"));
+      }
+      const auto count =
+          static_cast<Eigen::Index>(std::min<std::uint64_t>(voter_block, voters - first));
+      if (labels.cols() != count) labels.setZero(narrow_.rows(), count);  // The padding stays 0.
+      source.fill(first, labels.topRows(points()), threads_);
+      detail::parallel_for(threads_, pieces, [&](unsigned worker, std::ptrdiff_t piece) {
+        add_votes(labels, scale, piece * input_block, scratch[worker], result.positive);
+      });
+    }
+    result.positive /= static_cast<double>(voters);
+    return result;
+  }
+
+  /// The posterior given exact labels, those that an infinitely wide network interpolates at
+  /// normalised margin gamma / sigma^L (section 4.2): votes Phi(margin mean(x) / deviation(x)),
+  /// exactly. As the margin grows, they become those of the interpolator alone.
+  /// \throws std::invalid_argument unless there is a finite label a training point and the margin
+  /// is
+  ///         positive and finite.
+  [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& labels,
+                                      double margin) const {
+    detail::check(margin > 0 && std::isfinite(margin), "PosteriorEnsemble::votes_at_margin",
+                  "margin", "is ", margin, ", must be positive and finite");
+    Votes result{.positive = mean(labels), .voters = 0, .integrated = true};
+    for (Eigen::Index i = 0; i < inputs(); ++i) {
+      result.positive[i] = detail::normal_cdf(margin * result.positive[i] / deviations_[i]);
+    }
+    return result;
+  }
+
+ private:
+  static constexpr Eigen::Index input_block = 256;
+  static constexpr std::uint64_t voter_block = 4096;
+
+  /// What a thread keeps between blocks.
+  template <class Real>
+  struct VoteScratch {
+    Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> means;
+    Eigen::Array<Real, Eigen::Dynamic, 1> part;
+    std::vector<const float*> rows;
+    std::vector<const float*> voters;
+  };
+
+  /// Adds the votes of all columns of `labels` at inputs from `begin` on.
+  template <class Labels, class Scale, class Sums>
+  void add_votes(const Labels& labels, const Scale& scale, Eigen::Index begin,
+                 VoteScratch<typename Labels::Scalar>& scratch, Sums& sums) const {
+    constexpr Eigen::Index together = 256;
+    const Eigen::Index count = std::min(input_block, inputs() - begin);
+    auto& [means, part, rows, voters] = scratch;
+    means.resize(count, together);
+    part.resize(count);
+    rows.clear();
+    for (Eigen::Index i = 0; i < count; ++i) {
+      rows.push_back(narrow_.data() + (begin + i) * narrow_.rows());
+    }
+    const auto inverse = scale.segment(begin, count);
+    for (Eigen::Index v = 0; v < labels.cols(); v += together) {
+      const Eigen::Index width = std::min(together, labels.cols() - v);
+      auto block = means.leftCols(width);
+      voters.clear();
+      for (Eigen::Index k = 0; k < width; ++k) voters.push_back(labels.col(v + k).data());
+      // Not Eigen's product, which under OpenMP starts threads of its own and sums in other orders.
+      detail::row_products<detail::ProductTerm, float>(voters.data(), width, rows.data(), count,
+                                                       labels.rows(), means.data(), count);
+      part.setZero();  // Short sums in float, long ones in double.
+      for (Eigen::Index k = 0; k < width; ++k) {
+        block.col(k).array() *= inverse;
+        detail::add_normal_cdf(block.col(k).array(), part);
+      }
+      sums.segment(begin, count) += part.template cast<double>().matrix();
+    }
+  }
+
+  unsigned threads_;
+  Eigen::MatrixXd weights_;  ///< K^{-1} K_Xx, n x t.
+  Eigen::MatrixXf narrow_;   ///< The same for the votes, columns padded with zeros.
+  Eigen::VectorXd deviations_;
+};
+
+}  // namespace bpm

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/normal.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/mean_chi.hpp"
+
+namespace bpm {
+
+/// The latent outputs f(x) of n inputs under a Gaussian posterior, and P(y = +1).
+struct LatentPrediction {
+  Eigen::VectorXd mean;         ///< E[f(x)].
+  Eigen::VectorXd variance;     ///< Var[f(x)] >= 0.
+  Eigen::VectorXd probability;  ///< Phi(mean / sqrt(noise^2 + variance)).
+};
+
+/// The probability of a positive label where the latent output is normal. 1/2 for 0 / 0.
+[[nodiscard]] inline double positive_probability(double mean, double variance, double noise) {
+  const double deviation = std::sqrt(variance + noise * noise);
+  if (deviation > 0) {
+    return detail::normal_cdf(mean / deviation);
+  }
+  return mean > 0 ? 1.0 : mean < 0 ? 0.0 : 0.5;
+}
+
+/// Its logarithm; at least -1e300, so that differences are numbers.
+[[nodiscard]] inline double log_positive_probability(double mean, double variance, double noise) {
+  const double deviation = std::sqrt(variance + noise * noise);
+  if (deviation > 0) {
+    return std::max(-1e300, detail::log_normal_cdf(mean / deviation));
+  }
+  return mean > 0 ? 0.0 : mean < 0 ? -1e300 : std::log(0.5);
+}
+
+/// The Gaussian law that expectation propagation puts in the place of a Gaussian process's
+/// posterior, in the coordinates of a cone: w has the precision I + sum_i tau_i s_i s_i' and the
+/// mean below. d_i = <s_i, w> are signed outputs, y_i times the latent output. A value, made by
+/// `expectation_propagation`. Memory: r^2 doubles twice and 5 m.
+struct EpPosterior {
+  double noise = 0;         ///< Of the likelihood: a standard deviation in units of outputs.
+  double log_evidence = 0;  ///< log P(all labels); of the step, log P_Y of the orthant, <= 0.
+
+  std::vector<double> mean;            ///< E[w], r coordinates.
+  std::vector<double> coefficients;    ///< Its dual coefficients, m, zero but for the pivots.
+  std::vector<double> outputs;         ///< E[d_i], m. Of the step, all are positive.
+  std::vector<double> variances;       ///< Var[d_i], m.
+  std::vector<double> site_precision;  ///< tau_i >= 0, m.
+  std::vector<double> site_shift;      ///< nu_i, m.
+
+  std::vector<PointIndex> pivots;    ///< r points that span the features.
+  std::vector<signed char> labels;   ///< y_i, m.
+  Eigen::MatrixXd precision_factor;  ///< F, lower triangular: F F' is the precision of w, r x r.
+  Eigen::MatrixXd pivot_factor;      ///< L_p, lower triangular: L_p L_p' = S_pp, r x r.
+
+  std::uint64_t sweeps = 0;
+  double change = 0;   ///< Largest change of a site in the last sweep, as `tolerance` measures it.
+  double damping = 1;  ///< In use at the end.
+
+  /// r, the dimension of w.
+  [[nodiscard]] std::ptrdiff_t rank() const noexcept { return std::ssize(mean); }
+
+  /// y_i E[d_i], the posterior mean of the latent outputs on the training set. Of the step this
+  /// approximates the centre-of-mass labels, the mean of N(0, S) on the orthant of the labels
+  /// ("Kernel interpolation as a Bayes point machine").
+  [[nodiscard]] std::vector<double> centre_labels() const {
+    std::vector<double> values(outputs.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = labels[i] * outputs[i];
+    return values;
+  }
+
+  /// The mean of the uniform law on version space: under the step likelihood the direction of w is
+  /// uniform there and independent of its length, whose mean is E[chi_r], so that it is E[w] /
+  /// E[chi_r]. With noise, where this does not hold, it is the same multiple of E[w].
+  [[nodiscard]] CentreOfMass centre_of_mass() const {
+    const double scale = 1 / mean_chi(rank());
+    CentreOfMass centre{coefficients, centre_labels(), 0};
+    for (double& value : centre.coefficients) value *= scale;
+    for (double& value : centre.outputs) value *= scale;
+    for (const double value : mean) centre.norm += value * value;
+    centre.norm = scale * std::sqrt(centre.norm);
+    return centre;
+  }
+
+  /// The variances of the latent outputs of n inputs. Column j of `values` (r x n) is k(x_p, x_j)
+  /// with the pivots, in the order of `pivots`, without lambda; `diagonal` is k(x_j, x_j). With a =
+  /// L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost: r^2 multiply-adds an
+  /// input.
+  /// \throws std::invalid_argument on sizes that disagree.
+  template <class Derived>
+  [[nodiscard]] Eigen::VectorXd latent_variance(const Eigen::MatrixBase<Derived>& values,
+                                                const Eigen::VectorXd& diagonal) const {
+    check_sizes(values.rows(), values.cols(), diagonal.size(), "EpPosterior::latent_variance");
+    Eigen::MatrixXd a = values;
+    pivot_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
+    Eigen::VectorXd variance(values.cols());
+    // Never negative but by rounding: what the pivots do not explain.
+    for (Eigen::Index j = 0; j < a.cols(); ++j) {
+      variance[j] = std::max(0.0, diagonal[j] - a.col(j).squaredNorm());
+    }
+    precision_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
+    for (Eigen::Index j = 0; j < a.cols(); ++j) variance[j] += a.col(j).squaredNorm();
+    return variance;
+  }
+
+  /// Mean, variance and the probability of the label +1 for n inputs; arguments, cost and errors
+  /// as for `latent_variance`.
+  template <class Derived>
+  [[nodiscard]] LatentPrediction predict(const Eigen::MatrixBase<Derived>& values,
+                                         const Eigen::VectorXd& diagonal) const {
+    check_sizes(values.rows(), values.cols(), diagonal.size(), "EpPosterior::predict");
+    LatentPrediction result{Eigen::VectorXd(values.cols()), latent_variance(values, diagonal),
+                            Eigen::VectorXd(values.cols())};
+    for (Eigen::Index j = 0; j < values.cols(); ++j) {
+      double sum = 0;
+      for (std::ptrdiff_t k = 0; k < rank(); ++k) {
+        sum += coefficients[pivots[k]] * values(k, j);
+      }
+      result.mean[j] = sum;
+      result.probability[j] = positive_probability(sum, result.variance[j], noise);
+    }
+    return result;
+  }
+
+ private:
+  void check_sizes(Eigen::Index rows, Eigen::Index columns, Eigen::Index diagonal,
+                   const char* function) const {
+    detail::check_size(function, "values", rows, rank(), "rows: one per pivot");
+    detail::check_size(function, "diagonal", diagonal, columns, "one per input");
+  }
+};
+
+}  // namespace bpm

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <limits>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/mean_chi.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+namespace bpm {
+
+/// The centre-of-mass labels E[Upsilon], Upsilon ~ N(0, S) given the labels' signs, of "Kernel
+/// Interpolation as a Bayes Point Machine", section 4.1, from the centre of mass of version space:
+///
+///     E[Upsilon_i] = E[chi_r] <E[w], x_i>,   r the rank of S.
+///
+/// A normal vector of the r-dimensional span has a uniform direction, that given the signs is w,
+/// and a norm independent of it, with mean E[chi_r]. What the paper calls intractable is one run of
+/// a sampler.
+/// \throws std::invalid_argument unless there are outputs and rank is 1 or more.
+[[nodiscard]] inline Eigen::VectorXd centre_labels(const CentreOfMass& centre,
+                                                   std::ptrdiff_t rank) {
+  detail::check(!centre.outputs.empty(), "centre_labels", "centre",
+                "has no outputs, expected that of a run with draws");
+  detail::check(rank >= 1, "centre_labels", "rank", "is ", rank, ", must be 1 or more");
+  const auto count = static_cast<Eigen::Index>(centre.outputs.size());
+  const double scale = mean_chi(rank);
+  Eigen::VectorXd labels(count);
+  for (Eigen::Index i = 0; i < count; ++i) labels[i] = scale * centre.outputs[i];
+  return labels;
+}
+
+/// Centre-of-mass labels as a sampler has found them.
+struct CentreLabels {
+  Eigen::VectorXd values;  ///< E[Upsilon], one a point.
+  /// Estimated angle of the centre to the true one, rad: the labels' relative error in the norm of
+  /// the span. Infinity where the run cannot tell.
+  double standard_error = std::numeric_limits<double>::infinity();
+  std::ptrdiff_t rank = 0;
+  SamplerReport report{};
+};
+
+/// Runs a sampler of chains (`Billiard`, `KernelGibbs`), or `ExpectationPropagation`, on a version
+/// space and gives the labels of its centre of mass, for `KernelInterpolator::fit_values`. With a
+/// soft boundary they belong to S = K + diag(lambda). With label noise they are those of that
+/// posterior, and may have other signs than the labels.
+/// \throws what the sampler throws,
+/// NotSeparable where it finds no classifier without training error, Stopped where it was stopped
+/// before the first draw.
+template <class Sampler, VersionSpace Space>
+  requires requires { typename Sampler::State; }
+[[nodiscard]] CentreLabels centre_of_mass_labels(const Space& space, const Sampler& sampler,
+                                                 RandomStreams& streams,
+                                                 const RunControl& control = {}) {
+  typename Sampler::State state;
+  CentreLabels labels;
+  labels.report = sampler.sample(
+      space, streams, control, [](const Draw&) {}, state);
+  if (labels.report.draws == 0) {
+    if (labels.report.stopped) {
+      throw Stopped("centre_of_mass_labels: stopped before the first draw");
+    }
+    if (labels.report.undecided) {
+      throw NotConverged(detail::join("centre_of_mass_labels: ", labels.report.reason));
+    }
+    throw NotSeparable(detail::join("centre_of_mass_labels: ", labels.report.reason));
+  }
+  labels.rank = labels.report.chain.rank;
+  labels.standard_error = labels.report.chain.standard_error;
+  labels.values = centre_labels(state.centre(), labels.rank);
+  return labels;
+}
+
+}  // namespace bpm

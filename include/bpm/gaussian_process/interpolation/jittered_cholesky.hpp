@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+
+namespace bpm {
+
+/// What may be added to the diagonal of a matrix that has no Cholesky factor.
+struct JitterSettings {
+  /// Largest jitter, relative to the mean of the diagonal; 0: none. Tried are 0, 1e-12, 1e-10, and
+  /// so on by factors of 100, and this at last.
+  double largest_jitter = 1e-6;
+  /// Smallest reciprocal condition number (1-norm, as estimated) of a factor to believe: solutions
+  /// have a relative error of about 1e-16 over it. A factor that rounding has kept alive is below.
+  double smallest_rcond = 1e-14;
+};
+
+namespace detail {
+
+/// log det of L L'.
+template <class Matrix>
+[[nodiscard]] double log_determinant(const Eigen::LLT<Matrix>& factor) {
+  return 2 * factor.matrixLLT().diagonal().array().log().sum();
+}
+
+/// The diagonal of (L L')^-1, that is the squared norms of the columns of L^-1, which begin on the
+/// diagonal: n^3 / 3 multiply-adds and a block of columns in memory.
+template <class Matrix>
+[[nodiscard]] Eigen::VectorXd inverse_diagonal(const Eigen::LLT<Matrix>& factor) {
+  const Eigen::Index n = factor.rows();
+  constexpr Eigen::Index width = 128;
+  Eigen::VectorXd diagonal(n);
+  for (Eigen::Index first = 0; first < n; first += width) {
+    const Eigen::Index rest = n - first;
+    const Eigen::Index cols = std::min(width, rest);
+    Matrix block = Matrix::Identity(rest, cols);
+    factor.matrixLLT()
+        .bottomRightCorner(rest, rest)
+        .template triangularView<Eigen::Lower>()
+        .solveInPlace(block);
+    diagonal.segment(first, cols) = block.colwise().squaredNorm();
+  }
+  return diagonal;
+}
+
+}  // namespace detail
+
+/// The Cholesky factor of a symmetric matrix, with as little added to the diagonal as it takes:
+/// S + jitter I = L L'. It says how much that is; everything it computes belongs to the matrix with
+/// the jitter. Memory: n^2 doubles. Cost: n^3 / 3 multiply-adds an attempt, one where the matrix is
+/// well conditioned.
+class JitteredCholesky {
+  template <class T>
+  using Matrix = Eigen::MatrixXd;
+
+ public:
+  /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric
+  ///         to 1e-6 of its largest entry and with a positive mean on its diagonal, and the
+  ///         settings are in range.
+  /// \throws NotPositiveDefinite if no jitter on the ladder was enough.
+  explicit JitteredCholesky(const Eigen::MatrixXd& matrix, const JitterSettings& settings = {}) {
+    const char* const f = "JitteredCholesky";
+    check_settings(settings, f);
+    check_matrix(matrix, f);
+    const double scale = matrix.diagonal().mean();
+    detail::check(scale > 0, f, "matrix", "has a diagonal of mean ", scale, ", must be positive");
+    std::string failure;
+    for (double relative = 0;;) {
+      failure = attempt(matrix, relative, scale, settings.smallest_rcond);
+      if (failure.empty()) {
+        return;
+      }
+      if (relative >= settings.largest_jitter) {
+        throw NotPositiveDefinite(detail::join(
+            f, ": matrix (", matrix.rows(), " x ", matrix.rows(), ") with a jitter of ",
+            relative * scale, " on its diagonal, ", relative, " of the mean there, ", failure,
+            "; raise largest_jitter, add noise_variance to the diagonal, or take another kernel"));
+      }
+      const double next = relative == 0 ? 1e-12 : 100 * relative;
+      // The last rung once, not also a rounding error below it.
+      relative = next < 0.99 * settings.largest_jitter ? next : settings.largest_jitter;
+    }
+  }
+
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return factor_.rows(); }
+  /// What was added to the diagonal; 0 in most cases.
+  [[nodiscard]] double jitter() const noexcept { return jitter_; }
+  /// The same over the mean of the diagonal.
+  [[nodiscard]] double relative_jitter() const noexcept { return relative_jitter_; }
+  /// Reciprocal condition number, as estimated.
+  [[nodiscard]] double rcond() const noexcept { return rcond_; }
+  /// L, for whoever shares it.
+  [[nodiscard]] const Eigen::LLT<Eigen::MatrixXd>& llt() const noexcept { return factor_; }
+
+  [[nodiscard]] double log_determinant() const {
+    return detail::log_determinant<Eigen::MatrixXd>(factor_);
+  }
+  /// The diagonal of the inverse. Cost: n^3 / 3 multiply-adds.
+  [[nodiscard]] Eigen::VectorXd inverse_diagonal() const {
+    return detail::inverse_diagonal<Eigen::MatrixXd>(factor_);
+  }
+  /// (S + jitter I)^-1 times the columns.
+  /// \throws std::invalid_argument unless there are n rows.
+  [[nodiscard]] Eigen::MatrixXd solve(const Eigen::MatrixXd& columns) const {
+    check_rows(columns, "JitteredCholesky::solve");
+    return factor_.solve(columns);
+  }
+  /// L^-1 times the columns: the squared norm of one is c' (S + jitter I)^-1 c.
+  /// \throws std::invalid_argument unless there are n rows.
+  [[nodiscard]] Eigen::MatrixXd half_solve(const Eigen::MatrixXd& columns) const {
+    check_rows(columns, "JitteredCholesky::half_solve");
+    return factor_.matrixL().solve(columns);
+  }
+
+ private:
+  static void check_settings(const JitterSettings& settings, const char* f) {
+    detail::check(settings.largest_jitter >= 0 && settings.largest_jitter <= 1, f, "largest_jitter",
+                  "is ", settings.largest_jitter, ", must lie in [0, 1]");
+    detail::check(settings.smallest_rcond >= 0 && settings.smallest_rcond < 1, f, "smallest_rcond",
+                  "is ", settings.smallest_rcond, ", must be at least 0 and below 1");
+  }
+
+  template <class Values>
+  static void check_matrix(const Values& matrix, const char* f) {
+    detail::check(matrix.rows() > 0 && matrix.rows() == matrix.cols(), f, "matrix", "is ",
+                  matrix.rows(), " x ", matrix.cols(), ", must be square and not empty");
+    double largest = 0;
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+      for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+        detail::check(std::isfinite(matrix(i, j)), f, "matrix", "at ", i, ", ", j, " is ",
+                      matrix(i, j), ", must be finite");
+        largest = std::max(largest, std::abs(matrix(i, j)));
+      }
+    }
+    constexpr Eigen::Index tile = 64;  // Two tiles in cache: a column and a row of each other.
+    for (Eigen::Index a = 0; a < matrix.cols(); a += tile) {
+      for (Eigen::Index b = a; b < matrix.rows(); b += tile) {
+        for (Eigen::Index j = a; j < std::min(a + tile, matrix.cols()); ++j) {
+          for (Eigen::Index i = std::max(b, j); i < std::min(b + tile, matrix.rows()); ++i) {
+            detail::check(std::abs(matrix(i, j) - matrix(j, i)) <= 1e-6 * largest, f, "matrix",
+                          "at ", i, ", ", j, " is ", matrix(i, j), " and at ", j, ", ", i, " ",
+                          matrix(j, i), ", must be symmetric");
+          }
+        }
+      }
+    }
+  }
+
+  template <class Values>
+  void check_rows(const Values& columns, const char* f) const {
+    detail::check_size(f, "columns", columns.rows(), size(), "rows: one per point");
+  }
+
+  /// Empty if it worked, else why not.
+  template <class Values>
+  [[nodiscard]] std::string attempt(const Values& matrix, double relative, double scale,
+                                    double smallest_rcond) {
+    relative_jitter_ = relative;
+    jitter_ = relative * scale;
+    // As an expression: no second copy of the matrix.
+    factor_.compute(matrix + jitter_ * Values::Identity(matrix.rows(), matrix.cols()));
+    if (factor_.info() != Eigen::Success) {
+      return "has no Cholesky factor: a pivot is not positive";
+    }
+    rcond_ = factor_.rcond();
+    // Points of very different scale make a small number too, which does no harm: what each pivot
+    // leaves of its diagonal entry does not depend on scales.
+    const Values& lower = factor_.matrixLLT();
+    double left = 1;
+    for (Eigen::Index i = 0; i < lower.rows(); ++i) {
+      left = std::min(left, lower(i, i) * lower(i, i) / (matrix(i, i) + jitter_));
+    }
+    if (rcond_ >= smallest_rcond || left >= std::sqrt(smallest_rcond)) {
+      return {};
+    }
+    const double pivot = lower.diagonal().minCoeff();
+    return detail::join("has a reciprocal condition number of ", rcond_, ", below ", smallest_rcond,
+                        " (smallest pivot ", pivot * pivot, ")");
+  }
+
+  Eigen::LLT<Eigen::MatrixXd> factor_;
+  double jitter_ = 0;
+  double relative_jitter_ = 0;
+  double rcond_ = 0;
+};
+
+}  // namespace bpm

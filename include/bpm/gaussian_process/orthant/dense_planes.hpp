@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/gaussian_process/orthant/orthant_planes.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+namespace bpm::detail {
+
+/// The planes of N(0, K) with signs: rows y_i y_j K_ij, velocities y * (L z), K = L L' by Cholesky.
+/// Empty `signs`: all 1. \throws NotPositiveDefinite where L has no digits left: some L_ii^2 below
+/// 1e-12 K_ii. Cost: n^3 / 6 multiply-adds.
+[[nodiscard]] inline OrthantPlanes dense_planes(std::string_view function,
+                                                const Eigen::MatrixXd& covariance,
+                                                std::span<const signed char> signs) {
+  using Matrix = Eigen::MatrixXd;
+  const Eigen::Index n = covariance.rows();
+  const Eigen::LLT<Matrix> cholesky(covariance);
+  const Matrix& packed = cholesky.matrixLLT();
+  Eigen::Index bad = cholesky.info() == Eigen::Success ? n : 0;
+  for (Eigen::Index i = 0; i < bad; ++i) {
+    if (!(packed(i, i) * packed(i, i) >= 1e-12 * covariance(i, i))) bad = i;
+  }
+  if (bad < n) {
+    throw NotPositiveDefinite(join(function, ": covariance is not positive definite to rounding (",
+                                   cholesky.info() == Eigen::Success
+                                       ? join("row ", bad, " depends on those before it")
+                                       : join("it has no Cholesky factor"),
+                                   "); add to its diagonal"));
+  }
+  OrthantPlanes planes(n);
+  const auto sign = [&](Eigen::Index i) {
+    return signs.empty() ? 1.0 : static_cast<double>(signs[i]);
+  };
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      planes.rows[i * planes.stride + j] = sign(i) * sign(j) * covariance(i, j);
+    }
+    for (Eigen::Index j = 0; j <= i; ++j)
+      planes.factor[i * planes.stride + j] = sign(i) * packed(i, j);
+  }
+  return planes;
+}
+
+/// K + diag(lambda) of a version space, in double. Cost: n rows of kernel values.
+template <VersionSpace Space>
+[[nodiscard]] Eigen::MatrixXd sampling_covariance(const Space& space) {
+  const auto n = static_cast<Eigen::Index>(space.size());
+  Eigen::MatrixXd covariance(n, n);
+  BlockScratch<typename Space::Scalar> scratch;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto row = space.row(i, scratch);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      covariance(i, j) = static_cast<double>(row[static_cast<std::size_t>(j)]);
+    }
+    covariance(i, i) = static_cast<double>(space.diagonal(i));
+  }
+  return covariance;
+}
+
+/// The labels of a version space.
+template <VersionSpace Space>
+[[nodiscard]] std::vector<signed char> labels_of(const Space& space) {
+  std::vector<signed char> labels;
+  for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
+    labels.push_back(static_cast<signed char>(space.label(i)));
+  }
+  return labels;
+}
+
+}  // namespace bpm::detail

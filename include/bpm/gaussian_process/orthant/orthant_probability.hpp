@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/parallel.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/gaussian_process/orthant/batch_spread.hpp"
+#include "bpm/gaussian_process/orthant/covariance_checks.hpp"
+#include "bpm/gaussian_process/orthant/covariance_path.hpp"
+#include "bpm/gaussian_process/orthant/dense_planes.hpp"
+#include "bpm/gaussian_process/orthant/orthant_stages.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/samplers/gibbs/log_evidence.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/cone.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+
+namespace bpm {
+
+struct OrthantSettings {
+  /// Draws go on until the standard error of log P is this or less; 0: `draws` a stage and no more.
+  double standard_error = 0.25;
+  std::size_t draws = 128;          ///< A stage, at least; 64 or more.
+  std::size_t most_draws = 65'536;  ///< A stage, at most.
+  std::size_t pilot_draws = 32;     ///< A stage of the run that chooses the stages; 16 or more.
+  std::size_t burn_in = 16;         ///< Trajectories before a stage's draws, pilot and measurement.
+  double path_length = std::numbers::pi / 2;  ///< Of a trajectory, as for `OrthantChain`.
+  std::size_t most_bytes = 0;                 ///< Memory that may be used; 0: no limit.
+
+  /// Bytes that `orthant_probability` holds at most, beside its argument. The number of stages is
+  /// known once they are chosen; before that (0), 8 + 2 sqrt(n) are supposed, more than kernel
+  /// matrices of digits take. The budget is checked both times.
+  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads,
+                                         std::size_t known_stages = 0) const {
+    const auto n = static_cast<std::size_t>(detail::padded<double>(points));
+    // The path's three matrices, as many again while it is made, two a thread; draws of a pilot;
+    // the chains, of which there are about sqrt(n) and each is kept twice while it runs; two
+    // numbers a draw.
+    const auto stages = known_stages != 0
+                            ? known_stages
+                            : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
+    const std::size_t matrices = n * n * (3 + std::max<std::size_t>(3, 2 * std::size_t{threads}));
+    // Vectors of draws grow by doubling.
+    const std::size_t kept = 4 * stages * (standard_error > 0 ? most_draws : draws);
+    return sizeof(double) *
+           (matrices + 2 * n * (pilot_draws + 64 * std::size_t{threads}) + stages * 80 * n + kept);
+  }
+};
+
+/// How an orthant probability was found.
+enum class OrthantMethod : std::uint8_t {
+  exact,            ///< One point: 1/2.
+  covariance_path,  ///< Draws from the orthant between independence and K.
+  annealed_noise,   ///< `log_evidence` at noise 0, since K is singular to rounding.
+};
+
+/// An estimate of log P[sign f = Y], f ~ N(0, K).
+struct OrthantProbability {
+  double log_probability = 0;  ///< -infinity if no draw with these signs was met.
+  double standard_error = 0;   ///< Of it, by batch means.
+  /// Of the standard error (Welch, Satterthwaite); infinite where it is 0.
+  double degrees_of_freedom = std::numeric_limits<double>::infinity();
+  OrthantMethod method = OrthantMethod::exact;
+  std::size_t stages = 0;     ///< Covariances that were drawn from, both ends counted.
+  std::uint64_t draws = 0;    ///< That the estimate is made of, all stages together.
+  std::uint64_t bounces = 0;  ///< Pilot and burn-in included.
+  bool reached = true;        ///< The standard error asked for is reached, or none was.
+  bool stopped = false;       ///< From outside, after a first estimate.
+
+  /// An upper limit of log(1/P) that holds with this confidence, by Student's t for the error of
+  /// the standard error: a limit for the bounds of "Kernel interpolation as a Bayes point machine",
+  /// Theorem 1, where the estimate itself is none. It is as good as the error bar: by
+  /// `annealed_noise` on many points that is too small, and this no certificate.
+  /// \throws std::invalid_argument unless the confidence lies in [0.5, 0.9995].
+  [[nodiscard]] double upper_log_inverse(double confidence) const {
+    detail::check(confidence >= 0.5 && confidence <= 0.9995,
+                  "OrthantProbability::upper_log_inverse", "confidence", "is ", confidence,
+                  ", must lie in [0.5, 0.9995]");
+    if (standard_error == 0) {
+      return -log_probability;
+    }
+    return -log_probability +
+           detail::student_quantile(confidence, std::max(5.0, degrees_of_freedom)) * standard_error;
+  }
+};
+
+namespace detail {
+
+inline void check_orthant_settings(const OrthantSettings& settings) {
+  const char* const f = "orthant_probability";
+  check(settings.standard_error >= 0 && std::isfinite(settings.standard_error), f, "standard_error",
+        "is ", settings.standard_error, ", must be finite and not negative");
+  check(settings.draws >= 64, f, "draws", "is ", settings.draws, ", must be 64 or more");
+  check(settings.most_draws >= settings.draws, f, "most_draws", "is ", settings.most_draws,
+        ", must not be below draws, ", settings.draws);
+  check(settings.pilot_draws >= 16, f, "pilot_draws", "is ", settings.pilot_draws,
+        ", must be 16 or more");
+  check(settings.path_length > 0 && settings.path_length <= 100, f, "path_length", "is ",
+        settings.path_length, ", must be positive and at most 100 radians");
+}
+
+/// K of numerical rank below n: log_evidence bears that.
+[[nodiscard]] inline OrthantProbability probability_by_noise(const Eigen::MatrixXd& covariance,
+                                                             std::span<const signed char> signs,
+                                                             RandomStreams& streams) {
+  const RowMatrix<double> values = covariance;
+  const PrecomputedGram<double> gram(values);
+  const KernelVersionSpace<PrecomputedGram<double>> space(gram, {signs.begin(), signs.end()});
+  // Tenths of what is taken to be zero here.
+  const LogEvidence evidence = log_evidence(make_cone(space, 1e-11), 0.0, {}, streams);
+  OrthantProbability result;
+  result.method = OrthantMethod::annealed_noise;
+  result.log_probability = evidence.value;
+  result.standard_error = evidence.standard_error;
+  if (result.standard_error > 0) {
+    result.degrees_of_freedom = 7;  // 8 batches or more; one stage may hold all the variance.
+  }
+  result.stages = evidence.stages + 1;
+  result.draws = evidence.steps;
+  return result;
+}
+
+}  // namespace detail
+
+/// P[y_i f_i > 0 for all i], f ~ N(0, K): the orthant probability, the share of the sphere that
+/// version space takes.
+///
+/// **Path.** P does not depend on the scale of f_i; let K have ones on its diagonal. The laws
+/// N(0, K_t), K_t = t K + (1 - t) I, lead from P = 2^-n at t = 0, where labels of the orthant are
+/// independent half normals, to K at t = 1. With u drawn from the orthant under K_t and
+/// Q_t(u) = u' K_t^{-1} u,
+///
+///     P(K_t') / P(K_t) = E_t[e^h],
+///     h = (log|K_t| - log|K_t'|) / 2 + n/2 (log Q_t(u) - log Q_t'(u)) :
+///
+/// the orthant is a cone, so under K_t the direction of u has the density |K_t|^{-1/2} Q_t^{-n/2}
+/// on it, up to P(K_t) and a constant, and h is the log ratio of two such densities. Without
+/// the radius, which says nothing of the signs, h varies less than the ratio of the normal
+/// densities. Both ends of a step meet in the geometric mean of their laws,
+///
+///     log P(K_t') / P(K_t) = log E_t[e^{h/2}] - log E_t'[e^{-h/2}],
+///
+/// an identity too, which has a finite variance where one end alone may not, and a smaller one.
+///
+/// **Error.** Close stages approach the integral of E_t[dh/dt], whose variance is Lambda^2 / (all
+/// draws), Lambda the integral of the deviation of dh/dt: 0.6 to 1.3 sqrt(n) on kernel matrices of
+/// digits from n = 100 to 2000, while halving nested cones (Gessner, Kanjilal, Hennig, AISTATS
+/// 2020) takes log_2 1/P levels, in all a variance of (log_2 1/P)^2 / (all draws), and a chain a
+/// level that has to find its way into a cone of half the size. The number of stages does not
+/// matter for the variance; they are chosen in a pilot run such that h has a variance of 1, and
+/// frozen: choosing them while measuring would bias the sum. Standard errors are batch means of the
+/// influence values e^{h+/2} / mean - e^{h-/2} / mean of each stage's draws, in squares over the
+/// stages.
+///
+/// **Cost.** 8/3 n^3 multiply-adds once: one tridiagonal form serves all K_t. Then about sqrt(n)
+/// stages of `draws` trajectories, see `OrthantChain`, and 2 n^2 multiply-adds a draw. When the
+/// standard error is not reached, the chains go on for as many draws as should do, up to
+/// `most_draws`. Memory: `OrthantSettings::bytes_needed`. Threads work on different stages. Streams
+/// from `streams.next` on are used: one for the pilot and one a stage.
+///
+/// **Singular K.** Where an eigenvalue of the correlations is below 1e-11, the noise of labels is
+/// annealed instead (`log_evidence`, default settings; slower, and consistent too), and `method`
+/// says so. It does not watch `control`.
+///
+/// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric and
+///         positive on its diagonal, signs are 1 or -1, one a row, and settings in range;
+///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8; BudgetTooSmall;
+///         Stopped if stopped before there is an estimate.
+[[nodiscard]] inline OrthantProbability orthant_probability(const Eigen::MatrixXd& covariance,
+                                                            std::span<const signed char> signs,
+                                                            const OrthantSettings& settings,
+                                                            RandomStreams& streams,
+                                                            const RunControl& control = {}) {
+  const char* const f = "orthant_probability";
+  detail::check_covariance(f, covariance);
+  detail::check_signs(f, signs, covariance.rows());
+  detail::check_orthant_settings(settings);
+  OrthantProbability result;
+  const Eigen::Index n = covariance.rows();
+  if (n == 1) {
+    result.log_probability = -std::numbers::ln2;
+    return result;
+  }
+  const unsigned threads = detail::thread_count(control.threads);
+  const std::size_t needed = settings.bytes_needed(n, threads);
+  if (settings.most_bytes != 0 && needed > settings.most_bytes) {
+    throw BudgetTooSmall(detail::join(f, ": most_bytes is ", settings.most_bytes, ", ", n,
+                                      " points on ", threads, " threads need ", needed));
+  }
+  if (!control.go_on({.stage = "orthant factor"})) {
+    throw Stopped(detail::join(f, ": stopped before it had an estimate"));
+  }
+  // Signed correlations: the orthant is the positive one.
+  Eigen::VectorXd scale(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    scale[i] = signs[static_cast<std::size_t>(i)] / std::sqrt(covariance(i, i));
+  }
+  Eigen::MatrixXd correlation = scale.asDiagonal() * covariance * scale.asDiagonal();
+  correlation.diagonal().setOnes();
+  const detail::CovariancePath path(correlation);
+  correlation.resize(0, 0);
+  if (path.eigenvalues_below(-1e-8) > 0) {
+    throw NotPositiveDefinite(detail::join(f, ": covariance has ", path.eigenvalues_below(-1e-8),
+                                           " negative eigenvalues, below -1e-8 where its diagonal "
+                                           "is scaled to 1; add to its diagonal"));
+  }
+  if (path.eigenvalues_below(1e-11) > 0) {
+    result = detail::probability_by_noise(covariance, signs, streams);
+    result.reached =
+        settings.standard_error == 0 || result.standard_error <= settings.standard_error;
+    return result;
+  }
+  detail::OrthantStages<> stages(path, settings.path_length, control);
+  stages.choose(settings.pilot_draws, settings.burn_in, 1.0, streams.stream(streams.next));
+  const std::size_t more = settings.bytes_needed(n, threads, stages.size());
+  if (settings.most_bytes != 0 && more > settings.most_bytes) {
+    throw BudgetTooSmall(detail::join(f, ": most_bytes is ", settings.most_bytes, ", ", n,
+                                      " points in ", stages.size(), " stages on ", threads,
+                                      " threads need ", more));
+  }
+  const std::uint64_t first = streams.next + 1;
+  result.method = OrthantMethod::covariance_path;
+  result.stages = stages.size();
+  for (std::size_t count = settings.draws;;) {
+    try {
+      stages.measure(count, settings.burn_in, streams, first, threads);
+    } catch (const Stopped&) {
+      if (stages.draws() == 0) {
+        throw;
+      }
+      result.stopped = true;
+    }
+    const detail::OrthantStagesResult found = stages.result();
+    result.log_probability = found.value;
+    result.standard_error = std::sqrt(found.variance);
+    result.degrees_of_freedom = found.freedom;
+    result.draws = stages.draws() * stages.size();
+    result.bounces = stages.bounces();
+    result.reached =
+        settings.standard_error == 0 || result.standard_error <= settings.standard_error;
+    if (result.reached || result.stopped || count == settings.most_draws) {
+      break;
+    }
+    const double excess = result.standard_error / settings.standard_error;
+    const double wanted = std::ceil(1.1 * excess * excess * static_cast<double>(count));
+    count = wanted < static_cast<double>(settings.most_draws) ? static_cast<std::size_t>(wanted)
+                                                              : settings.most_draws;
+  }
+  streams.next = first + stages.size();
+  return result;
+}
+
+/// The same for a version space: K + diag(lambda) and its labels. Cost: n rows of kernel values
+/// more.
+template <VersionSpace Space>
+[[nodiscard]] OrthantProbability orthant_probability(const Space& space,
+                                                     const OrthantSettings& settings,
+                                                     RandomStreams& streams,
+                                                     const RunControl& control = {}) {
+  return orthant_probability(detail::sampling_covariance(space), detail::labels_of(space), settings,
+                             streams, control);
+}
+
+}  // namespace bpm

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlopt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/gaussian_process/selection/grid_search.hpp"
+
+/// \file
+/// Opt-in: needs NLopt (target bpm::nlopt).
+
+namespace bpm {
+
+struct NloptSettings {
+  std::vector<double> lower;  ///< Bounds of the parameters, all finite.
+  std::vector<double> upper;
+  /// BOBYQA builds a quadratic model and needs the fewest evaluations on smooth scores; Nelder and
+  /// Mead's simplex or Subplex are hardier on rough ones.
+  enum class Method { bobyqa, nelder_mead, subplex } method = Method::bobyqa;
+  double tolerance = 1e-3;  ///< Absolute, on every parameter.
+  std::uint64_t max_evaluations = 100;
+};
+
+namespace detail {
+
+template <class Score>
+struct NloptCall {
+  Score* score;
+  SearchResult* result;
+  nlopt_opt handle;
+  std::exception_ptr error;
+  double worst = 0;  ///< Of the values so far: what a point without a value gets.
+};
+
+template <class Score>
+double call_nlopt(unsigned count, const double* x, double* /*gradient*/, void* data) {
+  auto& call = *static_cast<NloptCall<Score>*>(data);
+  // No exception may pass through a C library.
+  try {
+    const std::vector<double> point(x, x + count);
+    // Every method asks for the start first, whose score is known.
+    if (call.result->points.size() == 1 && point == call.result->points.front()) {
+      return call.result->value;
+    }
+    double value = std::invoke(*call.score, point);
+    if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
+    call.result->points.push_back(point);
+    call.result->values.push_back(value);
+    if (value > call.result->value) {
+      call.result->value = value;
+      call.result->best = point;
+    }
+    if (std::isfinite(value)) {
+      call.worst = std::min(call.worst, value);
+      return value;
+    }
+    // Interpolating methods cannot live with infinity: lower than all that was seen.
+    return call.worst - 10 * (1 + std::abs(call.worst));
+  } catch (...) {
+    call.error = std::current_exception();
+    nlopt_force_stop(call.handle);
+    return 0;
+  }
+}
+
+}  // namespace detail
+
+/// Searches for the parameters in a box that make `score(parameters)` largest, without derivatives,
+/// from `start`, by NLopt. Kernel parameters are best given as logarithms. A score of -infinity or
+/// not a number is a point that does not work; the start must.
+/// \throws std::invalid_argument on sizes that disagree, bounds that are not finite or not in
+///         order, a start outside them or without a score, tolerance <= 0, max_evaluations < 1;
+///         what `score` throws.
+template <std::invocable<const std::vector<double>&> Score>
+[[nodiscard]] SearchResult nlopt_search(Score&& score, const std::vector<double>& start,
+                                        const NloptSettings& settings) {
+  const char* const f = "nlopt_search";
+  detail::check(!start.empty(), f, "start", "is empty, expected one number per parameter");
+  detail::check_size(f, "lower", settings.lower.size(), start.size(), "one per parameter");
+  detail::check_size(f, "upper", settings.upper.size(), start.size(), "one per parameter");
+  for (std::size_t k = 0; k < start.size(); ++k) {
+    const double low = settings.lower[k];
+    const double high = settings.upper[k];
+    detail::check(std::isfinite(low) && std::isfinite(high) && low < high, f, "lower",
+                  "and upper of parameter ", k, " are ", low, " and ", high,
+                  ", must be finite and in order");
+    detail::check(start[k] >= low && start[k] <= high, f, "start", "of parameter ", k, " is ",
+                  start[k], ", must lie in [", low, ", ", high, "]");
+  }
+  detail::check(settings.tolerance > 0, f, "tolerance", "is ", settings.tolerance,
+                ", must be positive");
+  detail::check(settings.max_evaluations >= 1, f, "max_evaluations", "is 0, must be 1 or more");
+
+  using Method = NloptSettings::Method;
+  const Method method = settings.method;
+  detail::check(
+      method == Method::bobyqa || method == Method::nelder_mead || method == Method::subplex, f,
+      "method", "is ", static_cast<int>(method), ", must be bobyqa, nelder_mead or subplex");
+  const nlopt_algorithm algorithm = method == Method::bobyqa        ? NLOPT_LN_BOBYQA
+                                    : method == Method::nelder_mead ? NLOPT_LN_NELDERMEAD
+                                                                    : NLOPT_LN_SBPLX;
+  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> handle(
+      nlopt_create(algorithm, static_cast<unsigned>(start.size())), &nlopt_destroy);
+  if (handle == nullptr) {
+    throw std::bad_alloc();
+  }
+  SearchResult result;
+  // The scale of failures comes from what works: the search must begin there.
+  const double first = std::invoke(score, start);
+  detail::check(std::isfinite(first), f, "start", "has the score ", first,
+                ", must be a point that works");
+  result.points.push_back(start);
+  result.values.push_back(first);
+  result.value = first;
+  result.best = start;
+  using Plain = std::remove_reference_t<Score>;
+  detail::NloptCall<Plain> call{&score, &result, handle.get(), nullptr, first};
+  nlopt_set_max_objective(handle.get(), detail::call_nlopt<Plain>, &call);
+  nlopt_set_lower_bounds(handle.get(), settings.lower.data());
+  nlopt_set_upper_bounds(handle.get(), settings.upper.data());
+  nlopt_set_xtol_abs1(handle.get(), settings.tolerance);
+  nlopt_set_maxeval(handle.get(), static_cast<int>(std::min<std::uint64_t>(settings.max_evaluations,
+                                                                           1'000'000'000)));
+  std::vector<double> x = start;
+  double value = 0;
+  const nlopt_result code = nlopt_optimize(handle.get(), x.data(), &value);
+  if (call.error) {
+    std::rethrow_exception(call.error);
+  }
+  // Rounding ends a search that can get no better; what it found stands.
+  result.converged = code > 0 ? code != NLOPT_MAXEVAL_REACHED : code == NLOPT_ROUNDOFF_LIMITED;
+  return result;
+}
+
+}  // namespace bpm

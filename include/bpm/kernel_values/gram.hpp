@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernels/inputs.hpp"
+
+namespace bpm {
+
+/// Kernel values on the training set, K_ij = k(x_i, x_j), wherever they come from.
+///
+///  - `size()`: the number m of training points;
+///  - `diagonal(i)`: K_ii, always in memory;
+///  - `row(i, scratch)`: the m values K_i., valid until the scratch is used again;
+///  - `block(rows, cols, values, ld, scratch)`: values[a * ld + b] = K_{rows[a] cols[b]};
+///  - `rows_in_memory()`: whether a row costs no kernel evaluations, so that a sampler may choose
+///    between walking rows and asking for blocks;
+///  - `bytes()`: memory held.
+///
+/// All are const and may be called from several threads, each with a scratch of its own. A value is
+/// the same bits by whichever call it is read. Indices are not checked.
+/// Satisfied by `DenseGram`, `OnDemandGram`, `PrecomputedGram`.
+template <class G>
+concept GramAccess =
+    requires(const G& gram, std::ptrdiff_t i, std::span<const PointIndex> points,
+             typename G::Scalar* values, BlockScratch<typename G::Scalar>& scratch) {
+      { gram.size() } -> std::convertible_to<std::ptrdiff_t>;
+      { gram.diagonal(i) } -> std::convertible_to<typename G::Scalar>;
+      { gram.row(i, scratch) } -> std::convertible_to<std::span<const typename G::Scalar>>;
+      gram.block(points, points, values, i, scratch);
+      { gram.rows_in_memory() } -> std::convertible_to<bool>;
+      { gram.bytes() } -> std::convertible_to<std::size_t>;
+    };
+
+/// Kernel values that can make columns of blocks ready, so that asking for several blocks on the
+/// same columns packs them once: `prepare(points, columns)`, then `block(rows, columns, ...)` with
+/// the values of `block(rows, points, ...)`. `points` must outlive `columns`. Satisfied by
+/// `OnDemandGram`.
+template <class G>
+concept ColumnGram =
+    GramAccess<G> && requires(const G& gram, std::ptrdiff_t ld, std::span<const PointIndex> points,
+                              typename G::Columns& columns, typename G::Scalar* values,
+                              BlockScratch<typename G::Scalar>& scratch) {
+      gram.prepare(points, columns);
+      gram.block(points, columns, values, ld, scratch);
+    };
+
+}  // namespace bpm

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <numeric>
+#include <span>
+
+#include "bpm/core/buffer.hpp"
+#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/prepared_columns.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/row_cache.hpp"
+
+namespace bpm {
+
+/// Kernel values computed when asked for: no matrix, O(m) memory. Refers to the inputs.
+template <class Kernel, InputSet I>
+  requires KernelOn<Kernel, I>
+class OnDemandGram {
+ public:
+  using Scalar = kernel_scalar_t<I>;
+  using Columns = PreparedColumns<I>;
+
+  /// Prepares the inputs and computes the diagonal.
+  /// \throws KernelValueError if k(x_i, x_i) is not finite, near overflow or negative.
+  OnDemandGram(Kernel kernel, const I& inputs)
+      : kernel_(std::move(kernel)),
+        inputs_(inputs),
+        diagonal_(kernel_diagonal(kernel_, inputs_)),
+        everyone_(inputs_.size()) {
+    std::iota(everyone_.begin(), everyone_.end(), PointIndex{0});
+  }
+
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return inputs_.size(); }
+  [[nodiscard]] Scalar diagonal(std::ptrdiff_t i) const noexcept { return diagonal_[i]; }
+  [[nodiscard]] bool rows_in_memory() const noexcept { return false; }
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return inputs_.bytes() +
+           static_cast<std::size_t>(size()) * (sizeof(Scalar) + sizeof(PointIndex));
+  }
+
+  /// Cost: m kernel evaluations.
+  [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i, BlockScratch<Scalar>& scratch) const {
+    scratch.values.reserve_discarding(size());
+    const auto point = static_cast<PointIndex>(i);
+    block(std::span(&point, 1), everyone_.span(), scratch.values.data(), size(), scratch);
+    return scratch.values.span().first(static_cast<std::size_t>(size()));
+  }
+
+  /// Cost: one kernel evaluation a value. `values` must not lie in the scratch's own buffers,
+  /// except `scratch.values`.
+  void block(std::span<const PointIndex> rows, std::span<const PointIndex> cols, Scalar* values,
+             std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
+    const auto start = std::chrono::steady_clock::now();
+    kernel_block(kernel_, inputs_, rows, inputs_, cols, values, ld, scratch);
+    scratch.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  /// Makes columns of blocks ready. Cost: a copy of their inputs, for kernels of inner products.
+  void prepare(std::span<const PointIndex> points, Columns& columns) const {
+    columns.assign(inputs_, points, detail::by_inner_products<Kernel, I>);
+  }
+
+  /// K_rows,columns, the same bits.
+  void block(std::span<const PointIndex> rows, const Columns& columns, Scalar* values,
+             std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
+    const auto start = std::chrono::steady_clock::now();
+    kernel_block(kernel_, inputs_, rows, columns, 0, std::ssize(columns.points()), values, ld,
+                 scratch);
+    scratch.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  /// Where rows of points that were asked for are kept for the next draw; null: nowhere.
+  [[nodiscard]] KeptRows<Scalar>* kept_rows() const noexcept { return kept_rows_; }
+  void keep_rows_in(KeptRows<Scalar>* rows) noexcept { kept_rows_ = rows; }
+
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
+
+ private:
+  Kernel kernel_;
+  PreparedInputs<I> inputs_;
+  detail::Buffer<Scalar> diagonal_;
+  detail::Buffer<PointIndex> everyone_;
+  KeptRows<Scalar>* kept_rows_ = nullptr;
+};
+
+}  // namespace bpm

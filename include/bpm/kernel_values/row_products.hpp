@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "bpm/core/lanes.hpp"
+
+/// \file
+/// Sums over pairs of rows (inner products, Manhattan distances) at matrix-product speed, whose
+/// bits depend on the two rows alone.
+///
+/// Every value is made in one way: lane l of a register sums the terms k = l, l + W, l + 2W, ... in
+/// that order (W lanes; rows are zero-padded to a multiple of W), and the lanes are then added by
+/// halving. Which other rows share the block, where in the block the pair stands, and which of the
+/// two rows comes first make no difference. A general matrix product promises none of that: it
+/// picks other instructions for the edges of a block, and other splits when it runs threaded.
+/// Both sides are read where they lie, so no packing either.
+
+namespace bpm::detail {
+
+/// Term of an inner product.
+struct ProductTerm {
+  template <class T>
+  [[gnu::always_inline]] static void add(Lanes<T>& sum, const Lanes<T>& a, const Lanes<T>& b) {
+    sum += a * b;
+  }
+};
+
+/// Term of a Manhattan distance.
+struct DistanceTerm {
+  template <class T>
+  [[gnu::always_inline]] static void add(Lanes<T>& sum, const Lanes<T>& a, const Lanes<T>& b) {
+    sum += lanes_distance<T>(a, b);
+  }
+};
+
+/// M x N values at once, all sums in registers. `length` is a multiple of the lane count.
+template <class Term, class T, int M, int N>
+BPM_DETAIL_FULL_WIDTH inline void row_products_tile(const T* const* a, const T* const* b,
+                                                    std::ptrdiff_t length, T* out,
+                                                    std::ptrdiff_t ld) {
+  constexpr int width = lane_count<T>;
+  Lanes<T> sums[M][N] = {};
+  for (std::ptrdiff_t k = 0; k < length; k += width) {
+    Lanes<T> left[M];
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      left[i] = load_lanes(a[i] + k);
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) {
+      const Lanes<T> right = load_lanes(b[j] + k);
+#pragma GCC unroll 8
+      for (int i = 0; i < M; ++i) {
+        Term::template add<T>(sums[i][j], left[i], right);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) {
+      out[i * ld + j] = sum_lanes<T, width>(sums[i][j]);
+    }
+  }
+}
+
+/// A tile at the edge: rows beyond the count repeat the last one, their values are thrown away.
+template <class Term, class T, int M, int N>
+inline void row_products_edge(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
+                              std::ptrdiff_t count_b, std::ptrdiff_t length, T* out,
+                              std::ptrdiff_t ld) {
+  const T* rows_a[M];
+  const T* rows_b[N];
+  for (std::ptrdiff_t i = 0; i < M; ++i) rows_a[i] = a[std::min(i, count_a - 1)];
+  for (std::ptrdiff_t j = 0; j < N; ++j) rows_b[j] = b[std::min(j, count_b - 1)];
+  T values[M * N];
+  row_products_tile<Term, T, M, N>(rows_a, rows_b, length, values, N);
+  for (std::ptrdiff_t i = 0; i < std::min<std::ptrdiff_t>(M, count_a); ++i) {
+    for (std::ptrdiff_t j = 0; j < std::min<std::ptrdiff_t>(N, count_b); ++j) {
+      out[i * ld + j] = values[i * N + j];
+    }
+  }
+}
+
+/// out[i * ld + j] = sum over k of Term(a[i][k], b[j][k]) for all i < count_a, j < count_b.
+///
+/// `a` and `b` are arrays of row pointers, each row readable up to `length`, a multiple of
+/// `lane_count<T>`. Cost: count_a * count_b * length multiply-adds; measured at 85 to 90 % of a
+/// large matrix product's rate from 100 rows a side (length 784, AVX-512).
+template <class Term, class T>
+void row_products(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
+                  std::ptrdiff_t count_b, std::ptrdiff_t length, T* out, std::ptrdiff_t ld) {
+  constexpr std::ptrdiff_t m = tile_rows;
+  constexpr std::ptrdiff_t n = tile_cols;
+  if (count_a == 1) {
+    std::ptrdiff_t j = 0;
+    for (; j + n <= count_b; j += n) {
+      row_products_tile<Term, T, 1, n>(a, b + j, length, out + j, ld);
+    }
+    if (j < count_b) {
+      row_products_edge<Term, T, 1, n>(a, 1, b + j, count_b - j, length, out + j, ld);
+    }
+    return;
+  }
+  // A chunk of b's rows that stays in the second-level cache while all of a passes by.
+  constexpr std::ptrdiff_t cache_bytes = 320 * 1024;
+  const std::ptrdiff_t row_bytes = std::max<std::ptrdiff_t>(length, 1) * std::ptrdiff_t{sizeof(T)};
+  const std::ptrdiff_t chunk = std::max<std::ptrdiff_t>(1, cache_bytes / row_bytes / n) * n;
+  for (std::ptrdiff_t begin = 0; begin < count_b; begin += chunk) {
+    const std::ptrdiff_t end = std::min(count_b, begin + chunk);
+    for (std::ptrdiff_t i = 0; i < count_a; i += m) {
+      const bool full = i + m <= count_a;
+      for (std::ptrdiff_t j = begin; j < end; j += n) {
+        if (full && j + n <= end) [[likely]] {
+          row_products_tile<Term, T, m, n>(a + i, b + j, length, out + i * ld + j, ld);
+        } else {
+          row_products_edge<Term, T, m, n>(a + i, count_a - i, b + j, end - j, length,
+                                           out + i * ld + j, ld);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace bpm::detail

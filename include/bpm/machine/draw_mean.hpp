@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "bpm/core/multiply_add.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm {
+
+/// A draw kept by a fitted machine: a classifier of norm 1 by its dual coefficients.
+struct KeptDraw {
+  std::uint64_t number = 0;
+  double weight = 1;
+  std::vector<PointIndex> support;  ///< Training points, ascending.
+  std::vector<double> coefficients;
+};
+
+namespace detail {
+
+/// The mean of one problem: of its draws by their weights, as sums in the order of the draws, so
+/// that a run and its continuation give the same bits as one longer run; or what a sampler of
+/// chains says that the centre of mass is.
+class DrawMean {
+ public:
+  /// `of_draws` false: the draws are counted and kept, and the mean comes by `set_centre`.
+  DrawMean(std::ptrdiff_t points, bool keep_draws, bool of_draws = true)
+      : keep_(keep_draws),
+        of_draws_(of_draws),
+        coefficients_(static_cast<std::size_t>(points), 0.0),
+        outputs_(static_cast<std::size_t>(points), 0.0) {}
+
+  void add(const Draw& draw) {
+    if (draw.part == DrawPart::outputs) {
+      for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) outputs_[i] += draw.outputs[i];
+      return;
+    }
+    for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
+      double& sum = coefficients_[draw.support[s]];
+      sum = multiply_add(draw.weight, draw.coefficients[s], sum);
+    }
+    const bool whole = of_draws_ && draw.part == DrawPart::whole;
+    for (std::size_t i = 0; whole && i < outputs_.size(); ++i) {
+      outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
+    }
+    if (of_draws_) weight_ += draw.weight;
+    ++count_;
+    if (keep_) {
+      kept_.push_back({draw.number,
+                       draw.weight,
+                       {draw.support.begin(), draw.support.end()},
+                       {draw.coefficients.begin(), draw.coefficients.end()}});
+    }
+  }
+
+  /// E[w] itself, of all draws so far.
+  void set_centre(const CentreOfMass& centre) {
+    coefficients_ = centre.coefficients;
+    outputs_ = centre.outputs;
+    weight_ = 1;
+  }
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] const std::vector<KeptDraw>& kept() const noexcept { return kept_; }
+
+  /// Coefficient of training point i in the mean E[w].
+  [[nodiscard]] double coefficient(std::ptrdiff_t i) const { return coefficients_[i] / weight_; }
+  /// <E[w], x_i> under the sampling kernel.
+  [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_[i] / weight_; }
+
+  /// norm(E[w]), at most 1.
+  [[nodiscard]] double norm() const {
+    double squared = 0;
+    for (std::ptrdiff_t i = 0; i < size(); ++i) {
+      squared += coefficient(i) * output(i);
+    }
+    return std::sqrt(std::max(0.0, squared));
+  }
+
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }
+
+  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points) {
+    return 2 * static_cast<std::size_t>(points) * sizeof(double);
+  }
+
+ private:
+  bool keep_;
+  bool of_draws_;
+  std::vector<double> coefficients_;
+  std::vector<double> outputs_;
+  double weight_ = 0;
+  std::uint64_t count_ = 0;
+  std::vector<KeptDraw> kept_;
+};
+
+}  // namespace detail
+}  // namespace bpm

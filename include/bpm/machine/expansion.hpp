@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/buffer.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/multiply_add.hpp"
+#include "bpm/core/parallel.hpp"
+#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/panels.hpp"
+#include "bpm/kernel_values/prepared_columns.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/coefficients.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+
+namespace bpm::detail {
+
+/// The support inputs of one or several classifiers, kept by value and packed for blocks of kernel
+/// values with them.
+template <class Owned>
+class SupportInputs {
+ public:
+  static constexpr std::ptrdiff_t block = PackedCoefficients::block;
+
+  SupportInputs(Owned inputs, bool pack)
+      : owned_(std::move(inputs)),
+        prepared_(owned_),
+        everyone_(static_cast<std::size_t>(prepared_.size())),
+        blocks_(static_cast<std::size_t>((prepared_.size() + block - 1) / block)) {
+    std::iota(everyone_.begin(), everyone_.end(), PointIndex{0});
+    for (std::ptrdiff_t b = 0; b < std::ssize(blocks_); ++b) {
+      const std::ptrdiff_t first = b * block;
+      const std::ptrdiff_t count = std::min(block, prepared_.size() - first);
+      blocks_[b].assign(prepared_,
+                        std::span<const PointIndex>(everyone_).subspan(
+                            static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+                        pack);
+    }
+  }
+  SupportInputs(const SupportInputs&) = delete;
+  SupportInputs& operator=(const SupportInputs&) = delete;
+
+  [[nodiscard]] const Owned& owned() const noexcept { return owned_; }
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
+  [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
+  [[nodiscard]] const PreparedColumns<Owned>& columns(std::ptrdiff_t b) const { return blocks_[b]; }
+
+ private:
+  Owned owned_;
+  PreparedInputs<Owned> prepared_;
+  std::vector<PointIndex> everyone_;
+  std::vector<PreparedColumns<Owned>> blocks_;
+};
+
+/// Inputs for which kernel values with support points are asked.
+template <InputSet I>
+struct Questions {
+  explicit Questions(const I& inputs)
+      : prepared(inputs), everyone(static_cast<std::size_t>(prepared.size())) {
+    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
+  }
+  [[nodiscard]] std::span<const PointIndex> points(std::ptrdiff_t begin,
+                                                   std::ptrdiff_t count) const {
+    return std::span<const PointIndex>(everyone).subspan(static_cast<std::size_t>(begin),
+                                                         static_cast<std::size_t>(count));
+  }
+
+  PreparedInputs<I> prepared;
+  std::vector<PointIndex> everyone;
+};
+
+/// Whether one side is bytes and the other numbers: bytes are then taken as numbers.
+template <class I, class Owned>
+inline constexpr bool mixed_bytes =
+    DenseInputs<I> && DenseInputs<Owned> && ByteInputs<I> != ByteInputs<Owned>;
+
+/// The support inputs of one or several classifiers, kept by value, and how to evaluate kernels
+/// with them.
+template <class Kernel, class Owned>
+class Expansion {
+ public:
+  using Scalar = kernel_scalar_t<Owned>;
+  using Support = SupportInputs<Owned>;
+
+  template <InputSet I>
+  Expansion(Kernel kernel, const I& training, std::vector<PointIndex> support)
+      : kernel_(std::move(kernel)),
+        support_(std::move(support)),
+        inputs_(std::make_shared<const Support>(select_inputs(training, support_), packs<Owned>)) {}
+
+  [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
+  [[nodiscard]] const Owned& inputs() const noexcept { return inputs_->owned(); }
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+
+  /// n x classifiers: sum_j coefficients(j, c) k(x_j, x) / sqrt(k(x, x)); 0 where k(x, x) = 0.
+  template <InputSet I>
+  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const PackedCoefficients& coefficients,
+                                        unsigned threads, std::string_view function) const {
+    check_questions(inputs, function);
+    if constexpr (mixed_bytes<I, Owned>) {
+      const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
+      if constexpr (ByteInputs<I>) {
+        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), *inputs_, coefficients, threads,
+                          function);
+      } else {
+        const SupportInputs<RowMatrix<Scalar>> support(inputs_->owned().template cast<Scalar>(),
+                                                       packs<RowMatrix<Scalar>>);
+        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), support, coefficients, threads,
+                          function);
+      }
+    } else {
+      return outputs_of(Questions<I>(inputs), *inputs_, coefficients, threads, function);
+    }
+  }
+
+  /// Calls visit(worker, begin, rows, values, diagonal) for blocks of inputs, on several threads:
+  /// `values` are k(x, x_j) of `rows` inputs from `begin` on with all support points, a row an
+  /// input without gaps, and `diagonal` their k(x, x). `worker` is below `threads`. The values have
+  /// the bits that `outputs` sums.
+  template <InputSet I, class Visit>
+  void visit_values(const I& inputs, unsigned threads, std::string_view function,
+                    Visit&& visit) const {
+    static_assert(!mixed_bytes<I, Owned>,
+                  "both input sets must be bytes, or none: cast one of them");
+    check_questions(inputs, function);
+    const Questions<I> x(inputs);
+    const Support& z = *inputs_;
+    constexpr std::ptrdiff_t height = 96;
+    struct Worker {
+      BlockScratch<Scalar> scratch;
+      Buffer<Scalar> values;
+      std::vector<Scalar> diagonal;
+    };
+    std::vector<Worker> workers(threads);
+    const auto evaluate = [&](unsigned number, std::ptrdiff_t chunk) {
+      Worker& worker = workers[number];
+      worker.values.reserve_discarding(height * z.size());
+      const std::ptrdiff_t begin = chunk * height;
+      const std::ptrdiff_t rows = std::min(height, x.prepared.size() - begin);
+      const auto points = x.points(begin, rows);
+      for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
+        kernel_block(kernel_, x.prepared, points, z.columns(b), 0,
+                     std::ssize(z.columns(b).points()), worker.values.data() + b * Support::block,
+                     z.size(), worker.scratch);
+      }
+      worker.diagonal.assign(static_cast<std::size_t>(rows), Scalar{0});
+      for (std::ptrdiff_t r = 0; r < rows; ++r) {
+        worker.diagonal[r] = self_value(kernel_, x.prepared, points[r], worker.scratch);
+      }
+      visit(number, begin, rows, worker.values.data(), worker.diagonal.data());
+    };
+    guarded(function,
+            [&] { parallel_for(threads, (x.prepared.size() + height - 1) / height, evaluate); });
+  }
+
+ private:
+  template <class I>
+  static constexpr bool packs = by_inner_products<Kernel, I>;
+
+  template <InputSet I>
+  void check_questions(const I& inputs, std::string_view function) const {
+    if constexpr (!RangeInputs<I>) {
+      check_size(function, "inputs", inputs.cols(), inputs_->owned().cols(),
+                 "columns: one per feature of the training set");
+    }
+    check_inputs(inputs, function);
+  }
+
+  template <class Work>
+  static void guarded(std::string_view function, Work&& work) {
+    try {
+      work();
+    } catch (const KernelValueError& error) {
+      throw KernelValueError(
+          join(function, ": of an input and itself or a support point, by number: ", error.what()));
+    }
+  }
+
+  /// Chunks of inputs pass by blocks of support points. With fewer chunks than threads the blocks
+  /// are shared as well, and their sums added afterwards.
+  template <class I, class Right>
+  [[nodiscard]] Eigen::MatrixXd outputs_of(const Questions<I>& x, const SupportInputs<Right>& z,
+                                           const PackedCoefficients& coefficients, unsigned threads,
+                                           std::string_view function) const {
+    const std::ptrdiff_t n = x.prepared.size();
+    const std::ptrdiff_t classifiers = coefficients.classifiers();
+    RowMatrix<double> result(n, classifiers);
+    std::fill_n(result.data(), result.size(), 0.0);
+    constexpr std::ptrdiff_t block = SupportInputs<Right>::block;
+    constexpr std::ptrdiff_t tallest = 128;
+    const std::ptrdiff_t share = n / (4 * static_cast<std::ptrdiff_t>(threads)) / panel_rows;
+    const std::ptrdiff_t height =
+        std::clamp(share * panel_rows, std::min<std::ptrdiff_t>(32, tallest), tallest);
+    const std::ptrdiff_t chunks = (n + height - 1) / height;
+    // A thread takes a while to start: a part should be worth it.
+    constexpr std::ptrdiff_t least_values = 16384;
+    const std::ptrdiff_t worth = std::max<std::ptrdiff_t>(1, n * z.size() / least_values);
+    const auto crew = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, worth));
+    const bool shared = chunks < crew;
+    const std::ptrdiff_t parts =
+        shared ? std::min<std::ptrdiff_t>(z.block_count(), 2 * static_cast<std::ptrdiff_t>(crew))
+               : 1;
+    struct Worker {
+      BlockScratch<Scalar> scratch;
+      Buffer<Scalar> values;
+      Buffer<double> widened;
+    };
+    std::vector<Worker> workers(crew);
+    // The sums of each block, where they are shared.
+    Buffer<double> block_sums(shared ? z.block_count() * n * classifiers : 0);
+    const auto evaluate = [&](unsigned number, std::ptrdiff_t job) {
+      Worker& worker = workers[number];
+      worker.values.reserve_discarding(height * block);
+      const std::ptrdiff_t begin = job / parts * height;
+      const std::ptrdiff_t rows = std::min(height, n - begin);
+      const std::ptrdiff_t part = job % parts;
+      const auto points = x.points(begin, rows);
+      for (std::ptrdiff_t b = z.block_count() * part / parts;
+           b < z.block_count() * (part + 1) / parts; ++b) {
+        const std::ptrdiff_t cols = std::ssize(z.columns(b).points());
+        kernel_block(kernel_, x.prepared, points, z.columns(b), 0, cols, worker.values.data(),
+                     block, worker.scratch);
+        double* const sums = (shared ? block_sums.data() + b * n * classifiers : result.data()) +
+                             begin * classifiers;
+        coefficients.add_outputs(worker.values.data(), rows, cols, block, b * block,
+                                 !shared && b > 0, sums, worker.widened);
+      }
+      if (shared) {
+        return;
+      }
+      for (std::ptrdiff_t r = begin; r < begin + rows; ++r) {
+        scale_outputs(x.prepared, r, result, worker.scratch);
+      }
+    };
+    guarded(function, [&] {
+      parallel_for(crew, chunks * parts, evaluate);
+      for (std::ptrdiff_t r = 0; shared && r < n; ++r) {
+        for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
+          const double* const sums = block_sums.data() + (b * n + r) * classifiers;
+          for (std::ptrdiff_t c = 0; c < classifiers; ++c) {
+            result(r, c) = b == 0 ? sums[c] : result(r, c) + sums[c];
+          }
+        }
+        scale_outputs(x.prepared, r, result, workers[0].scratch);
+      }
+    });
+    return result;
+  }
+
+  template <class I>
+  void scale_outputs(const PreparedInputs<I>& x, std::ptrdiff_t r, RowMatrix<double>& result,
+                     BlockScratch<Scalar>& scratch) const {
+    const Scalar self = self_value(kernel_, x, static_cast<PointIndex>(r), scratch);
+    const double scale = self > 0 ? 1 / std::sqrt(static_cast<double>(self)) : 0.0;
+    double* const row = result.data() + r * result.cols();
+    for (Eigen::Index c = 0; c < result.cols(); ++c) row[c] *= scale;
+  }
+
+  Kernel kernel_;
+  std::vector<PointIndex> support_;
+  /// Shared by copies of the model: never changed, and its parts refer to each other.
+  std::shared_ptr<const Support> inputs_;
+};
+
+/// Support points of a kernel matrix that the user brings: columns of the values given to predict.
+template <class T>
+class Expansion<PrecomputedKernel, RowMatrix<T>> {
+ public:
+  using Scalar = T;
+
+  Expansion(PrecomputedKernel /*kernel*/, const RowMatrix<T>& training,
+            std::vector<PointIndex> support)
+      : points_(training.rows()), support_(std::move(support)) {}
+
+  [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
+  [[nodiscard]] PrecomputedKernel kernel() const noexcept { return {}; }
+
+  /// n x classifiers: sum_j coefficients(j, c) values(., support_j).
+  [[nodiscard]] Eigen::MatrixXd outputs(const RowMatrix<T>& values,
+                                        const PackedCoefficients& coefficients,
+                                        unsigned /*threads*/, std::string_view function) const {
+    check_size(function, "inputs", values.cols(), points_, "columns: one per training point");
+    check_inputs(values, function);
+    RowMatrix<double> result(values.rows(), coefficients.classifiers());
+    std::fill_n(result.data(), result.size(), 0.0);
+    Buffer<T> chosen(std::ssize(support_));
+    Buffer<double> widened;
+    for (Eigen::Index i = 0; i < values.rows(); ++i) {
+      for (std::ptrdiff_t s = 0; s < chosen.size(); ++s) {
+        chosen[s] = values(i, support_[s]);
+      }
+      coefficients.outputs(chosen.data(), 1, chosen.size(), result.data() + i * result.cols(),
+                           widened);
+    }
+    return result;
+  }
+
+  /// The same over sqrt(k(x, x)).
+  [[nodiscard]] Eigen::MatrixXd outputs(const PrecomputedRows<T>& rows,
+                                        const PackedCoefficients& coefficients, unsigned threads,
+                                        std::string_view function) const {
+    check_diagonal(rows, function);
+    Eigen::MatrixXd result = outputs(rows.values, coefficients, threads, function);
+    for (Eigen::Index c = 0; c < result.cols(); ++c) {
+      for (Eigen::Index i = 0; i < result.rows(); ++i) {
+        result(i, c) /= std::sqrt(rows.diagonal[i]);
+      }
+    }
+    return result;
+  }
+
+  /// As in the other expansions: the columns of the support, and the diagonal. All on this thread.
+  template <class Visit>
+  void visit_values(const PrecomputedRows<T>& rows, unsigned /*threads*/, std::string_view function,
+                    Visit&& visit) const {
+    check_diagonal(rows, function);
+    check_size(function, "inputs", rows.values.cols(), points_, "columns: one per training point");
+    check_inputs(rows.values, function);
+    constexpr std::ptrdiff_t height = 96;
+    const auto width = static_cast<std::ptrdiff_t>(support_.size());
+    std::vector<T> chosen(static_cast<std::size_t>(height * width));
+    for (std::ptrdiff_t begin = 0; begin < rows.values.rows(); begin += height) {
+      const std::ptrdiff_t count = std::min(height, rows.values.rows() - begin);
+      for (std::ptrdiff_t r = 0; r < count; ++r) {
+        for (std::ptrdiff_t s = 0; s < width; ++s) {
+          chosen[r * width + s] = rows.values(begin + r, support_[s]);
+        }
+      }
+      visit(0U, begin, count, chosen.data(), rows.diagonal.data() + begin);
+    }
+  }
+
+ private:
+  static void check_diagonal(const PrecomputedRows<T>& rows, std::string_view function) {
+    check_size(function, "diagonal", rows.diagonal.size(), rows.values.rows(), "one per input");
+    for (Eigen::Index i = 0; i < rows.diagonal.size(); ++i) {
+      check(std::isfinite(rows.diagonal[i]) && rows.diagonal[i] > 0, function, "diagonal", "at ", i,
+            " is ", rows.diagonal[i], ", must be positive and finite");
+    }
+  }
+
+  std::ptrdiff_t points_;
+  std::vector<PointIndex> support_;
+};
+
+}  // namespace bpm::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <ranges>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bpm/kernels/inputs.hpp"
+
+namespace bpm::detail {
+
+[[nodiscard]] inline std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
+  return hash ^ (hash >> 29U);
+}
+
+/// Equal numbers have equal words: -0 counts as 0.
+[[nodiscard]] inline std::uint64_t number_word(double number) noexcept {
+  return std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number);
+}
+
+template <class I>
+concept HashableInputs = !RangeInputs<I> || requires(const std::ranges::range_value_t<I>& x) {
+  { std::hash<std::ranges::range_value_t<I>>{}(x) } -> std::convertible_to<std::size_t>;
+  { x == x } -> std::convertible_to<bool>;
+};
+
+/// A hash an input: equal inputs have equal hashes. Cost: one pass over the inputs. Empty for types
+/// that cannot be hashed.
+template <InputSet I>
+[[nodiscard]] std::vector<std::uint64_t> input_hashes(const I& inputs) {
+  std::vector<std::uint64_t> hashes;
+  if constexpr (HashableInputs<I>) {
+    hashes.resize(static_cast<std::size_t>(input_count(inputs)));
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const auto row = static_cast<std::ptrdiff_t>(i);
+      std::uint64_t hash = 1;
+      if constexpr (DenseInputs<I>) {
+        for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
+          hash = mix(hash, number_word(static_cast<double>(inputs(row, j))));
+        }
+      } else if constexpr (SparseInputs<I>) {
+        for (typename I::InnerIterator entry(inputs, row); entry; ++entry) {
+          if (entry.value() != 0) {
+            hash = mix(hash, static_cast<std::uint64_t>(entry.col()));
+            hash = mix(hash, number_word(static_cast<double>(entry.value())));
+          }
+        }
+      } else {
+        const auto& input = std::ranges::begin(inputs)[row];
+        hash = mix(hash, std::hash<std::remove_cvref_t<decltype(input)>>{}(input));
+      }
+      hashes[i] = hash;
+    }
+  }
+  return hashes;
+}
+
+template <InputSet I>
+[[nodiscard]] bool equal_inputs(const I& inputs, std::ptrdiff_t i, std::ptrdiff_t j) {
+  if constexpr (DenseInputs<I>) {
+    return (inputs.row(i).array() == inputs.row(j).array()).all();
+  } else if constexpr (SparseInputs<I>) {
+    return (inputs.row(i) - inputs.row(j)).squaredNorm() == 0;
+  } else if constexpr (HashableInputs<I>) {
+    return std::ranges::begin(inputs)[i] == std::ranges::begin(inputs)[j];
+  } else {
+    return i == j;
+  }
+}
+
+/// Groups of equal inputs, each ascending, of two members or more.
+template <InputSet I>
+[[nodiscard]] std::vector<std::vector<PointIndex>> equal_groups(
+    const I& inputs, std::span<const std::uint64_t> hashes) {
+  std::vector<PointIndex> order(hashes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<PointIndex>(i);
+  std::sort(order.begin(), order.end(), [&](PointIndex a, PointIndex b) {
+    return std::pair(hashes[a], a) < std::pair(hashes[b], b);
+  });
+  std::vector<std::vector<PointIndex>> groups;
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::vector<PointIndex> group{order[begin]};
+    std::size_t end = begin + 1;
+    for (; end < order.size() && hashes[order[end]] == hashes[order[begin]]; ++end) {
+      if (equal_inputs(inputs, order[begin], order[end])) {
+        group.push_back(order[end]);
+      }
+    }
+    if (group.size() > 1) {
+      groups.push_back(std::move(group));
+    }
+    begin = end;
+  }
+  return groups;
+}
+
+/// One number for a training set, to tell when another one is given.
+[[nodiscard]] inline std::uint64_t fingerprint(std::span<const std::uint64_t> hashes,
+                                               std::span<const int> labels) {
+  std::uint64_t hash = labels.size();
+  for (const std::uint64_t word : hashes) hash = mix(hash, word);
+  for (const int label : labels) hash = mix(hash, static_cast<std::uint64_t>(label));
+  return hash;
+}
+
+}  // namespace bpm::detail

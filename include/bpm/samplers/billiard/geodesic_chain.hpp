@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "bpm/core/buffer.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/billiard/billiard_burn_in.hpp"
+#include "bpm/samplers/billiard/flight_clock.hpp"
+#include "bpm/samplers/billiard/geodesic_law.hpp"
+#include "bpm/samplers/billiard/jump_sums.hpp"
+#include "bpm/samplers/billiard/wall_search.hpp"
+#include "bpm/samplers/chains/tangent_directions.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm {
+
+/// How a geodesic chain flies.
+struct GeodesicSettings {
+  double refresh_length = 0;  ///< Mean path between new directions; 0: chosen in the burn-in.
+  std::uint64_t bounces_per_draw = 1000;
+  std::uint64_t burn_in = 0;  ///< Bounces; 0: 8192, and more while the length is chosen.
+};
+
+/// A billiard ball on great circles of version space.
+///
+/// Position b and direction v are orthonormal. A flight by the angle t takes b to b cos t + v sin t
+/// and v to v cos t - b sin t; it ends at the plane of the largest -nu_i / d_i, where tan t =
+/// d_c / -nu_c, and v is reflected: v -= 2 nu_c / norm(s_c)^2 s_c. Both preserve the Liouville
+/// measure (position uniform on version space, direction uniform on the tangent sphere), and so
+/// does a new isotropic direction after an exponential length of path, which makes the chain
+/// ergodic. Without new directions it need not be: on K = I it is integrable.
+///
+/// **The centre costs O(1) a bounce.** Since dv/dt = -b between bounces and v jumps by 2 |nu_c| /
+/// norm(s_c)^2 s_c at a bounce and by v' - v at a refresh, the integral of b over the path is
+///
+///     sum of the bounces' jumps + sum over refreshes of (v' - v) + v_start - v_end,
+///
+/// and the middle terms have mean zero. The jumps alone, divided by the length of the path, are
+/// therefore an unbiased estimate of E[w]; it is a combination of the planes' normals with
+/// coefficients y_i alpha_i >= 0 that tend to facet areas (the theorem of Gauss on the sphere: the
+/// Bayes point has a coefficient only where a plane bounds version space), and where the refresh
+/// length is short it is the better one by far.
+///
+/// **Bounces cost O(m).** Turned back by the angle theta flown so far, (b, v) does not move at all
+/// between bounces, and a bounce adds one multiple of s_c: so positions are kept as coordinates at
+/// an anchor and one complex weight a plane, and only outputs are followed. They are computed anew
+/// from coordinates every few thousand bounces.
+///
+/// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
+/// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
+template <class Law = detail::GeodesicLaw>
+class BasicGeodesicChain {
+ public:
+  /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
+  /// `Cone::form_products`.
+  BasicGeodesicChain(const Cone& cone, const GeodesicSettings& settings,
+                     std::span<const double> start, RandomEngine engine)
+      : settings_(settings),
+        engine_(engine),
+        b_(cone.stride(), 0.0),
+        v_(cone.stride(), 0.0),
+        inside_(cone.stride(), 0.0),
+        outputs_(2 * cone.output_stride(), 0.0),
+        rest_(cone.stride(), 0.0),
+        jumps_(cone.points()),
+        burn_in_(settings.refresh_length, settings.burn_in),
+        still_(cone.rank() == 1) {
+    const std::ptrdiff_t given = std::min<std::ptrdiff_t>(std::ssize(start), cone.rank());
+    std::copy_n(start.data(), given, b_.data());
+    normalise(b_.data());
+    std::copy(b_.begin(), b_.end(), inside_.begin());
+    if (!still_) {
+      set_outputs(cone);
+      refresh(cone);
+      refreshes_ = 0;
+      clear_sums();
+    }
+  }
+
+  // --- Runs --------------------------------------------------------------------------------------
+
+  /// Runs at most `limit` bounces of the burn-in; true when it is over. Chooses the refresh length
+  /// where it is open, and the path between draws; then forgets all sums.
+  bool burn_in(const Cone& cone, std::uint64_t limit) {
+    if (sampling_) {
+      return true;
+    }
+    until_draw_ = std::numeric_limits<double>::infinity();
+    const std::uint64_t end = bounces_ + limit;
+    while (!still_ && burn_in_.stage_end() != detail::BilliardBurnIn::never) {
+      if (bounces_ < burn_in_.stage_end()) {
+        if (bounces_ >= end) {
+          return false;
+        }
+        run(cone, std::min(end, burn_in_.stage_end()) - bounces_);
+        continue;
+      }
+      anchor(cone);
+      const double before = burn_in_.refresh_length();
+      burn_in_.next_stage(cone, bounces_, total_path_,
+                          [&](double* mean) { add_sum(cone, 1 / path_, mean); });
+      clear_sums();
+      if (burn_in_.refresh_length() != before) set_refresh();
+    }
+    spacing_ = still_ ? 1.0
+                      : static_cast<double>(settings_.bounces_per_draw) * total_path_ /
+                            static_cast<double>(bounces_);
+    burnt_ = bounces_;
+    bounces_ = 0;
+    refreshes_ = 0;
+    repairs_ = 0;
+    anchor(cone);
+    clear_sums();
+    until_draw_ = spacing_;
+    clock_.set_stop(stop());
+    sampling_ = true;
+    return true;
+  }
+
+  /// Runs at most `limit` bounces towards the next draw, a point at equal steps of path; true when
+  /// the chain stands on it.
+  bool advance(const Cone& cone, std::uint64_t limit) {
+    if (still_) {
+      bounces_ += settings_.bounces_per_draw;  // So that budgets of bounces end.
+      path_ += 1;
+      detail::add_scaled(rest_.data(), 1.0, b_.data(), cone.stride());
+      return true;
+    }
+    return run(cone, limit);
+  }
+
+  /// Flies to the next plane and bounces, with new directions on the way. For chains that are
+  /// watched bounce by bounce: there are no draws after it.
+  void bounce(const Cone& cone) {
+    if (still_) {
+      advance(cone, 1);
+      bounces_ += 1 - settings_.bounces_per_draw;
+      return;
+    }
+    until_draw_ = std::numeric_limits<double>::infinity();
+    if (sampling_) clock_.set_stop(stop());
+    run(cone, 1);
+  }
+
+  // --- Where it stands ---------------------------------------------------------------------------
+
+  /// Brings the coordinates up to date. `position` and `direction` are those of the last anchor;
+  /// `advance` that returned true has anchored.
+  void anchor(const Cone& cone) {
+    const std::ptrdiff_t length = cone.stride();
+    const double angle = clock_.angle();
+    const double cosine = clock_.cosine();
+    const double sine = clock_.sine();
+    double* b = b_.data();
+    double* v = v_.data();
+    for (std::ptrdiff_t k = 0; k < length; ++k) {
+      const double old_v = v[k];
+      const double new_b = cosine * b[k] + sine * old_v;
+      v[k] = cosine * old_v - sine * b[k];
+      b[k] = new_b;
+      rest_[k] += old_v;
+    }
+    jumps_.settle(cone, clock_, b, v);
+    detail::add_scaled(rest_.data(), -1.0, v, length);
+    path_ += angle;
+    total_path_ += angle;
+    until_refresh_ -= angle;
+    until_draw_ -= angle;
+    clock_.restart(stop());
+  }
+
+  /// b, `stride` coordinates of norm 1.
+  [[nodiscard]] std::span<const double> position() const noexcept { return b_.span(); }
+  /// v, a tangent direction of norm 1.
+  [[nodiscard]] std::span<const double> direction() const noexcept { return v_.span(); }
+  /// Path that is averaged: since the burn-in, or the start without one.
+  [[nodiscard]] double weight() const noexcept { return path_; }
+  [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
+  [[nodiscard]] std::uint64_t refreshes() const noexcept { return refreshes_; }
+  [[nodiscard]] std::uint64_t repairs() const noexcept { return repairs_; }
+  [[nodiscard]] std::uint64_t burnt() const noexcept { return burnt_; }
+  [[nodiscard]] double refresh_length() const noexcept {
+    return still_ || std::isinf(burn_in_.refresh_length()) ? 0.0 : burn_in_.refresh_length();
+  }
+
+  // --- The centre --------------------------------------------------------------------------------
+
+  /// x += scale times the sum of the bounces' jumps: an estimate of weight() E[w].
+  void add_sum(const Cone& cone, double scale, double* x) const {
+    if (still_) {
+      detail::add_scaled(x, scale, rest_.data(), cone.stride());
+      return;
+    }
+    jumps_.add_to(cone, scale, x);
+  }
+  /// The same in dual coefficients, alpha of m points.
+  void add_dual_sum(const Cone& cone, double scale, double* alpha) const {
+    if (still_) {
+      cone.add_dual_coefficients(rest_.data(), scale, alpha);
+      return;
+    }
+    jumps_.add_to_dual(cone, scale, alpha);
+  }
+  /// x += scale times the integral of b over the path up to the last anchor, which lies inside
+  /// version space as a mean of its points does.
+  void add_inside_sum(const Cone& cone, double scale, double* x) const {
+    add_sum(cone, scale, x);
+    if (!still_) detail::add_scaled(x, scale, rest_.data(), cone.stride());
+  }
+
+ private:
+  void normalise(double* x) const {
+    detail::scale_by(x, 1 / std::sqrt(detail::dot(x, x, b_.size())), b_.size());
+  }
+
+  void clear_sums() {
+    jumps_.clear();
+    rest_.fill(0.0);
+    path_ = 0;
+  }
+
+  /// Signed outputs of the ball and of its direction, up to date.
+  [[nodiscard]] double* d() noexcept { return outputs_.data(); }
+  [[nodiscard]] double* nu() noexcept { return outputs_.data() + outputs_.size() / 2; }
+
+  /// Computes them anew, and the next plane.
+  void set_outputs(const Cone& cone) {
+    const std::array<const double*, 2> both{b_.data(), v_.data()};
+    cone.outputs(both, d(), cone.output_stride());
+    events_ = 0;
+    refreshes_since_ = 0;
+    search(cone);
+  }
+  void search(const Cone& cone) {
+    wall_ = detail::fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
+  }
+
+  /// The next stop: a draw or a new direction.
+  [[nodiscard]] double stop() const noexcept { return std::min(until_draw_, until_refresh_); }
+
+  /// Up to `limit` bounces; true if it ended on a draw.
+  bool run(const Cone& cone, std::uint64_t limit) {
+    const std::ptrdiff_t length = cone.output_stride();
+    const std::uint64_t end = bounces_ + limit;
+    const auto consolidate =
+        static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 8 * cone.points()));
+    while (bounces_ < end) {
+      // The angle to the plane: tan t = d / -nu. A ball that rounding has put behind it is there.
+      const double distance = wall_.distance;
+      if (!(distance > 0) && d()[wall_.index] < -1e-12 * cone.row_norm(wall_.index)) ++repairs_;
+      const double across = std::sqrt(wall_.towards * wall_.towards + distance * distance);
+      if (!(across > 0) || (wall_.towards < 0 && distance <= detail::no_distance)) {
+        restart(cone);
+        continue;
+      }
+      const double inverse = 1 / across;
+      double cosine = wall_.towards * inverse;
+      double sine = distance * inverse;
+      if (clock_.reaches_stop(cosine, sine)) {
+        const bool at_draw = until_draw_ <= until_refresh_;
+        fly(cone, cosine, sine);
+        if (at_draw) {
+          make_draw(cone);
+          return true;
+        }
+        refresh(cone);
+        continue;
+      }
+      clock_.turn(cosine, sine);
+      const std::ptrdiff_t hit = wall_.index;
+      const double* row = cone.product_row(hit);
+      const double jump = Law::reflection * across / row[hit];  // nu is -across there.
+      jumps_.add(hit, jump, clock_);
+      ++events_;
+      ++bounces_;
+      wall_ = detail::fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
+      d()[hit] = 0;  // Exactly there: so it is not met again before another.
+      if (events_ >= consolidate) {
+        anchor(cone);
+        make_orthonormal();
+        set_outputs(cone);
+      }
+    }
+    return false;
+  }
+
+  /// Part of an arc, without a bounce; anchors.
+  void fly(const Cone& cone, double cosine, double sine) {
+    clock_.turn(cosine, sine);
+    wall_ = detail::fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0},
+                                   cone.output_stride());
+    anchor(cone);
+    make_orthonormal();
+  }
+
+  void make_orthonormal() {
+    normalise(b_.data());
+    detail::add_scaled(v_.data(), -detail::dot(b_.data(), v_.data(), b_.size()), b_.data(),
+                       b_.size());
+    normalise(v_.data());
+  }
+
+  /// At a draw: its outputs are computed anew, and it lies strictly inside.
+  void make_draw(const Cone& cone) {
+    until_draw_ = spacing_;
+    clock_.set_stop(stop());
+    set_outputs(cone);
+    for (double pull = 1e-15; pull < 1; pull *= 8) {
+      const double smallest = *std::min_element(d(), d() + cone.points());
+      if (smallest > 0) {
+        return;
+      }
+      ++repairs_;
+      detail::add_scaled(b_.data(), pull, inside_.data(), b_.size());
+      make_orthonormal();
+      set_outputs(cone);
+    }
+  }
+
+  /// Numbers broke down (never seen; NaN in the kernel values would do it): from the start again.
+  void restart(const Cone& cone) {
+    ++repairs_;
+    anchor(cone);
+    std::copy(inside_.begin(), inside_.end(), b_.begin());
+    set_outputs(cone);
+    refresh(cone);
+  }
+
+  /// A new isotropic tangent direction, at an anchor with outputs d up to date. Their rounding
+  /// errors pass into nu times the part of the vector along b over the part across it, about 1 /
+  /// sqrt(r): in few dimensions they would grow from one direction to the next.
+  void refresh(const Cone& cone) {
+    if (cone.rank() < 32 || ++refreshes_since_ >= 32) {
+      cone.outputs(b_.data(), d());
+      refreshes_since_ = 0;
+    }
+    directions_.next(cone, engine_, b_.data(), d(), v_.data(), nu());
+    search(cone);
+    ++refreshes_;
+    set_refresh();
+  }
+
+  /// When the next direction comes: after an exponential length of path from here, an anchor.
+  void set_refresh() {
+    const double mean = burn_in_.refresh_length();
+    until_refresh_ = std::isinf(mean) ? mean : -mean * std::log(1 - uniform_unit(engine_));
+    clock_.set_stop(stop());
+  }
+
+  GeodesicSettings settings_;
+  RandomEngine engine_;
+  using Numbers = detail::CopyableBuffer<double>;
+  Numbers b_;        ///< Position at the anchor.
+  Numbers v_;        ///< Direction there.
+  Numbers inside_;   ///< The start: a point well inside.
+  Numbers outputs_;  ///< Signed outputs of the ball, then those of its direction.
+  Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
+  detail::JumpSums jumps_;
+  detail::BilliardBurnIn burn_in_;
+  detail::TangentDirections<Law> directions_;
+  detail::Wall wall_;
+  detail::FlightClock clock_;  ///< Since the anchor.
+  double until_refresh_ = 0;   ///< Path from the anchor.
+  double until_draw_ = std::numeric_limits<double>::infinity();
+  double spacing_ = std::numeric_limits<double>::infinity();
+  double path_ = 0;
+  double total_path_ = 0;
+  std::uint64_t bounces_ = 0;
+  std::uint64_t refreshes_ = 0;
+  std::uint64_t repairs_ = 0;
+  std::uint64_t burnt_ = 0;
+  std::uint64_t events_ = 0;  ///< Bounces since the outputs were computed anew.
+  std::uint64_t refreshes_since_ = 0;
+  bool sampling_ = false;
+  bool still_;
+};
+
+using GeodesicChain = BasicGeodesicChain<>;
+
+}  // namespace bpm

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "bpm/core/lanes.hpp"
+
+namespace bpm::detail {
+
+inline constexpr double no_distance = 1e-300;  ///< Of no plane at all; not 0, which is at a corner.
+
+/// The plane that a ball at signed outputs d, flying with nu, meets first: the one of the largest
+/// towards / distance = -nu_i / d_i.
+struct Wall {
+  std::ptrdiff_t index = 0;
+  double towards = -1;            ///< -nu_i; not positive: a straight flight meets no plane.
+  double distance = no_distance;  ///< d_i.
+};
+
+/// One flight and one reflection on the outputs:
+///
+///     d  <- a d + b nu,
+///     nu <- e nu - f d + scale row,
+///
+/// and the search for the next plane in the same pass: three streams of `length` numbers are read
+/// and two written. `length` is a multiple of the lane count; entries beyond the last point are
+/// zero in all three and never chosen. Fractions are compared crosswise: a division a point would
+/// cost more than all the rest.
+struct FlightStep {
+  double a = 1;
+  double b = 0;
+  double e = 1;
+  double f = 0;
+  double scale = 0;
+};
+
+#if defined(__GNUC__) || defined(__clang__)
+
+/// Candidates for the nearest plane, one a lane.
+template <int N>
+struct WallLanes {
+  Lanes<double, N> towards;
+  Lanes<double, N> distance;
+  Lanes<double, N> index;
+};
+
+/// The nearest among the lanes of two, by halving.
+template <int N>
+[[gnu::always_inline]] inline Wall nearest_of(const WallLanes<N>& a, const WallLanes<N>& b) {
+  const auto nearer = b.towards * a.distance > a.towards * b.distance;
+  const WallLanes<N> best{nearer ? b.towards : a.towards, nearer ? b.distance : a.distance,
+                          nearer ? b.index : a.index};
+  if constexpr (N == 2) {
+    const bool second = best.towards[1] * best.distance[0] > best.towards[0] * best.distance[1];
+    const int k = second ? 1 : 0;
+    return {static_cast<std::ptrdiff_t>(best.index[k]), best.towards[k], best.distance[k]};
+  } else {
+    const auto half = [](Lanes<double, N> v, auto first) __attribute__((always_inline)) {
+      return [&]<int... I>(std::integer_sequence<int, I...>) {
+        return __builtin_shufflevector(v, v, (I + decltype(first)::value)...);
+      }(std::make_integer_sequence<int, N / 2>{});
+    };
+    constexpr std::integral_constant<int, 0> low{};
+    constexpr std::integral_constant<int, N / 2> high{};
+    return nearest_of<N / 2>(
+        {half(best.towards, low), half(best.distance, low), half(best.index, low)},
+        {half(best.towards, high), half(best.distance, high), half(best.index, high)});
+  }
+}
+
+BPM_DETAIL_FULL_WIDTH inline Wall fly_and_search(double* d, double* nu, const double* row,
+                                                 const FlightStep& step, std::ptrdiff_t length) {
+  constexpr int width = lane_count<double>;
+  using Vector = Lanes<double>;
+  constexpr int streams = 2;  // Searches side by side: one would wait for its own comparisons.
+  Vector towards[streams];
+  Vector distance[streams];
+  Vector index[streams];
+  Vector here{};
+  for (int l = 0; l < width; ++l) here[l] = l;
+  for (int k = 0; k < streams; ++k) {
+    towards[k] = Vector{} - 1.0;
+    distance[k] = Vector{} + no_distance;
+    index[k] = Vector{};
+  }
+  using Store = typename LanesType<double, width>::unaligned;
+  const auto visit = [&](std::ptrdiff_t i, int k) __attribute__((always_inline)) {
+    const Vector x = load_lanes(d + i);
+    const Vector y = load_lanes(nu + i);
+    const Vector moved = step.a * x + step.b * y;
+    const Vector turned = step.e * y - step.f * x + step.scale * load_lanes(row + i);
+    *reinterpret_cast<Store*>(d + i) = moved;
+    *reinterpret_cast<Store*>(nu + i) = turned;
+    // Where rounding has put the ball behind a plane, it is at the plane.
+    const Vector apart = moved < Vector{} ? Vector{} : moved;
+    const auto nearer = -turned * distance[k] > towards[k] * apart;
+    towards[k] = nearer ? -turned : towards[k];
+    distance[k] = nearer ? apart : distance[k];
+    index[k] = nearer ? here : index[k];
+    here += static_cast<double>(width);
+  };
+  std::ptrdiff_t i = 0;
+  for (; i + streams * width <= length; i += streams * width) {
+    for (int k = 0; k < streams; ++k) visit(i + k * width, k);
+  }
+  for (; i < length; i += width) visit(i, 0);
+  return nearest_of<width>({towards[0], distance[0], index[0]},
+                           {towards[1], distance[1], index[1]});
+}
+
+#else
+
+inline Wall fly_and_search(double* d, double* nu, const double* row, const FlightStep& step,
+                           std::ptrdiff_t length) {
+  Wall wall;
+  for (std::ptrdiff_t i = 0; i < length; ++i) {
+    const double moved = step.a * d[i] + step.b * nu[i];
+    const double turned = step.e * nu[i] - step.f * d[i] + step.scale * row[i];
+    d[i] = moved;
+    nu[i] = turned;
+    const double apart = moved < 0 ? 0 : moved;
+    if (-turned * wall.distance > wall.towards * apart) {
+      wall = {i, -turned, apart};
+    }
+  }
+  return wall;
+}
+
+#endif
+
+}  // namespace bpm::detail

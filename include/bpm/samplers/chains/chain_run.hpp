@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/parallel.hpp"
+#include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/chains/chain_budget.hpp"
+#include "bpm/samplers/chains/chain_centre.hpp"
+#include "bpm/samplers/chains/chain_judgement.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm::detail {
+
+/// What a run asks of a chain, a copyable value that stands somewhere in a cone.
+template <class C>
+concept MarkovChain =
+    std::copyable<C> && requires(C& chain, const C& fixed, const Cone& cone, double* numbers) {
+      { chain.burn_in(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: over.
+      { chain.advance(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: on a draw.
+      { fixed.position() } -> std::convertible_to<std::span<const double>>;
+      { fixed.weight() } -> std::convertible_to<double>;
+      fixed.add_sum(cone, 1.0, numbers);
+      fixed.add_inside_sum(cone, 1.0, numbers);
+      fixed.add_dual_sum(cone, 1.0, numbers);
+    };
+
+/// Runs chains side by side, hands over their draws in order, and judges the centre that they
+/// found.
+///
+/// Draw n is the next of chain n mod C, whatever the number of threads; a round makes a few draws
+/// of each chain. The observer and the clock are asked between slices of a round, and a run that
+/// ends early goes back to the end of the last whole round, so that it is the run of that many
+/// draws.
+template <MarkovChain Chain>
+class ChainRun {
+ public:
+  ChainRun(const Cone& cone, const ChainBudget& budget, const RunControl& control,
+           ChainState<Chain>& state)
+      : cone_(cone), budget_(budget), control_(control), state_(state) {}
+
+  /// `make_chain(number)`: a new chain, where the state is empty.
+  template <class MakeChain, class Sink>
+  SamplerReport go(MakeChain&& make_chain, std::uint64_t& next_draw, Sink& sink) {
+    const bool fresh = state_.empty();
+    state_.points = cone_.points();
+    state_.rank = cone_.rank();
+    for (unsigned c = 0; fresh && c < budget_.chains; ++c) {
+      state_.chains.push_back(make_chain(c));
+      state_.batches.emplace_back();
+    }
+    // A slice is some 20 ms of work; a round is a slice or one draw a chain.
+    constexpr std::uint64_t slice_work = 40'000'000;
+    const std::uint64_t turns = (chain_count() + threads() - 1) / threads();
+    slice_ = std::max<std::uint64_t>(16, slice_work / step_work() / turns);
+    round_ = std::clamp<std::uint64_t>(slice_ / budget_.steps_per_draw, 1, 64);
+    if (fresh) {
+      if (!burn_in()) {
+        state_ = {};
+        report_.stopped = true;
+        report_.reason = "stopped in the burn-in, before the first draw";
+        return report_;
+      }
+    }
+    const std::uint64_t steps_before = steps_of(state_);
+    const std::uint64_t refreshes_before = refreshes_of(state_);
+    const std::uint64_t repairs_before = fresh ? 0 : repairs_of(state_);
+    while (!report_.converged && !report_.stopped) {
+      round(next_draw, sink);
+      report_.bounces = steps_of(state_) - steps_before;
+      if (!report_.stopped && !report_.converged) {
+        report_.converged = enough();
+      }
+    }
+    report_.refreshes = refreshes_of(state_) - refreshes_before;
+    report_.repairs = repairs_of(state_) - repairs_before;
+    if (state_.draws > 0) {
+      state_.centre_of_mass = centre_of(cone_, std::span<const Chain>(state_.chains));
+    }
+    judge();
+    return report_;
+  }
+
+ private:
+  [[nodiscard]] std::size_t chain_count() const noexcept { return state_.chains.size(); }
+  [[nodiscard]] unsigned threads() const noexcept {
+    return static_cast<unsigned>(
+        std::min<std::size_t>(std::max(1U, control_.threads), chain_count()));
+  }
+  [[nodiscard]] static std::uint64_t steps_of(const ChainState<Chain>& state) {
+    std::uint64_t steps = 0;
+    for (const Chain& chain : state.chains) {
+      if constexpr (requires { chain.bounces(); }) {
+        steps += chain.bounces();
+      } else {
+        steps += chain.steps();
+      }
+    }
+    return steps;
+  }
+  [[nodiscard]] static std::uint64_t refreshes_of(const ChainState<Chain>& state) {
+    std::uint64_t count = 0;
+    for (const Chain& chain : state.chains) {
+      if constexpr (requires { chain.refreshes(); }) count += chain.refreshes();
+    }
+    return count;
+  }
+
+  [[nodiscard]] static std::uint64_t repairs_of(const ChainState<Chain>& state) {
+    std::uint64_t count = 0;
+    for (const Chain& chain : state.chains) {
+      if constexpr (requires { chain.repairs(); }) count += chain.repairs();
+    }
+    return count;
+  }
+
+  /// What a step costs, in units of about half a nanosecond.
+  [[nodiscard]] std::uint64_t step_work() const {
+    if constexpr (requires(const Chain& chain) { chain.step_work(cone_); }) {
+      return state_.chains[0].step_work(cone_);
+    } else {
+      return 80 + 2 * static_cast<std::uint64_t>(cone_.points());
+    }
+  }
+
+  [[nodiscard]] bool out_of_time() const {
+    return budget_.seconds > 0 && budget_.seconds_used() >= budget_.seconds;
+  }
+
+  /// Works on every chain until `part(c)` says that it is done; false: the run was stopped, or is
+  /// out of time and has draws to show.
+  template <class Part>
+  [[nodiscard]] bool in_slices(std::string_view stage, Part&& part) {
+    std::vector<char> done(chain_count(), 0);
+    while (true) {
+      if (!control_.go_on({.stage = stage,
+                           .fraction = fraction(),
+                           .draws = report_.draws,
+                           .draws_total = budget_.draws,
+                           .mistakes = report_.bounces,
+                           .change = change_})) {
+        return false;
+      }
+      if (report_.draws > 0 && out_of_time()) {
+        report_.converged = true;
+        return false;
+      }
+      parallel_for(threads(), static_cast<std::ptrdiff_t>(chain_count()),
+                   [&](unsigned /*worker*/, std::ptrdiff_t c) {
+                     if (done[c] == 0 && part(static_cast<std::size_t>(c))) {
+                       done[c] = 1;
+                     }
+                   });
+      if (std::all_of(done.begin(), done.end(), [](char d) { return d != 0; })) {
+        return true;
+      }
+    }
+  }
+
+  [[nodiscard]] bool burn_in() {
+    return in_slices("burn-in",
+                     [&](std::size_t c) { return state_.chains[c].burn_in(cone_, slice_); });
+  }
+
+  /// A few draws of each chain, handed over together.
+  template <class Sink>
+  void round(std::uint64_t& next_draw, Sink& sink) {
+    const auto chains = static_cast<std::uint64_t>(chain_count());
+    std::uint64_t count = round_ * chains;
+    if (budget_.draws > 0) count = std::min(count, budget_.draws - report_.draws);
+    if (budget_.steps > 0) {
+      const std::uint64_t left = budget_.steps - std::min(budget_.steps, report_.bounces);
+      count = std::min(count, std::max<std::uint64_t>(
+                                  1, (left + budget_.steps_per_draw - 1) / budget_.steps_per_draw));
+    }
+    // Draws first .. first + count - 1; chain c makes those of its residue.
+    const std::uint64_t first = state_.draws;
+    const auto draws_of = [&](std::uint64_t c) {
+      const std::uint64_t shift = (c + chains - first % chains) % chains;
+      return shift < count ? (count - shift - 1) / chains + 1 : 0;
+    };
+    ChainState<Chain> before = state_;
+    std::vector<std::vector<std::vector<double>>> positions(chain_count());
+    const bool whole = in_slices("draws", [&](std::size_t c) {
+      Chain& chain = state_.chains[c];
+      auto& mine = positions[c];
+      std::uint64_t left = slice_;
+      const std::uint64_t wanted = draws_of(c);
+      while (mine.size() < wanted && left > 0) {
+        // Slices of whole draws where draws are short: the clock is not asked in between.
+        const std::uint64_t part = std::min(left, slice_);
+        if (chain.advance(cone_, part)) {
+          const auto here = chain.position();
+          mine.emplace_back(here.begin(), here.end());
+          const std::uint64_t number = (first + chains - 1 - c) / chains + mine.size();
+          BatchMeans& batches = state_.batches[c];
+          if (batches.wanted(number)) {
+            std::vector<double> sum(static_cast<std::size_t>(cone_.stride()), 0.0);
+            chain.add_sum(cone_, 1.0, sum.data());
+            batches.add(std::move(sum), chain.weight());
+          }
+          left -= std::min(left, budget_.steps_per_draw);
+        } else {
+          left = 0;
+        }
+      }
+      return mine.size() >= wanted;
+    });
+    if (!whole) {
+      state_ = std::move(before);
+      if (!report_.converged) {
+        report_.stopped = true;
+        report_.reason = "stopped";
+      }
+      return;
+    }
+    for (std::uint64_t n = first; n < first + count; ++n) {
+      auto& mine = positions[n % chains];
+      hand_over(next_draw, mine[(n - first) / chains].data(), sink);
+      ++next_draw;
+    }
+    state_.draws += count;
+    report_.draws += count;
+  }
+
+  template <class Sink>
+  void hand_over(std::uint64_t number, const double* position, Sink& sink) {
+    const auto m = static_cast<std::size_t>(cone_.points());
+    if (pivots_.empty()) {
+      pivots_.assign(cone_.pivots().begin(), cone_.pivots().end());
+      std::sort(pivots_.begin(), pivots_.end());
+      coefficients_.resize(pivots_.size());
+      outputs_.resize(m);
+    }
+    alpha_.assign(m, 0.0);
+    cone_.add_dual_coefficients(position, 1.0, alpha_.data());
+    for (std::size_t s = 0; s < pivots_.size(); ++s) {
+      coefficients_[s] = alpha_[pivots_[s]];
+    }
+    cone_.outputs(position, outputs_.data());
+    for (std::size_t i = 0; i < m; ++i) {
+      outputs_[i] *= cone_.label(static_cast<std::ptrdiff_t>(i));
+    }
+    sink(Draw{.number = number,
+              .problem = 0,
+              .support = pivots_,
+              .coefficients = coefficients_,
+              .outputs = outputs_});
+  }
+
+  /// The part of the budget that is used up, as far as can be told.
+  [[nodiscard]] double fraction() const {
+    double part = 0;
+    if (budget_.draws > 0) {
+      part = static_cast<double>(report_.draws) / static_cast<double>(budget_.draws);
+    }
+    if (budget_.steps > 0) {
+      part =
+          std::max(part, static_cast<double>(report_.bounces) / static_cast<double>(budget_.steps));
+    }
+    if (budget_.seconds > 0) part = std::max(part, budget_.seconds_used() / budget_.seconds);
+    return std::min(1.0, part);
+  }
+
+  [[nodiscard]] bool enough() {
+    trace();
+    if ((budget_.draws > 0 && report_.draws >= budget_.draws) ||
+        (budget_.steps > 0 && report_.bounces >= budget_.steps) || out_of_time()) {
+      return true;
+    }
+    if (budget_.accuracy > 0 && state_.draws >= 16 * chain_count()) {
+      judge();
+      return report_.chain.standard_error <= budget_.accuracy;
+    }
+    return false;
+  }
+
+  /// For the observer: the L1 change of the Bayes point's coefficients a step, over the last round.
+  void trace() {
+    if (!control_.observer) {
+      return;
+    }
+    CentreOfMass now = centre_of(cone_, std::span<const Chain>(state_.chains), false);
+    if (!last_.coefficients.empty() && report_.bounces > last_bounces_) {
+      double sum = 0;
+      for (std::size_t i = 0; i < now.coefficients.size(); ++i) {
+        sum += std::abs(now.coefficients[i] / now.norm - last_.coefficients[i] / last_.norm);
+      }
+      change_ = sum / static_cast<double>(report_.bounces - last_bounces_);
+    }
+    last_ = std::move(now);
+    last_bounces_ = report_.bounces;
+  }
+
+  void judge() { report_.chain = judge_chains(cone_, state_); }
+
+  const Cone& cone_;
+  const ChainBudget& budget_;
+  const RunControl& control_;
+  ChainState<Chain>& state_;
+  std::uint64_t slice_ = 0;
+  std::uint64_t round_ = 1;
+  SamplerReport report_;
+  CentreOfMass last_;
+  std::uint64_t last_bounces_ = 0;
+  double change_ = 0;
+  std::vector<PointIndex> pivots_;
+  std::vector<double> alpha_;
+  std::vector<double> coefficients_;
+  std::vector<double> outputs_;
+};
+
+}  // namespace bpm::detail

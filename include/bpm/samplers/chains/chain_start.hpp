@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/chains/chain_budget.hpp"
+#include "bpm/samplers/chains/start.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm::detail {
+
+/// Where chains start.
+struct ChainStart {
+  std::vector<double> position;  ///< Coordinates of norm 1; empty: none was found.
+  double margin = 0;             ///< min_i d_i there.
+  std::string reason;            ///< Why none was found.
+  std::uint64_t mistakes = 0;    ///< What the perceptron did for it.
+};
+
+/// Scales the coordinates to norm 1 and gives the smallest signed output and where it is.
+[[nodiscard]] inline std::pair<double, std::ptrdiff_t> scale_to_unit(const Cone& cone,
+                                                                     std::vector<double>& x) {
+  const double norm = std::sqrt(dot(x.data(), x.data(), cone.stride()));
+  if (!(norm > 0)) {
+    return {0.0, 0};
+  }
+  scale_by(x.data(), 1 / norm, cone.stride());
+  std::vector<double> d(static_cast<std::size_t>(cone.points()));
+  cone.outputs(x.data(), d.data());
+  const auto smallest = std::min_element(d.begin(), d.end());
+  return {*smallest, smallest - d.begin()};
+}
+
+/// A perceptron in coordinates, on one random order of the points, repeated until a pass makes no
+/// mistake. Empty after 1000 passes, or 5e6 visits on small sets. Cost: m r a pass, r a mistake.
+[[nodiscard]] inline std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine engine,
+                                                            std::uint64_t& mistakes) {
+  const std::ptrdiff_t m = cone.points();
+  std::vector<std::int64_t> order(static_cast<std::size_t>(m));
+  random_permutation(std::span<std::int64_t>(order), engine);
+  std::vector<double> x(static_cast<std::size_t>(cone.stride()), 0.0);
+  const std::int64_t passes = std::max<std::int64_t>(1000, 5'000'000 / m);
+  for (std::int64_t pass = 0; pass < passes; ++pass) {
+    bool consistent = true;
+    for (const std::int64_t i : order) {
+      if (dot(x.data(), cone.row(i), cone.stride()) <= 0) {
+        add_scaled(x.data(), 1.0, cone.row(i), cone.stride());
+        consistent = false;
+        ++mistakes;
+      }
+    }
+    if (consistent) {
+      return x;
+    }
+  }
+  return {};
+}
+
+/// The start that the budget asks for: the caller's, a perceptron's, or the largest margin's, which
+/// also serves where the perceptron finds none.
+/// \throws std::invalid_argument on a caller's start of the wrong size or, unless it may be,
+/// outside.
+[[nodiscard]] inline ChainStart find_start(const Cone& cone, const ChainBudget& budget,
+                                           std::uint64_t seed, std::string_view function) {
+  ChainStart start;
+  for (std::ptrdiff_t i = 0; !budget.may_be_outside && i < cone.points(); ++i) {
+    check(
+        cone.row_norm(i) > 0, function, "space", "has k(x, x) + lambda = 0 at point ", i,
+        ", so no classifier gives it a sign; add a bias to the kernel, a soft boundary lambda > 0, "
+        "or label noise");
+  }
+  if (!budget.start_coefficients.empty()) {
+    check_size(function, "start_coefficients", budget.start_coefficients.size(), cone.points(),
+               "one per training point");
+    start.position = cone.coordinates(budget.start_coefficients);
+    const auto [margin, where] = scale_to_unit(cone, start.position);
+    start.margin = margin;
+    check(dot(start.position.data(), start.position.data(), cone.stride()) > 0, function,
+          "start_coefficients", "are the zero classifier, must have a direction");
+    check(budget.may_be_outside || margin > 0, function, "start_coefficients",
+          "lie outside version space: at norm 1 the signed output at point ", where, " is ", margin,
+          ", must be positive; start inside, or allow label noise");
+    return start;
+  }
+  if (budget.start == Start::perceptron) {
+    start.position = find_by_perceptron(cone, RandomEngine(seed, 0), start.mistakes);
+    if (!start.position.empty()) {
+      start.margin = scale_to_unit(cone, start.position).first;
+      return start;
+    }
+  }
+  LargestMargin found = find_largest_margin(cone);
+  start.position = std::move(found.position);
+  start.margin = found.margin;
+  if (!(found.margin > 0) && !budget.may_be_outside) {
+    start.position.clear();
+    start.reason =
+        join("a search for the largest margin ended after ", found.steps,
+             " steps with a smallest signed output of ", found.margin,
+             " at norm 1, and no margin can be above ", found.upper_bound, " (rank ", cone.rank(),
+             " of ", cone.points(), " points, ", cone.residual(),
+             " of a kernel value left out); a soft boundary lambda > 0, or label noise q > 0 "
+             "in KernelGibbs, admits training errors; kernel values in double or a smaller "
+             "factor_tolerance tell thin version spaces from empty ones");
+  } else if (dot(start.position.data(), start.position.data(), cone.stride()) <= 0) {
+    start.position[0] = 1;  // Noise, and no direction is better than another.
+  }
+  return start;
+}
+
+}  // namespace bpm::detail

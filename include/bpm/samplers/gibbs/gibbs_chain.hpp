@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/gibbs/gibbs_circle.hpp"
+#include "bpm/samplers/gibbs/gibbs_directions.hpp"
+#include "bpm/samplers/gibbs/gibbs_law.hpp"
+#include "bpm/samplers/gibbs/gibbs_line.hpp"
+#include "bpm/samplers/gibbs/gibbs_state.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm {
+
+/// Along what a Gibbs step moves.
+enum class GibbsDirection {
+  isotropic,  ///< A random tangent direction of R^r.
+  input,      ///< One training input, uniformly chosen: O(m) a step, needs `Cone::form_products`.
+};
+
+struct GibbsChainSettings {
+  double noise = 0;  ///< q in [0, 1/2): probability of a wrong label.
+  GibbsDirection directions = GibbsDirection::isotropic;
+  bool rao_blackwell = true;           ///< Sums take the mean of each arc, not the drawn point.
+  std::uint64_t steps_per_draw = 100;  ///< At least 1.
+  /// Steps thrown away at the start. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
+  std::uint64_t burn_in = 0;
+  /// With noise: it falls from 1/2 to its value in the first half of the burn-in. At a low q a
+  /// chain is slow to leave the errors that its start happens to make.
+  bool anneal = true;
+};
+
+/// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2000):
+/// a Markov chain on the unit sphere of R^r whose law has density proportional to
+///
+///     (1 - q)^#{i : d_i > 0}  q^#{i : d_i <= 0},
+///
+/// d the signed outputs. With q = 0 that is the uniform law on version space, and the chain is
+/// hit-and-run; with q > 0 there need not be a version space.
+///
+/// **Isotropic steps** draw a tangent direction v at the position b. The circle b cos t + v sin t
+/// meets the m planes at 2 m angles, between which the number of errors is constant; an arc is
+/// drawn by its length times (q / (1 - q))^errors, a point in it uniformly. With q = 0 only the arc
+/// around b is left, and the extremes of nu_i / d_i are its ends. Every point of a circle leads
+/// to it with the same density, so that given the circle b has the law restricted to it, and a
+/// fresh draw from that restriction leaves the law as it is.
+///
+/// **Steps along an input** move in the flat space: w = rho b with rho of the chi law of r degrees,
+/// independent of b, is a standard normal vector weighted by its errors. On the line w + x s_i the
+/// component a = <w, s_i> / norm(s_i) is a standard normal number weighted by errors: one truncated
+/// normal law (q = 0), or one piece between two planes each. rho is drawn afresh for every step.
+/// The r pivots' features span R^r, so these lines reach everything.
+///
+/// **Sums** for E[b] take the exact mean of the law of a step given its circle or line
+/// (Rao-Blackwell: the same expectation, no larger variance in one step), or the points drawn. On a
+/// line that is the mean of w, and since norm and direction are independent E[w] = E[chi_r] E[b].
+///
+/// A chain is a plain value; the cone is handed to every call and must be the same in all. Same
+/// settings, start and engine: same chain, however it is sliced into calls.
+///
+/// Cost of a step: isotropic m r multiply-adds in products of 32 directions at once, plus O(m) for
+/// q = 0 and O(m log m) otherwise; along an input O(m + r) or O(m log m + r). With r = 1 there is
+/// no direction: the state stays (q = 0), or jumps between the two points of the sphere by their
+/// weights.
+template <class Law>
+class BasicGibbsChain {
+ public:
+  /// `start`: r coordinates or `cone.stride()`, any positive norm.
+  /// \throws std::invalid_argument on settings out of range, on a start of another size, zero or
+  /// not
+  ///         finite, on one outside version space if q = 0, and on directions along inputs
+  ///         if the cone has not formed its products.
+  BasicGibbsChain(const Cone& cone, const GibbsChainSettings& settings,
+                  std::span<const double> start, RandomEngine engine)
+      : settings_(settings),
+        engine_(engine),
+        burn_in_left_(settings.burn_in != 0 ? settings.burn_in : default_burn_in(cone, settings)),
+        penalty_(settings.noise > 0 ? detail::GibbsPenalty::beta_of(settings.noise) : 0.0,
+                 settings.noise > 0 ? cone.points() : 0),
+        chi_mean_(detail::chi_mean(cone.rank())),
+        state_(cone, checked(cone, settings, start), settings.noise == 0),
+        sum_(static_cast<std::size_t>(cone.stride()), 0.0) {
+    if (is_hard()) {
+      for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+        const double d = state_.d[i];
+        detail::check(d > 0, "GibbsChain", "start", "has signed output ", d, " at point ", i,
+                      ", must be positive everywhere without noise");
+      }
+      state_.remember();
+    }
+  }
+
+  /// Makes at most `limit` steps of the burn-in. True when it is over.
+  bool burn_in(const Cone& cone, std::uint64_t limit) {
+    for (; burn_in_left_ > 0 && limit > 0; --limit) {
+      if (settings_.anneal && !is_hard()) lower_noise(cone);
+      step(cone);
+      ++burnt_;
+      if (--burn_in_left_ == 0) state_.settle(cone);
+    }
+    if (burn_in_left_ == 0 && !counting_) {
+      counting_ = true;
+      std::fill(sum_.begin(), sum_.end(), 0.0);
+      steps_ = 0;
+      errors_ = 0;
+      state_.repairs = 0;
+    }
+    return counting_;
+  }
+
+  /// Makes at most `limit` steps towards the next draw, what is left of the burn-in before them.
+  /// True when the chain stands on the draw; the next call goes on to the one after.
+  bool advance(const Cone& cone, std::uint64_t limit) {
+    if (!counting_) {
+      const std::uint64_t before = burn_in_left_;
+      burn_in(cone, limit);
+      limit -= before - burn_in_left_;
+    }
+    for (; limit > 0; --limit) {
+      step(cone);
+      if (++steps_of_draw_ == settings_.steps_per_draw) {
+        steps_of_draw_ = 0;
+        state_.settle(cone);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Coordinates of the current state, `stride()` long, norm 1.
+  [[nodiscard]] std::span<const double> position() const noexcept { return state_.x; }
+  /// What the sums are to be divided by: steps since the burn-in.
+  [[nodiscard]] double weight() const noexcept { return static_cast<double>(steps_); }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+  /// About what a step costs, in units of half a nanosecond: for who asks the clock between slices.
+  [[nodiscard]] std::uint64_t step_work(const Cone& cone) const noexcept {
+    const auto m = static_cast<std::uint64_t>(cone.points());
+    const auto r = static_cast<std::uint64_t>(cone.rank());
+    const std::uint64_t product = settings_.directions == GibbsDirection::input ? r : m * r / 16;
+    return 200 + product + (is_hard() ? 8U : 300U) * m;
+  }
+  /// Steps that the burn-in has thrown away.
+  [[nodiscard]] std::uint64_t burnt() const noexcept { return burnt_; }
+  /// States brought back from drift outside version space (q = 0).
+  [[nodiscard]] std::uint64_t repairs() const noexcept { return state_.repairs; }
+  /// Mean number of training errors of the states since the burn-in; 0 for q = 0.
+  [[nodiscard]] double errors_mean() const noexcept {
+    return steps_ == 0 ? 0.0 : static_cast<double>(errors_) / static_cast<double>(steps_);
+  }
+
+  /// x += scale * sum, `stride()` long: E[b] is sum / weight().
+  void add_sum(const Cone& cone, double scale, double* x) const {
+    detail::add_scaled(x, scale, sum_.data(), cone.stride());
+  }
+  /// The same sum: none of its terms lies outside the cone's hull.
+  void add_inside_sum(const Cone& cone, double scale, double* x) const { add_sum(cone, scale, x); }
+  /// alpha += scale * dual coefficients of the sum, m long.
+  void add_dual_sum(const Cone& cone, double scale, double* alpha) const {
+    cone.add_dual_coefficients(sum_.data(), scale, alpha);
+  }
+
+ private:
+  static std::uint64_t default_burn_in(const Cone& cone, const GibbsChainSettings& settings) {
+    const std::ptrdiff_t n =
+        settings.directions == GibbsDirection::input ? cone.points() : cone.rank();
+    return 1000 + 20 * static_cast<std::uint64_t>(n);
+  }
+
+  static std::span<const double> checked(const Cone& cone, const GibbsChainSettings& settings,
+                                         std::span<const double> start) {
+    const char* const f = "GibbsChain";
+    detail::check(settings.noise >= 0 && settings.noise < 0.5, f, "noise", "is ", settings.noise,
+                  ", must lie in [0, 1/2)");
+    detail::check(settings.directions == GibbsDirection::isotropic ||
+                      settings.directions == GibbsDirection::input,
+                  f, "directions", "is ", static_cast<int>(settings.directions),
+                  ", must be isotropic or input");
+    detail::check(settings.directions != GibbsDirection::input || cone.has_products(), f, "cone",
+                  "has no products; call form_products() for steps along inputs");
+    detail::check(settings.steps_per_draw >= 1, f, "steps_per_draw", "is ", settings.steps_per_draw,
+                  ", must be 1 or more");
+    detail::check(std::ssize(start) == cone.rank() || std::ssize(start) == cone.stride(), f,
+                  "start", "has ", start.size(), " entries, expected ", cone.rank(),
+                  " (the cone's rank)");
+    double size = 0;
+    for (const double value : start) size = std::max(size, std::abs(value));
+    const bool finite =
+        std::all_of(start.begin(), start.end(), [](double value) { return std::isfinite(value); });
+    detail::check(finite && size > 0, f, "start",
+                  finite ? "is zero, must have a direction" : "has an entry that is not finite");
+    return start;
+  }
+
+  [[nodiscard]] bool is_hard() const noexcept { return state_.hard; }
+
+  /// The noise of this step of the burn-in: log((1 - q) / q) rises in equal stages.
+  void lower_noise(const Cone& cone) {
+    constexpr std::uint64_t stages = 32;
+    const std::uint64_t total = burnt_ + burn_in_left_;
+    const std::uint64_t stage = std::min(stages, 2 * stages * (burnt_ + 1) / total);
+    if (stage != stage_ || burnt_ == 0) {
+      stage_ = stage;
+      penalty_ = {detail::GibbsPenalty::beta_of(settings_.noise) * static_cast<double>(stage) /
+                      static_cast<double>(stages),
+                  cone.points()};
+    }
+  }
+
+  void step(const Cone& cone) {
+    if (cone.rank() == 1) {
+      step_in_one_dimension(cone);
+    } else if (settings_.directions == GibbsDirection::input) {
+      step_along_input(cone);
+    } else {
+      step_isotropic(cone);
+    }
+    ++steps_;
+    if (!is_hard()) {
+      errors_ += static_cast<std::uint64_t>(detail::count_errors(state_.d.data(), cone.points()));
+    }
+  }
+
+  /// The sphere is the two points x and -x.
+  void step_in_one_dimension(const Cone& cone) {
+    double mean = 1;
+    bool jumps = false;
+    if (!is_hard()) {
+      std::ptrdiff_t more = 0;  // Errors of -x beyond those of x.
+      for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+        more += (state_.d[i] > 0 ? 1 : 0) - (state_.d[i] < 0 ? 1 : 0);
+      }
+      const double stays = 1 / (1 + std::exp(-penalty_.beta() * static_cast<double>(more)));
+      mean = 2 * stays - 1;
+      jumps = uniform_unit(engine_) >= stays;
+    }
+    const double sign = jumps ? -1.0 : 1.0;
+    add_to_sum(settings_.rao_blackwell ? mean : sign, 0, state_.x.data());
+    if (jumps) state_.flip();
+  }
+
+  void step_isotropic(const Cone& cone) {
+    detail::GibbsDirections::Direction z{};
+    do {
+      if (directions_.empty()) {
+        directions_.make(cone, state_.x, state_.d.data(), engine_);
+        state_.bring_inside(cone);
+      }
+      z = directions_.next(cone, state_.x);
+    } while (!detail::GibbsDirections::is_usable(z.norms));
+    step_on_circle(cone, z.vector, z.outputs, z.norms);
+  }
+
+  void step_on_circle(const Cone& cone, const double* z, const double* p,
+                      detail::GibbsDirectionNorms norms) {
+    const std::ptrdiff_t m = cone.points();
+    detail::Arc arc{};
+    if (is_hard()) {
+      arc = detail::free_arc(state_.d.data(), p, m, norms);
+    } else {
+      circle_.cut(state_.d.data(), p, m, norms);
+    }
+    // As multiples of b and z instead of b and v.
+    const auto move = [&](const detail::CirclePoint& to) {
+      return std::pair(to.cosine - to.sine * norms.along / norms.across, to.sine / norms.across);
+    };
+    const auto draw = [&] {
+      return is_hard() ? detail::point_of_arc(arc, engine_)
+                       : circle_.template draw<Law>(penalty_, engine_);
+    };
+    detail::CirclePoint point{};
+    double of_b = 1;
+    double of_z = 0;
+    const bool moved = state_.try_outputs(m, p, [&] {
+      point = draw();
+      std::tie(of_b, of_z) = move(point);
+      return std::pair(of_b, of_z);
+    });
+    if (settings_.rao_blackwell) {
+      const auto [mean_b, mean_z] = move({point.mean_cosine, point.mean_sine, 0, 0});
+      add_to_sum(mean_b, mean_z, z);
+    }
+    if (moved) {
+      detail::combine(state_.x.data(), of_b, state_.x.data(), of_z, z, std::ssize(state_.x));
+    }
+    if (!settings_.rao_blackwell) {
+      add_to_sum(1, 0, state_.x.data());
+    }
+  }
+
+  void step_along_input(const Cone& cone) {
+    if (steps_to_settle_ == 0) {
+      state_.settle(cone);
+      steps_to_settle_ = std::max<std::ptrdiff_t>(32, cone.rank());
+    }
+    --steps_to_settle_;
+    std::ptrdiff_t i = 0;
+    do {
+      i = uniform_below(engine_, static_cast<std::uint32_t>(cone.points()));
+    } while (!(cone.row_norm(i) > 0));
+    const double feature = cone.row_norm(i);
+    if constexpr (Law::uniform_input_angle) {
+      const auto norms = detail::norms_against(state_.x, cone.row(i), feature * feature);
+      if (norms.across > 1e-6 * feature) {
+        step_on_circle(cone, cone.row(i), cone.product_row(i), norms);
+      }
+    } else {
+      const double rho = detail::chi_draw(cone.rank(), normal_, engine_);
+      const detail::GibbsLine line{rho, rho * state_.d[i] / feature, feature};
+      step_on_line(cone, cone.row(i), cone.product_row(i), line);
+    }
+  }
+
+  void step_on_line(const Cone& cone, const double* s, const double* p,
+                    const detail::GibbsLine& line) {
+    const std::ptrdiff_t m = cone.points();
+    double mean = 0;
+    double of_b = 1;
+    double of_s = 0;
+    const bool moved = state_.try_outputs(m, p, [&] {
+      const detail::LinePoint point =
+          is_hard() ? detail::point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
+                    : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
+      mean = point.mean;
+      const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
+      const double norm = std::sqrt(rest + point.place * point.place);
+      of_b = line.norm / norm;
+      of_s = (point.place - line.at) / (line.feature * norm);
+      return std::pair(of_b, of_s);
+    });
+    if (settings_.rao_blackwell) {
+      add_to_sum(line.norm / chi_mean_, (mean - line.at) / (line.feature * chi_mean_), s);
+    }
+    if (moved) {
+      detail::combine(state_.x.data(), of_b, state_.x.data(), of_s, s, std::ssize(state_.x));
+    }
+    if (!settings_.rao_blackwell) {
+      add_to_sum(1, 0, state_.x.data());
+    }
+  }
+
+  /// sum += a b + c z.
+  void add_to_sum(double of_b, double of_z, const double* z) {
+    const std::ptrdiff_t length = std::ssize(sum_);
+    const double* x = state_.x.data();
+    double* sum = sum_.data();
+    for (std::ptrdiff_t k = 0; k < length; ++k) sum[k] += of_b * x[k] + of_z * z[k];
+  }
+
+  GibbsChainSettings settings_;
+  RandomEngine engine_;
+  NormalDraws normal_;
+  std::uint64_t burn_in_left_;
+  std::uint64_t burnt_ = 0;
+  std::uint64_t stage_ = 0;  ///< Of the falling noise.
+  bool counting_ = false;
+  detail::GibbsPenalty penalty_;
+  double chi_mean_;
+
+  detail::GibbsState state_;
+  std::vector<double> sum_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t errors_ = 0;
+  std::uint64_t steps_of_draw_ = 0;
+  std::ptrdiff_t steps_to_settle_ = 0;
+
+  detail::GibbsDirections directions_;
+  detail::GibbsCircle circle_;
+  detail::GibbsPieces pieces_;
+};
+
+using GibbsChain = BasicGibbsChain<detail::GibbsLaw>;
+
+}  // namespace bpm

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/gibbs/gibbs_directions.hpp"
+#include "bpm/samplers/gibbs/gibbs_loops.hpp"
+#include "bpm/version_space/cone.hpp"
+
+namespace bpm::detail {
+
+/// A point x of the unit sphere with its outputs d, which move together. In a hard state (q = 0)
+/// all d_i stay positive.
+struct GibbsState {
+  GibbsState(const Cone& cone, std::span<const double> start, bool is_hard)
+      : hard(is_hard),
+        x(static_cast<std::size_t>(cone.stride()), 0.0),
+        d(static_cast<std::size_t>(cone.output_stride()), 0.0),
+        next_d(d) {
+    std::copy_n(start.begin(), cone.rank(), x.begin());
+    normalise(x);
+    cone.outputs(x.data(), d.data());
+  }
+
+  /// Makes d = a d + b p for (a, b) = draw(), x stays. In a hard state a point drawn at the very
+  /// end of its interval may come to lie outside by rounding: then another is drawn. False: there
+  /// is none, and d stays.
+  template <class DrawMove>
+  bool try_outputs(std::ptrdiff_t points, const double* p, DrawMove&& draw) {
+    for (int trial = 0; trial < 20; ++trial) {
+      const auto [of_d, of_p] = draw();
+      const double smallest = combine_smallest(next_d.data(), of_d, d.data(), of_p, p, points);
+      if (!hard || smallest > 0) {
+        d.swap(next_d);
+        return true;
+      }
+    }
+    ++repairs;
+    return false;
+  }
+
+  /// To the opposite point.
+  void flip() {
+    for (double& value : x) value = -value;
+    for (double& value : d) value = -value;
+  }
+
+  /// Norm and outputs afresh from the coordinates.
+  void settle(const Cone& cone) {
+    normalise(x);
+    cone.outputs(x.data(), d.data());
+    bring_inside(cone);
+  }
+
+  /// With fresh outputs. Where they tell that drift has led a hard state outside version space,
+  /// goes back, no further than needed, towards the last place that was seen to be inside.
+  void bring_inside(const Cone& cone) {
+    if (!hard) {
+      return;
+    }
+    const std::ptrdiff_t m = cone.points();
+    if (count_errors(d.data(), m) > 0) {
+      ++repairs;
+      double share = 0x1p-52;
+      for (std::ptrdiff_t i = 0; i < m; ++i) {
+        const double depth = -d[i];
+        if (depth >= 0) share = std::max(share, depth / (inside_d[i] + depth));
+      }
+      do {
+        share = std::min(1.0, 2 * share);
+        combine(x.data(), 1 - share, x.data(), share, inside.data(), std::ssize(x));
+        normalise(x);
+        cone.outputs(x.data(), d.data());
+      } while (share < 1 && count_errors(d.data(), m) > 0);
+      if (share == 1) {
+        x = inside;
+        d = inside_d;
+      }
+    }
+    remember();
+  }
+
+  /// Takes this place as seen to be inside.
+  void remember() {
+    inside = x;
+    inside_d = d;
+  }
+
+  bool hard;
+  std::uint64_t repairs = 0;
+  std::vector<double> x;  ///< `stride()` long.
+  std::vector<double> d;  ///< `output_stride()` long.
+  std::vector<double> next_d;
+  std::vector<double> inside;
+  std::vector<double> inside_d;
+};
+
+}  // namespace bpm::detail

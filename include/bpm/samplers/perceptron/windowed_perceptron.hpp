@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "bpm/core/buffer.hpp"
+#include "bpm/core/crew.hpp"
+#include "bpm/kernel_values/row_cache.hpp"
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
+#include "bpm/samplers/perceptron/window_columns.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+namespace bpm::detail {
+
+/// What a thread needs to take part in windowed evaluation.
+template <class Space>
+struct WindowHand {
+  BlockScratch<typename Space::Scalar> scratch;
+  Buffer<typename Space::Scalar> values;
+  std::vector<PointIndex> asked;       ///< Mistakes of a block whose rows are not kept.
+  std::vector<std::ptrdiff_t> places;  ///< Where in `values` a mistake's row stands.
+};
+
+/// Perceptrons without a kernel matrix. The random order is walked in windows of a few hundred
+/// points. The outputs of a window lack only the mistakes made since its points were last visited,
+/// which one block of kernel values (those mistakes x the window) adds; mistakes inside the window
+/// add theirs at once, a row of the block each. Every kernel value is computed once, at
+/// matrix-product speed, and used; memory is the outputs. Rows that an earlier draw has left in
+/// `KeptRows` are read instead.
+///
+/// Idle threads help: they bring the windows that come next up to the mistakes known so far, so
+/// that only those made on the way there are left to add.
+///
+/// The outputs of a point receive the same numbers in the same order as with whole rows, so the
+/// result is the same to the bit. Columns of the state are positions in the random order.
+template <VersionSpace Space>
+class WindowedPerceptron {
+ public:
+  using Scalar = typename Space::Scalar;
+  using Hand = WindowHand<Space>;
+
+  /// Points a window: few enough that the windows' inputs fit the second-level cache, and that the
+  /// rows inside the window, which are computed one at a time, are a small part of the whole.
+  static constexpr std::ptrdiff_t window = 256;
+  /// Mistakes a block.
+  static constexpr std::ptrdiff_t depth = 128;
+  /// Windows that threads bring up to date together, at most.
+  static constexpr std::ptrdiff_t most_together = 16;
+
+  explicit WindowedPerceptron(std::span<const Space> spaces)
+      : spaces_(spaces),
+        state_(spaces[0].size(), spaces.size()),
+        signs_(state_.outputs.size()),
+        applied_((state_.size + window - 1) / window),
+        next_(spaces.size()) {}
+
+  [[nodiscard]] PerceptronState& state() noexcept { return state_; }
+
+  /// As in `RowPerceptron`. `hands` has one for each number of a thread in the crew; this one's is
+  /// `worker`.
+  template <class GoOn>
+  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
+                        unsigned worker, Crew& crew, GoOn&& go_on) {
+    state_.start(engine);
+    for (std::size_t c = 0; c < spaces_.size(); ++c) {
+      signed char* const signs = signs_of(c);
+      for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
+        signs[p] = static_cast<signed char>(spaces_[c].label(state_.order[p]));
+      }
+    }
+    applied_.fill(0);
+    mistaken_.clear();
+    update_begin_.assign(1, 0);
+    updates_.clear();
+    first_kept_ = 0;
+
+    Hand& own = hands[worker];
+    for (std::uint64_t pass = 0; pass < limits.max_passes; ++pass) {
+      state_.begin_pass();
+      forget_applied();
+      for (std::ptrdiff_t b = 0; b < applied_.size();) {
+        const double done = static_cast<double>(b) / static_cast<double>(applied_.size());
+        if (!go_on(static_cast<double>(pass) + done)) {
+          return PerceptronOutcome::stopped;
+        }
+        const std::ptrdiff_t together = windows_together(b, crew.idle());
+        while (std::ssize(columns_) < together) columns_.emplace_back();
+        for (std::ptrdiff_t g = 0; g < together; ++g) columns_[g].start(points_of(b + g));
+        if (together > 1) {
+          crew.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
+            catch_up(b + g, columns_[g], hands[helper]);
+          });
+        }
+        for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
+          catch_up(b, columns_[g], own);
+          visit(b, columns_[g], limits.margin, own);
+        }
+      }
+      if (state_.end_pass()) {
+        forget_applied();
+        return PerceptronOutcome::consistent;
+      }
+      if (state_.beyond(limits)) {
+        return PerceptronOutcome::out_of_mistakes;
+      }
+    }
+    return PerceptronOutcome::out_of_passes;
+  }
+
+  /// After a pass without mistakes every window is up to date.
+  [[nodiscard]] PerceptronSolution solution(std::size_t c) {
+    Buffer<double> outputs(state_.size);
+    Buffer<std::int32_t> counts(state_.size);
+    for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
+      outputs[state_.order[p]] = state_.outputs_of(c)[p];
+      counts[state_.order[p]] = state_.counts_of(c)[p];
+    }
+    return normalised_solution(spaces_[c], counts.data(), std::move(outputs));
+  }
+
+ private:
+  /// A change of one problem's outputs: scale times the kernel row of the mistaken point.
+  struct Update {
+    std::uint32_t problem;
+    float scale;
+  };
+
+  /// A mistake: the point, and its row if it is known (`read`) or wanted (`write`).
+  struct Event {
+    PointIndex point;
+    const Scalar* read;
+    Scalar* write;
+  };
+
+  [[nodiscard]] signed char* signs_of(std::size_t c) {
+    return signs_.data() + static_cast<std::ptrdiff_t>(c) * state_.size;
+  }
+
+  [[nodiscard]] KeptRows<Scalar>* kept_rows() const {
+    if constexpr (requires { spaces_[0].kept_rows(); }) {
+      return spaces_[0].kept_rows();
+    } else {
+      return nullptr;
+    }
+  }
+
+  [[nodiscard]] Event new_event(PointIndex point) const {
+    Event event{point, nullptr, nullptr};
+    if (KeptRows<Scalar>* const rows = kept_rows()) {
+      event.read = rows->find(point);
+      if (event.read == nullptr) event.write = rows->claim(point);
+    }
+    return event;
+  }
+
+  // Events are points at which some problem made a mistake, numbered from the start of the run;
+  // those every window has seen are forgotten, and their rows are then whole.
+  [[nodiscard]] std::int64_t event_count() const { return first_kept_ + std::ssize(mistaken_); }
+
+  void forget_applied() {
+    // Windows are visited in turn, so the first one is the furthest behind.
+    const std::int64_t seen = applied_[0] - first_kept_;
+    if (seen == 0) {
+      return;
+    }
+    for (std::int64_t e = 0; e < seen; ++e) {
+      const Event& event = mistaken_[e];
+      if (event.write != nullptr) kept_rows()->publish(event.point, event.write);
+    }
+    const std::size_t begin = update_begin_[seen];
+    updates_.erase(updates_.begin(), updates_.begin() + static_cast<std::ptrdiff_t>(begin));
+    mistaken_.erase(mistaken_.begin(), mistaken_.begin() + seen);
+    update_begin_.erase(update_begin_.begin(), update_begin_.begin() + seen);
+    for (std::size_t& position : update_begin_) position -= begin;
+    first_kept_ += seen;
+  }
+
+  [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
+    const std::ptrdiff_t begin = b * window;
+    const std::ptrdiff_t count = std::min(window, state_.size - begin);
+    return {state_.order.data() + begin, static_cast<std::size_t>(count)};
+  }
+
+  /// How many windows from b on to bring up to date at once: the more, the more of the mistakes are
+  /// made on the way and are left to this thread alone.
+  [[nodiscard]] std::ptrdiff_t windows_together(std::ptrdiff_t b, unsigned idle) const {
+    constexpr std::int64_t worth_waking = 64;
+    if (idle == 0 || event_count() - applied_[b] < worth_waking) {
+      return 1;
+    }
+    const auto team = static_cast<std::ptrdiff_t>(idle) + 1;
+    return std::min({2 * team, most_together, applied_.size() - b});
+  }
+
+  /// Adds the mistakes made since window b was last visited to its outputs.
+  void catch_up(std::ptrdiff_t b, WindowColumns<Space>& columns, Hand& hand) {
+    const auto width = std::ssize(columns.points());
+    hand.values.reserve_discarding(window * depth);
+    const std::ptrdiff_t end = std::ssize(mistaken_);
+    for (std::ptrdiff_t begin = applied_[b] - first_kept_; begin < end; begin += depth) {
+      const std::ptrdiff_t count = std::min(depth, end - begin);
+      find_values(begin, count, columns, hand);
+      for (std::ptrdiff_t e = 0; e < count; ++e) {
+        const Scalar* const values = hand.values.data() + hand.places[e] * width;
+        const std::size_t last = update_begin_[begin + e + 1];
+        for (std::size_t u = update_begin_[begin + e]; u < last; ++u) {
+          add_values(state_.outputs_of(updates_[u].problem) + b * window,
+                     static_cast<double>(updates_[u].scale), values, width);
+        }
+      }
+    }
+    applied_[b] = event_count();
+  }
+
+  /// Kernel values of `count` events from `begin` on with the columns: computed or read.
+  void find_values(std::ptrdiff_t begin, std::ptrdiff_t count, WindowColumns<Space>& columns,
+                   Hand& hand) {
+    const std::span<const PointIndex> points = columns.points();
+    const auto width = std::ssize(points);
+    hand.asked.clear();
+    hand.places.resize(static_cast<std::size_t>(count));
+    for (std::ptrdiff_t e = 0; e < count; ++e) {
+      if (mistaken_[begin + e].read == nullptr) {
+        hand.places[e] = std::ssize(hand.asked);
+        hand.asked.push_back(mistaken_[begin + e].point);
+      }
+    }
+    if (!hand.asked.empty()) {
+      columns.block(spaces_[0], hand.asked, hand.values.data(), width, hand.scratch);
+    }
+    if (kept_rows() == nullptr) {
+      return;
+    }
+    std::ptrdiff_t row = std::ssize(hand.asked);
+    for (std::ptrdiff_t e = 0; e < count; ++e) {
+      const Event& event = mistaken_[begin + e];
+      if (event.read != nullptr) {
+        Scalar* const values = hand.values.data() + row * width;
+        for (std::ptrdiff_t j = 0; j < width; ++j) values[j] = event.read[points[j]];
+        hand.places[e] = row++;
+      } else if (event.write != nullptr) {
+        const Scalar* const values = hand.values.data() + hand.places[e] * width;
+        for (std::ptrdiff_t j = 0; j < width; ++j) event.write[points[j]] = values[j];
+      }
+    }
+  }
+
+  /// The first position in [from, end) where problem c makes a mistake, or `end`.
+  [[nodiscard]] std::ptrdiff_t next_mistake(std::size_t c, std::ptrdiff_t from, std::ptrdiff_t end,
+                                            double margin) {
+    const double* const outputs = state_.outputs_of(c);
+    const signed char* const signs = signs_of(c);
+    constexpr std::ptrdiff_t step = 32;
+    for (; from + step <= end; from += step) {
+      int any = 0;
+      for (std::ptrdiff_t p = from; p < from + step; ++p) {
+        any |= static_cast<int>(signs[p] * outputs[p] <= margin);
+      }
+      if (any != 0) {
+        break;
+      }
+    }
+    while (from < end && !(signs[from] * outputs[from] <= margin)) ++from;
+    return from;
+  }
+
+  void visit(std::ptrdiff_t b, WindowColumns<Space>& columns, double margin, Hand& hand) {
+    const auto width = std::ssize(columns.points());
+    const std::ptrdiff_t begin = b * window;
+    const std::ptrdiff_t end = begin + width;
+    for (std::size_t c = 0; c < spaces_.size(); ++c) {
+      next_[c] = state_.problems[c].done ? end : next_mistake(c, begin, end, margin);
+    }
+    while (true) {
+      const std::ptrdiff_t p = *std::min_element(next_.begin(), next_.end());
+      if (p == end) {
+        break;
+      }
+      const PointIndex point = state_.order[p];
+      mistaken_.push_back(new_event(point));
+      find_values(std::ssize(mistaken_) - 1, 1, columns, hand);
+      for (std::size_t c = 0; c < spaces_.size(); ++c) {
+        if (next_[c] != p) {
+          continue;
+        }
+        const double scale = signs_of(c)[p];
+        add_values(state_.outputs_of(c) + begin, scale, hand.values.data(), width);
+        state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
+        state_.count_mistake(c, p);
+        updates_.push_back({static_cast<std::uint32_t>(c), static_cast<float>(scale)});
+        next_[c] = next_mistake(c, p + 1, end, margin);
+      }
+      update_begin_.push_back(updates_.size());
+    }
+    applied_[b] = event_count();
+  }
+
+  std::span<const Space> spaces_;
+  PerceptronState state_;
+  Buffer<signed char> signs_;
+  Buffer<std::int64_t> applied_;  ///< Events each window has seen.
+  std::vector<std::ptrdiff_t> next_;
+  std::vector<WindowColumns<Space>> columns_;  ///< Of the windows that are worked on.
+  std::vector<Event> mistaken_;
+  std::vector<std::size_t> update_begin_;
+  std::vector<Update> updates_;
+  std::int64_t first_kept_ = 0;
+};
+
+}  // namespace bpm::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <ios>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/storage/checkpoint_error.hpp"
+
+/// \file
+/// Files that are there whole or not at all (POSIX).
+
+namespace bpm::detail {
+
+/// An open file, closed at the end of its scope.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number) noexcept : number_(number) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int get() const noexcept { return number_; }
+  /// 0, or the error: some file systems report a full disk only here.
+  [[nodiscard]] int close() noexcept {
+    return ::close(std::exchange(number_, -1)) == 0 ? 0 : errno;
+  }
+
+ private:
+  int number_;
+};
+
+[[noreturn]] inline void fail_to_write(const std::filesystem::path& path, std::string_view step,
+                                       int code) {
+  throw CheckpointError(join("checkpoint: ", path.string(), " cannot be written: ", step, ": ",
+                             std::strerror(code),
+                             "; what was there before is whole, and a rerun goes on from it"));
+}
+
+[[nodiscard]] inline int write_all(int file, std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+/// Makes `bytes` the content of the file: they go to a file beside it, to the disk, and then take
+/// the name. Whatever goes wrong, and wherever the process is killed, the name stands for the old
+/// content or for the new one. One writer a name at a time.
+/// \throws CheckpointError if that cannot be done.
+inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  std::filesystem::path partial = path;
+  partial += ".partial";
+  {
+    FileDescriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (file.get() < 0) fail_to_write(path, "open", errno);
+    int code = write_all(file.get(), bytes);
+    const char* step = "write";
+    if (code == 0 && ::fsync(file.get()) != 0) {
+      code = errno;
+      step = "flush";
+    }
+    if (code == 0) {
+      code = file.close();
+      step = "close";
+    }
+    if (code != 0) {
+      ::unlink(partial.c_str());
+      fail_to_write(path, step, code);
+    }
+  }
+  if (::rename(partial.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(partial.c_str());
+    fail_to_write(path, "rename", code);
+  }
+  // The name itself reaches the disk with its folder. Not every file system can; then it was as
+  // durable as that file system makes things.
+  const FileDescriptor folder(::open(path.parent_path().c_str(), O_RDONLY | O_CLOEXEC));
+  if (folder.get() >= 0) static_cast<void>(::fsync(folder.get()));
+}
+
+/// \throws CheckpointError if the file cannot be read.
+[[nodiscard]] inline std::vector<std::byte> read_bytes(const std::filesystem::path& path,
+                                                       std::size_t most) {
+  std::ifstream file(path, std::ios::binary);
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (!file || error) {
+    throw CheckpointError(join("checkpoint: ", path.string(), " cannot be read"));
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::uintmax_t>(size, most)));
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file) {
+    throw CheckpointError(join("checkpoint: ", path.string(), " cannot be read"));
+  }
+  return bytes;
+}
+
+}  // namespace bpm::detail

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Ranks that fail together or alone. The last test is run by abort.cmake, the job must end there.
+#include "bpm/cluster/mpi_session.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bpm/cluster/agreement.hpp"
+#include "bpm/cluster/communicator.hpp"
+#include "bpm/core/errors.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+#include "rank_problems.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using rank_tests::rank;
+using rank_tests::same_text_on_all;
+using test_support::message_of;
+
+TEST_CASE("a session within a session leaves MPI running") {
+  {
+    const bpm::MpiSession inner;
+    CHECK(inner.rank() == rank());
+    CHECK(inner.size() == 4);
+  }
+  rank_tests::meet();
+}
+
+TEST_CASE("collective operations on spans and vectors") {
+  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  REQUIRE(ranks.size() == 4);
+  CHECK(ranks.all_gather(10 * rank()) == std::vector<int>{0, 10, 20, 30});
+  const std::vector<double> mine(static_cast<std::size_t>(rank()), rank());
+  std::vector<std::size_t> counts;
+  CHECK(ranks.all_gather_all(std::span<const double>(mine), &counts) ==
+        std::vector<double>{1, 2, 2, 3, 3, 3});
+  CHECK(counts == std::vector<std::size_t>{0, 1, 2, 3});
+  std::vector<int> values{rank(), 5};
+  ranks.broadcast(std::span(values), 2);
+  CHECK(values == std::vector<int>{2, 5});
+  CHECK(ranks.broadcast_text(rank() == 1 ? "one" : "", 1) == "one");
+  CHECK(ranks.broadcast_text("", 0).empty());
+  // Rank r sends q + 1 times its number to rank q.
+  std::vector<double> send;
+  std::vector<int> send_counts;
+  for (int q = 0; q < 4; ++q) {
+    send_counts.push_back(q + 1);
+    send.insert(send.end(), static_cast<std::size_t>(q + 1), rank());
+  }
+  const std::vector<double> got =
+      ranks.exchange(send, send_counts, std::vector<int>(4, rank() + 1));
+  REQUIRE(got.size() == 4 * static_cast<std::size_t>(rank() + 1));
+  CHECK(got.front() == 0);
+  CHECK(got.back() == 3);
+  CHECK(ranks.sum(std::array<double, 2>{1, static_cast<double>(rank())}) ==
+        std::array<double, 2>{4, 6});
+  CHECK(ranks.smallest(std::array<std::int64_t, 2>{rank(), -rank()}) ==
+        std::array<std::int64_t, 2>{0, -3});
+  CHECK_THAT(message_of([] { static_cast<void>(bpm::Communicator::count_of(1ULL << 31U)); }),
+             ContainsSubstring("a message of 2147483648 items is too long"));
+  CHECK_THAT(message_of([] { const bpm::Communicator none(MPI_COMM_NULL); }),
+             ContainsSubstring("is MPI_COMM_NULL"));
+}
+
+TEST_CASE("an error of one rank becomes the same error of all, with its type") {
+  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  bpm::detail::together(ranks, [] {});
+  const auto all_throw = [&](auto error, const std::string& text) {
+    const auto call = [&] {
+      bpm::detail::together(ranks, [&] {
+        if (rank() >= 2) throw error;
+      });
+    };
+    CHECK_THROWS_AS(call(), decltype(error));
+    CHECK(message_of(call) == text);
+  };
+  all_throw(std::invalid_argument("a"), "a");
+  all_throw(bpm::DataError("b"), "b");
+  all_throw(bpm::NotSeparable("c"), "c");
+  all_throw(bpm::BudgetTooSmall("d"), "d");
+  all_throw(bpm::KernelValueError("e"), "e");
+  all_throw(bpm::Stopped("f"), "f");
+  all_throw(bpm::CheckpointError("g"), "g");
+  const auto other = [&](auto error) {
+    return message_of([&] {
+      bpm::detail::together(ranks, [&] {
+        if (rank() == 3) throw error;
+      });
+    });
+  };
+  CHECK(other(std::runtime_error("h")) == "rank 3: h");
+  CHECK(other(std::bad_alloc()) == "rank 3: out of memory");
+  CHECK(other(7) == "rank 3: an error of an unknown type");
+}
+
+TEST_CASE("what all ranks throw passes through a session") {
+  const bpm::MpiSession mpi;
+  std::string reported;
+  const auto report = [&](const std::string& text) { reported = text; };
+  CHECK(message_of([&] { mpi.run([] { throw bpm::DataError("no digits"); }, report); }) ==
+        "no digits");
+  mpi.run([] { rank_tests::meet(); }, report);
+  CHECK(reported.empty());
+}
+
+TEST_CASE("abort: rank 2 alone throws, and the job ends", "[.abort]") {
+  const bpm::MpiSession mpi;
+  mpi.run(
+      [] {
+        if (rank() == 2) throw std::bad_alloc();
+        rank_tests::meet();
+      },
+      [](const std::string& text) { std::cerr << text << std::endl; },
+      std::chrono::milliseconds(200));
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/core/check.hpp"
+
+#include <stdexcept>
+
+#include "catch.hpp"
+
+namespace {
+
+/// Counts how often it is printed.
+struct Printed {
+  int* times;
+  friend std::ostream& operator<<(std::ostream& out, const Printed& printed) {
+    ++*printed.times;
+    return out << "printed";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("join prints its arguments one after the other", "[detail]") {
+  CHECK(bpm::detail::join("a", 1, ' ', 2.5) == "a1 2.5");
+  CHECK(bpm::detail::join("x is ", 0.1234567891) == "x is 0.1234567891");
+}
+
+TEST_CASE("a failed check names function, argument and value", "[detail]") {
+  CHECK_THROWS_AS(bpm::detail::check(false, "f", "x", "is ", -1), std::invalid_argument);
+  CHECK_THROWS_WITH(bpm::detail::check(false, "f", "x", "is ", -1, ", must be positive"),
+                    "f: x is -1, must be positive");
+  CHECK_THROWS_WITH(bpm::detail::fail("f", "x", "is wrong"), "f: x is wrong");
+}
+
+TEST_CASE("a check that holds prints nothing", "[detail]") {
+  int times = 0;
+  bpm::detail::check(true, "f", "x", Printed{&times});
+  CHECK(times == 0);
+}
+
+TEST_CASE("check_size says how many there are and why", "[detail]") {
+  CHECK_NOTHROW(bpm::detail::check_size("f", "labels", std::size_t{4}, 4L, "one per input"));
+  CHECK_THROWS_WITH(bpm::detail::check_size("f", "labels", std::size_t{3}, 4L, "one per input"),
+                    "f: labels has 3 entries, expected 4 (one per input)");
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Strings, a callable of the user's own, floats.
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "catch.hpp"
+#include "interpolation_problems.hpp"
+
+using namespace interpolation_tests;
+using Labels = std::vector<int>;
+
+namespace {
+
+const auto gaussian = bpm::Gaussian::from_sigma(1.0);
+
+}  // namespace
+
+TEST_CASE("strings, a callable of the user's own, and floats") {
+  const auto common = [](const std::string& a, const std::string& b) {
+    double sum = 0.5 * (a == b ? 1 : 0);
+    for (std::size_t k = 0; k < std::min(a.size(), b.size()) && a[k] == b[k]; ++k) sum += 1;
+    return sum;
+  };
+  const std::vector<std::string> words{"tea", "ten", "to", "inn", "in", "i"};
+  const Labels sides{1, 1, 1, 0, 0, 0};
+  const auto by_words = bpm::KernelInterpolator(common).fit(words, sides);
+  CHECK(largest(by_words.decision_values(words) - by_words.values()) < 1e-12);
+  CHECK(by_words.predict(std::vector<std::string>{"team", "inner"}) == Labels{1, 0});
+
+  const Inputs x = random_inputs(30, 2, 6);
+  const Inputs z = random_inputs(7, 2, 7);
+  const Labels labels = random_labels(x, 2, 6);
+  using Floats = bpm::RowMatrix<float>;
+  const auto by_floats = bpm::KernelInterpolator(gaussian, {.noise_variance = 0.01})
+                             .fit(Floats(x.cast<float>()), labels);
+  const auto by_doubles =
+      bpm::KernelInterpolator(gaussian, {.noise_variance = 0.01}).fit(x, labels);
+  CHECK(largest(by_floats.decision_values(Floats(z.cast<float>())) -
+                by_doubles.decision_values(z)) < 1e-4);
+}

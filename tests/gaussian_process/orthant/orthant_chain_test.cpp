@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Flights in an orthant against moments in closed form, rejection, and order statistics.
+#include "bpm/gaussian_process/orthant/orthant_chain.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/core/normal.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+#include "catch.hpp"
+#include "orthant_problems.hpp"
+#include "statistics.hpp"
+
+using namespace orthant_tests;
+using bpm::OrthantChain;
+using bpm::OrthantLaw;
+using bpm::RandomEngine;
+
+namespace {
+
+Eigen::MatrixXd draws_of(OrthantChain& chain, Eigen::Index count) {
+  Eigen::MatrixXd draws(chain.points(), count);
+  chain.skip(20);
+  for (Eigen::Index j = 0; j < count; ++j) chain.next(draws.col(j).data());
+  return draws;
+}
+
+Eigen::MatrixXd draws_of(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
+                         Eigen::Index count, std::uint64_t seed = 1) {
+  OrthantChain chain(OrthantLaw(covariance, signs), {}, RandomEngine(seed, 1));
+  return draws_of(chain, count);
+}
+
+/// The same by a law of flights that may be wrong.
+template <class Law>
+Eigen::MatrixXd draws_by(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
+                         Eigen::Index count) {
+  const OrthantLaw law(covariance, signs);
+  bpm::detail::OrthantBall<Law> ball(law.planes(), std::numbers::pi / 2, RandomEngine(1, 1));
+  ball.half_normals(law.planes());
+  Eigen::MatrixXd draws(law.points(), count);
+  for (Eigen::Index j = -20; j < count; ++j) {
+    ball.fly(law.planes());
+    for (Eigen::Index i = 0; j >= 0 && i < draws.rows(); ++i) {
+      draws(i, j) = law.signs().data()[i] * ball.position()[i];
+    }
+  }
+  return draws;
+}
+
+struct Pair {
+  Eigen::MatrixXd covariance{2, 2};
+  std::vector<signed char> signs{1, -1};
+  Eigen::VectorXd truth{5};
+};
+
+/// Two outputs of variance 0.8, signs + and -, correlation -rho: signed correlation rho.
+Pair pair(double rho) {
+  constexpr double v = 0.8;
+  Pair p;
+  p.covariance << v, -v * rho, -v * rho, v;
+  const double share = 0.25 + std::asin(rho) / (2 * std::numbers::pi);
+  const double root = std::sqrt(1 - rho * rho) / (2 * std::numbers::pi);
+  const double mean = std::sqrt(v) * (1 + rho) / (2 * std::sqrt(2 * std::numbers::pi)) / share;
+  const double square = v * (1 + rho * root / share);
+  p.truth << mean, -mean, square, -v * (rho + root / share), square;
+  return p;
+}
+
+struct NoDivision : bpm::detail::OrthantFlightLaw {
+  static constexpr double reflection = 1.6;  // 2 nu_c where K_cc is 0.8.
+};
+struct BouncePoint : bpm::detail::OrthantFlightLaw {
+  static constexpr bool to_the_end = false;
+};
+
+}  // namespace
+
+TEST_CASE("orthant chain: moments of two outputs are known by arcsines") {
+  const double rho = GENERATE(-0.9, -0.3, 0.0, 0.5, 0.95);
+  CAPTURE(rho);
+  const Pair p = pair(rho);
+  CHECK(worst_z(moments(draws_of(p.covariance, p.signs, 20'000)), p.truth) < 5);
+}
+
+TEST_CASE("orthant chain: wrong flights fail the same check") {
+  const Pair p = pair(0.5);
+  const auto z = [&](auto law) {
+    return worst_z(moments(draws_by<decltype(law)>(p.covariance, p.signs, 20'000)), p.truth);
+  };
+  CHECK(z(bpm::detail::OrthantFlightLaw{}) < 5);
+  CHECK(z(NoDivision{}) > 10);
+  CHECK(z(BouncePoint{}) > 10);
+}
+
+TEST_CASE("orthant chain: independent outputs are half normals") {
+  const Eigen::MatrixXd draws = draws_of(Eigen::MatrixXd::Identity(5, 5), ones(5), 4'000);
+  for (Eigen::Index i = 0; i < 5; ++i) {
+    std::vector<double> sample;
+    for (Eigen::Index j = 0; j < draws.cols(); j += 4) sample.push_back(draws(i, j));
+    CHECK(test_support::kolmogorov_smirnov(sample, [](double x) {
+            return 2 * bpm::detail::normal_cdf(x) - 1;
+          }) < test_support::kolmogorov_smirnov_bound);
+  }
+}
+
+TEST_CASE("orthant chain: moments agree with rejection") {
+  const std::ptrdiff_t n = 4;
+  const auto seed = GENERATE(std::uint64_t{1}, std::uint64_t{2});
+  const Eigen::MatrixXd covariance = random_covariance(n, 3, 0.1, seed);
+  const std::vector<signed char> signs = random_signs(n, seed);
+  const Eigen::MatrixXd root = Eigen::LLT<Eigen::MatrixXd>(covariance).matrixL();
+  RandomEngine engine(seed, 7);
+  bpm::NormalDraws normal;
+  Eigen::MatrixXd kept(n, 20'000);
+  Eigen::Index count = 0;
+  for (long tries = 0; tries < 3'000'000 && count < kept.cols(); ++tries) {
+    Eigen::VectorXd z(n);
+    for (double& value : z) value = normal(engine);
+    const Eigen::VectorXd f = root * z;
+    bool inside = true;
+    for (Eigen::Index i = 0; i < n; ++i) inside = inside && f[i] * signs[std::size_t(i)] > 0;
+    if (inside) kept.col(count++) = f;
+  }
+  REQUIRE(count == kept.cols());
+  const Eigen::MatrixXd exact = moments(kept);
+  // The difference of column j of both samples has mean zero.
+  const Eigen::MatrixXd difference = moments(draws_of(covariance, signs, kept.cols())) - exact;
+  CHECK(worst_z(difference, Eigen::VectorXd::Zero(difference.rows())) < 5);
+}
+
+TEST_CASE("orthant chain: correlation one half is an order statistic") {
+  // f_i = (e_i - e_0) / sqrt(2), all positive where e_0 is the least of n + 1 normal numbers.
+  const Eigen::Index n = 60;
+  const double least = -normal_mean([&](double x) {
+    const double m = static_cast<double>(n) + 1;
+    return m * std::pow(bpm::detail::normal_cdf(x), static_cast<double>(n)) * x;
+  });
+  const double truth = -least * (1 + 1 / static_cast<double>(n)) / std::numbers::sqrt2;
+  const Eigen::MatrixXd draws = draws_of(equicorrelated(n, 0.5), ones(n), 3'000);
+  CHECK(worst_z(draws.colwise().mean(), Eigen::VectorXd::Constant(1, truth)) < 5);
+  CHECK(worst_z(draws, Eigen::VectorXd::Constant(n, truth)) < 5);
+}
+
+TEST_CASE("orthant chain: every draw lies in the orthant, from any start in it") {
+  const std::ptrdiff_t n = 37;
+  const std::vector<signed char> signs = random_signs(n, 3);
+  const OrthantLaw law(random_covariance(n, 20, 0.01, 3), signs);
+  std::vector<double> start;
+  for (const signed char sign : signs) start.push_back(1e-3 * sign);
+  OrthantChain chain(law, {.path_length = 2}, RandomEngine(4, 0), start);
+  std::vector<double> labels(static_cast<std::size_t>(n));
+  chain.current(labels.data());
+  CHECK(labels == start);
+  bool inside = true;
+  for (int k = 0; k < 300; ++k) {
+    chain.next(labels.data());
+    for (std::size_t i = 0; i < labels.size(); ++i) inside = inside && labels[i] * signs[i] > 0;
+  }
+  CHECK(inside);
+  CHECK(chain.bounces() > 1'000);
+  CHECK(chain.repairs() == 0);
+}
+
+TEST_CASE("orthant chain: a value; one seed, one path") {
+  const OrthantLaw law(random_covariance(9, 9, 0.1, 5), random_signs(9, 5));
+  OrthantChain chain(law, {}, RandomEngine(6, 0));
+  chain.skip(7);
+  OrthantChain copy = chain;
+  OrthantChain again(law, {}, RandomEngine(6, 0));
+  OrthantChain other(law, {}, RandomEngine(6, 1));
+  std::vector<double> a(9);
+  std::vector<double> b(9);
+  again.skip(7);
+  other.skip(7);
+  for (int k = 0; k < 30; ++k) {
+    chain.next(a.data());
+    copy.next(b.data());
+    CHECK(a == b);
+    again.next(b.data());
+    CHECK(a == b);
+    other.next(b.data());
+    CHECK(a != b);
+  }
+}
+
+TEST_CASE("orthant law of a version space is that of K and lambda") {
+  const Eigen::MatrixXd covariance = random_covariance(6, 6, 0, 8);
+  const bpm::RowMatrix<double> values = covariance;
+  const bpm::PrecomputedGram<double> gram(values);
+  const auto lambda = std::make_shared<const std::vector<double>>(6, 0.5);
+  const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, random_signs(6, 8),
+                                                                    lambda);
+  Eigen::MatrixXd softened = covariance;
+  softened.diagonal().array() += 0.5;
+  OrthantChain a(OrthantLaw(space), {}, RandomEngine(1, 1));
+  OrthantChain b(OrthantLaw(softened, random_signs(6, 8)), {}, RandomEngine(1, 1));
+  std::vector<double> x(6);
+  std::vector<double> y(6);
+  a.next(x.data());
+  b.next(y.data());
+  CHECK(x == y);
+}
+
+TEST_CASE("orthant law and chain: errors name what is wrong") {
+  const std::vector<signed char> two{1, 1};
+  Eigen::MatrixXd k = Eigen::MatrixXd::Identity(2, 2);
+  using Catch::Matchers::ContainsSubstring;
+  const auto fails = [&](const std::string& text) {
+    CHECK_THROWS_WITH(OrthantLaw(k, two), ContainsSubstring(text));
+  };
+  k(0, 1) = std::numeric_limits<double>::quiet_NaN();
+  fails("OrthantLaw: covariance at (0, 1) is nan, must be finite");
+  k(0, 1) = 0.5;
+  fails("OrthantLaw: covariance at (0, 1) is 0.5 but at (1, 0) 0: must be symmetric");
+  k << 1, 0, 0, 0;
+  fails("OrthantLaw: covariance at (1, 1) is 0, must be positive");
+  k << 1, 1, 1, 1;
+  fails("covariance is not positive definite to rounding");
+  CHECK_THROWS_AS(OrthantLaw(k, two), bpm::NotPositiveDefinite);
+  k << 1, 2, 2, 1;
+  CHECK_THROWS_AS(OrthantLaw(k, two), bpm::NotPositiveDefinite);
+  fails("it has no Cholesky factor");
+  k << 1, 1 - 1e-14, 1 - 1e-14, 1;
+  fails("row 1 depends on those before it");
+  k.resize(2, 3);
+  k.setOnes();
+  fails("OrthantLaw: covariance is 2 x 3, must be square");
+  k.resize(0, 0);
+  fails("OrthantLaw: covariance is empty");
+  k = Eigen::MatrixXd::Identity(2, 2);
+  CHECK_THROWS_WITH(OrthantLaw(k, std::vector<signed char>{1}),
+                    ContainsSubstring("OrthantLaw: signs has 1 entries, expected 2"));
+  CHECK_THROWS_WITH(OrthantLaw(k, std::vector<signed char>{1, 0}),
+                    ContainsSubstring("OrthantLaw: signs at 1 is 0, must be 1 or -1"));
+  const OrthantLaw law(k, two);
+  const RandomEngine engine(1, 1);
+  CHECK_THROWS_WITH(OrthantChain(law, {.path_length = 0}, engine),
+                    ContainsSubstring("OrthantChain: path_length is 0, must be positive"));
+  CHECK_THROWS_WITH(
+      OrthantChain(law, {}, engine, std::vector<double>{1, -2}),
+      ContainsSubstring("OrthantChain: start at 1 is -2, must be finite and of sign 1"));
+  CHECK_THROWS_WITH(OrthantChain(law, {}, engine, std::vector<double>{1}),
+                    ContainsSubstring("OrthantChain: start has 1 entries, expected 2"));
+}

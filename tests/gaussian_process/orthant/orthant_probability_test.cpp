@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+// Orthant probabilities against closed forms, and their error bars against the truth.
+#include "bpm/gaussian_process/orthant/orthant_probability.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/core/normal.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+#include "catch.hpp"
+#include "orthant_problems.hpp"
+
+using namespace orthant_tests;
+using bpm::OrthantMethod;
+using bpm::OrthantProbability;
+using bpm::OrthantSettings;
+using bpm::RandomStreams;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+OrthantProbability probability(const Eigen::MatrixXd& covariance,
+                               const std::vector<signed char>& signs,
+                               const OrthantSettings& settings = {}, std::uint64_t seed = 1) {
+  RandomStreams streams{.seed = seed};
+  return bpm::orthant_probability(covariance, signs, settings, streams);
+}
+
+/// Within 5 standard errors, which are as small as stated.
+void check_value(const OrthantProbability& found, double truth, double most_error) {
+  CAPTURE(found.log_probability, truth, found.standard_error, found.stages);
+  CHECK(std::abs(found.log_probability - truth) < 5 * found.standard_error);
+  CHECK(found.standard_error < most_error);
+  CHECK(found.standard_error > 0);
+}
+
+/// log P for correlation rho >= 0 between all: given the shared part the rest is independent.
+double log_equicorrelated(const std::vector<signed char>& signs, double rho) {
+  const double slope = std::sqrt(rho / (1 - rho));
+  return std::log(normal_mean([&](double g) {
+    double sum = 0;
+    for (const signed char y : signs) sum += bpm::detail::log_normal_cdf(y * slope * g);
+    return std::exp(sum);
+  }));
+}
+
+/// How many of 50 intervals of 95 % hold the truth, and upper limits of 95 % are above it.
+struct Coverage {
+  int two_sided = 0;
+  int upper = 0;
+};
+
+constexpr OrthantSettings few{.standard_error = 0, .draws = 64};
+
+/// On equicorrelated points, where P = 1 / (n + 1), by an identity that may be wrong.
+template <class Law>
+Coverage coverage(std::ptrdiff_t n, const OrthantSettings& settings = few) {
+  const bpm::detail::CovariancePath path(equicorrelated(n, 0.5));
+  const bpm::RunControl control;
+  Coverage held;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    bpm::detail::OrthantStages<Law> stages(path, settings.path_length, control);
+    const RandomStreams streams{.seed = seed};
+    stages.choose(settings.pilot_draws, settings.burn_in, 1.0, streams.stream(0));
+    stages.measure(settings.draws, settings.burn_in, streams, 1, 1);
+    const bpm::detail::OrthantStagesResult result = stages.result();
+    OrthantProbability found;
+    found.log_probability = result.value;
+    found.standard_error = std::sqrt(result.variance);
+    found.degrees_of_freedom = result.freedom;
+    const double truth = std::log(static_cast<double>(n) + 1);
+    const double reach = found.upper_log_inverse(0.975) + found.log_probability;
+    held.two_sided += std::abs(found.log_probability + truth) <= reach ? 1 : 0;
+    held.upper += found.upper_log_inverse(0.95) >= truth ? 1 : 0;
+  }
+  return held;
+}
+
+struct NoDimensions : bpm::detail::OrthantBridgeLaw {
+  static constexpr double dimensions = 0.9;  // Of n / 2.
+};
+
+struct OneEnd : bpm::detail::OrthantBridgeLaw {
+  static constexpr bool both_ends = false;
+};
+
+}  // namespace
+
+TEST_CASE("orthant probability: one point and independent points are exact") {
+  const OrthantProbability one = probability(Eigen::MatrixXd::Constant(1, 1, 7.0), {-1});
+  CHECK(one.log_probability == -std::numbers::ln2);
+  CHECK(one.standard_error == 0);
+  CHECK(one.method == OrthantMethod::exact);
+  CHECK(one.upper_log_inverse(0.99) == std::numbers::ln2);
+  const Eigen::VectorXd variances = Eigen::VectorXd::LinSpaced(11, 0.5, 3);
+  const OrthantProbability found = probability(variances.asDiagonal(), random_signs(11, 1));
+  CHECK(found.log_probability == Approx(-11 * std::numbers::ln2).epsilon(1e-14));
+  CHECK(found.standard_error < 1e-14);
+  CHECK(found.upper_log_inverse(0.99) == Approx(11 * std::numbers::ln2).epsilon(1e-13));
+  CHECK(found.method == OrthantMethod::covariance_path);
+  CHECK(found.stages == 2);
+}
+
+TEST_CASE("orthant probability: two and three points are known by arcsines") {
+  const auto pair = [](double rho) { return 0.25 + std::asin(rho) / (2 * std::numbers::pi); };
+  const double rho = GENERATE(-0.99, -0.5, 0.3, 0.9999);
+  Eigen::MatrixXd two(2, 2);
+  two << 4, 2 * rho, 2 * rho, 1;
+  const OrthantSettings precise{.standard_error = 0.01};
+  check_value(probability(two, {1, 1}, precise), std::log(pair(rho)), 0.0101);
+  check_value(probability(two, {1, -1}, precise), std::log(pair(-rho)), 0.0101);
+  const double a = 0.3;
+  const double b = -0.5;
+  const double c = 0.6;
+  Eigen::MatrixXd three(3, 3);
+  three << 1, a, b, a, 1, c, b, c, 1;
+  const int signs = GENERATE(0, 1, 2, 3);
+  std::vector<signed char> y{1, 1, 1};
+  if (signs > 0) y[static_cast<std::size_t>(signs - 1)] = -1;
+  const double sum =
+      y[0] * y[1] * std::asin(a) + y[0] * y[2] * std::asin(b) + y[1] * y[2] * std::asin(c);
+  check_value(probability(three, y, precise), std::log(0.125 + sum / (4 * std::numbers::pi)),
+              0.0101);
+}
+
+TEST_CASE("orthant probability: nearly singular correlations") {
+  const double rho = 1 - GENERATE(1e-4, 1e-7);
+  const double angle = std::asin(rho);
+  const OrthantProbability all = probability(equicorrelated(3, rho), ones(3));
+  check_value(all, std::log(0.125 + 3 * angle / (4 * std::numbers::pi)), 0.25);
+  const OrthantProbability mixed = probability(equicorrelated(3, rho), {1, -1, 1});
+  // 1/8 - asin(rho) / (4 pi), without the difference of equals.
+  const double gap = std::atan2(std::sqrt((1 - rho) * (1 + rho)), rho);
+  check_value(mixed, std::log(gap / (4 * std::numbers::pi)), 0.25);
+  CHECK(mixed.method == OrthantMethod::covariance_path);
+}
+
+TEST_CASE("orthant probability: equal correlations, by quadrature") {
+  const double rho = GENERATE(0.2, 0.5, 0.8);
+  const std::ptrdiff_t n = 40;
+  CAPTURE(rho);
+  check_value(probability(equicorrelated(n, rho), ones(n)), log_equicorrelated(ones(n), rho), 0.25);
+  const std::vector<signed char> signs = random_signs(n, 2);
+  check_value(probability(equicorrelated(n, rho), signs), log_equicorrelated(signs, rho), 0.25);
+}
+
+TEST_CASE("orthant probability: three hundred points with correlation one half") {
+  const OrthantProbability found = probability(equicorrelated(300, 0.5), ones(300));
+  check_value(found, -std::log(301.0), 0.25);
+  CHECK(found.reached);
+  CHECK(found.bounces > 0);
+}
+
+TEST_CASE("orthant probability: intervals hold the truth as often as they say") {
+  const Coverage held = coverage<bpm::detail::OrthantBridgeLaw>(20);
+  CAPTURE(held.two_sided, held.upper);
+  CHECK(held.two_sided >= 43);
+  CHECK(held.upper >= 43);
+  CHECK(coverage<bpm::detail::OrthantBridgeLaw>(60).two_sided >= 43);
+  // A weight without all dimensions, and a chain that hardly moves, fail the same check.
+  CHECK(coverage<NoDimensions>(20).two_sided < 30);
+  OrthantSettings slow = few;
+  slow.path_length = 0.02;
+  CHECK(coverage<bpm::detail::OrthantBridgeLaw>(20, slow).two_sided < 30);
+}
+
+TEST_CASE("orthant probability: one end alone is an identity too, and a worse one") {
+  const bpm::detail::CovariancePath path(equicorrelated(20, 0.5));
+  const bpm::RunControl control;
+  const RandomStreams streams;
+  const auto run = [&](auto law) {
+    bpm::detail::OrthantStages<decltype(law)> stages(path, std::numbers::pi / 2, control);
+    stages.choose(64, 16, 1.0, streams.stream(0));
+    stages.measure(2'000, 16, streams, 1, 1);
+    return stages.result();
+  };
+  const auto one = run(OneEnd{});
+  const auto both = run(bpm::detail::OrthantBridgeLaw{});
+  CHECK(std::abs(one.value + std::log(21.0)) < 5 * std::sqrt(one.variance));
+  CHECK(std::abs(one.value - both.value) < 5 * std::sqrt(one.variance + both.variance));
+  CHECK(both.variance < one.variance);
+}
+
+TEST_CASE("orthant probability is at least that of the isotropic law's bound, Lemma 8") {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const std::ptrdiff_t n = 12 * static_cast<std::ptrdiff_t>(seed);
+    const Eigen::MatrixXd k = random_covariance(n, n, 0.3, seed);
+    const std::vector<signed char> signs = random_signs(n, seed);
+    Eigen::VectorXd y(n);
+    for (Eigen::Index i = 0; i < n; ++i) y[i] = signs[static_cast<std::size_t>(i)];
+    const Eigen::LLT<Eigen::MatrixXd> cholesky(k);
+    const double log_det = 2 * Eigen::MatrixXd(cholesky.matrixL()).diagonal().array().log().sum();
+    const double trace = cholesky.solve(Eigen::MatrixXd::Identity(n, n)).trace();
+    const auto m = static_cast<double>(n);
+    const double a = m * (std::numbers::ln2 - 0.5) +
+                     std::exp(log_det / m) * ((0.5 - std::numbers::inv_pi) * trace +
+                                              std::numbers::inv_pi * y.dot(cholesky.solve(y)));
+    const OrthantProbability found = probability(k, signs);
+    CAPTURE(n, a, found.log_probability);
+    CHECK(-found.log_probability - 5 * found.standard_error <= a);
+    CHECK(found.upper_log_inverse(0.99) > -found.log_probability);
+  }
+}
+
+TEST_CASE("orthant probability: scales of the outputs do not matter, to the bit") {
+  const Eigen::MatrixXd k = random_covariance(15, 15, 0.1, 3);
+  const Eigen::VectorXd scale =
+      Eigen::VectorXd::LinSpaced(15, -7, 7).unaryExpr([](double e) { return std::exp2(e); });
+  const Eigen::MatrixXd scaled = scale.asDiagonal() * k * scale.asDiagonal();
+  const OrthantProbability a = probability(k, random_signs(15, 3));
+  const OrthantProbability b = probability(scaled, random_signs(15, 3));
+  CHECK(a.log_probability == b.log_probability);
+  CHECK(a.standard_error == b.standard_error);
+}
+
+TEST_CASE("orthant probability: one seed, one value, whatever the threads") {
+  const Eigen::MatrixXd k = random_covariance(30, 30, 0.2, 4);
+  const std::vector<signed char> signs = random_signs(30, 4);
+  RandomStreams streams{.seed = 3, .next = 5};
+  const OrthantSettings settings{.standard_error = 0.1, .draws = 64};
+  const OrthantProbability one = bpm::orthant_probability(k, signs, settings, streams);
+  CHECK(streams.next == 6 + one.stages);
+  CHECK(one.draws > 64 * one.stages);  // It had to go on.
+  CHECK(one.reached);
+  CHECK(one.standard_error <= 0.1);
+  const OrthantProbability other = bpm::orthant_probability(k, signs, settings, streams);
+  streams.next = 5;
+  bpm::RunControl control;
+  control.threads = 3;
+  const OrthantProbability three = bpm::orthant_probability(k, signs, settings, streams, control);
+  CHECK(one.log_probability == three.log_probability);
+  CHECK(one.standard_error == three.standard_error);
+  CHECK(one.bounces == three.bounces);
+  CHECK(one.log_probability != other.log_probability);
+}
+
+TEST_CASE("orthant probability of a version space has its soft boundary") {
+  const bpm::RowMatrix<float> values =
+      random_covariance(8, 8, 0, 5).cast<float>().selfadjointView<Eigen::Lower>();
+  const bpm::PrecomputedGram<float> gram(values);
+  const auto lambda = std::make_shared<const std::vector<double>>(8, 0.25);
+  const bpm::KernelVersionSpace<bpm::PrecomputedGram<float>> space(gram, random_signs(8, 5),
+                                                                   lambda);
+  Eigen::MatrixXd k = values.cast<double>();
+  k.diagonal().array() += 0.25;
+  RandomStreams streams;
+  const OrthantProbability found = bpm::orthant_probability(space, {}, streams);
+  CHECK(found.log_probability == probability(k, random_signs(8, 5)).log_probability);
+}
+
+TEST_CASE("orthant probability: a singular covariance is annealed by noise") {
+  // Three planes through the origin of the plane, 40 degrees apart: the cone is 100 degrees wide.
+  Eigen::MatrixXd normals(3, 2);
+  for (Eigen::Index i = 0; i < 3; ++i) {
+    const double angle = static_cast<double>(i) * 40 * std::numbers::pi / 180;
+    normals.row(i) << std::cos(angle), std::sin(angle);
+  }
+  const OrthantProbability cone = probability(normals * normals.transpose(), ones(3));
+  CHECK(cone.method == OrthantMethod::annealed_noise);
+  check_value(cone, std::log(100.0 / 360), 0.25);
+  CHECK(cone.draws > 0);
+  const OrthantProbability line = probability(Eigen::MatrixXd::Constant(4, 4, 2.0), ones(4));
+  CHECK(line.log_probability == Approx(-std::numbers::ln2));
+  const OrthantProbability none = probability(Eigen::MatrixXd::Constant(2, 2, 2.0), {1, -1});
+  CHECK(none.log_probability == -infinity);
+  CHECK(none.upper_log_inverse(0.9) == infinity);
+}
+
+TEST_CASE("orthant probability: a run can be stopped, before and after there is an estimate") {
+  const Eigen::MatrixXd k = equicorrelated(10, 0.5);
+  bpm::RunControl control;
+  RandomStreams streams;
+  const std::string where = GENERATE("orthant factor", "orthant pilot", "orthant stages");
+  control.observer = [&](const bpm::Progress& progress) { return progress.stage != where; };
+  CHECK_THROWS_AS(bpm::orthant_probability(k, ones(10), {}, streams, control), bpm::Stopped);
+  CHECK_THROWS_WITH(bpm::orthant_probability(k, ones(10), {}, streams, control),
+                    "orthant_probability: stopped before it had an estimate");
+  // The first round, then a bit of the second.
+  const OrthantProbability first = probability(k, ones(10), few);
+  control.observer = [&](const bpm::Progress& progress) {
+    return progress.draws <= first.draws + 40;
+  };
+  streams = {};
+  const OrthantProbability found = bpm::orthant_probability(
+      k, ones(10), {.standard_error = 1e-3, .draws = 64}, streams, control);
+  CHECK(found.stopped);
+  CHECK(!found.reached);
+  CHECK(found.log_probability == first.log_probability);
+  CHECK(found.standard_error == first.standard_error);
+  CHECK(found.draws == first.draws);
+}
+
+TEST_CASE("orthant probability: it says what it has not reached") {
+  const OrthantProbability found = probability(
+      equicorrelated(10, 0.5), ones(10), {.standard_error = 1e-3, .draws = 64, .most_draws = 100});
+  CHECK(!found.reached);
+  CHECK(!found.stopped);
+  CHECK(found.draws == 100 * found.stages);
+}
+
+TEST_CASE("orthant probability: errors name what is wrong") {
+  using Catch::Matchers::ContainsSubstring;
+  const Eigen::MatrixXd k = equicorrelated(3, 0.5);
+  const auto fails = [&](const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
+                         const OrthantSettings& settings, const std::string& text) {
+    RandomStreams streams;
+    CHECK_THROWS_WITH(bpm::orthant_probability(covariance, signs, settings, streams),
+                      ContainsSubstring(text));
+    CHECK(streams.next == 0);
+  };
+  Eigen::MatrixXd bad = k;
+  bad(2, 2) = 0;
+  fails(bad, ones(3), {}, "orthant_probability: covariance at (2, 2) is 0, must be positive");
+  bad(2, 2) = infinity;
+  fails(bad, ones(3), {}, "covariance at (2, 2) is inf, must be finite");
+  fails(k, ones(2), {}, "orthant_probability: signs has 2 entries, expected 3");
+  fails(k, {1, 1, 3}, {}, "orthant_probability: signs at 2 is 3, must be 1 or -1");
+  fails(k, ones(3), {.standard_error = -1}, "standard_error is -1, must be finite");
+  fails(k, ones(3), {.draws = 63}, "draws is 63, must be 64 or more");
+  fails(k, ones(3), {.most_draws = 127}, "most_draws is 127, must not be below draws, 128");
+  fails(k, ones(3), {.pilot_draws = 15}, "pilot_draws is 15, must be 16 or more");
+  fails(k, ones(3), {.path_length = 0}, "path_length is 0, must be positive");
+  bad << 1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1;
+  fails(bad, ones(3), {}, "covariance has 1 negative eigenvalues");
+  RandomStreams streams;
+  CHECK_THROWS_AS(bpm::orthant_probability(bad, ones(3), {}, streams), bpm::NotPositiveDefinite);
+  OrthantSettings small;
+  small.most_bytes = small.bytes_needed(3, 1) - 1;
+  CHECK_THROWS_AS(bpm::orthant_probability(k, ones(3), small, streams), bpm::BudgetTooSmall);
+  fails(k, ones(3), small,
+        "most_bytes is " + std::to_string(small.most_bytes) + ", 3 points on 1 threads need " +
+            std::to_string(small.most_bytes + 1));
+  small.most_bytes += 1;
+  CHECK(probability(k, ones(3), small).reached);
+  CHECK_THROWS_WITH(OrthantProbability{}.upper_log_inverse(0.4),
+                    ContainsSubstring("upper_log_inverse: confidence is 0.4, must lie in"));
+}

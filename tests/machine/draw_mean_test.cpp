@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/machine/draw_mean.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "catch.hpp"
+
+TEST_CASE("the weighted mean of draws, by hand") {
+  // Two points with K = I: outputs are coefficients.
+  const std::vector<bpm::PointIndex> first{0};
+  const std::vector<bpm::PointIndex> both{0, 1};
+  const std::vector<double> one{1.0};
+  const std::vector<double> one_outputs{1.0, 0.0};
+  const std::vector<double> two{0.6, -0.8};
+  for (const bool keep : {false, true}) {
+    bpm::detail::DrawMean mean(2, keep);
+    CHECK(mean.count() == 0);
+    mean.add(bpm::Draw{
+        .number = 4, .support = first, .coefficients = one, .outputs = one_outputs, .weight = 1});
+    CHECK(mean.norm() == 1);
+    mean.add(
+        bpm::Draw{.number = 5, .support = both, .coefficients = two, .outputs = two, .weight = 3});
+    CHECK(mean.size() == 2);
+    CHECK(mean.count() == 2);
+    CHECK(std::abs(mean.coefficient(0) - 0.7) < 1e-15);
+    CHECK(std::abs(mean.coefficient(1) + 0.6) < 1e-15);
+    CHECK(std::abs(mean.output(0) - 0.7) < 1e-15);
+    CHECK(std::abs(mean.output(1) + 0.6) < 1e-15);
+    CHECK(std::abs(mean.norm() - std::sqrt(0.49 + 0.36)) < 1e-15);
+    REQUIRE(mean.kept().size() == (keep ? 2U : 0U));
+    if (keep) {
+      CHECK(mean.kept()[1].number == 5);
+      CHECK(mean.kept()[1].weight == 3);
+      CHECK(mean.kept()[1].support == both);
+      CHECK(mean.kept()[1].coefficients == two);
+    }
+  }
+  CHECK(bpm::detail::DrawMean::bytes_needed(100) == 1600);
+}
+
+TEST_CASE("coefficients first and the outputs' sum later give the same mean") {
+  const std::vector<bpm::PointIndex> both{0, 1};
+  const std::vector<double> one{0.8, 0.6};
+  const std::vector<double> two{0.6, -0.8};
+  const std::vector<double> sums{one[0] + two[0], one[1] + two[1]};
+  bpm::detail::DrawMean whole(2, true);
+  bpm::detail::DrawMean parts(2, true);
+  for (const auto& draw : {one, two}) {
+    whole.add(bpm::Draw{.support = both, .coefficients = draw, .outputs = draw});
+    parts.add(bpm::Draw{
+        .support = both, .coefficients = draw, .outputs = {}, .part = bpm::DrawPart::coefficients});
+  }
+  parts.add(bpm::Draw{
+      .support = {}, .coefficients = {}, .outputs = sums, .part = bpm::DrawPart::outputs});
+  CHECK(parts.count() == 2);
+  CHECK(parts.kept().size() == 2);
+  for (const std::ptrdiff_t i : {0, 1}) {
+    CHECK(parts.coefficient(i) == whole.coefficient(i));
+    CHECK(parts.output(i) == whole.output(i));
+  }
+  CHECK(parts.norm() == whole.norm());
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/samplers/billiard/wall_search.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/core/vector_ops.hpp"
+#include "catch.hpp"
+
+using bpm::detail::FlightStep;
+using bpm::detail::fly_and_search;
+using bpm::detail::Wall;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+/// The plane of the smallest angle, by the angle itself.
+std::ptrdiff_t nearest(const Numbers& d, const Numbers& nu, std::ptrdiff_t points) {
+  std::ptrdiff_t best = -1;
+  double smallest = 10;
+  for (std::ptrdiff_t i = 0; i < points; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double t = std::atan2(d[at], -nu[at]);
+    if (d[at] > 0 && t < smallest) {
+      smallest = t;
+      best = i;
+    }
+  }
+  return best;
+}
+
+struct Outputs {
+  Numbers d;
+  Numbers nu;
+  Numbers row;
+
+  Outputs(std::ptrdiff_t points, std::uint64_t seed) {
+    const auto length = static_cast<std::size_t>(bpm::detail::padded<double>(points));
+    d.assign(length, 0.0);
+    nu = row = d;
+    bpm::RandomEngine engine(seed, 50);
+    bpm::NormalDraws normal;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(points); ++i) {
+      d[i] = bpm::uniform_unit(engine);
+      nu[i] = normal(engine);
+      row[i] = normal(engine);
+    }
+  }
+  [[nodiscard]] std::ptrdiff_t length() const { return std::ssize(d); }
+};
+
+}  // namespace
+
+TEST_CASE("wall search: the plane of the smallest angle, at every size") {
+  for (std::ptrdiff_t points = 1; points <= 70; ++points) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      Outputs o(points, seed);
+      const Outputs before = o;
+      const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+      CHECK(o.d == before.d);
+      CHECK(o.nu == before.nu);
+      const std::ptrdiff_t expected = nearest(o.d, o.nu, points);
+      REQUIRE(wall.index == expected);
+      CHECK(wall.towards == -o.nu[static_cast<std::size_t>(expected)]);
+      CHECK(wall.distance == o.d[static_cast<std::size_t>(expected)]);
+    }
+  }
+}
+
+TEST_CASE("wall search: flight and reflection of the outputs, then the search") {
+  for (const std::ptrdiff_t points : {1, 7, 8, 9, 31, 64}) {
+    Outputs o(points, 3);
+    const Outputs before = o;
+    const double c = std::cos(0.3);
+    const double s = std::sin(0.3);
+    const Wall wall =
+        fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {c, s, c, s, 0.7}, o.length());
+    for (std::size_t i = 0; i < o.d.size(); ++i) {
+      CHECK(std::abs(o.d[i] - (c * before.d[i] + s * before.nu[i])) <= 1e-15 * 8);
+      CHECK(std::abs(o.nu[i] - (c * before.nu[i] - s * before.d[i] + 0.7 * before.row[i])) <=
+            1e-15 * 8);
+    }
+    CHECK(wall.index < points);
+    for (std::size_t i = static_cast<std::size_t>(points); i < o.d.size(); ++i) {
+      CHECK(o.d[i] == 0);
+      CHECK(o.nu[i] == 0);
+    }
+  }
+}
+
+TEST_CASE("wall search: the plane it stands on is met only when it is left for the other side") {
+  // d_2 = 0, leaving: any other plane comes first, also one more than a quarter turn away.
+  Outputs o(12, 1);
+  for (double& nu : o.nu) nu = nu == 0 ? 0 : 1;
+  o.d[2] = 0;
+  const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+  CHECK(wall.index == nearest(o.d, o.nu, 12));
+  CHECK(wall.towards == -1);
+  CHECK(wall.index != 2);
+  // Entering, as in a corner: at once, whichever it is.
+  for (std::size_t corner = 0; corner < 12; ++corner) {
+    Outputs in_corner(12, 1);
+    in_corner.d[corner] = 0;
+    in_corner.nu[corner] = -1;
+    CHECK(fly_and_search(in_corner.d.data(), in_corner.nu.data(), in_corner.row.data(), {},
+                         in_corner.length())
+              .index == static_cast<std::ptrdiff_t>(corner));
+  }
+}
+
+TEST_CASE("wall search: a corner, equal planes, and tiny distances") {
+  Outputs o(20, 2);
+  o.d[5] = o.d[11] = 1e-300;
+  o.nu[5] = o.nu[11] = -1;
+  const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+  CHECK((wall.index == 5 || wall.index == 11));
+  CHECK(wall.distance == 1e-300);
+  // Rounding behind a plane that it leaves: not met.
+  o.d[5] = -1e-17;
+  o.nu[5] = 1;
+  o.d[11] = 0.5;
+  o.nu[11] = 1;
+  const Wall other = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+  CHECK(other.index == nearest(o.d, o.nu, 20));
+  CHECK(other.index != 5);
+}

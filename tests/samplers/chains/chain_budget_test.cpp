@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// What ends a run of chains, and what such a run refuses.
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "billiard_problems.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/version_space/cone.hpp"
+#include "catch.hpp"
+
+namespace {
+
+using namespace law_tests;
+
+template <class Sampler>
+bpm::SamplerReport report_of(const Sampler& sampler) {
+  bpm::RandomStreams streams;
+  return sampler.sample(easy_problem().space, streams, bpm::RunControl{}, [](const bpm::Draw&) {});
+}
+
+template <class Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+}  // namespace
+
+TEST_CASE("chain budgets: 100 draws where nothing is said, else what is said alone") {
+  CHECK(report_of(bpm::Billiard{}).draws == 100);
+  CHECK(report_of(bpm::KernelGibbs{}).draws == 100);
+  const auto long_run = report_of(bpm::Billiard{.bounces = 300'000});
+  CHECK(long_run.draws > 200);
+  CHECK(long_run.bounces >= 300'000);
+  const auto exact = report_of(bpm::Billiard{.accuracy = 0.002});
+  CHECK(exact.chain.standard_error <= 0.002);
+  CHECK(report_of(bpm::KernelGibbs{.steps = 20'000}).steps >= 20'000);
+}
+
+TEST_CASE("chain budgets: bounces and steps are passed by one draw at most") {
+  for (const std::uint64_t budget : {100U, 1000U, 50'000U}) {
+    CAPTURE(budget);
+    const auto billiard = report_of(bpm::Billiard{.bounces = budget});
+    CHECK(billiard.bounces >= budget * 8 / 10);  // Draws are steps of path, not of bounces.
+    CHECK(billiard.bounces < budget + 3000);
+    const auto gibbs = report_of(bpm::KernelGibbs{.steps = budget});
+    CHECK(gibbs.steps >= budget);
+    CHECK(gibbs.steps < budget + 200);
+  }
+  CHECK(report_of(bpm::Billiard{.tolerance = 1e-3}).bounces < 4000);
+}
+
+TEST_CASE("chain budgets: a clock is asked within long draws, once there is a draw") {
+  const auto report = report_of(bpm::Billiard{.bounces_per_draw = 1000, .seconds = 0.05});
+  CHECK(report.converged);
+  CHECK(report.draws > 0);
+}
+
+TEST_CASE("chain budgets: with_draws leaves draws as the only budget") {
+  const bpm::Billiard billiard{.bounces = 5, .seconds = 1, .tolerance = 0.1, .accuracy = 0.1};
+  CHECK(report_of(billiard.with_draws(7)).draws == 7);
+  const bpm::KernelGibbs gibbs{.steps = 5, .seconds = 1, .accuracy = 0.1};
+  CHECK(report_of(gibbs.with_draws(7)).draws == 7);
+}
+
+TEST_CASE("chain state: one of another version space is refused") {
+  bpm::RandomStreams streams;
+  bpm::Billiard::State state;
+  const auto drop = [](const bpm::Draw&) {};
+  (void)bpm::Billiard{}.sample(easy_problem().space, streams, bpm::RunControl{}, drop, state);
+  const Problem other(Kernel::Identity(3, 3), {1, 1, -1});
+  CHECK(message_of([&] {
+          (void)bpm::Billiard{}.sample(other.space, streams, bpm::RunControl{}, drop, state);
+        }).find("Billiard: state belongs to a version space of ") == 0);
+}
+
+TEST_CASE("a billiard chain of one's own is checked at its door") {
+  bpm::Cone cone = bpm::make_cone(Problem(Kernel::Identity(3, 3), {1, 1, -1}).space);
+  const bpm::RandomEngine engine(1);
+  const auto refusal = [&](const std::vector<double>& start, const bpm::BilliardChainSettings& s) {
+    return message_of([&] { (void)bpm::BilliardChain(cone, s, start, engine); });
+  };
+  CHECK(refusal({1, 1, 1}, {}) ==
+        "BilliardChain: cone has no products, call form_products() first");
+  cone.form_products();
+  const std::vector<double> inside = bpm::find_largest_margin(cone).position;
+  CHECK(refusal(inside, {}) == "nothing thrown");
+  CHECK(refusal({1, 1}, {}) == "BilliardChain: start has 2 coordinates, expected 3");
+  CHECK(refusal({0, 0, 0}, {}) ==
+        "BilliardChain: start has the signed output 0 at point 0, must be positive everywhere");
+  CHECK(refusal({1, 1, std::nan("")}, {}) == "BilliardChain: start at 2 is nan, must be finite");
+  CHECK(refusal(inside, {.bounces_per_draw = 0}) ==
+        "BilliardChain: bounces_per_draw is 0, must be 1 or more");
+  CHECK(refusal(inside, {.refresh_length = -1}) ==
+        "BilliardChain: refresh_length is -1, must be at least 0.001, or 0 to have it chosen");
+}
+
+TEST_CASE("published: between planes that are nearly parallel a run ends") {
+  Kernel kernel(2, 2);
+  kernel << 1, 1, 1, 1 + 1e-8;
+  const Problem problem(kernel, {1, 1});
+  const auto report = [&] {
+    bpm::RandomStreams streams;
+    return bpm::Billiard{.draws = 4, .bounces_per_draw = 10, .flight = bpm::Flight::published}
+        .sample(problem.space, streams, bpm::RunControl{}, [](const bpm::Draw&) {});
+  }();
+  CHECK(report.draws == 4);
+}

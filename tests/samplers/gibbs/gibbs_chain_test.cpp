@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// What the chain promises beside its law: bits, counts, messages, and sense in odd corners.
+#include "bpm/samplers/gibbs/gibbs_chain.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "gibbs_problems.hpp"
+
+using namespace sampler_tests;
+using bpm::GibbsChain;
+using bpm::GibbsChainSettings;
+using bpm::GibbsDirection;
+
+static_assert(std::copyable<GibbsChain>);
+
+namespace {
+
+std::vector<double> sum_of(const GibbsChain& chain, const bpm::Cone& cone) {
+  std::vector<double> sum(static_cast<std::size_t>(cone.stride()), 0.0);
+  chain.add_sum(cone, 1.0, sum.data());
+  return sum;
+}
+
+std::vector<double> place_of(const GibbsChain& chain) {
+  return {chain.position().begin(), chain.position().end()};
+}
+
+void next_draw(GibbsChain& chain, const bpm::Cone& cone) {
+  while (!chain.advance(cone, 1'000'000)) {
+  }
+}
+
+double smallest_output(const bpm::Cone& cone, const GibbsChain& chain) {
+  std::vector<double> d(static_cast<std::size_t>(cone.points()));
+  cone.outputs(chain.position().data(), d.data());
+  return *std::min_element(d.begin(), d.end());
+}
+
+bool is_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
+double norm_of(const std::vector<double>& x) {
+  return std::sqrt(bpm::detail::dot(x.data(), x.data(), std::ssize(x)));
+}
+
+/// Gaussian kernel on close points: condition numbers of 1e15 and more.
+bpm::RowMatrix<double> smooth_kernel(std::ptrdiff_t m, double width) {
+  bpm::RowMatrix<double> kernel(m, m);
+  for (std::ptrdiff_t i = 0; i < m; ++i) {
+    for (std::ptrdiff_t j = 0; j < m; ++j) {
+      const double difference = static_cast<double>(i - j) / static_cast<double>(m);
+      kernel(i, j) = std::exp(-difference * difference / (width * width));
+    }
+  }
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("Gibbs chain: slices and copies change no bit") {
+  const double noise = GENERATE(0.0, 0.1);
+  const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
+  CAPTURE(noise, directions == GibbsDirection::input);
+  const bpm::Cone cone = random_cone(12, 6, 3, true);
+  const GibbsChainSettings settings{
+      .noise = noise, .directions = directions, .steps_per_draw = 37, .burn_in = 101};
+  GibbsChain whole(cone, settings, start_in(cone), bpm::RandomEngine(1));
+  GibbsChain sliced = whole;
+  CHECK(whole.burn_in(cone, 1'000'000));
+  CHECK(whole.burn_in(cone, 0));
+  CHECK_FALSE(sliced.burn_in(cone, 100));
+  CHECK(sliced.burn_in(cone, 1));
+  CHECK(place_of(whole) == place_of(sliced));
+  CHECK(whole.burnt() == 101);
+  CHECK(whole.steps() == 0);
+  CHECK(whole.weight() == 0);
+  for (int draw = 1; draw <= 4; ++draw) {
+    CHECK(whole.advance(cone, 1'000'000));
+    int calls = 0;
+    for (bool there = false; !there; ++calls) {
+      const GibbsChain copy = sliced;
+      sliced = copy;
+      there = sliced.advance(cone, 5);
+    }
+    CHECK(calls == 8);
+    CHECK(place_of(whole) == place_of(sliced));
+    CHECK(sum_of(whole, cone) == sum_of(sliced, cone));
+    CHECK(whole.steps() == 37U * static_cast<unsigned>(draw));
+    CHECK(whole.weight() == static_cast<double>(sliced.steps()));
+    CHECK(whole.errors_mean() == sliced.errors_mean());
+  }
+  CHECK_FALSE(whole.advance(cone, 0));
+  // Without asking for the burn-in it is made all the same.
+  GibbsChain unasked(cone, settings, start_in(cone), bpm::RandomEngine(1));
+  CHECK_FALSE(unasked.advance(cone, 120));
+  CHECK(unasked.burnt() == 101);
+  CHECK(unasked.steps() == 19);
+}
+
+TEST_CASE("Gibbs chain: the start's norm and padding do not matter") {
+  const bpm::Cone cone = random_cone(12, 6, 3, true);
+  std::vector<double> start = start_in(cone);
+  GibbsChain chain(cone, {}, start, bpm::RandomEngine(1));
+  REQUIRE(std::ssize(start) == cone.stride());
+  start.resize(static_cast<std::size_t>(cone.rank()));
+  const double scale = GENERATE(1e-200, 1.0, 1e200);
+  for (double& value : start) value *= scale;
+  const GibbsChain other(cone, {}, start, bpm::RandomEngine(1));
+  const std::vector<double> a = place_of(chain);
+  const std::vector<double> b = place_of(other);
+  CHECK(std::abs(norm_of(b) - 1) < 1e-14);
+  for (std::size_t k = 0; k < a.size(); ++k) CHECK(std::abs(a[k] - b[k]) < 1e-14);
+}
+
+TEST_CASE("Gibbs chain: what a step costs, roughly") {
+  const bpm::Cone small = orthant(20);
+  const bpm::Cone large = orthant(200);
+  const auto work = [](const bpm::Cone& cone, double noise, GibbsDirection directions) {
+    const std::vector<double> start(static_cast<std::size_t>(cone.rank()), 1.0);
+    return GibbsChain(cone, {.noise = noise, .directions = directions}, start, bpm::RandomEngine(1))
+        .step_work(cone);
+  };
+  const auto isotropic = GibbsDirection::isotropic;
+  const auto input = GibbsDirection::input;
+  CHECK(work(large, 0, isotropic) > work(small, 0, isotropic));
+  CHECK(work(large, 0, isotropic) > work(large, 0, input));
+  CHECK(work(large, 0.1, input) > 5 * work(large, 0, input));
+}
+
+TEST_CASE("Gibbs chain: bad arguments are named") {
+  const bpm::Cone cone = random_cone(12, 6, 3, true);
+  const std::vector<double> start = start_in(cone);
+  const auto message = [&](const GibbsChainSettings& settings, const std::vector<double>& from,
+                           const bpm::Cone& in) -> std::string {
+    try {
+      const GibbsChain chain(in, settings, from, bpm::RandomEngine(1));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  using Catch::Matchers::ContainsSubstring;
+  CHECK_THAT(message({.noise = 0.5}, start, cone),
+             ContainsSubstring("GibbsChain: noise is 0.5, must lie in [0, 1/2)"));
+  CHECK_THAT(message({.noise = -0.1}, start, cone), ContainsSubstring("noise is -0.1"));
+  CHECK_THAT(message({.noise = std::numeric_limits<double>::quiet_NaN()}, start, cone),
+             ContainsSubstring("noise is nan"));
+  CHECK_THAT(message({.steps_per_draw = 0}, start, cone),
+             ContainsSubstring("steps_per_draw is 0, must be 1 or more"));
+  CHECK_THAT(message({.directions = static_cast<GibbsDirection>(7)}, start, cone),
+             ContainsSubstring("directions is 7, must be isotropic or input"));
+  CHECK_THAT(message({}, std::vector<double>(3, 1.0), cone),
+             ContainsSubstring("start has 3 entries, expected 6 (the cone's rank)"));
+  CHECK_THAT(message({}, std::vector<double>(6, 0.0), cone),
+             ContainsSubstring("start is zero, must have a direction"));
+  std::vector<double> wrong = start;
+  wrong[2] = std::numeric_limits<double>::infinity();
+  CHECK_THAT(message({}, wrong, cone), ContainsSubstring("start has an entry that is not finite"));
+  wrong = start;
+  for (double& value : wrong) value = -value;
+  CHECK_THAT(message({}, wrong, cone),
+             ContainsSubstring("at point 0, must be positive everywhere without noise"));
+  CHECK(message({.noise = 0.1}, wrong, cone) == "none");
+  const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
+  const bpm::PrecomputedGram<double> gram(kernel);
+  const bpm::Cone bare =
+      bpm::make_cone(bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>(gram, {1, 1, 1}));
+  CHECK_THAT(message({.directions = GibbsDirection::input}, std::vector<double>(3, 1.0), bare),
+             ContainsSubstring("cone has no products; call form_products()"));
+}
+
+TEST_CASE("Gibbs chain: never outside version space, norm 1") {
+  const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
+  int outside = 0;
+  double off = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const auto m = static_cast<std::ptrdiff_t>(1 + seed % 40);
+    const bpm::Cone cone = random_cone(m, 1 + static_cast<std::ptrdiff_t>(seed % 9), seed, true);
+    GibbsChain chain(cone, {.directions = directions, .steps_per_draw = 9, .burn_in = 3},
+                     start_in(cone), bpm::RandomEngine(seed));
+    for (int draw = 0; draw < 10; ++draw) {
+      next_draw(chain, cone);
+      outside += smallest_output(cone, chain) > 0 ? 0 : 1;
+      off = std::max(off, std::abs(norm_of(place_of(chain)) - 1));
+    }
+    CHECK(is_finite(sum_of(chain, cone)));
+  }
+  CHECK(outside == 0);
+  CHECK(off < 1e-13);
+}
+
+TEST_CASE("Gibbs chain: near-singular kernels, in and out of version space") {
+  const double width = GENERATE(0.3, 1.0, 30.0);
+  const double noise = GENERATE(0.0, 0.05);
+  const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
+  CAPTURE(width, noise, directions == GibbsDirection::input);
+  const std::ptrdiff_t m = 40;
+  std::vector<signed char> labels(m, 1);
+  std::fill(labels.begin() + 17, labels.end(), static_cast<signed char>(-1));
+  const bpm::Cone cone = cone_of(smooth_kernel(m, width), labels, 1e-12);
+  const std::vector<double> start = start_in(cone);
+  std::vector<double> d(static_cast<std::size_t>(m));
+  cone.outputs(start.data(), d.data());
+  if (noise == 0 && *std::min_element(d.begin(), d.end()) <= 0) return;
+  GibbsChain chain(cone, {.noise = noise, .directions = directions, .burn_in = 100}, start,
+                   bpm::RandomEngine(9));
+  for (int draw = 0; draw < 50; ++draw) {
+    next_draw(chain, cone);
+    REQUIRE(is_finite(place_of(chain)));
+    if (noise == 0) REQUIRE(smallest_output(cone, chain) > 0);
+  }
+  CHECK(is_finite(sum_of(chain, cone)));
+  CHECK(chain.repairs() <= chain.steps() / 100);
+}
+
+TEST_CASE("Gibbs chain: one dimension has two points") {
+  // Points 2, 1, 3, 1, 1 on a line; labels make two errors right of 0 and three left of it.
+  const Eigen::VectorXd inputs = (Eigen::VectorXd(5) << 2, 1, 3, 1, 1).finished();
+  const bpm::RowMatrix<double> kernel = inputs * inputs.transpose();
+  const double noise = GENERATE(0.1, 0.4);
+  const bool rao_blackwell = GENERATE(false, true);
+  const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
+  const bpm::Cone cone = cone_of(kernel, {1, 1, -1, 1, -1});
+  REQUIRE(cone.rank() == 1);
+  GibbsChain chain(cone,
+                   {.noise = noise,
+                    .directions = directions,
+                    .rao_blackwell = rao_blackwell,
+                    .steps_per_draw = 20'000},
+                   std::vector<double>{1.0}, bpm::RandomEngine(4));
+  next_draw(chain, cone);
+  const double right = 1 / (1 + noise / (1 - noise));  // One error fewer.
+  const double sign = cone.row(0)[0] > 0 ? 1 : -1;
+  CHECK(std::abs(std::abs(chain.position()[0]) - 1) < 1e-15);
+  CHECK(std::abs(sign * sum_of(chain, cone)[0] / chain.weight() - (2 * right - 1)) < 0.02);
+  CHECK(std::abs(chain.errors_mean() - (2 * right + 3 * (1 - right))) < 0.02);
+}
+
+TEST_CASE("Gibbs chain: a single point, and one dimension without noise, stay where they are") {
+  const std::ptrdiff_t m = GENERATE(1, 4);
+  const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
+  const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Constant(m, m, 4.0);
+  const bpm::Cone cone = cone_of(kernel, std::vector<signed char>(static_cast<std::size_t>(m), -1));
+  GibbsChain chain(cone, {.directions = directions}, start_in(cone), bpm::RandomEngine(4));
+  const std::vector<double> before = place_of(chain);
+  next_draw(chain, cone);
+  CHECK(place_of(chain) == before);
+  CHECK(std::abs(sum_of(chain, cone)[0] / chain.weight() - before[0]) < 1e-12);
+  CHECK(chain.repairs() == 0);
+}
+
+TEST_CASE("Gibbs chain: contradictions and points without features are what noise is for") {
+  // Points 0 and 1 are one with both labels, point 2 has no feature at all.
+  bpm::RowMatrix<double> inputs = bpm::RowMatrix<double>::Zero(5, 3);
+  inputs.row(0) << 1, 2, 0;
+  inputs.row(1) << 1, 2, 0;
+  inputs.row(3) << 0, 1, 1;
+  inputs.row(4) << 1, 0, -1;
+  const double noise = GENERATE(0.3, 1e-3, 1e-30, 1e-300);
+  const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
+  CAPTURE(noise, directions == GibbsDirection::input);
+  const bpm::Cone cone = cone_of(inputs * inputs.transpose(), {1, -1, 1, 1, 1});
+  GibbsChain chain(cone, {.noise = noise, .directions = directions, .steps_per_draw = 5'000},
+                   start_in(cone), bpm::RandomEngine(4));
+  next_draw(chain, cone);
+  CHECK(is_finite(sum_of(chain, cone)));
+  CHECK(is_finite(place_of(chain)));
+  CHECK(chain.errors_mean() >= 2);
+  if (noise < 0.01) CHECK(chain.errors_mean() < 2.1);
+}

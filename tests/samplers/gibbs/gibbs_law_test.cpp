@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The law of the chain against points drawn without one: rejection (q = 0), or weights by errors.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/samplers/gibbs/gibbs_chain.hpp"
+#include "catch.hpp"
+#include "gibbs_problems.hpp"
+#include "mutants_gibbs.hpp"
+
+using namespace sampler_tests;
+using bpm::GibbsChain;
+using bpm::GibbsChainSettings;
+using bpm::GibbsDirection;
+
+namespace {
+
+struct Size {
+  std::ptrdiff_t points;
+  std::ptrdiff_t rank;
+};
+
+const std::vector<Size> sizes{{3, 2}, {6, 3}, {10, 5}, {10, 6}};
+
+void check_law(double noise, int draws) {
+  for (const Size size : sizes) {
+    const bpm::Cone cone = random_cone(size.points, size.rank, 5, noise == 0);
+    REQUIRE(cone.rank() == size.rank);
+    const Moments truth = weighted_moments(cone, noise, 60'000);
+    for (const GibbsDirection directions : {GibbsDirection::isotropic, GibbsDirection::input}) {
+      for (const bool rao_blackwell : {true, false}) {
+        CAPTURE(size.points, size.rank, directions == GibbsDirection::input, rao_blackwell);
+        const GibbsChainSettings settings{.noise = noise,
+                                          .directions = directions,
+                                          .rao_blackwell = rao_blackwell,
+                                          .steps_per_draw = 20};
+        const Moments found = chain_moments<GibbsChain>(cone, settings, draws);
+        CHECK(distance(found, truth) < right_distance);
+        CHECK(largest_error(found) < 0.05);  // Otherwise nothing would have been tested.
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Gibbs without noise samples version space uniformly") { check_law(0.0, 300); }
+
+TEST_CASE("Gibbs with a little noise has the posterior's law") { check_law(0.02, 130); }
+
+TEST_CASE("Gibbs with noise has the posterior's law") { check_law(0.2, 130); }
+
+TEST_CASE("Gibbs with much noise has the posterior's law") { check_law(0.45, 130); }
+
+TEST_CASE("Gibbs: arcs that are not weighted by their length are found out") {
+  const bpm::Cone cone = random_cone(10, 5, 5, false);
+  const Moments truth = weighted_moments(cone, 0.2, 60'000);
+  const GibbsChainSettings settings{.noise = 0.2, .steps_per_draw = 20};
+  CHECK(distance(chain_moments<UnweightedArcsChain>(cone, settings, 250), truth) >
+        2 * right_distance);
+}
+
+TEST_CASE("Gibbs: a uniform angle to an input is found out") {
+  const double noise = GENERATE(0.0, 0.2);
+  const bpm::Cone cone = noise == 0 ? orthant(6) : random_cone(10, 6, 5, false);
+  const Moments truth = weighted_moments(cone, noise, 60'000);
+  const GibbsChainSettings settings{
+      .noise = noise, .directions = GibbsDirection::input, .steps_per_draw = 20};
+  CHECK(distance(chain_moments<GibbsChain>(cone, settings, 250), truth) < right_distance);
+  CHECK(distance(chain_moments<UniformInputAngleChain>(cone, settings, 250), truth) >
+        2 * right_distance);
+}

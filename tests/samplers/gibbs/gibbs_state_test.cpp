@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/samplers/gibbs/gibbs_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "gibbs_problems.hpp"
+
+using bpm::detail::GibbsState;
+using sampler_tests::orthant;
+
+namespace {
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double square = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) square += (a[k] - b[k]) * (a[k] - b[k]);
+  return std::sqrt(square);
+}
+
+double smallest(const GibbsState& state, std::ptrdiff_t points) {
+  return *std::min_element(state.d.begin(), state.d.begin() + points);
+}
+
+}  // namespace
+
+TEST_CASE("a state that drifted outside is brought back, hardly moved, and counted") {
+  const bpm::Cone cone = orthant(3);
+  GibbsState state(cone, std::vector<double>{1.0, 1.0, 1.0}, true);
+  state.remember();
+  const double drift = GENERATE(0.0, 1e-17, 1e-9, 0.5);
+  CAPTURE(drift);
+  state.x[0] = -drift;
+  const std::vector<double> before = state.x;
+  state.settle(cone);
+  CHECK(state.repairs == 1);
+  CHECK(smallest(state, 3) > 0);
+  CHECK(std::abs(bpm::detail::dot(state.x.data(), state.x.data(), cone.stride()) - 1) < 1e-13);
+  if (drift < 1e-6) {
+    std::vector<double> scaled = before;
+    bpm::detail::normalise(scaled);
+    CHECK(distance(state.x, scaled) < 10 * drift + 1e-14);
+  }
+  state.settle(cone);
+  CHECK(state.repairs == 1);
+  CHECK(state.x == state.inside);
+}
+
+TEST_CASE("where nothing between helps the state goes back to the place seen inside") {
+  const bpm::Cone cone = orthant(3);
+  GibbsState state(cone, std::vector<double>{1.0, 1.0, 1.0}, true);
+  state.remember();
+  const std::vector<double> inside = state.x;
+  for (double& value : state.x) value = -value;
+  state.settle(cone);
+  CHECK(state.repairs == 1);
+  CHECK(state.x == inside);
+  CHECK(smallest(state, 3) > 0);
+}
+
+TEST_CASE("with noise a state may be anywhere") {
+  const bpm::Cone cone = orthant(3);
+  GibbsState state(cone, std::vector<double>{1.0, -1.0, 1.0}, false);
+  state.settle(cone);
+  CHECK(state.repairs == 0);
+  CHECK(smallest(state, 3) < 0);
+  const std::vector<double> before = state.d;
+  state.flip();
+  CHECK(state.d[0] == -before[0]);
+  CHECK(state.x[1] > 0);
+}
+
+TEST_CASE("moves that would leave are drawn again, and given up after some trials") {
+  const bpm::Cone cone = orthant(2);
+  GibbsState state(cone, std::vector<double>{1.0, 1.0}, true);
+  state.remember();
+  const std::vector<double> p(static_cast<std::size_t>(cone.output_stride()), -1.0);
+  int calls = 0;
+  CHECK(state.try_outputs(2, p.data(), [&] {
+    ++calls;
+    return std::pair(1.0, calls < 4 ? 5.0 : 0.25);
+  }));
+  CHECK(calls == 4);
+  CHECK(state.repairs == 0);
+  CHECK(std::abs(state.d[0] - (std::sqrt(0.5) - 0.25)) < 1e-15);
+  CHECK_FALSE(state.try_outputs(2, p.data(), [] { return std::pair(1.0, 5.0); }));
+  CHECK(state.repairs == 1);
+  CHECK(std::abs(state.d[0] - (std::sqrt(0.5) - 0.25)) < 1e-15);
+}

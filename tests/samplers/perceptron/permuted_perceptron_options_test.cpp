@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Margin, greedy order, Novikoff's bound, caps.
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "catch.hpp"
+#include "problems.hpp"
+
+using namespace sampler_tests;
+using bpm::PerceptronOrder;
+using bpm::PermutedPerceptron;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using LinearValues = bpm::OnDemandGram<bpm::Linear, Inputs>;
+using RowSpace = bpm::KernelVersionSpace<Matrix>;
+
+/// Reports of draws 0 .. draws - 1, each by a run of its own.
+template <class Space>
+std::vector<bpm::SamplerReport> one_by_one(PermutedPerceptron sampler, const Space& space,
+                                           std::uint64_t draws) {
+  std::vector<bpm::SamplerReport> reports;
+  sampler.draws = 1;
+  for (std::uint64_t n = 0; n < draws; ++n) {
+    reports.push_back(run(sampler, space, {}, {.seed = 1, .next = n}).report);
+  }
+  return reports;
+}
+
+}  // namespace
+
+TEST_CASE("mistakes stay within Novikoff's bound on data of known margin") {
+  const double wanted = GENERATE(0.05, 0.2, 0.7);
+  const auto order = GENERATE(PerceptronOrder::permuted, PerceptronOrder::greedy);
+  const double margin = GENERATE(0.0, 0.5, 3.0);
+  const bool soft = GENERATE(false, true);
+  CAPTURE(wanted, margin, soft);
+  const SeparableProblem problem = separable_problem(200, 4, wanted, 6);
+  REQUIRE(problem.margin > wanted - 1e-6);
+  const LinearValues on_demand(bpm::Linear{}, problem.inputs);
+  const Matrix matrix(on_demand);
+  const RowSpace space(matrix, problem.labels, soft ? random_lambda(200, 6) : nullptr);
+  double radius = 0;
+  for (std::ptrdiff_t i = 0; i < space.size(); ++i) radius = std::max(radius, space.diagonal(i));
+  const double bound = (radius + 2 * margin) / (problem.margin * problem.margin);
+  const PermutedPerceptron sampler{.max_passes = 100000, .margin = margin, .order = order};
+  for (const bpm::SamplerReport& report : one_by_one(sampler, space, 10)) {
+    REQUIRE(report.converged);
+    CHECK(static_cast<double>(report.mistakes) <= bound);
+  }
+}
+
+TEST_CASE("with a margin every signed output of w before scaling is above it") {
+  const double margin = 2.5;
+  const std::ptrdiff_t m = 120;
+  const Inputs inputs = random_inputs(m, 5, 4);
+  const Labels labels = random_labels(m, 4);
+  const NarrowValues on_demand(narrow_gaussian, inputs);
+  const Matrix matrix(on_demand);
+  const Eigen::MatrixXd kernel = values_of(matrix);
+  const auto order = GENERATE(PerceptronOrder::permuted, PerceptronOrder::greedy);
+  const Outcome outcome =
+      run(PermutedPerceptron{.draws = 4, .max_passes = 100000, .margin = margin, .order = order},
+          RowSpace(matrix, labels));
+  REQUIRE(outcome.report.converged);
+  for (const KeptDraw& draw : outcome.draws) {
+    const auto book_order = order_of(m, {}, draw.number);
+    const Textbook textbook = order == PerceptronOrder::permuted
+                                  ? textbook_perceptron(kernel, labels, nullptr, book_order, margin)
+                                  : textbook_greedy(kernel, labels, nullptr, book_order, margin);
+    CHECK(same_classifier(draw, textbook, labels));
+    double smallest = 1e300;
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      smallest = std::min(smallest, labels[static_cast<std::size_t>(i)] * textbook.outputs[i]);
+    }
+    CHECK(smallest > margin);
+  }
+}
+
+TEST_CASE("greedy order: the textbook's classifier, consistent, another one by another tie") {
+  const std::ptrdiff_t m = GENERATE(1, 2, 40, 300);
+  const bool soft = GENERATE(false, true);
+  CAPTURE(m, soft);
+  const Inputs inputs = random_inputs(m, 5, 14);
+  const Labels labels = random_labels(m, 14);
+  const Lambda lambda = soft ? random_lambda(m, 14) : nullptr;
+  const NarrowValues on_demand(narrow_gaussian, inputs);
+  const Matrix matrix(on_demand);
+  const Eigen::MatrixXd kernel = values_of(matrix);
+  const RowSpace space(matrix, labels, lambda);
+  const PermutedPerceptron sampler{
+      .draws = 6, .max_passes = 100000, .order = PerceptronOrder::greedy};
+  const Outcome outcome = run(sampler, space);
+  REQUIRE(outcome.report.converged);
+  CHECK(outcome.report.kernel_evaluations == 0);
+  bpm::BlockScratch<float> scratch;
+  std::set<std::vector<double>> distinct;
+  std::uint64_t mistakes = 0;
+  for (const KeptDraw& draw : outcome.draws) {
+    const Textbook textbook = textbook_greedy(kernel, labels, lambda, order_of(m, {}, draw.number));
+    CHECK(same_classifier(draw, textbook, labels));
+    CHECK(space.contains(draw.alpha(), scratch));
+    distinct.insert(draw.outputs);
+    mistakes += textbook.mistakes;
+  }
+  CHECK(outcome.report.mistakes == mistakes);
+  if (m >= 40) CHECK(distinct.size() > 1);
+  CHECK(run(sampler, space, on_threads(3)).draws == outcome.draws);
+  const bpm::KernelVersionSpace<NarrowValues> without_rows(on_demand, labels, lambda);
+  CHECK(run(sampler, without_rows, on_threads(2)).draws == outcome.draws);
+}
+
+TEST_CASE("a draw beyond max_passes ends the run; the draws before it stand") {
+  const Inputs inputs = random_inputs(150, 5, 31);
+  const NarrowValues on_demand(narrow_gaussian, inputs);
+  const Matrix matrix(on_demand);
+  const Labels labels = random_labels(150, 31);
+  const RowSpace space(matrix, labels);
+  const bpm::KernelVersionSpace<NarrowValues> windows(on_demand, labels);
+  const auto alone = one_by_one({}, space, 30);
+  const std::uint64_t cap = alone[0].passes;
+  const auto first = std::find_if(alone.begin(), alone.end(),
+                                  [&](const auto& report) { return report.passes > cap; });
+  REQUIRE(first != alone.end());
+  const auto good = static_cast<std::uint64_t>(first - alone.begin());
+  const Outcome expected = run(PermutedPerceptron{.draws = good}, space);
+
+  for (const unsigned threads : {1U, 2U, 3U, 7U}) {
+    CAPTURE(threads, good, cap);
+    const PermutedPerceptron sampler{.draws = good + 9, .max_passes = cap};
+    const Outcome outcome = run(sampler, space, on_threads(threads));
+    CHECK_FALSE(outcome.report.converged);
+    CHECK_FALSE(outcome.report.stopped);
+    CHECK(outcome.report.draws == good);
+    CHECK(outcome.next == good);
+    CHECK(outcome.draws == expected.draws);
+    CHECK(outcome.report.mistakes == expected.report.mistakes);
+    CHECK(outcome.report.passes == expected.report.passes);
+    CHECK(outcome.report.training_errors > 0);
+    const std::string pass = "mistakes in pass " + std::to_string(cap);
+    CHECK_THAT(outcome.report.reason,
+               ContainsSubstring("draw " + std::to_string(good) + " still made ") &&
+                   ContainsSubstring(pass) && ContainsSubstring("the last of max_passes"));
+    CHECK(run(sampler, windows, on_threads(threads)).report.reason == outcome.report.reason);
+  }
+}
+
+TEST_CASE("a draw beyond max_mistakes ends the run; the draws before it stand") {
+  const Inputs inputs = random_inputs(150, 5, 32);
+  const NarrowValues on_demand(narrow_gaussian, inputs);
+  const Matrix matrix(on_demand);
+  const RowSpace space(matrix, random_labels(150, 32));
+  const auto order = GENERATE(PerceptronOrder::permuted, PerceptronOrder::greedy);
+  const PermutedPerceptron free{.max_passes = 100000, .order = order};
+  const auto alone = one_by_one(free, space, 30);
+  // Mistakes are counted at the end of a pass: a draw that ends within the limit is never stopped.
+  const std::uint64_t cap = alone[0].mistakes;
+  const auto first = std::find_if(alone.begin(), alone.end(),
+                                  [&](const auto& report) { return report.mistakes > cap; });
+  REQUIRE(first != alone.end());
+  const auto good = static_cast<std::uint64_t>(first - alone.begin());
+  PermutedPerceptron sampler = free;
+  sampler.draws = good;
+  const Outcome expected = run(sampler, space);
+  sampler.draws = good + 3;
+  sampler.max_mistakes = cap;
+  for (const unsigned threads : {1U, 3U}) {
+    const Outcome outcome = run(sampler, space, on_threads(threads));
+    CHECK_FALSE(outcome.report.converged);
+    CHECK(outcome.report.draws == good);
+    CHECK(outcome.draws == expected.draws);
+    CHECK(outcome.report.training_errors > 0);
+    CHECK_THAT(outcome.report.reason, ContainsSubstring("above max_mistakes"));
+  }
+}
+
+TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
+  const Inputs inputs = random_inputs(60, 5, 33);
+  const NarrowValues on_demand(narrow_gaussian, inputs);
+  const Matrix matrix(on_demand);
+  Labels labels = random_labels(60, 33);
+  Inputs equal = inputs;
+  equal.row(1) = equal.row(0);
+  labels[0] = 1;
+  labels[1] = -1;
+  const NarrowValues hopeless(narrow_gaussian, equal);
+  const Outcome outcome =
+      run(PermutedPerceptron{.draws = 2, .max_passes = 4, .order = PerceptronOrder::greedy},
+          bpm::KernelVersionSpace<NarrowValues>(hopeless, labels));
+  CHECK_FALSE(outcome.report.converged);
+  CHECK(outcome.draws.empty());
+  CHECK_THAT(outcome.report.reason,
+             ContainsSubstring("still made 1 mistakes in pass 5 (240 in all") &&
+                 ContainsSubstring("the last of max_passes"));
+
+  // As good as no limit: the number of steps must not overflow.
+  const Outcome unlimited = run(
+      PermutedPerceptron{
+          .draws = 1, .max_passes = std::uint64_t{1} << 62U, .order = PerceptronOrder::greedy},
+      bpm::KernelVersionSpace<NarrowValues>(on_demand, labels));
+  CHECK(unlimited.report.converged);
+}
+
+TEST_CASE("max_passes 0 is a limit of its own, so that a hopeless problem ends") {
+  // 5e7 visits: a million passes over 50 points.
+  const std::vector<int> inputs(50, 1);
+  const auto kernel = [](int a, int b) { return a == b ? 1.0 : 0.0; };
+  const bpm::OnDemandGram on_demand(kernel, inputs);
+  const bpm::DenseGram<double> matrix(on_demand);
+  Labels labels(50, 1);
+  labels[7] = -1;
+  const Outcome outcome = run(PermutedPerceptron{.draws = 1},
+                              bpm::KernelVersionSpace<bpm::DenseGram<double>>(matrix, labels));
+  CHECK_FALSE(outcome.report.converged);
+  CHECK_THAT(outcome.report.reason, ContainsSubstring("in pass 1000000 "));
+}
+
+TEST_CASE("the reason names the problem that failed, not one with more mistakes that is done") {
+  Inputs inputs = random_inputs(80, 5, 34);
+  inputs.row(1) = inputs.row(0);
+  const auto kernel = bpm::biased(bpm::Gaussian::from_sigma(0.3), 4.0);
+  const bpm::OnDemandGram<decltype(kernel), Inputs> on_demand(kernel, inputs);
+  const Matrix matrix(on_demand);
+  Labels hard = random_labels(80, 34);
+  hard[0] = hard[1] = 1;
+  Labels hopeless(80, 1);  // Equal inputs 0 and 1 with different labels.
+  hopeless[1] = -1;
+  const std::uint64_t passes =
+      run(PermutedPerceptron{.draws = 1}, RowSpace(matrix, hard)).report.passes;
+  const std::vector<RowSpace> spaces{{matrix, hard}, {matrix, hopeless}};
+  const Outcome outcome =
+      run_in_step(PermutedPerceptron{.draws = 1, .max_passes = passes + 1}, spaces);
+  CHECK_FALSE(outcome.report.converged);
+  CHECK(outcome.report.training_errors > 0);
+  CHECK_THAT(outcome.report.reason, ContainsSubstring("problem 1"));
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// Windowed evaluation by any number of threads, with and without kept rows and prepared columns:
+// always the bits of whole rows.
+#include "bpm/samplers/perceptron/windowed_perceptron.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/kernel_values/row_cache.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "catch.hpp"
+#include "problems.hpp"
+
+using namespace sampler_tests;
+using bpm::PermutedPerceptron;
+
+namespace {
+
+using RowSpace = bpm::KernelVersionSpace<Matrix>;
+using WindowSpace = bpm::KernelVersionSpace<NarrowValues>;
+using Rows = bpm::KeptRows<float>;
+
+/// Kernel values that say nothing of columns or kept rows.
+class PlainValues {
+ public:
+  using Scalar = float;
+  using Scratch = bpm::BlockScratch<float>;
+
+  explicit PlainValues(const NarrowValues& values) : values_(&values) {}
+
+  [[nodiscard]] std::ptrdiff_t size() const { return values_->size(); }
+  [[nodiscard]] float diagonal(std::ptrdiff_t i) const { return values_->diagonal(i); }
+  [[nodiscard]] std::span<const float> row(std::ptrdiff_t i, Scratch& scratch) const {
+    return values_->row(i, scratch);
+  }
+  void block(std::span<const bpm::PointIndex> rows, std::span<const bpm::PointIndex> cols,
+             float* values, std::ptrdiff_t ld, Scratch& scratch) const {
+    values_->block(rows, cols, values, ld, scratch);
+  }
+  [[nodiscard]] bool rows_in_memory() const { return false; }
+  [[nodiscard]] std::size_t bytes() const { return 0; }
+
+ private:
+  const NarrowValues* values_;
+};
+using PlainSpace = bpm::KernelVersionSpace<PlainValues>;
+
+/// Three problems of m points, by rows in memory and by windows.
+struct Problems {
+  Inputs inputs;
+  NarrowValues values;
+  PlainValues plain;
+  Matrix matrix;
+  std::vector<RowSpace> rows;
+  std::vector<WindowSpace> windows;
+  std::vector<PlainSpace> plain_windows;
+
+  explicit Problems(std::ptrdiff_t m)
+      : inputs(random_inputs(m, 5, static_cast<std::uint64_t>(m))),
+        values(narrow_gaussian, inputs),
+        plain(values),
+        matrix(values) {
+    for (std::uint64_t c = 0; c < 3; ++c) {
+      const Labels labels = random_labels(m, c);
+      const Lambda lambda = c == 0 ? nullptr : random_lambda(m, c);
+      rows.emplace_back(matrix, labels, lambda);
+      windows.emplace_back(values, labels, lambda);
+      plain_windows.emplace_back(plain, labels, lambda);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what kernel values offer, version spaces pass on", "[windowed]") {
+  STATIC_REQUIRE(bpm::ColumnSpace<WindowSpace>);
+  STATIC_REQUIRE(bpm::VersionSpace<PlainSpace>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<PlainSpace>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<RowSpace>);
+}
+
+TEST_CASE("threads that help in a draw do not change it", "[windowed]") {
+  // One window, and five, the last one of a single point.
+  const std::ptrdiff_t m = GENERATE(200, 1025);
+  CAPTURE(m);
+  const Problems problems(m);
+  for (const std::uint64_t draws : {1U, 2U}) {
+    const PermutedPerceptron sampler{.draws = draws, .margin = 0.05};
+    const Outcome expected = run_in_step(sampler, problems.rows);
+    REQUIRE(expected.report.converged);
+    for (const unsigned threads : {1U, 2U, 3U, 5U}) {
+      CAPTURE(draws, threads);
+      const Outcome windows = run_in_step(sampler, problems.windows, on_threads(threads));
+      CHECK(windows.draws == expected.draws);
+      CHECK(windows.report.mistakes == expected.report.mistakes);
+      CHECK(windows.report.passes == expected.report.passes);
+      CHECK(windows.report.converged);
+      const Outcome plain = run_in_step(sampler, problems.plain_windows, on_threads(threads));
+      CHECK(plain.draws == expected.draws);
+    }
+  }
+}
+
+TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[windowed]") {
+  const std::ptrdiff_t m = GENERATE(100, 700);
+  CAPTURE(m);
+  Problems problems(m);
+  const PermutedPerceptron sampler{.draws = 4, .margin = 0.05};
+  const Outcome expected = run_in_step(sampler, problems.rows);
+  REQUIRE(expected.report.converged);
+  const Outcome without = run_in_step(sampler, problems.windows);
+  for (const unsigned threads : {1U, 2U, 3U, 5U}) {
+    for (const std::ptrdiff_t room : {std::ptrdiff_t{0}, std::ptrdiff_t{1}, m / 8, m}) {
+      CAPTURE(threads, room);
+      Rows rows(m, static_cast<std::size_t>(room) * Rows::row_bytes(m));
+      problems.values.keep_rows_in(&rows);
+      const Outcome kept = run_in_step(sampler, problems.windows, on_threads(threads));
+      CHECK(kept.draws == expected.draws);
+      CHECK(kept.report.mistakes == expected.report.mistakes);
+      CHECK(kept.report.passes == expected.report.passes);
+      CHECK(rows.kept() <= room);
+      if (room == 0) CHECK(kept.report.kernel_evaluations == without.report.kernel_evaluations);
+      if (threads == 1 && room > 1) {
+        // Draws one after the other find what those before have left.
+        CHECK(kept.report.kernel_evaluations < without.report.kernel_evaluations);
+        CHECK(rows.kept() > 0);
+      } else {
+        CHECK(kept.report.kernel_evaluations <= without.report.kernel_evaluations);
+      }
+      // What was kept is the kernel's, to the bit.
+      bpm::BlockScratch<float> scratch;
+      int published = 0;
+      bool right = true;
+      for (bpm::PointIndex i = 0; i < m; ++i) {
+        if (const float* const row = rows.find(i)) {
+          ++published;
+          right = right && std::equal(row, row + m, problems.matrix.row(i, scratch).data());
+        }
+      }
+      CHECK(right);
+      CHECK(published == rows.kept());
+    }
+  }
+  problems.values.keep_rows_in(nullptr);
+}
+
+TEST_CASE("a run that finds every row computes nothing", "[windowed]") {
+  const std::ptrdiff_t m = 600;
+  Problems problems(m);
+  Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
+  problems.values.keep_rows_in(&rows);
+  const PermutedPerceptron sampler{.draws = 3};
+  const Outcome first = run_in_step(sampler, problems.windows);
+  REQUIRE(first.report.converged);
+  const Outcome again = run_in_step(sampler, problems.windows);
+  CHECK(again.draws == first.draws);
+  CHECK(first.report.kernel_evaluations > 0);
+  CHECK(again.report.kernel_evaluations == 0);
+}
+
+TEST_CASE("kernel evaluations are counted: those of one window, row by row", "[windowed]") {
+  // In a set of one window each mistake asks for one row of it, and nothing else is asked for; a
+  // mistake of several problems at one point is one row.
+  const std::ptrdiff_t m = 150;
+  Problems problems(m);
+  const std::vector<WindowSpace> one(problems.windows.begin(), problems.windows.begin() + 1);
+  const PermutedPerceptron sampler{.draws = 2};
+  const Outcome without = run_in_step(sampler, one);
+  CHECK(without.report.kernel_evaluations ==
+        without.report.mistakes * static_cast<std::uint64_t>(m));
+  // With kept rows the first draw's mistakes are not computed again in the second. A row is kept
+  // once its draw has gone on to the next pass.
+  Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
+  problems.values.keep_rows_in(&rows);
+  const Outcome first = run_in_step(PermutedPerceptron{.draws = 1}, one);
+  const Outcome both = run_in_step(sampler, one);
+  CHECK(both.draws == without.draws);
+  CHECK(first.report.kernel_evaluations <= first.report.mistakes * std::uint64_t(m));
+  // Of the second run's, the first draw costs nothing, the second its new points alone.
+  std::uint64_t fresh = 0;
+  for (const bpm::PointIndex i : both.draws[1].support) {
+    fresh += std::ranges::count(both.draws[0].support, i) == 0 ? 1U : 0U;
+  }
+  CHECK(fresh > 0);
+  CHECK(both.report.kernel_evaluations >= fresh * std::uint64_t(m));
+  CHECK(both.report.kernel_evaluations <
+        without.report.kernel_evaluations - first.report.kernel_evaluations + 1);
+}
+
+TEST_CASE("fewer draws at once than threads: the same draws", "[windowed]") {
+  const std::ptrdiff_t m = 700;
+  Problems problems(m);
+  const PermutedPerceptron sampler{.draws = 6};
+  const Outcome expected = run_in_step(sampler, problems.rows);
+  for (const unsigned at_once : {0U, 1U, 2U, 4U, 9U}) {
+    for (const unsigned threads : {1U, 3U, 5U}) {
+      CAPTURE(at_once, threads);
+      bpm::RunControl control = on_threads(threads);
+      control.draws_at_once = at_once;
+      CHECK(run_in_step(sampler, problems.windows, control).draws == expected.draws);
+      CHECK(run_in_step(sampler, problems.rows, control).draws == expected.draws);
+    }
+  }
+}
+
+TEST_CASE("an observer that stops, on threads that help", "[windowed]") {
+  const Problems problems(1300);
+  const PermutedPerceptron sampler{.draws = 3};
+  const Outcome expected = run_in_step(sampler, problems.rows);
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    bpm::RunControl control = on_threads(threads);
+    std::atomic<int> calls{0};
+    control.observer = [&](const bpm::Progress&) { return ++calls < 2; };
+    const Outcome stopped = run_in_step(sampler, problems.windows, control);
+    // How far it comes depends on the clock; what is there is a beginning of the whole.
+    REQUIRE(stopped.draws.size() <= expected.draws.size());
+    CHECK(std::equal(stopped.draws.begin(), stopped.draws.end(), expected.draws.begin()));
+    CHECK(stopped.draws.size() == 3 * stopped.report.draws);
+  }
+}
+
+TEST_CASE("an error of a kernel ends a run on any number of threads", "[windowed]") {
+  // Found by the thread that makes the draw, or by one that helps; while others have not begun.
+  const Inputs inputs = random_inputs(600, 5, 3);
+  const Labels labels = random_labels(600, 3);
+  const auto bad = [](const auto& a, const auto& b) {
+    return a(0) == b(0) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
+  };
+  const bpm::OnDemandGram<decltype(bad), Inputs> at_once(bad, inputs);
+  const bpm::KernelVersionSpace<bpm::OnDemandGram<decltype(bad), Inputs>> first(at_once, labels);
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    const auto threads = static_cast<unsigned>(1 + repeat % 8);
+    CHECK_THROWS_AS(
+        run(PermutedPerceptron{.draws = std::uint64_t(1 + repeat % 5)}, first, on_threads(threads)),
+        bpm::KernelValueError);
+  }
+  // After a while only.
+  std::atomic<int> calls{0};
+  const auto later = [&](const auto& a, const auto& b) {
+    const auto distance = static_cast<double>((a - b).squaredNorm());
+    return ++calls > 300000 ? std::numeric_limits<double>::quiet_NaN() : std::exp(-4 * distance);
+  };
+  const bpm::OnDemandGram<decltype(later), Inputs> values(later, inputs);
+  const bpm::KernelVersionSpace<bpm::OnDemandGram<decltype(later), Inputs>> space(values, labels);
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    calls = 0;
+    CHECK_THROWS_AS(run(PermutedPerceptron{.draws = 3}, space, on_threads(threads)),
+                    bpm::KernelValueError);
+  }
+}
+
+TEST_CASE("a sink that throws ends a run on any number of threads", "[windowed]") {
+  const Problems problems(600);
+  for (const unsigned threads : {1U, 3U, 8U}) {
+    bpm::RandomStreams streams;
+    int draws = 0;
+    CHECK_THROWS_WITH(
+        (PermutedPerceptron{.draws = 6}.sample(problems.windows[0], streams, on_threads(threads),
+                                               [&](const bpm::Draw&) {
+                                                 if (++draws == 2)
+                                                   throw std::runtime_error("enough");
+                                               })),
+        "enough");
+    CHECK(draws == 2);
+  }
+}

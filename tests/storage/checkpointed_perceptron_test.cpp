@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/checkpointed_perceptron.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "catch.hpp"
+#include "full_disk.hpp"
+#include "message_of.hpp"
+#include "problems.hpp"
+#include "temporary_folder.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using serialization_tests::FullDisk;
+using test_support::message_of;
+using test_support::TemporaryFolder;
+using namespace sampler_tests;
+
+namespace {
+
+using Space = bpm::KernelVersionSpace<NarrowValues>;
+static_assert(bpm::StepSampler<bpm::CheckpointedPerceptron, Space>);
+
+/// Three label vectors on 150 points.
+struct Spaces {
+  explicit Spaces(std::uint64_t seed = 1)
+      : inputs(random_inputs(150, 5, seed)), values(narrow_gaussian, inputs) {
+    for (std::uint64_t c = 0; c < 3; ++c) spaces.emplace_back(values, random_labels(150, seed + c));
+  }
+  Inputs inputs;
+  NarrowValues values;
+  std::vector<Space> spaces;
+};
+
+struct Run {
+  std::vector<KeptDraw> draws;
+  bpm::SamplerReport report;
+  std::uint64_t next = 0;
+};
+
+template <class Sampler>
+Run run(const Sampler& sampler, const Spaces& problem, unsigned threads = 1, std::uint64_t next = 0,
+        std::stop_token stop = {}, std::uint64_t stop_at = 0) {
+  Run outcome;
+  bpm::RandomStreams streams{4, next};
+  const bpm::RunControl control{
+      [&](const bpm::Progress& now) { return stop_at == 0 || now.draws < stop_at; }, stop, threads};
+  outcome.report =
+      sampler.sample_in_step(std::span<const Space>(problem.spaces), streams, control,
+                             [&](const bpm::Draw& draw) { outcome.draws.emplace_back(draw); });
+  outcome.next = streams.next;
+  return outcome;
+}
+
+bool same_draws(const Run& a, const Run& b) {
+  bool same = a.draws.size() == b.draws.size() && a.next == b.next;
+  for (std::size_t i = 0; same && i < a.draws.size(); ++i) {
+    same = a.draws[i].number == b.draws[i].number && a.draws[i].problem == b.draws[i].problem &&
+           a.draws[i].support == b.draws[i].support &&
+           a.draws[i].coefficients == b.draws[i].coefficients &&
+           a.draws[i].outputs == b.draws[i].outputs;
+  }
+  return same && a.report.mistakes == b.report.mistakes && a.report.passes == b.report.passes &&
+         a.report.draws == b.report.draws && a.report.converged == b.report.converged;
+}
+
+}  // namespace
+
+TEST_CASE("a run that goes on from a checkpoint gives the draws of an uninterrupted one") {
+  const Spaces problem;
+  const bpm::PermutedPerceptron plain{.draws = 9};
+  const Run whole = run(plain, problem);
+  REQUIRE(whole.report.converged);
+  const std::uint64_t digest_cost = 20 * 150;
+  for (const unsigned threads : {1U, 3U}) {
+    const TemporaryFolder folder;
+    bpm::CheckpointedPerceptron sampler{plain, folder.path() / "draws"};
+    // Four draws; then nine, of which one got lost in between and one is new in any case.
+    sampler.draws = 4;
+    const Run part = run(sampler, problem, threads);
+    CHECK(part.report.converged);
+    CHECK(part.draws.size() == 12);
+    std::filesystem::remove(folder.path() / "draws" / "draw-1-0-3.bpm");
+    sampler.draws = 9;
+    const Run rest = run(sampler, problem, threads);
+    CHECK(same_draws(rest, whole));
+    CHECK(rest.report.kernel_evaluations < whole.report.kernel_evaluations * 3 / 4);
+    CHECK(rest.report.training_errors == 0);
+    // All is there now.
+    const Run again = run(sampler, problem, threads);
+    CHECK(same_draws(again, whole));
+    CHECK(again.report.kernel_evaluations < 2 * digest_cost);
+    // Draws added later have numbers of their own.
+    sampler.draws = 2;
+    const Run more = run(sampler, problem, threads, 9);
+    CHECK(same_draws(more, run(bpm::PermutedPerceptron{.draws = 2}, problem, 1, 9)));
+  }
+  // One problem alone is the same sampler.
+  const TemporaryFolder folder;
+  bpm::RandomStreams streams{4, 0};
+  std::vector<KeptDraw> draws;
+  const bpm::CheckpointedPerceptron sampler{{.draws = 2}, folder.path()};
+  CHECK(sampler
+            .sample(problem.spaces[1], streams, bpm::RunControl{},
+                    [&](const bpm::Draw& draw) { draws.emplace_back(draw); })
+            .converged);
+  REQUIRE(draws.size() == 2);
+  CHECK(draws[1].coefficients == whole.draws[4].coefficients);
+}
+
+TEST_CASE("a stopped run keeps what it has finished") {
+  const Spaces problem;
+  const TemporaryFolder folder;
+  const bpm::CheckpointedPerceptron sampler{{.draws = 2000}, folder.path()};
+  const Run part = run(sampler, problem, 2, 0, {}, 5);
+  CHECK(part.report.stopped);
+  CHECK_FALSE(part.report.converged);
+  CHECK(part.report.reason == "stopped");
+  CHECK(part.report.draws >= 5);
+  CHECK(part.next == part.report.draws);
+  CHECK(part.draws.size() == 3 * part.report.draws);
+  const bpm::PermutedPerceptron as_many{.draws = part.report.draws};
+  const Run whole = run(as_many, problem);
+  CHECK(part.draws.back().coefficients == whole.draws.back().coefficients);
+  const Run again = run(bpm::CheckpointedPerceptron{as_many, folder.path()}, problem);
+  CHECK(same_draws(again, whole));
+  CHECK(again.report.kernel_evaluations < 2 * 20 * 150);
+
+  std::stop_source stop;
+  stop.request_stop();
+  const TemporaryFolder other;
+  CHECK(run(bpm::CheckpointedPerceptron{{.draws = 2000}, other.path()}, problem, 1, 0,
+            stop.get_token())
+            .report.stopped);
+}
+
+TEST_CASE("errors: settings, other data, a disk that fills, no consistent classifier") {
+  const Spaces problem;
+  const TemporaryFolder folder;
+  bpm::CheckpointedPerceptron sampler{{.draws = 2}, folder.path()};
+  CHECK(run(sampler, problem).report.converged);
+  CHECK_THAT(message_of([&] { run(sampler, Spaces(2)); }),
+             ContainsSubstring("belongs to another run: other labels"));
+  sampler.margin = 0.125;
+  CHECK_THAT(message_of([&] { run(sampler, problem); }),
+             ContainsSubstring("belongs to another run: other settings"));
+  sampler.margin = -1;
+  CHECK_THAT(message_of([&] { run(sampler, problem); }), ContainsSubstring("margin is -1"));
+  sampler.margin = 0;
+  {
+    const FullDisk full(2000);
+    sampler.draws = 5;
+    CHECK_THROWS_AS(run(sampler, problem), bpm::CheckpointError);
+  }
+  CHECK(same_draws(run(sampler, problem), run(bpm::PermutedPerceptron{.draws = 5}, problem)));
+  CHECK_THAT(message_of([&] {
+               run(bpm::CheckpointedPerceptron{{.draws = 2}, {}}, problem);
+             }),
+             ContainsSubstring("checkpoint is empty"));
+  CHECK_THAT(message_of([&] {
+               bpm::RandomStreams streams;
+               static_cast<void>(sampler.sample_in_step(
+                   std::span<const Space>(), streams, bpm::RunControl{}, [](const bpm::Draw&) {}));
+             }),
+             ContainsSubstring("spaces is empty"));
+  const Inputs fewer = random_inputs(20, 5, 3);
+  const NarrowValues fewer_values(narrow_gaussian, fewer);
+  const std::vector<Space> uneven{problem.spaces[0], Space(fewer_values, random_labels(20, 1))};
+  CHECK_THAT(message_of([&] {
+               bpm::RandomStreams streams;
+               static_cast<void>(sampler.sample_in_step(
+                   std::span(uneven), streams, bpm::RunControl{}, [](const bpm::Draw&) {}));
+             }),
+             ContainsSubstring("as the first problem has"));
+
+  const TemporaryFolder other;
+  const bpm::PermutedPerceptron hopeless{.draws = 3, .max_passes = 1};
+  const Run plain = run(hopeless, problem);
+  const Run kept = run(bpm::CheckpointedPerceptron{hopeless, other.path()}, problem);
+  CHECK_FALSE(kept.report.converged);
+  CHECK_FALSE(kept.report.stopped);
+  CHECK(kept.report.reason == plain.report.reason);
+  CHECK(kept.report.training_errors == plain.report.training_errors);
+  CHECK(kept.draws.empty());
+}

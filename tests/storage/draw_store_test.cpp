@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/draw_store.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "full_disk.hpp"
+#include "message_of.hpp"
+#include "temporary_folder.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using serialization_tests::FullDisk;
+using test_support::message_of;
+using test_support::TemporaryFolder;
+
+namespace {
+
+const bpm::RunDigest digest{1, 2, 3, 4, 5, 6};
+
+bpm::StoredPiece some_piece(std::uint64_t number, std::size_t first, std::size_t count) {
+  bpm::StoredPiece piece{{number, first, count}, {}, 10 * number, 11, 12};
+  for (std::size_t c = 0; c < count; ++c) {
+    const auto shift = static_cast<double>(first + c);
+    piece.solutions.push_back({{0, 2}, {0.5 + shift, -1e-300}, {1.5 + shift, 0.0, -2.5}});
+  }
+  return piece;
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void put_bytes(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+}  // namespace
+
+TEST_CASE("what is kept comes back, and pieces are listed in order") {
+  const TemporaryFolder folder;
+  const bpm::DrawStore store(folder.path() / "made" / "here", digest, 3);
+  CHECK(store.list().empty());
+  store.write(some_piece(11, 0, 2));
+  store.write(some_piece(2, 1, 1));
+  store.write(some_piece(2, 0, 1));
+  put_bytes(store.folder() / "notes.txt", "of somebody else");
+  put_bytes(store.folder() / "draw-3-0-1.bpm.partial", "what a killed process left");
+  const std::vector<bpm::DrawPiece> expected{{2, 0, 1}, {2, 1, 1}, {11, 0, 2}};
+  CHECK(store.list() == expected);
+  const bpm::StoredPiece back = store.read({11, 0, 2});
+  const bpm::StoredPiece made = some_piece(11, 0, 2);
+  CHECK(back.piece == made.piece);
+  CHECK(back.mistakes == 110);
+  CHECK(back.passes == 11);
+  CHECK(back.training_errors == 12);
+  REQUIRE(back.solutions.size() == 2);
+  for (std::size_t c = 0; c < 2; ++c) {
+    CHECK(back.solutions[c].support == made.solutions[c].support);
+    CHECK(back.solutions[c].coefficients == made.solutions[c].coefficients);
+    CHECK(back.solutions[c].outputs == made.solutions[c].outputs);
+  }
+  CHECK_THAT(message_of([&] {
+               static_cast<void>(store.read({4, 0, 2}));
+             }),
+             ContainsSubstring("draw-4-0-2.bpm cannot be read"));
+}
+
+TEST_CASE("a checkpoint of another run is refused, with what differs") {
+  const TemporaryFolder folder;
+  bpm::DrawStore(folder.path(), digest, 3).write(some_piece(0, 0, 1));
+  const std::vector<std::pair<bpm::RunDigest, std::string>> others{
+      {{9, 2, 3, 4, 5, 6}, "other byte order or format"},
+      {{1, 9, 3, 4, 5, 6}, "other sizes"},
+      {{1, 2, 9, 4, 5, 6}, "other labels"},
+      {{1, 2, 3, 9, 5, 6}, "other soft boundary"},
+      {{1, 2, 3, 4, 9, 6}, "other inputs or kernel"},
+      {{1, 2, 3, 4, 5, 9}, "other settings"}};
+  for (const auto& [other, what] : others) {
+    const bpm::DrawStore store(folder.path(), other, 3);
+    CHECK_THROWS_AS(store.list(), bpm::CheckpointError);
+    CHECK_THAT(message_of([&, &s = store] { static_cast<void>(s.list()); }),
+               ContainsSubstring("belongs to another run: " + what));
+    CHECK_THAT(message_of([&, &s = store] {
+                 static_cast<void>(s.read({0, 0, 1}));
+               }),
+               ContainsSubstring("belongs to another run"));
+  }
+  CHECK_THAT(
+      message_of([&] { static_cast<void>(bpm::DrawStore(folder.path(), digest, 4).list()); }),
+      ContainsSubstring("is of 3 points, expected 4"));
+}
+
+TEST_CASE("damaged and foreign files are refused") {
+  const TemporaryFolder folder;
+  const bpm::DrawStore store(folder.path(), digest, 3);
+  store.write(some_piece(7, 0, 2));
+  const auto file = store.path_of({7, 0, 2});
+  const std::string good = bytes_of(file);
+  const auto listing = [&] { static_cast<void>(store.list()); };
+  const auto reading = [&] { static_cast<void>(store.read({7, 0, 2})); };
+  const auto with = [&](std::size_t place, char byte) {
+    std::string bad = good;
+    bad[place] = byte;
+    return bad;
+  };
+  // Cut anywhere: never taken for whole.
+  for (std::size_t size = 0; size < good.size(); size += 1 + size / 20) {
+    put_bytes(file, good.substr(0, size));
+    CHECK_THAT(message_of(reading), ContainsSubstring("is damaged"));
+  }
+  put_bytes(file, good.substr(0, 40));
+  CHECK_THAT(message_of(listing), ContainsSubstring("it ends within its head; remove it"));
+  put_bytes(file, good.substr(0, good.size() - 1));
+  CHECK_THAT(message_of(reading), ContainsSubstring("its checksum is wrong"));
+  put_bytes(file, good + "x");
+  CHECK_THAT(message_of(reading), ContainsSubstring("its checksum is wrong"));
+  for (const std::size_t place : {good.size() - 1, good.size() - 9, good.size() / 2}) {
+    put_bytes(file, with(place, static_cast<char>(good[place] ^ 1)));
+    CHECK_THAT(message_of(reading), ContainsSubstring("its checksum is wrong") &&
+                                        ContainsSubstring("its draw is made again"));
+  }
+  put_bytes(file, with(0, 'X'));
+  CHECK_THAT(message_of(listing), ContainsSubstring("is no checkpoint: it begins otherwise"));
+  put_bytes(file, with(8, 9));
+  CHECK_THAT(message_of(listing), ContainsSubstring("has format 9, expected 1"));
+  std::string turned = good;
+  std::reverse(turned.begin() + 12, turned.begin() + 16);
+  put_bytes(file, turned);
+  CHECK_THAT(message_of(listing), ContainsSubstring("was written in another byte order"));
+  put_bytes(file, good);
+  listing();
+  std::filesystem::rename(file, folder.path() / "draw-8-0-2.bpm");
+  CHECK_THAT(message_of(listing), ContainsSubstring("draw-8-0-2.bpm holds draw 7: it was renamed"));
+
+  const auto plain = folder.path() / "plain_file";
+  put_bytes(plain, "x");
+  CHECK_THAT(message_of([&] { const bpm::DrawStore other(plain, digest, 3); }),
+             ContainsSubstring("plain_file is no folder"));
+}
+
+TEST_CASE("a disk that fills leaves what was there whole") {
+  const TemporaryFolder folder;
+  const bpm::DrawStore store(folder.path(), digest, 3);
+  store.write(some_piece(0, 0, 1));
+  {
+    const FullDisk full(100);
+    CHECK_THROWS_AS(store.write(some_piece(1, 0, 1)), bpm::CheckpointError);
+    CHECK_THROWS_AS(store.write(some_piece(0, 0, 1)), bpm::CheckpointError);
+    CHECK(store.list() == std::vector<bpm::DrawPiece>{{0, 0, 1}});
+    CHECK(store.read({0, 0, 1}).solutions.size() == 1);
+  }
+  store.write(some_piece(1, 0, 1));
+  CHECK(store.list().size() == 2);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/run_digest.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+#include "catch.hpp"
+
+namespace {
+
+using Inputs = bpm::RowMatrix<float>;
+using Gram = bpm::OnDemandGram<bpm::Gaussian, Inputs>;
+
+Inputs some_inputs() {
+  Inputs inputs(37, 3);
+  for (Eigen::Index i = 0; i < inputs.size(); ++i) {
+    inputs.data()[i] = static_cast<float>((i * 29) % 31) / 16.0F;
+  }
+  return inputs;
+}
+
+template <class G>
+bpm::RunDigest digest(const G& gram, const std::vector<signed char>& labels,
+                      const std::vector<double>& lambda = {},
+                      const bpm::PermutedPerceptron& sampler = {}, std::uint64_t seed = 1) {
+  const bpm::KernelVersionSpace<G> space(gram, labels,
+                                         std::make_shared<const std::vector<double>>(lambda));
+  bpm::BlockScratch<typename G::Scalar> scratch;
+  return bpm::run_digest(sampler, std::span(&space, 1), {seed, 0}, scratch);
+}
+
+}  // namespace
+
+TEST_CASE("a digest tells data and settings apart, and says which") {
+  const Inputs inputs = some_inputs();
+  const auto kernel = bpm::Gaussian::from_sigma(1.0);
+  const Gram gram(kernel, inputs);
+  std::vector<signed char> labels(37, 1);
+  labels[4] = -1;
+  const bpm::RunDigest plain = digest(gram, labels);
+  CHECK(plain == digest(gram, labels));
+  // However the values are kept, and however many draws are made of them.
+  CHECK(plain == digest(bpm::DenseGram<float>(gram, 1), labels));
+  CHECK(plain == digest(gram, labels, {}, {.draws = 3, .max_passes = 9, .max_mistakes = 8}));
+
+  std::set<bpm::RunDigest::Parts> seen{plain.parts()};
+  const auto differs = [&](const bpm::RunDigest& other, std::size_t part) {
+    CHECK(seen.insert(other.parts()).second);
+    for (std::size_t p = 0; p < bpm::RunDigest::part_count; ++p) {
+      CAPTURE(bpm::RunDigest::part_names.at(p));
+      CHECK((other.parts().at(p) == plain.parts().at(p)) == (p != part));
+    }
+  };
+  std::vector<signed char> other_labels = labels;
+  other_labels[36] = -1;
+  differs(digest(gram, other_labels), 2);
+  std::vector<double> lambda(37, 0.0);
+  lambda[20] = 0.5;
+  const bpm::RunDigest soft = digest(gram, labels, lambda);
+  CHECK(soft.lambda != plain.lambda);
+  CHECK(soft.labels == plain.labels);
+  differs(digest(Gram(bpm::Gaussian::from_sigma(1.001), inputs), labels), 4);
+  for (const Eigen::Index place : {0L, 50L, 110L}) {
+    Inputs other = inputs;
+    other.data()[place] += 1e-3F;
+    differs(digest(Gram(kernel, other), labels), 4);
+  }
+  differs(digest(gram, labels, {}, {}, 2), 5);
+  differs(digest(gram, labels, {}, {.margin = 0.5}), 5);
+  differs(digest(gram, labels, {}, {.order = bpm::PerceptronOrder::greedy}), 5);
+
+  const Inputs fewer = inputs.topRows(30);
+  CHECK(digest(Gram(kernel, fewer), std::vector<signed char>(30, 1)).sizes != plain.sizes);
+  const bpm::RowMatrix<double> exact = inputs.cast<double>();
+  CHECK(digest(bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>(kernel, exact), labels)
+            .format != plain.format);
+}
+
+TEST_CASE("a hash of words depends on every bit, on their order and their number") {
+  using bpm::detail::WordHash;
+  std::set<std::uint64_t> seen;
+  const auto fresh = [&](const std::vector<std::uint64_t>& words) {
+    WordHash hash;
+    for (const std::uint64_t word : words) hash.add(word);
+    return seen.insert(hash.value()).second;
+  };
+  CHECK(fresh({}));
+  CHECK(fresh({0}));
+  CHECK(fresh({0, 0}));
+  CHECK(fresh({1, 2, 3, 4, 5}));
+  CHECK(fresh({5, 2, 3, 4, 1}));
+  CHECK(fresh({1, 2, 3, 5, 4}));
+  for (unsigned bit = 0; bit < 64; ++bit) CHECK(fresh({std::uint64_t{1} << bit, 7, 7}));
+
+  const std::string bytes = "eleven byte";
+  WordHash a;
+  a.add_bytes(bytes.data(), bytes.size());
+  WordHash b;
+  b.add_bytes(bytes.data(), bytes.size() - 1);
+  CHECK(a.value() != b.value());
+}
