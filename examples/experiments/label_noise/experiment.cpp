@@ -73,7 +73,6 @@ SplitOutcome run_split(const NoisySplit& split, const NoiseOptions& options, std
   for (std::size_t k = noise_levels.size(); k-- > 0;) {
     bpm::KernelGibbs gibbs;
     gibbs.noise = noise_levels[k];
-    gibbs.draws = 0;
     gibbs.steps = options.steps;
     gibbs.burn_in = std::max<std::uint64_t>(1, options.steps / 4);
     gibbs.start_coefficients = start;

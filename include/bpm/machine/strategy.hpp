@@ -256,9 +256,11 @@ template <class Kernel, class Sampler, InputSet I>
     } catch (const KernelValueError&) {
       return windowed;  // The fit will meet it, and name the points.
     }
+    double draws = 0;
+    if constexpr (is_windowed<Sampler>) draws = static_cast<double>(sampler.draws);
     const CostForecast cost =
-        cost_forecast(rates, static_cast<double>(m), static_cast<double>(sampler.draws),
-                      static_cast<double>(rows.kept_rows), windowed.threads, sizeof(Scalar));
+        cost_forecast(rates, static_cast<double>(m), draws, static_cast<double>(rows.kept_rows),
+                      windowed.threads, sizeof(Scalar));
     MemoryForecast* best = &windowed;
     double least = cost.windowed_seconds;
     // A model is not to be believed to the percent: what takes more memory should be clearly

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -116,7 +117,8 @@ struct AnySink {
 /// and advances `streams.next` by the draws handed over. A run that is stopped hands over the draws
 /// it has, without a gap, and says so. A run that has every draw sets `converged`; one that
 /// fails says why in `reason`; it throws only on
-/// bad settings. The member `draws` is how many draws are wanted: a machine sets it to add some.
+/// bad settings. The member `draws` is how many draws are wanted: a machine sets it to add some. It
+/// is a whole number, or an optional one whose empty value leaves it to the sampler.
 /// Satisfied by `PermutedPerceptron`.
 template <class S, class V>
 concept Sampler = std::copyable<S> && VersionSpace<V> &&
@@ -125,7 +127,7 @@ concept Sampler = std::copyable<S> && VersionSpace<V> &&
                     {
                       sampler.sample(space, streams, control, sink)
                     } -> std::same_as<SamplerReport>;
-                    { settings.draws } -> std::convertible_to<std::uint64_t>;
+                    { settings.draws } -> std::convertible_to<std::optional<std::uint64_t>>;
                     settings.draws = std::uint64_t{1};
                   };
 

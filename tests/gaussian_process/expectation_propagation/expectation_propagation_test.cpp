@@ -269,7 +269,7 @@ TEST_CASE("EP against the billiard's centre") {
   const Problem problem(kernel, random_labels(kernel, 12));
   bpm::RandomStreams streams{1, 0};
   bpm::Billiard::State state;
-  const auto report = bpm::Billiard{.draws = 0, .bounces = 600'000}.sample(
+  const auto report = bpm::Billiard{.bounces = 600'000}.sample(
       problem.space, streams, {}, [](const bpm::Draw&) {}, state);
   REQUIRE(report.converged);
   const auto p = expectation_propagation(problem.space);

@@ -69,10 +69,8 @@ TEST_CASE("billiard: one point, and rank 1, have one classifier; every budget en
       CHECK(std::abs(outcome.report.chain.mean_norm - 1) <= 1e-12);
       CHECK(outcome.report.chain.standard_error <= 1e-12);
       CHECK(outcome.report.chain.chain_angle <= 1e-12);
-      CHECK(run({.draws = 0, .bounces = 5000, .flight = flight}, *problem, at_most(200))
-                .report.converged);
-      CHECK(run({.draws = 0, .accuracy = 0.01, .flight = flight}, *problem, at_most(200))
-                .report.converged);
+      CHECK(run({.bounces = 5000, .flight = flight}, *problem, at_most(200)).report.converged);
+      CHECK(run({.accuracy = 0.01, .flight = flight}, *problem, at_most(200)).report.converged);
     }
   }
 }
