@@ -16,7 +16,7 @@
 
 namespace {
 
-using Space = bpm::KernelVersionSpace<bpm::DenseGram<float>>;
+using Space = bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>;
 static_assert(bpm::VersionSpace<Space>);
 
 /// All that a sampler needs.

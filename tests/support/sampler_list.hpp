@@ -30,7 +30,7 @@ struct RandomStartPerceptron {
   bpm::SamplerReport sample(const Space& space, bpm::RandomStreams& streams,
                             const bpm::RunControl& control, Sink&& sink) const {
     bpm::SamplerReport report;
-    bpm::BlockScratch<typename Space::Scalar> scratch;
+    bpm::detail::BlockScratch<typename Space::Scalar> scratch;
     const std::ptrdiff_t m = space.size();
     for (std::uint64_t n = 0; n < draws; ++n) {
       if (!control.go_on({.stage = "draws", .draws = n, .draws_total = draws})) {

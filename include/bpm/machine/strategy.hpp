@@ -220,7 +220,7 @@ template <class Kernel, class Sampler, InputSet I>
     rows.strategy = Strategy::windowed_rows;
     if (windowed_fits && m > 0) {
       const std::size_t place_bytes = points * sizeof(std::int32_t);
-      const std::size_t row_bytes = KeptRows<Scalar>::row_bytes(m);
+      const std::size_t row_bytes = RowCache<Scalar>::row_bytes(m);
       const std::size_t room = settings.memory - windowed.total();
       if (room >= place_bytes + row_bytes) {
         rows.kept_rows = std::min(points, (room - place_bytes) / row_bytes);

@@ -229,9 +229,9 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
   } else {
     using Scalar = kernel_scalar_t<I>;
     OnDemandGram<Kernel, I> values(kernel, inputs);
-    KeptRows<Scalar> kept(values.size(),
-                          state.forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
-    if (state.forecast.strategy == Strategy::windowed_rows) values.keep_rows_in(&kept);
+    RowCache<Scalar> kept(values.size(),
+                          state.forecast.kept_rows * RowCache<Scalar>::row_bytes(values.size()));
+    if (state.forecast.strategy == Strategy::windowed_rows) values.set_row_cache(&kept);
     prepare(values);
     if (state.forecast.strategy == Strategy::dense) {
       using Dense = DenseGram<Scalar>;

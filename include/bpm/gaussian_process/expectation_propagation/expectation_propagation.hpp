@@ -71,7 +71,7 @@ struct ExpectationPropagation {
   double tolerance = 1e-4;
   std::uint64_t max_sweeps = 100;
   double damping = 1;  ///< Part of a site's change that is made, in (0, 1]; halved where needed.
-  double factor_tolerance = 0;  ///< As for `make_cone`, where the cone is made here.
+  double factor_tolerance = 0;  ///< As for `Cone`, where the cone is made here.
 
   using State = EpState;
 
@@ -100,7 +100,7 @@ struct ExpectationPropagation {
       report.reason = "stopped before the first draw";
       return report;
     }
-    const Cone cone = make_cone(space, factor_tolerance);
+    const Cone cone = Cone(space, factor_tolerance);
     const auto go_on = [&](std::uint64_t sweep, double change) {
       return control.go_on(
           {.stage = "sweeps",
@@ -217,7 +217,7 @@ template <VersionSpace Space>
 [[nodiscard]] EpPosterior expectation_propagation(const Space& space,
                                                   const ExpectationPropagation& settings = {}) {
   settings.check_settings();
-  return expectation_propagation(make_cone(space, settings.factor_tolerance), settings);
+  return expectation_propagation(Cone(space, settings.factor_tolerance), settings);
 }
 
 }  // namespace bpm

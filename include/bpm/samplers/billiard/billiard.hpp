@@ -88,7 +88,7 @@ struct Billiard {
     if (stopped("factor")) {
       return detail::stopped_early(report);
     }
-    Cone cone = make_cone(space, factor_tolerance);
+    Cone cone = Cone(space, factor_tolerance);
     detail::check_state(state, cone, "Billiard");
     if (stopped("products")) {
       return detail::stopped_early(report);

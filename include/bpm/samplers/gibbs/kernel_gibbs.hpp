@@ -91,7 +91,7 @@ struct KernelGibbs {
     if (stopped("factor")) {
       return detail::stopped_early(report);
     }
-    Cone cone = make_cone(space, factor_tolerance);
+    Cone cone = Cone(space, factor_tolerance);
     detail::check_state(state, cone, "KernelGibbs");
     if (stopped("products")) {
       return detail::stopped_early(report);
