@@ -29,7 +29,7 @@ using bpm_benchmarks::Floor;
 using bpm_benchmarks::Product;
 
 template <class Scalar>
-using Values = bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<Scalar>>;
+using Values = bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<Scalar>>;
 
 template <class Scalar>
 bpm::Polynomial digit_kernel() {
@@ -58,8 +58,7 @@ void perceptron_pass(benchmark::State& state) {
   bpm::SamplerReport report;
   for (auto _ : state) {
     bpm::RandomStreams streams;
-    report = sampler.sample_in_step(std::span(spaces), streams, bpm::RunControl{},
-                                    [](const bpm::Draw&) {});
+    report = sampler.sample(std::span(spaces), streams, bpm::RunControl{}, [](const bpm::Draw&) {});
   }
   state.counters["kernel_evaluations"] = static_cast<double>(report.kernel_evaluations);
   const auto features = static_cast<double>(data.inputs.cols());
@@ -73,7 +72,7 @@ void perceptron_pass(benchmark::State& state) {
 
 void perceptron_draw(benchmark::State& state) {
   const auto& data = bpm_benchmarks::kept_digits<float>(state.range(0));
-  const bpm::detail::DenseGram<float> gram(Values<float>(digit_kernel<float>(), data.inputs));
+  const bpm::DenseGram<float> gram(Values<float>(digit_kernel<float>(), data.inputs));
   const auto spaces = digit_spaces(gram, data.labels);
   bpm::PermutedPerceptron sampler;
   sampler.draws = 1;
@@ -81,18 +80,18 @@ void perceptron_draw(benchmark::State& state) {
   std::set<bpm::PointIndex> support;
   for (auto _ : state) {
     bpm::RandomStreams streams;
-    report = sampler.sample_in_step(
+    report = sampler.sample(
         std::span(spaces), streams, bpm::RunControl{},
         [&](const bpm::Draw& draw) { support.insert(draw.support.begin(), draw.support.end()); });
   }
-  state.counters["mistakes"] = static_cast<double>(report.mistakes);
+  state.counters["mistakes"] = static_cast<double>(report.perceptron->mistakes);
   state.counters["rows"] = static_cast<double>(support.size());
   const auto points = static_cast<double>(state.range(0));
   const double row = points * sizeof(float);
-  report_floor(state,
-               Floor()
-                   .operations(2 * points * static_cast<double>(report.mistakes), Product::double_)
-                   .stream(row * static_cast<double>(support.size()), row * points));
+  report_floor(state, Floor()
+                          .operations(2 * points * static_cast<double>(report.perceptron->mistakes),
+                                      Product::double_)
+                          .stream(row * static_cast<double>(support.size()), row * points));
 }
 
 BENCHMARK(perceptron_pass<float>)

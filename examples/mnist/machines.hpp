@@ -87,17 +87,22 @@ void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport&
   report.draws = static_cast<std::int64_t>(training.draws);
   report.kernel_seconds = training.kernel_seconds;
   report.kernel_evaluations = training.kernel_evaluations;
-  report.mistakes = training.mistakes;
-  report.passes_mean = static_cast<double>(training.passes) /
-                       static_cast<double>(training.draws * fitted.classes().size());
+  if (training.perceptron) {
+    report.mistakes = training.perceptron->mistakes;
+    report.passes_mean = static_cast<double>(training.perceptron->passes) /
+                         static_cast<double>(training.draws * fitted.classes().size());
+    report.training_errors = training.perceptron->training_errors;
+  }
   report.support_union = fitted.support().size();
   report.useful_evaluations = report.support_union * static_cast<std::uint64_t>(train_size);
-  report.training_errors = training.training_errors;
-  report.bounces = training.bounces;
-  report.steps = training.steps;
-  report.standard_error = training.chain.chains > 0 ? training.chain.standard_error : 0;
-  report.chain_angle = training.chain.chain_angle;
-  report.rank = training.chain.rank;
+  if (training.chains) {
+    const bool billiard =
+        std::same_as<std::remove_cvref_t<decltype(fitted.sampler())>, bpm::Billiard>;
+    (billiard ? report.bounces : report.steps) = training.chains->steps;
+    report.standard_error = training.chains->standard_error;
+    report.chain_angle = training.chains->chain_angle;
+    report.rank = training.chains->rank;
+  }
   report.strategy = bpm::to_string(fitted.strategy());
   report.cost = fitted.forecast().cost;
   report.model_digest = digest_of(fitted);
@@ -179,7 +184,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
     progress({.stage = "draws",
               .fraction = 1,
               .draws = fitted.report().draws,
-              .draws_total = fitted.report().draws});
+              .draws_total = sampler.draws});
   }
 
   progress({.stage = "test digits"});

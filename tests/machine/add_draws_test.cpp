@@ -83,7 +83,7 @@ TEST_CASE("add_draws that fails leaves the machine as it was") {
   CHECK(fitted.support() == before.support());
   CHECK(fitted.draw_count() == 1);
   CHECK(fitted.draws(0).size() == 1);
-  CHECK(fitted.report().mistakes == before.report().mistakes);
+  CHECK(fitted.report().perceptron->mistakes == before.report().perceptron->mistakes);
   CHECK(fitted.report().converged);
   // An observer's exception likewise.
   const auto thrower = [](const bpm::Progress&) { throw std::runtime_error("enough"); };
@@ -93,7 +93,7 @@ TEST_CASE("add_draws that fails leaves the machine as it was") {
   // Stopped at once: nothing new, and said so.
   std::stop_source source;
   source.request_stop();
-  fitted.add_draws(1, inputs, labels, bpm::detail::IgnoreProgress{}, source.get_token());
+  fitted.add_draws(1, inputs, labels, bpm::IgnoreProgress{}, source.get_token());
   CHECK(fitted.draw_count() == 1);
   CHECK(fitted.report().stopped);
   CHECK(fitted.decision_values(inputs) == values);

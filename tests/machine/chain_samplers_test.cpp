@@ -39,8 +39,8 @@ void check_report_is_model(const Kernel& kernel, const Sampler& sampler, const I
     labels.push_back(inputs(i, 0) + inputs(i, 1) * inputs(i, 2) > 0 ? 1 : 0);
   }
   const auto fitted = bpm::BayesPointMachine(kernel, sampler).fit(inputs, labels);
-  CAPTURE(fitted.report().chain.rank, fitted.report().chain.residual);
-  CHECK(fitted.report().chain.rank < inputs.rows());
+  CAPTURE(fitted.report().chains->rank, fitted.report().chains->residual);
+  CHECK(fitted.report().chains->rank < inputs.rows());
   CHECK(fitted.plain_training_errors() == 0);
   CHECK(fitted.training_margin() > 0);
   CHECK(fitted.predict(inputs) == labels);
@@ -64,7 +64,7 @@ TEST_CASE("chains: inputs of very different lengths are separated as well") {
   const auto fitted =
       bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 10}).fit(inputs, labels);
   CHECK(fitted.predict(inputs) == labels);
-  CHECK(fitted.report().chain.rank == 2);
+  CHECK(fitted.report().chains->rank == 2);
 }
 
 TEST_CASE("chains: one lambda may be far larger than the others") {
@@ -87,7 +87,7 @@ TEST_CASE("chains: draws are added by number whatever ended the fit") {
       bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.accuracy = 0.05})
           .fit(inputs, labels);
   const std::uint64_t before = fitted.draw_count();
-  CHECK(fitted.report().chain.standard_error <= 0.05);
+  CHECK(fitted.report().chains->standard_error <= 0.05);
   fitted.add_draws(300, inputs, labels);
   CHECK(fitted.draw_count() == before + 300);
   CHECK(fitted.report().draws == before + 300);
@@ -120,7 +120,7 @@ TEST_CASE("chains: noise admits what no classifier separates") {
       bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::KernelGibbs{.noise = 0.05})
           .fit(inputs, labels);
   CHECK(fitted.report().converged);
-  CHECK(fitted.report().chain.mean_errors >= 1);
+  CHECK(fitted.report().chains->mean_errors >= 1);
 }
 
 TEST_CASE("chains: draws that were stopped before they began leave what the chains have told") {
@@ -128,11 +128,11 @@ TEST_CASE("chains: draws that were stopped before they began leave what the chai
   const std::vector<int> labels = two_labels(30);
   auto fitted = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 40})
                     .fit(inputs, labels);
-  const double error = fitted.report().chain.standard_error;
+  const double error = fitted.report().chains->standard_error;
   REQUIRE(std::isfinite(error));
   fitted.add_draws(5, inputs, labels, [](const bpm::Progress&) { return false; });
   CHECK(fitted.report().stopped);
   CHECK(fitted.draw_count() == 40);
-  CHECK(fitted.report().chain.chains == 2);
-  CHECK(fitted.report().chain.standard_error == error);
+  CHECK(fitted.report().chains->chains == 2);
+  CHECK(fitted.report().chains->standard_error == error);
 }

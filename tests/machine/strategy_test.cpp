@@ -50,7 +50,7 @@ template <class Fitted>
 bool same_model(const Fitted& a, const Fitted& b, const Data& data) {
   return a.support() == b.support() && a.coefficients() == b.coefficients() &&
          a.decision_values(data.others) == b.decision_values(data.others) &&
-         a.report().mistakes == b.report().mistakes;
+         a.report().perceptron->mistakes == b.report().perceptron->mistakes;
 }
 
 /// The smallest budget that a forecast accepts, found by halving.

@@ -10,116 +10,145 @@
 #include <string>
 
 #include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
 
 namespace {
 
-using Space = bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>;
+using Space = bpm::KernelVersionSpace<bpm::DenseGram<float>>;
 static_assert(bpm::VersionSpace<Space>);
 
-/// All that a sampler needs.
+/// What a sampler of each kind needs.
 struct Minimal {
   std::uint64_t draws = 1;
-
+  static constexpr bpm::SamplerTraits traits{};
+  void check_settings() const {}
+  Minimal with_draws(std::uint64_t) const { return *this; }
+  bpm::MemoryNeed memory_need(const bpm::RunSize&) const { return {}; }
   template <bpm::VersionSpace V, bpm::DrawSink S>
-  bpm::SamplerReport sample(const V& /*space*/, bpm::RandomStreams& /*streams*/,
-                            const bpm::RunControl& /*control*/, S&& /*sink*/) const {
+  bpm::SamplerReport sample(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&,
+                            S&&) const {
     return {};
   }
 };
 
-struct WithoutDraws {
+struct MinimalCone {
+  struct State {
+    [[nodiscard]] bool empty() const { return true; }
+    [[nodiscard]] bpm::CentreOfMass centre() const { return {}; }
+  };
+  std::uint64_t draws = 1;
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerSees::cone};
+  void check_settings() const {}
+  MinimalCone with_draws(std::uint64_t) const { return *this; }
+  bpm::MemoryNeed memory_need(const bpm::RunSize&) const { return {}; }
+  bpm::ConePlan plan() const { return {}; }
+  template <bpm::DrawSink S>
+  bpm::SamplerReport sample(const bpm::Cone&, std::span<const double>, bpm::RandomStreams&,
+                            const bpm::RunControl&, S&&, State&) const {
+    return {};
+  }
+};
+
+// What is declared again, or left out, hides what Minimal has.
+template <class Base>
+struct FixedDraws : Base {
+  static constexpr std::uint64_t draws = 1;
+  FixedDraws with_draws(std::uint64_t) const { return *this; }
+};
+template <class Base>
+struct WithoutTraits : Base {
+  int traits = 0;
+  WithoutTraits with_draws(std::uint64_t) const { return *this; }
+};
+template <class Base>
+struct WithDrawsOfBase : Base {};
+template <class Base>
+struct WithoutMemoryNeed : Base {
+  std::size_t memory_need = 0;
+  WithoutMemoryNeed with_draws(std::uint64_t) const { return *this; }
+};
+template <class Base>
+struct WithoutCheck : Base {
+  bool check_settings() const { return true; }
+  WithoutCheck with_draws(std::uint64_t) const { return *this; }
+};
+template <class Base>
+struct WithoutSample : Base {
+  void sample() const {}
+  WithoutSample with_draws(std::uint64_t) const { return *this; }
+};
+template <class Base>
+struct NotCopyable : Base {
+  std::unique_ptr<int> owned;
+  NotCopyable with_draws(std::uint64_t) const { return {}; }
+};
+
+struct ChangingSample : Minimal {
+  ChangingSample with_draws(std::uint64_t) const { return *this; }
+  template <bpm::VersionSpace V, bpm::DrawSink S>
+  bpm::SamplerReport sample(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&, S&&) {
+    return {};
+  }
+};
+struct OneSpaceSample : Minimal {
+  OneSpaceSample with_draws(std::uint64_t) const { return *this; }
   template <bpm::VersionSpace V, bpm::DrawSink S>
   bpm::SamplerReport sample(const V&, bpm::RandomStreams&, const bpm::RunControl&, S&&) const {
     return {};
   }
 };
-
-struct FixedDraws : WithoutDraws {
-  static constexpr std::uint64_t draws = 1;
-};
-
-struct WithoutSample {
-  std::uint64_t draws = 1;
-};
-
-struct ChangingSample {
-  std::uint64_t draws = 1;
+struct SampleWithoutReport : Minimal {
+  SampleWithoutReport with_draws(std::uint64_t) const { return *this; }
   template <bpm::VersionSpace V, bpm::DrawSink S>
-  bpm::SamplerReport sample(const V&, bpm::RandomStreams&, const bpm::RunControl&, S&&) {
-    return {};
-  }
+  void sample(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&, S&&) const {}
+};
+struct WithoutPlan : MinimalCone {
+  int plan = 0;
+  WithoutPlan with_draws(std::uint64_t) const { return *this; }
+};
+struct StateNotCopyable : MinimalCone {
+  struct State : MinimalCone::State {
+    std::unique_ptr<int> owned;
+  };
+  StateNotCopyable with_draws(std::uint64_t) const { return *this; }
+};
+struct StateWithoutCentre : MinimalCone {
+  struct State {
+    [[nodiscard]] bool empty() const { return true; }
+  };
+  StateWithoutCentre with_draws(std::uint64_t) const { return *this; }
 };
 
-struct WithoutReport {
-  std::uint64_t draws = 1;
-  template <bpm::VersionSpace V, bpm::DrawSink S>
-  void sample(const V&, bpm::RandomStreams&, const bpm::RunControl&, S&&) const {}
-};
+static_assert(bpm::KernelSampler<Minimal, Space>);
+static_assert(bpm::KernelSampler<bpm::PermutedPerceptron, Space>);
+static_assert(!bpm::KernelSampler<Minimal, int>);
+static_assert(!bpm::ConeSampler<Minimal>);
+static_assert(bpm::ConeSampler<MinimalCone>);
+static_assert(bpm::ConeSampler<bpm::Billiard>);
+static_assert(bpm::ConeSampler<bpm::KernelGibbs>);
+static_assert(!bpm::KernelSampler<MinimalCone, Space>);
+static_assert(bpm::Sampler<Minimal, Space> && bpm::Sampler<MinimalCone, Space>);
 
-struct WithoutStreams {
-  std::uint64_t draws = 1;
-  template <bpm::VersionSpace V, bpm::DrawSink S>
-  bpm::SamplerReport sample(const V&, const bpm::RunControl&, S&&) const {
-    return {};
-  }
-};
-
-struct NotCopyable : Minimal {
-  std::unique_ptr<int> owned;
-};
-
-struct InStep : Minimal {
-  template <bpm::VersionSpace V, bpm::DrawSink S>
-  bpm::SamplerReport sample_in_step(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&,
-                                    S&&) const {
-    return {};
-  }
-};
-
-struct InStepWithoutReport : Minimal {
-  template <bpm::VersionSpace V, bpm::DrawSink S>
-  bool sample_in_step(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&, S&&) const {
-    return true;
-  }
-};
-
-struct InStepOnOneSpace : Minimal {
-  template <bpm::VersionSpace V, bpm::DrawSink S>
-  bpm::SamplerReport sample_in_step(const V&, bpm::RandomStreams&, const bpm::RunControl&,
-                                    S&&) const {
-    return {};
-  }
-};
-
-struct InStepWithoutDraws : WithoutDraws {
-  template <bpm::VersionSpace V, bpm::DrawSink S>
-  bpm::SamplerReport sample_in_step(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&,
-                                    S&&) const {
-    return {};
-  }
-};
-
-static_assert(bpm::Sampler<Minimal, Space>);
-static_assert(bpm::Sampler<InStep, Space>);
-static_assert(bpm::Sampler<bpm::PermutedPerceptron, Space>);
-static_assert(!bpm::Sampler<WithoutDraws, Space>);
-static_assert(!bpm::Sampler<FixedDraws, Space>);
-static_assert(!bpm::Sampler<WithoutSample, Space>);
+template <template <class> class Spoilt>
+constexpr bool is_refused =
+    !bpm::Sampler<Spoilt<Minimal>, Space> && !bpm::Sampler<Spoilt<MinimalCone>, Space>;
+static_assert(is_refused<FixedDraws>);
+static_assert(is_refused<WithoutTraits>);
+static_assert(is_refused<WithDrawsOfBase>);
+static_assert(is_refused<WithoutMemoryNeed>);
+static_assert(is_refused<WithoutCheck>);
+static_assert(is_refused<WithoutSample>);
+static_assert(is_refused<NotCopyable>);
 static_assert(!bpm::Sampler<ChangingSample, Space>);
-static_assert(!bpm::Sampler<WithoutReport, Space>);
-static_assert(!bpm::Sampler<WithoutStreams, Space>);
-static_assert(!bpm::Sampler<NotCopyable, Space>);
-static_assert(!bpm::Sampler<Minimal, int>);
-
-static_assert(bpm::StepSampler<InStep, Space>);
-static_assert(bpm::StepSampler<bpm::PermutedPerceptron, Space>);
-static_assert(!bpm::StepSampler<Minimal, Space>);
-static_assert(!bpm::StepSampler<InStepWithoutReport, Space>);
-static_assert(!bpm::StepSampler<InStepOnOneSpace, Space>);
-static_assert(!bpm::StepSampler<InStepWithoutDraws, Space>);
+static_assert(!bpm::Sampler<OneSpaceSample, Space>);
+static_assert(!bpm::Sampler<SampleWithoutReport, Space>);
+static_assert(!bpm::Sampler<WithoutPlan, Space>);
+static_assert(!bpm::Sampler<StateNotCopyable, Space>);
+static_assert(!bpm::Sampler<StateWithoutCentre, Space>);
 
 struct Sink {
   void operator()(const bpm::Draw& draw);
@@ -138,40 +167,57 @@ static_assert(!bpm::DrawSink<int>);
 
 }  // namespace
 
-TEST_CASE("reports of one sampler add up") {
-  bpm::SamplerReport first{.draws = 2,
-                           .converged = true,
-                           .stopped = false,
-                           .reason = "",
-                           .mistakes = 3,
-                           .passes = 4,
-                           .training_errors = 5,
-                           .bounces = 6,
-                           .refreshes = 7,
-                           .repairs = 8,
-                           .kernel_evaluations = 9,
-                           .kernel_seconds = 0.5};
+TEST_CASE("reports of problems and of runs add up") {
+  const bpm::SamplerReport first{
+      .draws = 2,
+      .converged = true,
+      .kernel_evaluations = 9,
+      .kernel_seconds = 0.5,
+      .perceptron = bpm::PerceptronReport{.mistakes = 3, .passes = 4, .training_errors = 5},
+      .chains = bpm::ChainReport{.steps = 6, .refreshes = 7, .repairs = 8, .standard_error = 0.1}};
   bpm::SamplerReport second = first;
   second.converged = false;
   second.stopped = true;
   second.reason = "stopped";
-  first.append(second);
-  CHECK(first.draws == 4);
-  CHECK_FALSE(first.converged);
-  CHECK(first.stopped);
-  CHECK(first.reason == "stopped");
-  CHECK(first.mistakes == 6);
-  CHECK(first.passes == 8);
-  CHECK(first.training_errors == 10);
-  CHECK(first.bounces == 12);
-  CHECK(first.refreshes == 14);
-  CHECK(first.repairs == 16);
-  CHECK(first.kernel_evaluations == 18);
-  CHECK(first.kernel_seconds == 1.0);
-  // The first reason stays.
+  second.advice = bpm::Advice::in_reason;
+  second.chains->standard_error = 0.05;
+  const bool run = GENERATE(false, true);
+  bpm::SamplerReport sum = first;
+  if (run) {
+    sum.append(second);
+  } else {
+    sum.merge(second);
+  }
+  CHECK(sum.draws == 4);
+  CHECK_FALSE(sum.converged);
+  CHECK(sum.stopped);
+  CHECK(sum.reason == "stopped");
+  CHECK(sum.advice == bpm::Advice::in_reason);
+  CHECK(sum.perceptron->mistakes == 6);
+  CHECK(sum.perceptron->passes == 8);
+  CHECK(sum.perceptron->training_errors == 10);
+  CHECK(sum.chains->steps == 12);
+  CHECK(sum.chains->refreshes == 14);
+  CHECK(sum.chains->repairs == 16);
+  // Of problems the worst; of runs what the later says of all draws.
+  CHECK(sum.chains->standard_error == (run ? 0.05 : 0.1));
+  CHECK(sum.kernel_evaluations == 18);
+  CHECK(sum.kernel_seconds == 1.0);
+  // Of problems the first reason stays; how the last run ended is how things stand.
   second.reason = "another";
-  first.append(second);
-  CHECK(first.reason == "stopped");
+  sum.merge(second);
+  CHECK(sum.reason == "stopped");
+  sum.append(first);
+  CHECK(sum.reason.empty());
+  CHECK(sum.converged);
+  CHECK_FALSE(sum.stopped);
+  // A part that one of them lacks is the other's.
+  bpm::SamplerReport bare;
+  bare.append(first);
+  CHECK(bare.perceptron->mistakes == 3);
+  CHECK(bare.chains->standard_error == 0.1);
+  bare.append({.draws = 1});
+  CHECK(bare.chains->standard_error == 0.1);
 }
 
 TEST_CASE("a run goes on until the observer or the stop token says otherwise") {

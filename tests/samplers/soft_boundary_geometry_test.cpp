@@ -14,6 +14,7 @@
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
@@ -36,11 +37,11 @@ Angle angle_at(double lambda) {
     inputs(i, 1) = 2 * bpm::uniform_unit(engine) - 1;
     labels.push_back(inputs(i, 0) * inputs(i, 1) > 0 ? 1 : -1);
   }
-  const bpm::detail::OnDemandGram values(bpm::Gaussian::from_sigma(0.7), inputs);
-  const bpm::detail::DenseGram<double> gram(values);
+  const bpm::OnDemandGram values(bpm::Gaussian::from_sigma(0.7), inputs);
+  const bpm::DenseGram<double> gram(values);
   const auto per_point = std::make_shared<const std::vector<double>>(m, lambda);
   const bpm::KernelVersionSpace space(gram, labels, per_point);
-  const bpm::Cone cone = bpm::Cone(space);
+  const bpm::Cone cone = bpm::make_cone(space);
   const bpm::LargestMargin margin = bpm::find_largest_margin(cone, 1 - 1e-9);
   REQUIRE(margin.margin > 0);
   REQUIRE(margin.margin >= margin.upper_bound * (1 - 1e-6));
@@ -49,12 +50,12 @@ Angle angle_at(double lambda) {
   billiard.bounces_per_draw = 4000;
   bpm::Billiard::State state;
   bpm::RandomStreams streams{.seed = 3};
-  const auto report = billiard.sample(
-      space, streams, bpm::RunControl{}, [](const bpm::Draw&) {}, state);
+  const auto report = bpm::sample_version_space(
+      billiard, space, streams, bpm::RunControl{}, [](const bpm::Draw&) {}, state);
   REQUIRE(report.converged);
   const std::vector<double> centre = cone.coordinates(state.centre().coefficients);
   return {bpm::detail::angle_between(margin.position.data(), centre.data(), cone.stride()),
-          report.chain.standard_error};
+          report.chains->standard_error};
 }
 
 }  // namespace

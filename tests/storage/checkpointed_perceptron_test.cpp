@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/checkpointed_perceptron.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -51,9 +52,8 @@ Run run(const Sampler& sampler, const Spaces& problem, unsigned threads = 1, std
   bpm::RandomStreams streams{4, next};
   const bpm::RunControl control{
       [&](const bpm::Progress& now) { return stop_at == 0 || now.draws < stop_at; }, stop, threads};
-  outcome.report =
-      sampler.sample_in_step(std::span<const Space>(problem.spaces), streams, control,
-                             [&](const bpm::Draw& draw) { outcome.draws.emplace_back(draw); });
+  outcome.report = sampler.sample(std::span<const Space>(problem.spaces), streams, control,
+                                  [&](const bpm::Draw& draw) { outcome.draws.emplace_back(draw); });
   outcome.next = streams.next;
   return outcome;
 }
@@ -66,7 +66,8 @@ bool same_draws(const Run& a, const Run& b) {
            a.draws[i].coefficients == b.draws[i].coefficients &&
            a.draws[i].outputs == b.draws[i].outputs;
   }
-  return same && a.report.mistakes == b.report.mistakes && a.report.passes == b.report.passes &&
+  return same && a.report.perceptron->mistakes == b.report.perceptron->mistakes &&
+         a.report.perceptron->passes == b.report.perceptron->passes &&
          a.report.draws == b.report.draws && a.report.converged == b.report.converged;
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("a run that goes on from a checkpoint gives the draws of an uninterrup
     const Run rest = run(sampler, problem, threads);
     CHECK(same_draws(rest, whole));
     CHECK(rest.report.kernel_evaluations < whole.report.kernel_evaluations * 3 / 4);
-    CHECK(rest.report.training_errors == 0);
+    CHECK(rest.report.perceptron->training_errors == 0);
     // All is there now.
     const Run again = run(sampler, problem, threads);
     CHECK(same_draws(again, whole));
@@ -106,9 +107,8 @@ TEST_CASE("a run that goes on from a checkpoint gives the draws of an uninterrup
   bpm::RandomStreams streams{4, 0};
   std::vector<KeptDraw> draws;
   const bpm::CheckpointedPerceptron sampler{{.draws = 2}, folder.path()};
-  CHECK(sampler
-            .sample(problem.spaces[1], streams, bpm::RunControl{},
-                    [&](const bpm::Draw& draw) { draws.emplace_back(draw); })
+  CHECK(bpm::sample_version_space(sampler, problem.spaces[1], streams, bpm::RunControl{},
+                                  [&](const bpm::Draw& draw) { draws.emplace_back(draw); })
             .converged);
   REQUIRE(draws.size() == 2);
   CHECK(draws[1].coefficients == whole.draws[4].coefficients);
@@ -165,8 +165,8 @@ TEST_CASE("errors: settings, other data, a disk that fills, no consistent classi
              ContainsSubstring("checkpoint is empty"));
   CHECK_THAT(message_of([&] {
                bpm::RandomStreams streams;
-               static_cast<void>(sampler.sample_in_step(
-                   std::span<const Space>(), streams, bpm::RunControl{}, [](const bpm::Draw&) {}));
+               static_cast<void>(sampler.sample(std::span<const Space>(), streams,
+                                                bpm::RunControl{}, [](const bpm::Draw&) {}));
              }),
              ContainsSubstring("spaces is empty"));
   const Inputs fewer = random_inputs(20, 5, 3);
@@ -174,8 +174,8 @@ TEST_CASE("errors: settings, other data, a disk that fills, no consistent classi
   const std::vector<Space> uneven{problem.spaces[0], Space(fewer_values, random_labels(20, 1))};
   CHECK_THAT(message_of([&] {
                bpm::RandomStreams streams;
-               static_cast<void>(sampler.sample_in_step(
-                   std::span(uneven), streams, bpm::RunControl{}, [](const bpm::Draw&) {}));
+               static_cast<void>(sampler.sample(std::span(uneven), streams, bpm::RunControl{},
+                                                [](const bpm::Draw&) {}));
              }),
              ContainsSubstring("as the first problem has"));
 
@@ -186,6 +186,6 @@ TEST_CASE("errors: settings, other data, a disk that fills, no consistent classi
   CHECK_FALSE(kept.report.converged);
   CHECK_FALSE(kept.report.stopped);
   CHECK(kept.report.reason == plain.report.reason);
-  CHECK(kept.report.training_errors == plain.report.training_errors);
+  CHECK(kept.report.perceptron->training_errors == plain.report.perceptron->training_errors);
   CHECK(kept.draws.empty());
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "law.hpp"
 #include "problems.hpp"
 
@@ -70,8 +71,9 @@ struct Continued {
 
   void go_on(const bpm::Billiard& sampler, const Space& space,
              const bpm::RunControl& control = {}) {
-    report = sampler.sample(
-        space, streams, control, [&](const bpm::Draw& draw) { draws.emplace_back(draw); }, state);
+    report = bpm::sample_version_space(
+        sampler, space, streams, control, [&](const bpm::Draw& draw) { draws.emplace_back(draw); },
+        state);
   }
 };
 

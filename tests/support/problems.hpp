@@ -17,6 +17,7 @@
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
@@ -59,8 +60,8 @@ inline Lambda random_lambda(std::ptrdiff_t m, std::uint64_t seed) {
 
 /// Any labels are separable under this kernel: random points are nearly orthogonal.
 inline const auto narrow_gaussian = bpm::Gaussian::from_sigma(0.5);
-using NarrowValues = bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>;
-using Matrix = bpm::detail::DenseGram<float>;
+using NarrowValues = bpm::OnDemandGram<bpm::Gaussian, Inputs>;
+using Matrix = bpm::DenseGram<float>;
 
 /// A draw with memory of its own.
 struct KeptDraw {
@@ -100,9 +101,8 @@ template <class Sampler, class Space>
 Outcome run_in_step(const Sampler& sampler, const std::vector<Space>& spaces,
                     const bpm::RunControl& control = {}, bpm::RandomStreams streams = {}) {
   Outcome outcome;
-  outcome.report =
-      sampler.sample_in_step(std::span<const Space>(spaces), streams, control,
-                             [&](const bpm::Draw& draw) { outcome.draws.emplace_back(draw); });
+  outcome.report = sampler.sample(std::span<const Space>(spaces), streams, control,
+                                  [&](const bpm::Draw& draw) { outcome.draws.emplace_back(draw); });
   outcome.next = streams.next;
   return outcome;
 }
@@ -112,8 +112,9 @@ template <class Sampler, class Space>
 Outcome run(const Sampler& sampler, const Space& space, const bpm::RunControl& control = {},
             bpm::RandomStreams streams = {}) {
   Outcome outcome;
-  outcome.report = sampler.sample(space, streams, control,
-                                  [&](const bpm::Draw& draw) { outcome.draws.emplace_back(draw); });
+  outcome.report =
+      bpm::sample_version_space(sampler, space, streams, control,
+                                [&](const bpm::Draw& draw) { outcome.draws.emplace_back(draw); });
   outcome.next = streams.next;
   return outcome;
 }
@@ -123,7 +124,7 @@ inline bpm::RunControl on_threads(unsigned threads) { return {{}, {}, threads}; 
 /// All values of a kernel matrix, in double.
 template <class Gram>
 Eigen::MatrixXd values_of(const Gram& gram) {
-  bpm::detail::BlockScratch<typename Gram::Scalar> scratch;
+  bpm::BlockScratch<typename Gram::Scalar> scratch;
   Eigen::MatrixXd values(gram.size(), gram.size());
   for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
     const auto row = gram.row(i, scratch);

@@ -21,60 +21,49 @@
 namespace machine_tests {
 
 /// A sampler of the user's own, written against the concepts alone: a perceptron in the order of
-/// the points, started from a random classifier. One problem at a time, no threads.
+/// the points, started from a random classifier. No threads.
 struct RandomStartPerceptron {
   std::uint64_t draws = 10;
   std::uint64_t max_passes = 10000;
 
+  static constexpr bpm::SamplerTraits traits{};
+  void check_settings() const {}
+  [[nodiscard]] RandomStartPerceptron with_draws(std::uint64_t count) const {
+    return {count, max_passes};
+  }
+  [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& run) const {
+    return {.bytes = 2 * sizeof(double) * static_cast<std::size_t>(run.points)};
+  }
+
   template <bpm::VersionSpace Space, bpm::DrawSink Sink>
-  bpm::SamplerReport sample(const Space& space, bpm::RandomStreams& streams,
+  bpm::SamplerReport sample(std::span<const Space> spaces, bpm::RandomStreams& streams,
                             const bpm::RunControl& control, Sink&& sink) const {
-    bpm::SamplerReport report;
-    bpm::detail::BlockScratch<typename Space::Scalar> scratch;
-    const std::ptrdiff_t m = space.size();
+    bpm::SamplerReport report{.perceptron = bpm::PerceptronReport{}};
+    bpm::BlockScratch<typename Space::Scalar> scratch;
     for (std::uint64_t n = 0; n < draws; ++n) {
       if (!control.go_on({.stage = "draws", .draws = n, .draws_total = draws})) {
         report.stopped = true;
         report.reason = "stopped";
         break;
       }
-      bpm::RandomEngine engine = streams.stream(streams.next);
-      Eigen::MatrixXd alpha(m, 1);
-      for (std::ptrdiff_t i = 0; i < m; ++i) {
-        alpha(i, 0) = 2 * bpm::uniform_unit(engine) - 1;
-      }
-      Eigen::MatrixXd outputs = space.outputs(alpha, scratch);
-      bool consistent = false;
-      for (std::uint64_t pass = 0; pass < max_passes && !consistent; ++pass) {
-        ++report.passes;
-        consistent = true;
-        for (std::ptrdiff_t i = 0; i < m; ++i) {
-          if (space.label(i) * outputs(i, 0) <= 0) {
-            alpha(i, 0) += space.label(i);
-            space.add_row(i, space.label(i),
-                          std::span<double>(outputs.data(), static_cast<std::size_t>(m)), scratch);
-            ++report.mistakes;
-            consistent = false;
-          }
+      // A draw is handed over when it is there for every problem.
+      std::vector<Classifier> made;
+      for (const Space& space : spaces) {
+        made.push_back(draw(space, streams.stream(streams.next), *report.perceptron, scratch));
+        if (!made.back().consistent) {
+          report.reason = "max_passes were not enough";
+          return report;
         }
       }
-      if (!consistent) {
-        report.reason = "max_passes were not enough";
-        break;
+      for (std::size_t p = 0; p < spaces.size(); ++p) {
+        sink(bpm::Draw{.number = streams.next,
+                       .problem = p,
+                       .support = made[p].support,
+                       .coefficients = made[p].alpha,
+                       .outputs = made[p].outputs,
+                       // Unequal weights, so that tests see whether they are used.
+                       .weight = 1.0 + static_cast<double>(streams.next % 3)});
       }
-      const double norm = std::sqrt(alpha.col(0).dot(outputs.col(0)));
-      alpha /= norm;
-      outputs /= norm;
-      std::vector<bpm::PointIndex> support;
-      for (std::ptrdiff_t i = 0; i < m; ++i) support.push_back(static_cast<bpm::PointIndex>(i));
-      const auto size = static_cast<std::size_t>(m);
-      sink(bpm::Draw{.number = streams.next,
-                     .problem = 0,
-                     .support = support,
-                     .coefficients = {alpha.data(), size},
-                     .outputs = {outputs.data(), size},
-                     // Unequal weights, so that tests see whether they are used.
-                     .weight = 1.0 + static_cast<double>(streams.next % 3)});
       ++streams.next;
       ++report.draws;
     }
@@ -82,22 +71,69 @@ struct RandomStartPerceptron {
     report.kernel_evaluations = scratch.evaluations;
     return report;
   }
+
+ private:
+  struct Classifier {
+    bool consistent = false;
+    std::vector<bpm::PointIndex> support;
+    std::vector<double> alpha;
+    std::vector<double> outputs;
+  };
+
+  template <class Space, class Scratch>
+  Classifier draw(const Space& space, bpm::RandomEngine engine, bpm::PerceptronReport& counts,
+                  Scratch& scratch) const {
+    const std::ptrdiff_t m = space.size();
+    Eigen::MatrixXd alpha(m, 1);
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      alpha(i, 0) = 2 * bpm::uniform_unit(engine) - 1;
+    }
+    Eigen::MatrixXd outputs = space.outputs(alpha, scratch);
+    Classifier made;
+    for (std::uint64_t pass = 0; pass < max_passes && !made.consistent; ++pass) {
+      ++counts.passes;
+      made.consistent = true;
+      for (std::ptrdiff_t i = 0; i < m; ++i) {
+        if (space.label(i) * outputs(i, 0) <= 0) {
+          alpha(i, 0) += space.label(i);
+          space.add_row(i, space.label(i),
+                        std::span<double>(outputs.data(), static_cast<std::size_t>(m)), scratch);
+          ++counts.mistakes;
+          made.consistent = false;
+        }
+      }
+    }
+    const double norm = std::sqrt(alpha.col(0).dot(outputs.col(0)));
+    alpha /= norm;
+    outputs /= norm;
+    made.alpha.assign(alpha.data(), alpha.data() + m);
+    made.outputs.assign(outputs.data(), outputs.data() + m);
+    for (std::ptrdiff_t i = 0; i < m; ++i) made.support.push_back(static_cast<bpm::PointIndex>(i));
+    return made;
+  }
 };
 
 /// Short runs of the samplers of chains: what is tested here does not need good ones.
-struct QuickBilliard : bpm::Billiard {
-  QuickBilliard() {
-    bounces_per_draw = 200;
-    refresh_length = 8;
-    burn_in = 500;
+template <class Sampler>
+struct Quick : Sampler {
+  Quick() {
+    if constexpr (requires { this->bounces_per_draw; }) {
+      this->bounces_per_draw = 200;
+      this->refresh_length = 8;
+      this->burn_in = 500;
+    } else {
+      this->steps_per_draw = 50;
+      this->burn_in = 200;
+    }
+  }
+  [[nodiscard]] Quick with_draws(std::uint64_t count) const {
+    Quick other;
+    static_cast<Sampler&>(other) = Sampler::with_draws(count);
+    return other;
   }
 };
-struct QuickGibbs : bpm::KernelGibbs {
-  QuickGibbs() {
-    steps_per_draw = 50;
-    burn_in = 200;
-  }
-};
+using QuickBilliard = Quick<bpm::Billiard>;
+using QuickGibbs = Quick<bpm::KernelGibbs>;
 
 using AllSamplers =
     std::tuple<bpm::PermutedPerceptron, RandomStartPerceptron, QuickBilliard, QuickGibbs>;

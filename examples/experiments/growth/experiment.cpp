@@ -52,8 +52,8 @@ std::vector<GrowthResult> run_growth(
     result.points = size;
     result.strategy = bpm::to_string(fitted.strategy());
     result.kernel_evaluations = report.kernel_evaluations;
-    result.mistakes = report.mistakes;
-    result.passes_mean = static_cast<double>(report.passes) /
+    result.mistakes = report.perceptron->mistakes;
+    result.passes_mean = static_cast<double>(report.perceptron->passes) /
                          static_cast<double>(report.draws * fitted.classes().size());
     result.support = fitted.support().size();
     result.forecast_bytes = fitted.forecast().total();

@@ -19,6 +19,7 @@
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "common/svm.hpp"
 
@@ -73,20 +74,21 @@ SplitOutcome run_split(const NoisySplit& split, const NoiseOptions& options, std
   for (std::size_t k = noise_levels.size(); k-- > 0;) {
     bpm::KernelGibbs gibbs;
     gibbs.noise = noise_levels[k];
+    gibbs.draws = 0;
     gibbs.steps = options.steps;
     gibbs.burn_in = std::max<std::uint64_t>(1, options.steps / 4);
     gibbs.start_coefficients = start;
     bpm::RandomStreams streams{.seed = seed, .next = 1 + 1000 * k};
     bpm::KernelGibbs::State state;
-    const auto report = gibbs.sample(
-        space, streams, {}, [](const bpm::Draw&) {}, state);
+    const auto report = bpm::sample_version_space(
+        gibbs, space, streams, {}, [](const bpm::Draw&) {}, state);
     const std::vector<double>& alpha = state.centre().coefficients;
     start = alpha;
     outcome.percent[k] = error_percent(
         split.test_kernel * Eigen::Map<const Eigen::VectorXd>(alpha.data(), std::ssize(alpha)),
         split.test_labels);
     outcome.training_errors[k] =
-        report.chain.mean_errors / static_cast<double>(split.train_labels.size());
+        report.chains->mean_errors / static_cast<double>(split.train_labels.size());
   }
   return outcome;
 }

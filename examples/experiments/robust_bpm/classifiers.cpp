@@ -43,7 +43,7 @@ std::optional<double> bayes_point_error(const KernelSplit& split, const Sampler&
   try {
     const auto fitted = machine.fit(split.train, split.train_labels);
     if (standard_error != nullptr) {
-      *standard_error = fitted.report().chain.standard_error;
+      *standard_error = fitted.report().chains->standard_error;
     }
     return error_percent(fitted.decision_values(split.test), split.test_labels);
   } catch (const bpm::NotSeparable&) {
@@ -56,10 +56,10 @@ SvmOutcome svm_outcome(const SvmClassifier& fitted, const KernelSplit& split) {
           fitted.training_errors};
 }
 
-/// Draws are where the run may end; the centre is that of the whole path.
 bpm::Billiard make_billiard(const ComparisonSettings& settings) {
-  return {.bounces_per_draw = std::max<std::uint64_t>(1, settings.bounces / 100),
-          .bounces = settings.bounces};
+  bpm::Billiard billiard;
+  billiard.bounces_per_draw = std::max<std::uint64_t>(1, settings.bounces / billiard.draws);
+  return billiard;
 }
 
 }  // namespace

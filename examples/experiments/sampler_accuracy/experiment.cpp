@@ -21,6 +21,7 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/chains/start.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
@@ -80,6 +81,7 @@ template <class Sampler>
 Measurement measure(Sampler sampler, const ReferenceCone& cone, const std::vector<double>& start,
                     double seconds, std::uint64_t seed) {
   constexpr double endless = 1e9;
+  sampler.draws = 0;
   sampler.seconds = endless;
   sampler.start_coefficients = start;
   const Gram gram(cone.kernel);
@@ -88,8 +90,8 @@ Measurement measure(Sampler sampler, const ReferenceCone& cone, const std::vecto
   Stopwatch watch(seconds);
   const bpm::RunControl control{.observer = [&](const bpm::Progress& now) { return watch(now); }};
   typename Sampler::State state;
-  static_cast<void>(sampler.sample(
-      space, streams, control, [](const bpm::Draw&) {}, state));
+  static_cast<void>(bpm::sample_version_space(
+      sampler, space, streams, control, [](const bpm::Draw&) {}, state));
   Measurement result;
   if (!state.empty() && state.centre().norm > 0) {
     result.angle = cone.angle_to_centre(state.centre().coefficients, state.centre().norm);
@@ -131,7 +133,7 @@ Measurement measure(std::string_view method, const ReferenceCone& cone,
 
 std::vector<double> find_start(const ReferenceCone& cone) {
   const Gram gram(cone.kernel);
-  bpm::Cone coordinates = bpm::Cone(Space(gram, cone.labels));
+  bpm::Cone coordinates = bpm::make_cone(Space(gram, cone.labels));
   coordinates.form_products();
   const bpm::LargestMargin found = bpm::find_largest_margin(coordinates);
   if (!(found.margin > 0)) {

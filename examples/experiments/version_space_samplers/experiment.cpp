@@ -19,6 +19,7 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "common/machine_info.hpp"
 #include "common/mnist_data.hpp"
@@ -37,7 +38,7 @@ struct Images {
 };
 
 /// `count` random digits 1 and 2.
-Images choose(const bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits, Eigen::Index count,
+Images choose(const bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index count,
               const std::string& what, bpm::RandomEngine engine) {
   std::vector<Eigen::Index> order(digits.labels.size());
   bpm::random_permutation(std::span(order), engine);
@@ -119,7 +120,8 @@ SampledErrors draw_from(const Sampler& sampler, const char* stage, const TwoDigi
                                       return observer(now);
                                     },
                                 .threads = static_cast<unsigned>(options.common.threads)};
-  const bpm::SamplerReport report = sampler.sample(space, streams, control, errors);
+  const bpm::SamplerReport report =
+      bpm::sample_version_space(sampler, space, streams, control, errors);
   if (report.stopped) {
     throw bpm::Stopped("stopped");
   }
@@ -129,7 +131,7 @@ SampledErrors draw_from(const Sampler& sampler, const char* stage, const TwoDigi
   observer({.stage = stage, .fraction = 1, .draws = report.draws, .draws_total = report.draws});
   SampledErrors result = errors.result();
   if constexpr (requires { sampler.chains; }) result.chains = sampler.chains;
-  result.rank = report.chain.rank;
+  result.rank = report.chains->rank;
   result.seconds = timer.seconds();
   return result;
 }

@@ -60,27 +60,25 @@ struct DistributedPerceptron : PermutedPerceptron {
   /// \throws CheckpointError if a draw cannot be written, or the folder holds draws of another run.
   /// \throws RankError for what one rank threw and there is no other type for.
   template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink) const {
-    return sample_in_step(std::span(&space, 1), streams, control, sink);
-  }
-
-  /// Collective. As `PermutedPerceptron::sample_in_step`.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample_in_step(std::span<const Space> spaces, RandomStreams& streams,
-                               const RunControl& control, Sink&& sink) const {
+  SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
+                       const RunControl& control, Sink&& sink) const {
     const Communicator ranks(communicator);
     Run<Space> run(*this, ranks, spaces, streams, control);
     return run.go(sink);
   }
 
-  /// Bytes that a run holds on a rank beside the kernel values.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned threads, std::size_t scalar_bytes,
-                                         unsigned at_once = 0) const {
-    const auto outputs = static_cast<std::size_t>(points) * sizeof(double);
-    return PermutedPerceptron::bytes_needed(points, problems, threads, scalar_bytes, at_once) +
-           (problems + 4) * outputs;
+  /// The same with this many draws.
+  [[nodiscard]] DistributedPerceptron with_draws(std::uint64_t count) const {
+    DistributedPerceptron other = *this;
+    other.draws = count;
+    return other;
+  }
+
+  /// On a rank.
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    MemoryNeed need = PermutedPerceptron::memory_need(run);
+    need.bytes += (run.problems + 4) * static_cast<std::size_t>(run.points) * sizeof(double);
+    return need;
   }
 
  private:
@@ -137,7 +135,7 @@ struct DistributedPerceptron : PermutedPerceptron {
         over = all[3] != 0;
         const auto complete = static_cast<std::uint64_t>(all[0]);
         for (; next < complete; next = std::min(complete, next + batch())) {
-          exchange.deliver(pieces_of(next, std::min(complete, next + batch())), waiting_, report_,
+          exchange.deliver(pieces_of(next, std::min(complete, next + batch())), waiting_, counts_,
                            sink);
         }
         runs.allow_below(next + ahead);
@@ -247,8 +245,8 @@ struct DistributedPerceptron : PermutedPerceptron {
                                  .fraction = std::min(1.0, done),
                                  .draws = next - begin_,
                                  .draws_total = settings_.draws,
-                                 .passes = report_.passes,
-                                 .mistakes = report_.mistakes});
+                                 .passes = counts_.passes,
+                                 .mistakes = counts_.mistakes});
     }
 
     /// Draws delivered together: one a rank.
@@ -294,12 +292,13 @@ struct DistributedPerceptron : PermutedPerceptron {
       if (error.kind != detail::ErrorKind::none) detail::throw_plain(error, first);
       std::uint64_t errors = failed_ ? failed_->made.training_errors : 0;
       ranks_.broadcast(std::span(&errors, 1), first);
-      report_.training_errors += errors;
+      counts_.training_errors += errors;
       report_.reason = error.what;
       return true;
     }
 
     SamplerReport close(detail::PieceRuns<Space>& runs, std::uint64_t next, bool failed) {
+      report_.perceptron = counts_;
       report_.draws = next - begin_;
       streams_.next = next;
       report_.converged = next == end_;
@@ -320,7 +319,7 @@ struct DistributedPerceptron : PermutedPerceptron {
     const RunControl& control_;
     std::uint64_t begin_;
     std::uint64_t end_;
-    detail::BlockScratch<typename Space::Scalar> scratch_;
+    BlockScratch<typename Space::Scalar> scratch_;
     std::unique_ptr<DrawStore> store_;
     std::vector<detail::OwnedPiece> pieces_;  ///< All, in order.
     std::vector<detail::PieceTask> tasks_;    ///< Of this rank.
@@ -330,6 +329,7 @@ struct DistributedPerceptron : PermutedPerceptron {
     bool halted_ = false;
     std::chrono::steady_clock::time_point told_{};
     SamplerReport report_;
+    PerceptronReport counts_;
   };
 };
 

@@ -40,7 +40,7 @@ class DrawExchange {
   /// which are taken out.
   template <class Sink>
   void deliver(std::span<const OwnedPiece> pieces, std::map<DrawPiece, StoredPiece>& mine,
-               SamplerReport& report, Sink& sink) {
+               PerceptronReport& report, Sink& sink) {
     const std::vector<std::uint64_t> packed = pack(pieces, mine);
     std::vector<std::size_t> counts;
     const std::vector<std::uint64_t> all =

@@ -71,11 +71,12 @@ class ShardedOneVsRest {
   /// \throws std::invalid_argument as `OneVsRest::fit`, and where ranks were given other settings,
   ///         kernels or numbers of columns, a rank has no input, or the order is greedy.
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
-  template <DenseInputs I, Observer O = detail::IgnoreProgress>
+  template <DenseInputs I, Observer O = IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)
-  [[nodiscard]] FittedShards<Kernel, detail::owned_inputs_t<I>> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {},
-      std::stop_token stop = {}) const {
+  [[nodiscard]] FittedShards<Kernel, owned_inputs_t<I>> fit(const I& inputs,
+                                                            std::span<const int> labels,
+                                                            O&& observer = {},
+                                                            std::stop_token stop = {}) const {
     static_assert(I::IsRowMajor, "inputs of shards are row-major");
     const Communicator ranks(communicator_);
     detail::together(ranks, [&] { check_own(inputs, labels); });
@@ -105,6 +106,7 @@ class ShardedOneVsRest {
     std::vector<std::vector<double>> sums(
         classes.size(), std::vector<double>(static_cast<std::size_t>(inputs.rows()), 0.0));
     SamplerReport report;
+    PerceptronReport& counts = report.perceptron.emplace();
     std::chrono::steady_clock::time_point told{};
     const RandomStreams streams{settings_.seed, 0};
     for (; report.draws < sampler_.draws; ++report.draws) {
@@ -114,13 +116,13 @@ class ShardedOneVsRest {
         if (now - told < std::chrono::milliseconds(50)) return true;
         told = now;
         const double part = 1 - std::exp2(-passes);
-        return detail::notify(observer, {.stage = "draws",
-                                         .fraction = (static_cast<double>(report.draws) + part) /
-                                                     static_cast<double>(sampler_.draws),
-                                         .draws = report.draws,
-                                         .draws_total = sampler_.draws,
-                                         .passes = report.passes,
-                                         .mistakes = report.mistakes});
+        return notify(observer, {.stage = "draws",
+                                 .fraction = (static_cast<double>(report.draws) + part) /
+                                             static_cast<double>(sampler_.draws),
+                                 .draws = report.draws,
+                                 .draws_total = sampler_.draws,
+                                 .passes = counts.passes,
+                                 .mistakes = counts.mistakes});
       };
       const detail::PerceptronOutcome outcome = run.draw(streams.stream(report.draws), go_on);
       if (outcome == detail::PerceptronOutcome::stopped) {
@@ -131,10 +133,10 @@ class ShardedOneVsRest {
       if (outcome != detail::PerceptronOutcome::consistent)
         refuse(report.draws, run.problems(), outcome);
       for (std::ptrdiff_t c = 0; c < count; ++c) {
-        const double norm = run.norm(c, report.training_errors);
+        const double norm = run.norm(c, counts.training_errors);
         shard->add_coefficients(c, norm, sums[c]);
-        report.mistakes += run.problems().data()[c].mistakes;
-        report.passes += run.problems().data()[c].passes;
+        counts.mistakes += run.problems().data()[c].mistakes;
+        counts.passes += run.problems().data()[c].passes;
       }
     }
     if (report.draws == 0) {
@@ -142,9 +144,9 @@ class ShardedOneVsRest {
     }
     report.converged = report.draws == sampler_.draws;
     const auto totals = ranks.sum(std::array<double, 2>{
-        static_cast<double>(shard->evaluations()), static_cast<double>(report.training_errors)});
+        static_cast<double>(shard->evaluations()), static_cast<double>(counts.training_errors)});
     report.kernel_evaluations = static_cast<std::uint64_t>(totals[0]);
-    report.training_errors = static_cast<std::uint64_t>(totals[1]);
+    counts.training_errors = static_cast<std::uint64_t>(totals[1]);
     return gather(ranks, inputs, offset, classes, sums, report);
   }
 
@@ -164,7 +166,7 @@ class ShardedOneVsRest {
     detail::check(inputs.rows() > 0, function, "inputs",
                   "is empty, expected one input or more on each rank");
     detail::check_size(function, "labels", labels.size(), inputs.rows(), "one per input");
-    detail::check_inputs(inputs, function);
+    check_inputs(inputs, function);
   }
 
   /// Settings by their values, the kernel by what it makes of a few inputs of rank 0.
@@ -182,13 +184,13 @@ class ShardedOneVsRest {
     detail::WordHash kernel;
     detail::WordHash settings;
     detail::together(ranks, [&] {
-      const detail::PreparedInputs<RowMatrix<T>> prepared(probes);
-      detail::BlockScratch<detail::kernel_scalar_t<I>> scratch;
+      const PreparedInputs<RowMatrix<T>> prepared(probes);
+      BlockScratch<kernel_scalar_t<I>> scratch;
       std::vector<PointIndex> all(static_cast<std::size_t>(count));
       std::iota(all.begin(), all.end(), PointIndex{0});
-      std::vector<detail::kernel_scalar_t<I>> values(all.size() * all.size());
-      detail::kernel_block(kernel_, prepared, std::span<const PointIndex>(all), prepared,
-                           std::span<const PointIndex>(all), values.data(), count, scratch);
+      std::vector<kernel_scalar_t<I>> values(all.size() * all.size());
+      kernel_block(kernel_, prepared, std::span<const PointIndex>(all), prepared,
+                   std::span<const PointIndex>(all), values.data(), count, scratch);
       kernel.add_bytes(values.data(), values.size() * sizeof(values[0]));
     });
     for (const std::uint64_t word : {settings_.seed, sampler_.draws, sampler_.max_passes,
@@ -204,8 +206,8 @@ class ShardedOneVsRest {
   template <class I>
   [[nodiscard]] std::unique_ptr<detail::Shard<Kernel, I>> make_shard(
       const I& inputs, std::span<const int> labels, const std::vector<int>& classes) const {
-    const detail::PreparedInputs<I> prepared(inputs);
-    const auto diagonal = detail::kernel_diagonal(kernel_, prepared);
+    const PreparedInputs<I> prepared(inputs);
+    const auto diagonal = kernel_diagonal(kernel_, prepared);
     std::vector<std::vector<signed char>> signs;
     std::vector<std::vector<double>> lambda;
     for (const int label : classes) {
@@ -274,7 +276,7 @@ class ShardedOneVsRest {
 
   /// The support points of all ranks on all ranks.
   template <class I>
-  [[nodiscard]] FittedShards<Kernel, detail::owned_inputs_t<I>> gather(
+  [[nodiscard]] FittedShards<Kernel, owned_inputs_t<I>> gather(
       const Communicator& ranks, const I& inputs, std::int64_t offset,
       const std::vector<int>& classes, const std::vector<std::vector<double>>& sums,
       const SamplerReport& report) const {
@@ -285,7 +287,7 @@ class ShardedOneVsRest {
       for (const auto& sum : sums) used = used || sum[i] != 0;
       if (used) mine.push_back(static_cast<PointIndex>(i));
     }
-    const detail::owned_inputs_t<I> own = detail::select_inputs(inputs, mine);
+    const owned_inputs_t<I> own = select_inputs(inputs, mine);
     std::vector<double> coefficients;
     for (const PointIndex i : mine) {
       for (const auto& sum : sums) {
@@ -298,7 +300,7 @@ class ShardedOneVsRest {
     detail::Coefficients all(std::ssize(support), std::ssize(classes));
     ranks.gather_items(coefficients.data(), mine.size(), classes.size() * sizeof(double), lengths,
                        [&](std::size_t) { return all.data(); });
-    detail::owned_inputs_t<I> rows(std::ssize(support), inputs.cols());
+    owned_inputs_t<I> rows(std::ssize(support), inputs.cols());
     ranks.gather_items(own.data(), mine.size(), static_cast<std::size_t>(inputs.cols()) * sizeof(T),
                        lengths, [&](std::size_t) { return rows.data(); });
     return {kernel_, classes, std::move(support), rows, std::move(all), report, settings_.threads};

@@ -30,8 +30,6 @@ concept Observer = std::invocable<O&, const Progress&> &&
                    (std::is_void_v<std::invoke_result_t<O&, const Progress&>> ||
                     std::convertible_to<std::invoke_result_t<O&, const Progress&>, bool>);
 
-namespace detail {
-
 /// The observer that looks away.
 struct IgnoreProgress {
   void operator()(const Progress& /*progress*/) const noexcept {}
@@ -47,7 +45,5 @@ template <Observer O>
     return static_cast<bool>(observer(progress));
   }
 }
-
-}  // namespace detail
 
 }  // namespace bpm

@@ -59,9 +59,9 @@ class BayesPointMachine {
   /// \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
   /// \throws KernelValueError on kernel values that are not finite or near overflow.
   /// \throws Stopped if stopped before the first draw.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
-    requires std::same_as<Kernel, PrecomputedKernel> || detail::KernelOn<Kernel, I>
-  [[nodiscard]] FittedBayesPointMachine<Kernel, Sampler, detail::owned_inputs_t<I>> fit(
+  template <InputSet I, Observer O = IgnoreProgress>
+    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
+  [[nodiscard]] FittedBayesPointMachine<Kernel, Sampler, owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
     const RunControl control = detail::run_control(settings_, observer, std::move(stop));

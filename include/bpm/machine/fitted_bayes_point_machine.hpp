@@ -31,9 +31,8 @@ class FittedBayesPointMachine {
   template <InputSet I>
   FittedBayesPointMachine(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
                           const I& inputs, std::span<const int> labels, const RunControl& control)
-      : core_(kernel, sampler, settings, inputs, labels,
-              two_classes(detail::input_count(inputs), labels), control, "BayesPointMachine::fit") {
-  }
+      : core_(kernel, sampler, settings, inputs, labels, two_classes(input_count(inputs), labels),
+              control, "BayesPointMachine::fit") {}
 
   /// f(x) = <E[w], x> / sqrt(k(x, x)), the mean of the draws' normalised outputs ("Large Scale
   /// Bayes Point Machines", section 4), for n inputs. Positive: the positive class. Between -1 and
@@ -142,7 +141,7 @@ class FittedBayesPointMachine {
   /// The training set must be the one the machine was fitted to (checked; of inputs that
   /// cannot be hashed, only number and labels). Throws as `fit` does, and is then
   /// unchanged.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
+  template <InputSet I, Observer O = IgnoreProgress>
   void add_draws(std::uint64_t draws, const I& inputs, std::span<const int> labels,
                  O&& observer = {}, std::stop_token stop = {}) {
     core_.add_draws(draws, inputs, labels,

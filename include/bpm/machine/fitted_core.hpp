@@ -69,7 +69,7 @@ class FittedCore {
     const std::vector<std::uint64_t> hashes = input_hashes(inputs);
     check(fingerprint(hashes, labels) == state_.fingerprint, function, "inputs",
           "or labels differ from the training set, must be the same");
-    const Sampler more = with_draws(sampler_, draws);
+    const Sampler more = sampler_.with_draws(draws);
     FittedCore next = *this;
     train(expansion_->kernel(), more, settings_, inputs, labels, problems_, hashes, control,
           next.state_, function);

@@ -31,8 +31,8 @@ class FittedOneVsRest {
   template <InputSet I>
   FittedOneVsRest(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
                   const I& inputs, std::span<const int> labels, const RunControl& control)
-      : core_(kernel, sampler, settings, inputs, labels,
-              one_vs_rest(detail::input_count(inputs), labels), control, "OneVsRest::fit") {}
+      : core_(kernel, sampler, settings, inputs, labels, one_vs_rest(input_count(inputs), labels),
+              control, "OneVsRest::fit") {}
 
   /// f_c(x) = <E[w_c], x> / sqrt(k(x, x)) for n inputs and C classes, n x C, columns in the order
   /// of `classes()` ("Large Scale Bayes Point Machines", section 4).
@@ -142,7 +142,7 @@ class FittedOneVsRest {
   /// for bit. The training set must be the one the machine was fitted to (checked; of inputs that
   /// cannot be hashed, only number and labels). Throws as `fit` does, and
   /// is then unchanged.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
+  template <InputSet I, Observer O = IgnoreProgress>
   void add_draws(std::uint64_t draws, const I& inputs, std::span<const int> labels,
                  O&& observer = {}, std::stop_token stop = {}) {
     core_.add_draws(draws, inputs, labels,

@@ -26,9 +26,9 @@ class OneVsRest {
 
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
   /// as in `BayesPointMachine::fit`; memory grows with the number of classes.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
-    requires std::same_as<Kernel, PrecomputedKernel> || detail::KernelOn<Kernel, I>
-  [[nodiscard]] FittedOneVsRest<Kernel, Sampler, detail::owned_inputs_t<I>> fit(
+  template <InputSet I, Observer O = IgnoreProgress>
+    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
+  [[nodiscard]] FittedOneVsRest<Kernel, Sampler, owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
     const RunControl control = detail::run_control(machine_.settings(), observer, std::move(stop));

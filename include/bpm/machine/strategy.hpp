@@ -23,31 +23,13 @@
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/samplers/sampler.hpp"
 
 namespace bpm::detail {
 
-/// Bytes a sampler says it holds beside the kernel values; those that do not say count as none.
+/// Samplers that can do without kernel rows in memory.
 template <class Sampler>
-[[nodiscard]] std::size_t sampler_bytes(const Sampler& sampler, std::ptrdiff_t points,
-                                        std::size_t problems, unsigned threads,
-                                        std::size_t scalar_bytes, unsigned at_once) {
-  if constexpr (requires {
-                  sampler.bytes_needed(points, problems, threads, scalar_bytes, at_once);
-                }) {
-    return sampler.bytes_needed(points, problems, threads, scalar_bytes, at_once);
-  } else if constexpr (requires {
-                         sampler.bytes_needed(points, problems, threads, scalar_bytes);
-                       }) {
-    return sampler.bytes_needed(points, problems, threads, scalar_bytes);
-  } else {
-    return 0;
-  }
-}
-
-/// Samplers that can do without rows in memory say how many points' columns they then hold.
-template <class Sampler>
-inline constexpr bool is_windowed =
-    requires(const Sampler& sampler) { sampler.columns_held(std::ptrdiff_t{1}, 1U, 1U); };
+inline constexpr bool is_windowed = Sampler::traits.computes_blocks;
 
 /// Seconds that work() takes, the smallest of a few times.
 template <class Work>
@@ -171,10 +153,10 @@ template <class Kernel, class Sampler, InputSet I>
                               smallest.kernel_bytes, "); ", cure));
   };
   const auto sampler_part = [&](unsigned crew, unsigned at_once) {
-    return sampler_bytes(sampler, m, problems, crew, sizeof(Scalar), at_once);
+    return sampler.memory_need({m, problems, crew, sizeof(Scalar), at_once});
   };
   forecast.threads = threads;
-  forecast.sampler_bytes = sampler_part(threads, 0);
+  forecast.sampler_bytes = sampler_part(threads, 0).bytes;
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
     const Strategy asked = settings.strategy.value_or(Strategy::precomputed);
     check(asked == Strategy::precomputed, function, "strategy", "is ", to_string(asked),
@@ -208,10 +190,9 @@ template <class Kernel, class Sampler, InputSet I>
         const unsigned at_once = step < threads ? threads - step : 1;
         windowed.threads = step < threads ? threads : 2 * threads - 1 - step;
         windowed.draws_at_once = at_once == threads ? 0 : at_once;
-        windowed.sampler_bytes = sampler_part(windowed.threads, at_once);
-        windowed.kernel_bytes =
-            base + PreparedColumns<I>::bytes_needed(
-                       inputs, sampler.columns_held(m, windowed.threads, at_once));
+        const MemoryNeed need = sampler_part(windowed.threads, at_once);
+        windowed.sampler_bytes = need.bytes;
+        windowed.kernel_bytes = base + PreparedColumns<I>::bytes_needed(inputs, need.columns);
         if (windowed.total() <= settings.memory) break;
       }
     }
@@ -220,7 +201,7 @@ template <class Kernel, class Sampler, InputSet I>
     rows.strategy = Strategy::windowed_rows;
     if (windowed_fits && m > 0) {
       const std::size_t place_bytes = points * sizeof(std::int32_t);
-      const std::size_t row_bytes = RowCache<Scalar>::row_bytes(m);
+      const std::size_t row_bytes = KeptRows<Scalar>::row_bytes(m);
       const std::size_t room = settings.memory - windowed.total();
       if (room >= place_bytes + row_bytes) {
         rows.kept_rows = std::min(points, (room - place_bytes) / row_bytes);
@@ -256,11 +237,9 @@ template <class Kernel, class Sampler, InputSet I>
     } catch (const KernelValueError&) {
       return windowed;  // The fit will meet it, and name the points.
     }
-    double draws = 0;
-    if constexpr (is_windowed<Sampler>) draws = static_cast<double>(sampler.draws);
     const CostForecast cost =
-        cost_forecast(rates, static_cast<double>(m), draws, static_cast<double>(rows.kept_rows),
-                      windowed.threads, sizeof(Scalar));
+        cost_forecast(rates, static_cast<double>(m), static_cast<double>(sampler.draws),
+                      static_cast<double>(rows.kept_rows), windowed.threads, sizeof(Scalar));
     MemoryForecast* best = &windowed;
     double least = cost.windowed_seconds;
     // A model is not to be believed to the percent: what takes more memory should be clearly

@@ -27,6 +27,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/strategy.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
@@ -46,35 +47,12 @@ struct SamplerMemory {
   using type = NoMemory;
 };
 template <class Sampler>
-  requires requires { typename Sampler::State; }
+  requires(Sampler::traits.sees == SamplerSees::cone)
 struct SamplerMemory<Sampler> {
   using type = typename Sampler::State;
 };
 template <class Sampler>
-inline constexpr bool has_chains = requires { typename Sampler::State; };
-
-/// The sampler with this many draws and no other budget.
-template <class Sampler>
-[[nodiscard]] Sampler with_draws(const Sampler& sampler, std::uint64_t draws) {
-  Sampler other = sampler;
-  if constexpr (requires { sampler.with_draws(draws); }) {
-    // A sampler derived from one of ours keeps what it adds.
-    static_cast<decltype(sampler.with_draws(draws))&>(other) = sampler.with_draws(draws);
-  } else {
-    other.draws = draws;
-  }
-  return other;
-}
-
-/// Whether a sampler finds classifiers where none is without training error.
-template <class Sampler>
-[[nodiscard]] bool admits_training_errors(const Sampler& sampler) {
-  if constexpr (requires { sampler.admits_training_errors(); }) {
-    return sampler.admits_training_errors();
-  } else {
-    return false;
-  }
-}
+inline constexpr bool has_chains = Sampler::traits.sees == SamplerSees::cone;
 
 /// Samplers whose `State` holds a Gaussian posterior of the latent outputs: `EpPosterior`.
 template <class Sampler>
@@ -136,23 +114,22 @@ void check_separable(const Gram& gram, const I& inputs, std::span<const std::uin
 }
 
 /// Hands the sampler's draws of every problem to the state's means and moves its streams on. A
-/// sampler that cannot step runs problem by problem: the observer is asked anew in each.
+/// sampler that sees cones runs problem by problem: the observer is asked anew in each.
 template <class Sampler, GramAccess Gram>
 [[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
                                         const Problems& problems, const RunControl& control,
                                         TrainingState<Sampler>& state) {
   using Space = KernelVersionSpace<Gram>;
-  static_assert(bpm::Sampler<Sampler, Space>,
-                "the sampler lacks what concept bpm::Sampler asks for; see samplers/sampler.hpp");
+  require_sampler<Sampler, Space>();
   std::vector<Space> spaces;
   spaces.reserve(problems.signs.size());
   for (std::size_t p = 0; p < problems.signs.size(); ++p) {
     spaces.emplace_back(gram, problems.signs[p], state.lambda[p]);
   }
   SamplerReport report;
-  if constexpr (StepSampler<Sampler, Space>) {
-    report = sampler.sample_in_step(std::span<const Space>(spaces), state.streams[0], control,
-                                    [&](const Draw& draw) { state.means[draw.problem].add(draw); });
+  if constexpr (!has_chains<Sampler>) {
+    report = sampler.sample(std::span<const Space>(spaces), state.streams[0], control,
+                            [&](const Draw& draw) { state.means[draw.problem].add(draw); });
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
   } else {
     report.converged = true;
@@ -166,18 +143,13 @@ template <class Sampler, GramAccess Gram>
                               return control.go_on(progress);
                             },
                             control.stop, control.threads};
-      SamplerReport one;
-      if constexpr (has_chains<Sampler>) {
-        // By a clock or an accuracy the first class finds how many draws; the others make as many.
-        const Sampler this_one = p == 0 || fewest == 0 ? sampler : with_draws(sampler, fewest);
-        one = this_one.sample(spaces[p], state.streams[p], part, sink, state.memories[p]);
-        if (state.means[p].count() > 0) state.means[p].set_centre(state.memories[p].centre());
-      } else {
-        one = sampler.sample(spaces[p], state.streams[p], part, sink);
-      }
+      // By a clock or an accuracy the first class finds how many draws; the others make as many.
+      const SamplerReport one =
+          sample_version_space(p == 0 || fewest == 0 ? sampler : sampler.with_draws(fewest),
+                               spaces[p], state.streams[p], part, sink, state.memories[p]);
+      if (state.means[p].count() > 0) state.means[p].set_centre(state.memories[p].centre());
       fewest = std::min(fewest, one.draws);
-      report.append(one);
-      report.chain.merge(one.chain);
+      report.merge(one);
     }
     report.draws = fewest;
   }
@@ -229,9 +201,9 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
   } else {
     using Scalar = kernel_scalar_t<I>;
     OnDemandGram<Kernel, I> values(kernel, inputs);
-    RowCache<Scalar> kept(values.size(),
-                          state.forecast.kept_rows * RowCache<Scalar>::row_bytes(values.size()));
-    if (state.forecast.strategy == Strategy::windowed_rows) values.set_row_cache(&kept);
+    KeptRows<Scalar> kept(values.size(),
+                          state.forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
+    if (state.forecast.strategy == Strategy::windowed_rows) values.keep_rows_in(&kept);
     prepare(values);
     if (state.forecast.strategy == Strategy::dense) {
       using Dense = DenseGram<Scalar>;
@@ -250,25 +222,19 @@ void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& sett
       report = run_sampler(sampler, values, problems, control, state);
     }
   }
-  if (report.undecided && !report.stopped) {
+  if (!report.converged && !report.stopped && report.advice == Advice::undecided) {
     throw NotConverged(join(function, ": ", report.reason,
                             "; set a soft boundary lambda > 0 or noise, or raise the limits"));
   }
   if (!report.converged && !report.stopped) {
     throw NotSeparable(join(function,
                             ": no classifier without training error was found: ", report.reason,
-                            report.reason.find("lambda") == std::string::npos
+                            report.advice == Advice::soften_or_raise_limits
                                 ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
                                 : ""));
   }
   if (state.ran) {
     state.report.append(report);
-    // How the last run ended is how things stand.
-    state.report.converged = report.converged;
-    state.report.stopped = report.stopped;
-    state.report.reason = report.reason;
-    // Of all its draws; a run stopped before its chains moved tells nothing.
-    if (report.chain.chains > 0) state.report.chain = report.chain;
   } else {
     state.report = report;
     state.ran = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +10,14 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {
@@ -41,48 +43,69 @@ struct Draw {
   DrawPart part = DrawPart::whole;
 };
 
-/// What happened in a run. Counts are sums over draws and problems. Fields that do not apply to a
-/// sampler are zero.
+/// What perceptrons did: sums over draws and problems.
+struct PerceptronReport {
+  std::uint64_t mistakes = 0;  ///< Updates.
+  std::uint64_t passes = 0;  ///< Passes over the training set, the proving last one of each problem
+                             ///< included.
+  std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the run
+                                      ///< did not converge.
+};
+
+/// What to do about a run that did not converge.
+enum class Advice {
+  soften_or_raise_limits,  ///< Set a soft boundary, or raise the sampler's limits.
+  in_reason,               ///< The reason says it.
+  undecided,               ///< The same, and nothing is known of whether the data can be separated:
+                           ///< an approximation has not reached its tolerance.
+};
+
+/// What happened in a run. Counts are sums over draws and problems; a part that does not apply to
+/// the sampler is empty.
 struct SamplerReport {
   std::uint64_t draws = 0;  ///< Draws handed to the sink, a problem.
   bool converged = false;   ///< Every draw that was asked for is there and is consistent.
   bool stopped = false;     ///< Ended by the observer or the stop token.
-  std::string reason;       ///< Why not, where not converged.
-  /// Not converged, and that says nothing of whether the data can be separated: an approximation
-  /// has not reached its tolerance.
-  bool undecided = false;
-  std::uint64_t mistakes = 0;  ///< Perceptron: updates.
-  std::uint64_t passes = 0;    ///< Perceptron: passes over the training set, the proving last
-                               ///< one of each problem included.
-  std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the run
-                                      ///< did not converge.
-  std::uint64_t bounces = 0;          ///< Billiard: reflections.
-  std::uint64_t refreshes = 0;        ///< Billiard: new random directions.
-  std::uint64_t steps = 0;            ///< Gibbs sampler: steps.
-  std::uint64_t sweeps = 0;           ///< Expectation propagation: visits to every point.
-  std::uint64_t repairs = 0;          ///< Outputs brought back from drift outside version space.
-  std::uint64_t kernel_evaluations = 0;  ///< Kernel values computed.
-  double kernel_seconds = 0;             ///< Thread-seconds spent on them over threads.
-  ChainReport chain{};  ///< Markov chains: whether to believe the centre; all runs so far.
+  std::string reason{};     ///< Why not, where not converged.
+  Advice advice = Advice::soften_or_raise_limits;  ///< Where not converged and not stopped.
+  std::uint64_t kernel_evaluations = 0;            ///< Kernel values computed.
+  double kernel_seconds = 0;                       ///< Thread-seconds spent on them over threads.
+  std::optional<PerceptronReport> perceptron{};    ///< Also of one that found a chain's start.
+  std::optional<ChainReport> chains{};             ///< Whether to believe a centre.
 
-  /// Adds the counts of another run, later or of another problem. What chains tell of themselves is
-  /// not a sum: see `ChainReport::merge`.
+  /// Takes in the report of another problem.
+  void merge(const SamplerReport& other) { add(other, &ChainReport::merge); }
+  /// Takes in the report of a later run on the same problems: how it ended is how things stand.
   void append(const SamplerReport& later) {
-    draws += later.draws;
-    converged = converged && later.converged;
-    stopped = stopped || later.stopped;
-    undecided = undecided || later.undecided;
-    if (reason.empty()) reason = later.reason;
-    mistakes += later.mistakes;
-    passes += later.passes;
-    training_errors += later.training_errors;
-    bounces += later.bounces;
-    refreshes += later.refreshes;
-    steps += later.steps;
-    sweeps += later.sweeps;
-    repairs += later.repairs;
-    kernel_evaluations += later.kernel_evaluations;
-    kernel_seconds += later.kernel_seconds;
+    add(later, &ChainReport::append);
+    converged = later.converged;
+    stopped = later.stopped;
+    reason = later.reason;
+    advice = later.advice;
+  }
+
+ private:
+  void add(const SamplerReport& other, void (ChainReport::*take_in)(const ChainReport&)) {
+    draws += other.draws;
+    converged = converged && other.converged;
+    stopped = stopped || other.stopped;
+    if (reason.empty()) {
+      reason = other.reason;
+      advice = other.advice;
+    }
+    kernel_evaluations += other.kernel_evaluations;
+    kernel_seconds += other.kernel_seconds;
+    if (other.perceptron) {
+      if (!perceptron) perceptron.emplace();
+      perceptron->mistakes += other.perceptron->mistakes;
+      perceptron->passes += other.perceptron->passes;
+      perceptron->training_errors += other.perceptron->training_errors;
+    }
+    if (other.chains && chains) {
+      ((*chains).*take_in)(*other.chains);
+    } else if (other.chains) {
+      chains = other.chains;
+    }
   }
 };
 
@@ -93,6 +116,8 @@ struct RunControl {
   std::stop_token stop{};
   unsigned threads = 1;
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
+  /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
+  std::chrono::steady_clock::time_point begin{};
 
   [[nodiscard]] bool go_on(const Progress& progress) const {
     return !stop.stop_requested() && (!observer || observer(progress));
@@ -103,42 +128,201 @@ struct RunControl {
 template <class S>
 concept DrawSink = std::invocable<S&, const Draw&>;
 
+/// What a sampler sees of a problem.
+enum class SamplerSees {
+  kernel_values,  ///< Version spaces: rows, products and blocks of kernel values.
+  cone,           ///< A `Cone`: coordinates in double precision.
+};
+
+/// What is optional for a sampler, by name: `static constexpr SamplerTraits traits{...}`.
+struct SamplerTraits {
+  SamplerSees sees = SamplerSees::kernel_values;
+  /// Draws may make training errors, so that a fit does not refuse data that nothing separates. A
+  /// sampler that sees a cone says it in its plan instead.
+  bool admits_training_errors = false;
+  bool computes_blocks = false;  ///< Needs no kernel rows in memory: windowed evaluation.
+};
+
+/// The size of a run, for what it holds in memory.
+struct RunSize {
+  std::ptrdiff_t points = 0;
+  std::size_t problems = 1;
+  unsigned threads = 1;
+  std::size_t scalar_bytes = sizeof(double);  ///< Of a kernel value.
+  unsigned draws_at_once = 0;                 ///< As in `RunControl`.
+};
+
+/// What a run holds beside the kernel values.
+struct MemoryNeed {
+  std::size_t bytes = 0;
+  std::size_t columns = 0;  ///< Training points whose inputs are held as columns of blocks, at
+                            ///< most, where there are no kernel rows in memory.
+};
+
+/// Where a chain starts, if its caller does not say.
+enum class Start {
+  largest_margin,  ///< Near the centre of the largest ball in version space.
+  perceptron,      ///< A permuted kernel perceptron's solution.
+  none,            ///< The sampler needs no start.
+};
+
+/// What a sampler that sees a cone wants done before it runs.
+struct ConePlan {
+  std::string_view name = "sampler";  ///< For messages.
+  std::uint64_t draws = 0;            ///< For progress: draws asked for; 0: unknown.
+  double factor_tolerance = 0;        ///< As for `make_cone`.
+  bool form_products = false;         ///< Call `Cone::form_products`: m^2 doubles.
+  Start start = Start::largest_margin;
+  std::span<const double> start_coefficients{};  ///< Dual coefficients of a start; empty: searched.
+  bool may_be_outside = false;  ///< Label noise: the start and draws may make training errors, and
+                                ///< a fit does not refuse data that nothing separates.
+};
+
 namespace detail {
+
 struct AnySink {
   void operator()(const Draw& draw) const;
 };
+
+template <class S>
+concept HasTraits = requires {
+  requires std::same_as<decltype(S::traits), const SamplerTraits>;
+  typename std::bool_constant<S::traits.computes_blocks>;
+};
+template <class S>
+concept HasDraws = requires(S& settings) { settings.draws = std::uint64_t{1}; };
+template <class S>
+concept HasCheckSettings = requires(const S& sampler) {
+  { sampler.check_settings() } -> std::same_as<void>;
+};
+template <class S>
+concept HasWithDraws = requires(const S& sampler) {
+  { sampler.with_draws(std::uint64_t{1}) } -> std::same_as<S>;
+};
+template <class S>
+concept HasMemoryNeed = requires(const S& sampler) {
+  { sampler.memory_need(RunSize{}) } -> std::same_as<MemoryNeed>;
+};
+template <class S, class V>
+concept HasKernelSample = requires(const S& sampler, std::span<const V> spaces,
+                                   RandomStreams& streams, const RunControl& control, AnySink& to) {
+  { sampler.sample(spaces, streams, control, to) } -> std::same_as<SamplerReport>;
+};
+template <class S>
+concept HasPlan = requires(const S& sampler) {
+  { sampler.plan() } -> std::same_as<ConePlan>;
+};
+template <class S>
+concept HasState =
+    std::copyable<typename S::State> && std::default_initializable<typename S::State>;
+template <class S>
+concept HasCentre = requires(const typename S::State& state) {
+  { state.empty() } -> std::same_as<bool>;
+  { state.centre() } -> std::convertible_to<CentreOfMass>;
+};
+template <class S>
+concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<const double> start,
+                                 RandomStreams& streams, const RunControl& control, AnySink& to,
+                                 typename S::State& at) {
+  { sampler.sample(cone, start, streams, control, to, at) } -> std::same_as<SamplerReport>;
+};
+
 }  // namespace detail
 
-/// Settings are a plain value, and the object that holds them can sample:
+/// What all samplers have in common. A sampler is a plain value of settings with
 ///
-///     SamplerReport sample(const V& space, RandomStreams& streams, const RunControl&, sink) const;
+///     static constexpr SamplerTraits traits{...};
+///     std::uint64_t draws;                   // how many are wanted
+///     void check_settings() const;           // throws std::invalid_argument
+///     S with_draws(std::uint64_t) const;     // the same sampler with that as its only budget
+///     MemoryNeed memory_need(const RunSize&) const;
 ///
-/// hands `draws` classifiers of `space` to the sink, draw n from stream `streams.next + n` alone,
-/// and advances `streams.next` by the draws handed over. A run that is stopped hands over the draws
-/// it has, without a gap, and says so. A run that has every draw sets `converged`; one that
-/// fails says why in `reason`; it throws only on
-/// bad settings. The member `draws` is how many draws are wanted: a machine sets it to add some. It
-/// is a whole number, or an optional one whose empty value leaves it to the sampler.
-/// Satisfied by `PermutedPerceptron`.
-template <class S, class V>
-concept Sampler = std::copyable<S> && VersionSpace<V> &&
-                  requires(const S& sampler, S& settings, const V& space, RandomStreams& streams,
-                           const RunControl& control, detail::AnySink& sink) {
-                    {
-                      sampler.sample(space, streams, control, sink)
-                    } -> std::same_as<SamplerReport>;
-                    { settings.draws } -> std::convertible_to<std::optional<std::uint64_t>>;
-                    settings.draws = std::uint64_t{1};
-                  };
+/// and a function `sample`, as `KernelSampler` or `ConeSampler` says. Its settings have been
+/// checked. It hands draws to the sink, draw n from stream `streams.next + n` alone, and advances
+/// `streams.next` by the draws handed over. A run that is stopped hands over the draws it has,
+/// without a gap, and says so. A run that has every draw sets `converged`; one that fails says why
+/// in `reason`, and does not throw.
+template <class S>
+concept SamplerSettings =
+    std::copyable<S> && detail::HasTraits<S> && detail::HasDraws<S> &&
+    detail::HasCheckSettings<S> && detail::HasWithDraws<S> && detail::HasMemoryNeed<S>;
 
-/// A sampler that can run several label vectors of one training set in step, sharing kernel values
-/// and random order: `sample_in_step(spaces, ...)`, draws handed over by number, then by problem.
-/// The result equals problem by problem.
+/// A sampler that sees kernel values:
+///
+///     SamplerReport sample(std::span<const V> spaces, RandomStreams& streams, const RunControl&,
+///                          sink) const;
+///
+/// runs several label vectors of one training set (one or more) in step; draws are handed over by
+/// number, then by problem. The result equals problem by problem. Satisfied by
+/// `PermutedPerceptron`.
 template <class S, class V>
-concept StepSampler =
-    Sampler<S, V> && requires(const S& sampler, std::span<const V> spaces, RandomStreams& streams,
-                              const RunControl& control, detail::AnySink& sink) {
-      { sampler.sample_in_step(spaces, streams, control, sink) } -> std::same_as<SamplerReport>;
-    };
+concept KernelSampler =
+    SamplerSettings<S> && VersionSpace<V> && S::traits.sees == SamplerSees::kernel_values &&
+    detail::HasKernelSample<S, V>;
+
+/// A sampler that sees one version space at a time, in coordinates. `State`, which can be copied,
+/// is where it stands between runs: `empty()` before the first, and `centre()` is the centre of
+/// mass by all draws since.
+///
+///     ConePlan plan() const;
+///     SamplerReport sample(const Cone& cone, std::span<const double> start, RandomStreams&
+///     streams,
+///                          const RunControl&, sink, State& state) const;
+///
+/// goes on from `state`; where that is empty, `start` is a point of norm 1 (`cone.stride()`
+/// coordinates) inside version space, or anywhere if the plan allows it. Satisfied by `Billiard`
+/// and `KernelGibbs`.
+template <class S>
+concept ConeSampler =
+    SamplerSettings<S> && S::traits.sees == SamplerSees::cone && detail::HasPlan<S> &&
+    detail::HasState<S> && detail::HasCentre<S> && detail::HasConeSample<S>;
+
+/// Either kind; V is the version space it is to run on.
+template <class S, class V>
+concept Sampler = KernelSampler<S, V> || ConeSampler<S>;
+
+namespace detail {
+
+/// Fails to compile with the name of what a sampler lacks.
+template <class S, class V>
+constexpr void require_sampler() {
+  static_assert(std::copyable<S>, "a sampler must be a copyable value");
+  static_assert(HasTraits<S>, "a sampler needs static constexpr bpm::SamplerTraits traits");
+  static_assert(HasDraws<S>, "a sampler needs std::uint64_t draws");
+  static_assert(HasCheckSettings<S>, "a sampler needs void check_settings() const");
+  static_assert(HasWithDraws<S>, "a sampler S needs S with_draws(std::uint64_t) const");
+  static_assert(HasMemoryNeed<S>,
+                "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
+  if constexpr (HasTraits<S>) {
+    if constexpr (S::traits.sees == SamplerSees::kernel_values) {
+      static_assert(HasKernelSample<S, V>,
+                    "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<"
+                    "const V>, bpm::RandomStreams&, const bpm::RunControl&, sink) const");
+    } else {
+      static_assert(HasPlan<S>, "a sampler that sees a cone needs bpm::ConePlan plan() const");
+      static_assert(HasState<S>,
+                    "a sampler that sees a cone needs a type State, copyable and made empty");
+      static_assert(HasCentre<S>,
+                    "the State of a sampler that sees a cone needs bool empty() const and "
+                    "bpm::CentreOfMass centre() const");
+      static_assert(HasConeSample<S>,
+                    "a sampler that sees a cone needs bpm::SamplerReport sample(const bpm::Cone&, "
+                    "std::span<const double> start, bpm::RandomStreams&, const bpm::RunControl&, "
+                    "sink, State&) const");
+    }
+  }
+}
+
+/// Whether draws may make training errors, so that data need not be separable.
+template <SamplerSettings S>
+[[nodiscard]] bool admits_training_errors(const S& sampler) {
+  if constexpr (S::traits.sees == SamplerSees::cone) {
+    return sampler.plan().may_be_outside;
+  } else {
+    return S::traits.admits_training_errors;
+  }
+}
+
+}  // namespace detail
 
 }  // namespace bpm

@@ -37,19 +37,12 @@ struct CheckpointedPerceptron : PermutedPerceptron {
   /// As `PermutedPerceptron::sample`.
   /// \throws CheckpointError if a draw cannot be written, or the folder holds draws of another run.
   template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink) const {
-    return sample_in_step(std::span(&space, 1), streams, control, sink);
-  }
-
-  /// As `PermutedPerceptron::sample_in_step`.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample_in_step(std::span<const Space> spaces, RandomStreams& streams,
-                               const RunControl& control, Sink&& sink) const {
+  SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
+                       const RunControl& control, Sink&& sink) const {
     check_run(spaces);
     detail::check(!checkpoint.empty(), "CheckpointedPerceptron", "checkpoint",
                   "is empty, expected the name of a folder");
-    detail::BlockScratch<typename Space::Scalar> scratch;
+    BlockScratch<typename Space::Scalar> scratch;
     const DrawStore store(checkpoint, run_digest(*this, spaces, streams, scratch),
                           spaces[0].size());
     const std::uint64_t begin = streams.next;
@@ -60,6 +53,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
                                   control, &store, begin + ahead);
 
     SamplerReport report;
+    PerceptronReport& counts = report.perceptron.emplace();
     std::map<DrawPiece, StoredPiece> waiting;
     std::optional<detail::PieceResult> failed;  // The first of those that failed.
     std::uint64_t next = begin;
@@ -73,7 +67,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
           failed = std::move(result);
         }
       }
-      while (deliver(next, spaces.size(), waiting, report, sink)) runs.allow_below(++next + ahead);
+      while (deliver(next, spaces.size(), waiting, counts, sink)) runs.allow_below(++next + ahead);
       if (last) break;
       if (const auto now = std::chrono::steady_clock::now();
           !report.stopped && now - told >= std::chrono::milliseconds(50)) {
@@ -83,8 +77,8 @@ struct CheckpointedPerceptron : PermutedPerceptron {
                             .fraction = runs.pieces_done() / static_cast<double>(draws),
                             .draws = next - begin,
                             .draws_total = draws,
-                            .passes = report.passes,
-                            .mistakes = report.mistakes});
+                            .passes = counts.passes,
+                            .mistakes = counts.mistakes});
         if (report.stopped) runs.stop();
       }
       runs.wait(std::chrono::milliseconds(20));
@@ -99,20 +93,28 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     if (!report.converged) {
       report.reason = failed ? failed->reason : "stopped";
       report.stopped = !failed;
-      if (failed) report.training_errors += failed->made.training_errors;
+      if (failed) counts.training_errors += failed->made.training_errors;
     }
     return report;
   }
 
-  /// As `PermutedPerceptron::bytes_needed`, and the finished draws that wait for their turn or are
+  /// The same with this many draws.
+  [[nodiscard]] CheckpointedPerceptron with_draws(std::uint64_t count) const {
+    CheckpointedPerceptron other = *this;
+    other.draws = count;
+    return other;
+  }
+
+  /// As `PermutedPerceptron::memory_need`, and the finished draws that wait for their turn or are
   /// on their way to a file.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned threads, std::size_t scalar_bytes,
-                                         unsigned at_once = 0) const {
-    const std::size_t finished = problems * static_cast<std::size_t>(points) * sizeof(double);
-    const unsigned workers = at_once == 0 ? threads : std::min(threads, at_once);
-    return PermutedPerceptron::bytes_needed(points, problems, threads, scalar_bytes, at_once) +
-           (threads + 2U + 2U * workers) * finished;
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    const std::size_t finished =
+        run.problems * static_cast<std::size_t>(run.points) * sizeof(double);
+    const unsigned workers =
+        run.draws_at_once == 0 ? run.threads : std::min(run.threads, run.draws_at_once);
+    MemoryNeed need = PermutedPerceptron::memory_need(run);
+    need.bytes += (run.threads + 2U + 2U * workers) * finished;
+    return need;
   }
 
  private:
@@ -130,7 +132,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
   /// Hands over draw `number` if all its pieces are there.
   template <class Sink>
   static bool deliver(std::uint64_t number, std::size_t problems,
-                      std::map<DrawPiece, StoredPiece>& waiting, SamplerReport& report,
+                      std::map<DrawPiece, StoredPiece>& waiting, PerceptronReport& counts,
                       Sink& sink) {
     const auto first = waiting.lower_bound({number, 0, 0});
     auto last = first;
@@ -150,9 +152,9 @@ struct CheckpointedPerceptron : PermutedPerceptron {
                   .coefficients = made.solutions[c].coefficients,
                   .outputs = made.solutions[c].outputs});
       }
-      report.mistakes += made.mistakes;
-      report.passes += made.passes;
-      report.training_errors += made.training_errors;
+      counts.mistakes += made.mistakes;
+      counts.passes += made.passes;
+      counts.training_errors += made.training_errors;
     }
     waiting.erase(first, last);
     return true;

@@ -200,10 +200,10 @@ class PieceRuns {
                                        {draw.outputs.begin(), draw.outputs.end()}});
     };
     const SamplerReport report =
-        settings_.sample_in_step(spaces_.subspan(piece.first, piece.count), streams, control, sink);
-    result.made.mistakes = report.mistakes;
-    result.made.passes = report.passes;
-    result.made.training_errors = report.training_errors;
+        settings_.sample(spaces_.subspan(piece.first, piece.count), streams, control, sink);
+    result.made.mistakes = report.perceptron->mistakes;
+    result.made.passes = report.perceptron->passes;
+    result.made.training_errors = report.perceptron->training_errors;
     {
       const std::scoped_lock lock(mutex_);
       evaluations_ += report.kernel_evaluations;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "rank_problems.hpp"
@@ -166,14 +167,13 @@ TEST_CASE("ranks that disagree are told so, all of them, at the start") {
 TEST_CASE("bad settings on one rank are an error of all") {
   const Problem problem = make_problem();
   bpm::DistributedPerceptron sampler{{.draws = 2}};
-  const bpm::detail::OnDemandGram<bpm::Gaussian, Inputs> gram(kernel, problem.inputs);
+  const bpm::OnDemandGram<bpm::Gaussian, Inputs> gram(kernel, problem.inputs);
   std::vector<signed char> signs(240, 1);
-  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>> space(gram,
-                                                                                        signs);
+  const bpm::KernelVersionSpace<bpm::OnDemandGram<bpm::Gaussian, Inputs>> space(gram, signs);
   if (rank() == 3) sampler.margin = -1;
   const auto call = [&](auto&& sink) {
     bpm::RandomStreams streams;
-    return sampler.sample(space, streams, bpm::RunControl{}, sink);
+    return bpm::sample_version_space(sampler, space, streams, bpm::RunControl{}, sink);
   };
   const std::string message = message_of([&] { call([](const bpm::Draw&) {}); });
   CHECK_THAT(message, ContainsSubstring("margin is -1"));
@@ -193,8 +193,9 @@ TEST_CASE("bad settings on one rank are an error of all") {
   CHECK(parts[2] == bpm::DrawPart::outputs);
   double expected = 0;
   bpm::RandomStreams streams;
-  static_cast<void>(bpm::PermutedPerceptron{.draws = 2}.sample(
-      space, streams, bpm::RunControl{}, [&](const bpm::Draw& d) { expected += d.outputs[5]; }));
+  static_cast<void>(bpm::sample_version_space(
+      bpm::PermutedPerceptron{.draws = 2}, space, streams, bpm::RunControl{},
+      [&](const bpm::Draw& d) { expected += d.outputs[5]; }));
   CHECK(sum == expected);
 }
 
@@ -218,5 +219,6 @@ TEST_CASE("an error in one rank's draw is thrown on all ranks") {
 TEST_CASE("memory that a run says it takes covers the sums and messages") {
   const bpm::DistributedPerceptron sampler{{.draws = 4}};
   const auto plain = static_cast<const bpm::PermutedPerceptron&>(sampler);
-  CHECK(sampler.bytes_needed(1000, 10, 2, 4) == plain.bytes_needed(1000, 10, 2, 4) + 14 * 8 * 1000);
+  CHECK(sampler.memory_need({1000, 10, 2, 4}).bytes ==
+        plain.memory_need({1000, 10, 2, 4}).bytes + 14 * 8 * 1000);
 }

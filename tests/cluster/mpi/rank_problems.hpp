@@ -88,9 +88,9 @@ std::uint64_t bits_of(const Fitted& fitted) {
     hash.add(fitted.training_margin(c));
   }
   hash.add(fitted.report().draws);
-  hash.add(fitted.report().mistakes);
-  hash.add(fitted.report().passes);
-  hash.add(fitted.report().training_errors);
+  hash.add(fitted.report().perceptron->mistakes);
+  hash.add(fitted.report().perceptron->passes);
+  hash.add(fitted.report().perceptron->training_errors);
   return hash.value();
 }
 

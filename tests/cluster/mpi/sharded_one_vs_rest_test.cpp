@@ -58,9 +58,9 @@ void check_same(const Kernel& k, const I& inputs, const std::vector<int>& labels
   CHECK(fitted.coefficients() == alone.coefficients());
   CHECK(fitted.decision_values(inputs) == alone.decision_values(inputs));
   CHECK(fitted.predict(inputs) == alone.predict(inputs));
-  CHECK(fitted.report().mistakes == alone.report().mistakes);
-  CHECK(fitted.report().passes == alone.report().passes);
-  CHECK(fitted.report().training_errors == 0);
+  CHECK(fitted.report().perceptron->mistakes == alone.report().perceptron->mistakes);
+  CHECK(fitted.report().perceptron->passes == alone.report().perceptron->passes);
+  CHECK(fitted.report().perceptron->training_errors == 0);
   CHECK(fitted.report().converged);
   CHECK(same_on_all(fitted.report().kernel_evaluations));
 }

@@ -10,6 +10,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "law.hpp"
 #include "naive_ep.hpp"
@@ -121,26 +122,26 @@ TEST_CASE("EP: what a run leaves in a report, where it fails") {
   const Gram empty_point(kernel);
   bpm::RandomStreams streams{1, 0};
   const auto sink = [](const bpm::Draw&) { FAIL("no draw"); };
-  const auto report =
-      ExpectationPropagation{}.sample(Space(empty_point, all_positive(3)), streams, {}, sink);
+  const auto report = bpm::sample_version_space(
+      ExpectationPropagation{}, Space(empty_point, all_positive(3)), streams, {}, sink);
   CHECK_FALSE(report.converged);
-  CHECK_FALSE(report.undecided);
+  CHECK(report.advice != bpm::Advice::undecided);
   CHECK_THAT(report.reason, ContainsSubstring("point 1 has k(x, x) + lambda = 0"));
   const Kernel twins = duplicates(1.0);
   const Gram gram(twins);
-  const auto other =
-      ExpectationPropagation{}.sample(Space(gram, Labels{1, -1, 1}), streams, {}, sink);
+  const auto other = bpm::sample_version_space(ExpectationPropagation{},
+                                               Space(gram, Labels{1, -1, 1}), streams, {}, sink);
   CHECK_FALSE(other.converged);
-  CHECK(other.undecided);
-  CHECK(other.sweeps > 0);
+  CHECK(other.advice == bpm::Advice::undecided);
+  CHECK(other.chains->steps > 0);
   CHECK(streams.next == 0);
   // All is well: one draw of norm 1, by number, and a state that takes no second run.
   ExpectationPropagation::State state;
   streams.next = 7;
   const Space space(gram, Labels{1, 1, 1});
   int draws = 0;
-  const auto good = ExpectationPropagation{}.sample(
-      space, streams, {},
+  const auto good = bpm::sample_version_space(
+      ExpectationPropagation{}, space, streams, {},
       [&](const bpm::Draw& draw) {
         ++draws;
         CHECK(draw.number == 7);
@@ -155,9 +156,10 @@ TEST_CASE("EP: what a run leaves in a report, where it fails") {
   CHECK(good.converged);
   CHECK(good.draws == 1);
   CHECK(streams.next == 8);
-  CHECK_THROWS_WITH(ExpectationPropagation{}.sample(space, streams, {}, sink, state),
-                    Equals("ExpectationPropagation: state holds a posterior already: its one draw "
-                           "is made, and there are no more to add"));
+  CHECK_THROWS_WITH(
+      bpm::sample_version_space(ExpectationPropagation{}, space, streams, {}, sink, state),
+      Equals("ExpectationPropagation: state holds a posterior already: its one draw "
+             "is made, and there are no more to add"));
 }
 
 TEST_CASE("EP: lengths of features do not matter to the step") {

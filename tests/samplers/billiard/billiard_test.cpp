@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs of `Billiard`: budgets, stopping, going on, threads, reports.
 #include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -44,30 +45,30 @@ TEST_CASE("billiard: draws are classifiers of norm 1 inside, numbered, the repor
     CHECK(report.converged);
     CHECK_FALSE(report.stopped);
     CHECK(report.reason.empty());
-    CHECK(report.repairs == 0);
-    CHECK(report.steps == 0);
-    CHECK(report.chain.chains == 2);
-    CHECK(report.chain.rank == 4);
-    CHECK(report.chain.residual >= 0);
-    CHECK(report.chain.residual <= 1e-10);
-    CHECK(report.chain.start_margin > 0);
-    CHECK(report.chain.path_length > 0);
-    CHECK(report.bounces > 1000);
-    CHECK(report.bounces < 2600);
-    CHECK(report.chain.standard_error > 0);
+    CHECK(report.chains->repairs == 0);
+    CHECK_FALSE(report.perceptron);
+    CHECK(report.chains->chains == 2);
+    CHECK(report.chains->rank == 4);
+    CHECK(report.chains->residual >= 0);
+    CHECK(report.chains->residual <= 1e-10);
+    CHECK(report.chains->start_margin > 0);
+    CHECK(report.chains->path_length > 0);
+    CHECK(report.chains->steps > 1000);
+    CHECK(report.chains->steps < 2600);
+    CHECK(report.chains->standard_error > 0);
     if (flight == bpm::Flight::geodesic) {
-      CHECK(report.chain.standard_error < 1);
-      CHECK(report.chain.burn_in >= 2 * 8192);
-      CHECK((report.chain.refresh_length == 2 || report.chain.refresh_length == 8 ||
-             report.chain.refresh_length == 32 || report.chain.refresh_length == 128));
-      CHECK(report.chain.effective_draws > 10);
-      CHECK(report.chain.chain_angle > 0);
-      CHECK(report.chain.chain_angle < 0.5);
-      CHECK(report.chain.mean_norm > 0.5);
-      CHECK(report.chain.mean_norm < 1);
+      CHECK(report.chains->standard_error < 1);
+      CHECK(report.chains->burn_in >= 2 * 8192);
+      CHECK((report.chains->refresh_length == 2 || report.chains->refresh_length == 8 ||
+             report.chains->refresh_length == 32 || report.chains->refresh_length == 128));
+      CHECK(report.chains->effective_draws > 10);
+      CHECK(report.chains->chain_angle > 0);
+      CHECK(report.chains->chain_angle < 0.5);
+      CHECK(report.chains->mean_norm > 0.5);
+      CHECK(report.chains->mean_norm < 1);
     } else {
-      CHECK(report.chain.burn_in == 2 * 1024);
-      CHECK(report.chain.refresh_length == 0);
+      CHECK(report.chains->burn_in == 2 * 1024);
+      CHECK(report.chains->refresh_length == 0);
     }
   }
 }
@@ -90,23 +91,24 @@ TEST_CASE("billiard: the centre is inside, norm and outputs are its own") {
     squared += output * centre.coefficients[static_cast<std::size_t>(i)];
   }
   CHECK(std::abs(std::sqrt(squared) - centre.norm) <= 1e-12);
-  CHECK(std::abs(continued.report.chain.mean_norm - centre.norm) <= 1e-12);
+  CHECK(std::abs(continued.report.chains->mean_norm - centre.norm) <= 1e-12);
 }
 
 TEST_CASE("billiard: budgets by bounces, tolerance, seconds and accuracy; the first counts") {
-  const Outcome by_bounces = run({.bounces_per_draw = 20, .bounces = 30'000}, easy_problem());
+  const Outcome by_bounces =
+      run({.draws = 0, .bounces_per_draw = 20, .bounces = 30'000}, easy_problem());
   CHECK(by_bounces.report.converged);
-  CHECK(by_bounces.report.bounces >= 30'000);
-  CHECK(by_bounces.report.bounces < 30'000 + 2 * 64 * 20 * 2);
+  CHECK(by_bounces.report.chains->steps >= 30'000);
+  CHECK(by_bounces.report.chains->steps < 30'000 + 2 * 64 * 20 * 2);
   CHECK(by_bounces.draws.size() > 1000);
   CHECK(by_bounces.next == by_bounces.draws.size());
 
   const Outcome by_tolerance =
-      run({.bounces_per_draw = 20, .tolerance = 1 / 30'000.0}, easy_problem());
+      run({.draws = 0, .bounces_per_draw = 20, .tolerance = 1 / 30'000.0}, easy_problem());
   CHECK(by_tolerance.draws == by_bounces.draws);
 
-  const Outcome both =
-      run({.bounces_per_draw = 20, .bounces = 30'000, .tolerance = 1e-9}, easy_problem());
+  const Outcome both = run(
+      {.draws = 0, .bounces_per_draw = 20, .bounces = 30'000, .tolerance = 1e-9}, easy_problem());
   CHECK(both.draws == by_bounces.draws);
 
   const Outcome by_draws =
@@ -114,13 +116,15 @@ TEST_CASE("billiard: budgets by bounces, tolerance, seconds and accuracy; the fi
   CHECK(by_draws.draws.size() == 7);
   CHECK(by_draws.report.converged);
 
-  const Outcome by_seconds = run({.bounces_per_draw = 20, .seconds = 0.02}, easy_problem());
+  const Outcome by_seconds =
+      run({.draws = 0, .bounces_per_draw = 20, .seconds = 0.02}, easy_problem());
   CHECK(by_seconds.report.converged);
   CHECK_FALSE(by_seconds.draws.empty());
 
-  const Outcome by_accuracy = run({.bounces_per_draw = 100, .accuracy = 0.004}, easy_problem());
+  const Outcome by_accuracy =
+      run({.draws = 0, .bounces_per_draw = 100, .accuracy = 0.004}, easy_problem());
   CHECK(by_accuracy.report.converged);
-  CHECK(by_accuracy.report.chain.standard_error <= 0.004);
+  CHECK(by_accuracy.report.chains->standard_error <= 0.004);
   CHECK(by_accuracy.draws.size() >= 4);
 }
 
@@ -139,18 +143,18 @@ TEST_CASE("billiard: two draws and four more are six, to the bit; so is the cent
       Continued parts;
       sampler.draws = 2;
       parts.go_on(sampler, easy_problem().space);
-      const std::uint64_t bounces = parts.report.bounces;
+      const std::uint64_t bounces = parts.report.chains->steps;
       sampler.draws = 4;
       parts.go_on(sampler, easy_problem().space);
       CHECK(whole.draws == parts.draws);
       CHECK(whole.streams == parts.streams);
       CHECK(whole.state.centre().coefficients == parts.state.centre().coefficients);
       CHECK(whole.state.centre().norm == parts.state.centre().norm);
-      CHECK(whole.report.chain.standard_error == parts.report.chain.standard_error);
-      CHECK(whole.report.chain.path_length == parts.report.chain.path_length);
-      CHECK(whole.report.chain.start_margin == parts.report.chain.start_margin);
+      CHECK(whole.report.chains->standard_error == parts.report.chains->standard_error);
+      CHECK(whole.report.chains->path_length == parts.report.chains->path_length);
+      CHECK(whole.report.chains->start_margin == parts.report.chains->start_margin);
       CHECK(parts.report.draws == 4);  // Counts are of the run, the chains' report of all.
-      CHECK(whole.report.bounces == bounces + parts.report.bounces);
+      CHECK(whole.report.chains->steps == bounces + parts.report.chains->steps);
     }
   }
 }
@@ -162,8 +166,8 @@ TEST_CASE("billiard: the same draws on one, two and three threads") {
     for (const unsigned threads : {2U, 3U}) {
       const Outcome more = run(sampler, easy_problem(), sampler_tests::on_threads(threads));
       CHECK(one.draws == more.draws);
-      CHECK(one.report.chain.standard_error == more.report.chain.standard_error);
-      CHECK(one.report.bounces == more.report.bounces);
+      CHECK(one.report.chains->standard_error == more.report.chains->standard_error);
+      CHECK(one.report.chains->steps == more.report.chains->steps);
     }
   }
 }
@@ -180,14 +184,14 @@ TEST_CASE("billiard: seeds and streams make different runs, the same ones the sa
 TEST_CASE("billiard: runs one after another share no path") {
   // One draw of two chains each: no chain of the second run is one of the first.
   const Billiard sampler{.draws = 1, .bounces_per_draw = 30, .chains = 2};
-  bpm::Cone cone = bpm::Cone(easy_problem().space);
+  bpm::Cone cone = bpm::make_cone(easy_problem().space);
   cone.form_products();
   bpm::RandomStreams streams;
   std::vector<Numbers> first_draws;
   for (int number = 0; number < 2; ++number) {
     Billiard::State state;
-    (void)sampler.sample(
-        easy_problem().space, streams, {}, [](const bpm::Draw&) {}, state);
+    (void)bpm::sample_version_space(
+        sampler, easy_problem().space, streams, {}, [](const bpm::Draw&) {}, state);
     for (bpm::BilliardChain& chain : state.chains) {
       while (!(chain.weight() > 0)) (void)chain.advance(cone, 1000);
       first_draws.push_back({chain.position().begin(), chain.position().end()});

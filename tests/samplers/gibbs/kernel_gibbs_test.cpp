@@ -14,6 +14,7 @@
 
 #include "bpm/core/random/streams.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
@@ -65,9 +66,9 @@ Run sampled(const KernelGibbs& sampler, const Space& space, KernelGibbs::State s
             bpm::RandomStreams streams = {}, const bpm::RunControl& control = {}) {
   Run run;
   run.state = std::move(state);
-  run.report = sampler.sample(
-      space, streams, control, [&](const bpm::Draw& draw) { run.draws.emplace_back(draw); },
-      run.state);
+  run.report = bpm::sample_version_space(
+      sampler, space, streams, control,
+      [&](const bpm::Draw& draw) { run.draws.emplace_back(draw); }, run.state);
   return run;
 }
 
@@ -88,14 +89,14 @@ TEST_CASE("KernelGibbs: draws have norm 1 and stand in version space") {
   REQUIRE(run.report.converged);
   REQUIRE(run.draws.size() == 25);
   CHECK(run.report.draws == 25);
-  CHECK(run.report.steps >= 2500);
-  CHECK(run.report.bounces == 0);
-  CHECK(run.report.chain.rank == 5);
-  CHECK(run.report.chain.chains == 2);
-  CHECK(run.report.chain.burn_in > 0);
-  CHECK(run.report.chain.mean_errors == 0);
-  CHECK(run.report.chain.start_margin > 0);
-  bpm::detail::BlockScratch<double> scratch;
+  CHECK(run.report.chains->steps >= 2500);
+  CHECK_FALSE(run.report.perceptron);
+  CHECK(run.report.chains->rank == 5);
+  CHECK(run.report.chains->chains == 2);
+  CHECK(run.report.chains->burn_in > 0);
+  CHECK(run.report.chains->mean_errors == 0);
+  CHECK(run.report.chains->start_margin > 0);
+  bpm::BlockScratch<double> scratch;
   for (const KeptDraw& draw : run.draws) {
     CHECK(errors_of(draw, *problem.space) == 0);
     const Eigen::VectorXd outputs = problem.space->outputs(draw.alpha(), scratch);
@@ -119,7 +120,7 @@ TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says
   const Run run =
       sampled({.draws = 1000, .noise = c.noise, .directions = c.directions}, *problem.space);
   REQUIRE(run.report.converged);
-  const bpm::Cone cone = bpm::Cone(*problem.space);
+  const bpm::Cone cone = bpm::make_cone(*problem.space);
   const Moments truth = weighted_moments(cone, c.noise, 200'000);
   const std::vector<double> found = cone.coordinates(run.state.centre().coefficients);
   double square = 0;
@@ -130,13 +131,13 @@ TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says
     norm += found[k] * found[k];
     error += truth.error[k] * truth.error[k];
   }
-  const double own = run.report.chain.standard_error * std::sqrt(norm);
+  const double own = run.report.chains->standard_error * std::sqrt(norm);
   CHECK(std::sqrt(square) < 4 * std::hypot(own, std::sqrt(error)));
   CHECK(own < 0.02);
   CHECK(std::abs(std::sqrt(norm) - run.state.centre().norm) < 1e-9);
-  CHECK(std::abs(run.report.chain.mean_norm - run.state.centre().norm) < 1e-9);
+  CHECK(std::abs(run.report.chains->mean_norm - run.state.centre().norm) < 1e-9);
   const double errors = truth.mean.back();
-  CHECK(std::abs(run.report.chain.mean_errors - errors) < 0.05 + 0.05 * errors);
+  CHECK(std::abs(run.report.chains->mean_errors - errors) < 0.05 + 0.05 * errors);
 }
 
 TEST_CASE("KernelGibbs: threads and pieces change no bit") {
@@ -170,7 +171,7 @@ TEST_CASE("KernelGibbs: noise admits training errors where nothing separates the
   double errors = 0;
   for (const KeptDraw& draw : soft.draws) errors += errors_of(draw, *problem.space) / 100.0;
   CHECK(errors > 2);
-  CHECK(std::abs(soft.report.chain.mean_errors - errors) < 1);
+  CHECK(std::abs(soft.report.chains->mean_errors - errors) < 1);
 }
 
 TEST_CASE("KernelGibbs: a caller's start") {
@@ -198,12 +199,12 @@ TEST_CASE("KernelGibbs: a caller's start") {
 
 TEST_CASE("KernelGibbs: other budgets end a run") {
   const Problem problem(10, 3, 0);
-  const Run steps = sampled({.steps = 5000}, *problem.space);
+  const Run steps = sampled({.draws = 0, .steps = 5000}, *problem.space);
   CHECK(steps.report.converged);
-  CHECK(steps.report.steps >= 5000);
-  const Run accurate = sampled({.accuracy = 0.02}, *problem.space);
+  CHECK(steps.report.chains->steps >= 5000);
+  const Run accurate = sampled({.draws = 0, .accuracy = 0.02}, *problem.space);
   CHECK(accurate.report.converged);
-  CHECK(accurate.report.chain.standard_error <= 0.02);
+  CHECK(accurate.report.chains->standard_error <= 0.02);
   const bpm::RunControl impatient{[](const bpm::Progress&) { return false; }, {}, 1};
   const Run stopped = sampled({.draws = 50}, *problem.space, {}, {}, impatient);
   CHECK(stopped.report.stopped);
@@ -222,8 +223,7 @@ TEST_CASE("KernelGibbs: settings out of range are named") {
   check({.noise = -1e-9}, "noise is -1e-09");
   check({.noise = nan}, "noise is nan");
   check({.directions = static_cast<GibbsDirection>(5)}, "directions is 5");
-  check({.draws = 0},
-        "draws is 0, must be 1 or more, or empty to leave it to steps, seconds or accuracy");
+  check({.draws = 0}, "draws is 0 and there is no other budget: set draws, steps, seconds");
   check({.steps_per_draw = 0}, "steps_per_draw is 0, must be 1 or more");
   check({.seconds = infinite}, "seconds is inf");
   check({.accuracy = -1}, "accuracy is -1");
@@ -237,6 +237,6 @@ TEST_CASE("KernelGibbs: settings out of range are named") {
 TEST_CASE("KernelGibbs: the memory forecast grows with what is kept") {
   const KernelGibbs isotropic;
   const KernelGibbs input{.directions = GibbsDirection::input};
-  CHECK(isotropic.bytes_needed(1000, 1, 1, 8) > 2U * 1000 * 1000 * 8);
-  CHECK(input.bytes_needed(1000, 1, 1, 8) > isotropic.bytes_needed(1000, 1, 1, 8));
+  CHECK(isotropic.memory_need({1000, 1, 1, 8}).bytes > 2U * 1000 * 1000 * 8);
+  CHECK(input.memory_need({1000, 1, 1, 8}).bytes > isotropic.memory_need({1000, 1, 1, 8}).bytes);
 }

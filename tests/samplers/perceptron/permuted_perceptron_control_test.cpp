@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "problems.hpp"
 
@@ -65,9 +66,9 @@ TEST_CASE("problems in step must be there and of one size") {
   const Fixture f;
   bpm::RandomStreams streams;
   const auto sink = [](const bpm::Draw&) {};
-  CHECK_THROWS_WITH(PermutedPerceptron{}.sample_in_step(std::span<const RowSpace>(), streams,
-                                                        bpm::RunControl{}, sink),
-                    Equals("PermutedPerceptron: spaces is empty, expected a problem"));
+  CHECK_THROWS_WITH(
+      PermutedPerceptron{}.sample(std::span<const RowSpace>(), streams, bpm::RunControl{}, sink),
+      Equals("PermutedPerceptron: spaces is empty, expected a problem"));
   const Inputs fewer = random_inputs(20, 5, 1);
   const NarrowValues values(narrow_gaussian, fewer);
   const Matrix small(values);
@@ -94,12 +95,13 @@ TEST_CASE("a stop request leaves the draws that a shorter run makes") {
     if (draws.size() == 3) source.request_stop();
   };
   const PermutedPerceptron sampler{.draws = 40};
-  const bpm::SamplerReport report = windowed ? sampler.sample(f.windows, streams, control, sink)
-                                             : sampler.sample(f.rows, streams, control, sink);
+  const bpm::SamplerReport report =
+      windowed ? bpm::sample_version_space(sampler, f.windows, streams, control, sink)
+               : bpm::sample_version_space(sampler, f.rows, streams, control, sink);
   REQUIRE(report.stopped);
   CHECK(report.reason == "stopped");
   CHECK_FALSE(report.converged);
-  CHECK(report.training_errors == 0);
+  CHECK(report.perceptron->training_errors == 0);
   REQUIRE(draws.size() >= 3);
   if (threads == 1) CHECK(draws.size() == 3);
   CHECK(draws.size() < 40);
@@ -108,11 +110,12 @@ TEST_CASE("a stop request leaves the draws that a shorter run makes") {
   // The run with that count is the same run, in its report too.
   const Outcome shorter = run(PermutedPerceptron{.draws = draws.size()}, f.rows);
   CHECK(shorter.draws == draws);
-  CHECK(shorter.report.mistakes == report.mistakes);
-  CHECK(shorter.report.passes == report.passes);
+  CHECK(shorter.report.perceptron->mistakes == report.perceptron->mistakes);
+  CHECK(shorter.report.perceptron->passes == report.perceptron->passes);
   // And it can be continued.
-  (void)PermutedPerceptron{.draws = 40 - draws.size()}.sample(
-      f.rows, streams, bpm::RunControl{}, [&](const bpm::Draw& draw) { draws.emplace_back(draw); });
+  (void)bpm::sample_version_space(PermutedPerceptron{.draws = 40 - draws.size()}, f.rows, streams,
+                                  bpm::RunControl{},
+                                  [&](const bpm::Draw& draw) { draws.emplace_back(draw); });
   CHECK(draws == all.draws);
 }
 
@@ -144,11 +147,12 @@ TEST_CASE("an observer stops a run and is told how far it came") {
   std::vector<KeptDraw> draws;
   bpm::RandomStreams streams;
   // Reports come every 50 ms at most; a slow sink lets one pass between draws.
-  const bpm::SamplerReport report = PermutedPerceptron{.draws = 30}.sample(
-      f.rows, streams, {observer, {}, threads}, [&](const bpm::Draw& draw) {
-        draws.emplace_back(draw);
-        std::this_thread::sleep_for(std::chrono::milliseconds(60));
-      });
+  const bpm::SamplerReport report =
+      bpm::sample_version_space(PermutedPerceptron{.draws = 30}, f.rows, streams,
+                                {observer, {}, threads}, [&](const bpm::Draw& draw) {
+                                  draws.emplace_back(draw);
+                                  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+                                });
   CHECK(alone);
   CHECK(report.stopped);
   CHECK(report.draws == draws.size());
@@ -177,9 +181,9 @@ TEST_CASE("an exception from the sink comes out, on any number of threads") {
     const auto sink = [&](const bpm::Draw&) {
       if (++received == 3) throw std::runtime_error("the sink is full");
     };
-    CHECK_THROWS_WITH(
-        PermutedPerceptron{.draws = 20}.sample(f.rows, streams, on_threads(threads), sink),
-        Equals("the sink is full"));
+    CHECK_THROWS_WITH(bpm::sample_version_space(PermutedPerceptron{.draws = 20}, f.rows, streams,
+                                                on_threads(threads), sink),
+                      Equals("the sink is full"));
     CHECK(received == 3);
   }
 }
@@ -204,7 +208,7 @@ TEST_CASE("an exception from a kernel comes out, on any number of threads") {
     if (broken && ++calls > 5000) throw std::runtime_error("the kernel broke");
     return a == b ? 1.0 : 0.0;
   };
-  const bpm::detail::OnDemandGram values(kernel, inputs);
+  const bpm::OnDemandGram values(kernel, inputs);
   const bpm::KernelVersionSpace space(values, random_labels(400, 2));
   broken = true;
   for (const unsigned threads : {1U, 2U, 7U}) {

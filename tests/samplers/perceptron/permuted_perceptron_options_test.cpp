@@ -20,7 +20,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using LinearValues = bpm::detail::OnDemandGram<bpm::Linear, Inputs>;
+using LinearValues = bpm::OnDemandGram<bpm::Linear, Inputs>;
 using RowSpace = bpm::KernelVersionSpace<Matrix>;
 
 /// Reports of draws 0 .. draws - 1, each by a run of its own.
@@ -54,7 +54,7 @@ TEST_CASE("mistakes stay within Novikoff's bound on data of known margin") {
   const PermutedPerceptron sampler{.max_passes = 100000, .margin = margin, .order = order};
   for (const bpm::SamplerReport& report : one_by_one(sampler, space, 10)) {
     REQUIRE(report.converged);
-    CHECK(static_cast<double>(report.mistakes) <= bound);
+    CHECK(static_cast<double>(report.perceptron->mistakes) <= bound);
   }
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("greedy order: the textbook's classifier, consistent, another one by a
   const Outcome outcome = run(sampler, space);
   REQUIRE(outcome.report.converged);
   CHECK(outcome.report.kernel_evaluations == 0);
-  bpm::detail::BlockScratch<float> scratch;
+  bpm::BlockScratch<float> scratch;
   std::set<std::vector<double>> distinct;
   std::uint64_t mistakes = 0;
   for (const KeptDraw& draw : outcome.draws) {
@@ -111,7 +111,7 @@ TEST_CASE("greedy order: the textbook's classifier, consistent, another one by a
     distinct.insert(draw.outputs);
     mistakes += textbook.mistakes;
   }
-  CHECK(outcome.report.mistakes == mistakes);
+  CHECK(outcome.report.perceptron->mistakes == mistakes);
   if (m >= 40) CHECK(distinct.size() > 1);
   CHECK(run(sampler, space, on_threads(3)).draws == outcome.draws);
   const bpm::KernelVersionSpace<NarrowValues> without_rows(on_demand, labels, lambda);
@@ -127,8 +127,9 @@ TEST_CASE("a draw beyond max_passes ends the run; the draws before it stand") {
   const bpm::KernelVersionSpace<NarrowValues> windows(on_demand, labels);
   const auto alone = one_by_one({}, space, 30);
   const std::uint64_t cap = alone[0].passes;
-  const auto first = std::find_if(alone.begin(), alone.end(),
-                                  [&](const auto& report) { return report.passes > cap; });
+  const auto first = std::find_if(alone.begin(), alone.end(), [&](const auto& report) {
+    return report.perceptron->passes > cap;
+  });
   REQUIRE(first != alone.end());
   const auto good = static_cast<std::uint64_t>(first - alone.begin());
   const Outcome expected = run(PermutedPerceptron{.draws = good}, space);
@@ -142,9 +143,9 @@ TEST_CASE("a draw beyond max_passes ends the run; the draws before it stand") {
     CHECK(outcome.report.draws == good);
     CHECK(outcome.next == good);
     CHECK(outcome.draws == expected.draws);
-    CHECK(outcome.report.mistakes == expected.report.mistakes);
-    CHECK(outcome.report.passes == expected.report.passes);
-    CHECK(outcome.report.training_errors > 0);
+    CHECK(outcome.report.perceptron->mistakes == expected.report.perceptron->mistakes);
+    CHECK(outcome.report.perceptron->passes == expected.report.perceptron->passes);
+    CHECK(outcome.report.perceptron->training_errors > 0);
     const std::string pass = "mistakes in pass " + std::to_string(cap);
     CHECK_THAT(outcome.report.reason,
                ContainsSubstring("draw " + std::to_string(good) + " still made ") &&
@@ -163,8 +164,9 @@ TEST_CASE("a draw beyond max_mistakes ends the run; the draws before it stand") 
   const auto alone = one_by_one(free, space, 30);
   // Mistakes are counted at the end of a pass: a draw that ends within the limit is never stopped.
   const std::uint64_t cap = alone[0].mistakes;
-  const auto first = std::find_if(alone.begin(), alone.end(),
-                                  [&](const auto& report) { return report.mistakes > cap; });
+  const auto first = std::find_if(alone.begin(), alone.end(), [&](const auto& report) {
+    return report.perceptron->mistakes > cap;
+  });
   REQUIRE(first != alone.end());
   const auto good = static_cast<std::uint64_t>(first - alone.begin());
   PermutedPerceptron sampler = free;
@@ -177,7 +179,7 @@ TEST_CASE("a draw beyond max_mistakes ends the run; the draws before it stand") 
     CHECK_FALSE(outcome.report.converged);
     CHECK(outcome.report.draws == good);
     CHECK(outcome.draws == expected.draws);
-    CHECK(outcome.report.training_errors > 0);
+    CHECK(outcome.report.perceptron->training_errors > 0);
     CHECK_THAT(outcome.report.reason, ContainsSubstring("above max_mistakes"));
   }
 }
@@ -213,13 +215,12 @@ TEST_CASE("max_passes 0 is a limit of its own, so that a hopeless problem ends")
   // 5e7 visits: a million passes over 50 points.
   const std::vector<int> inputs(50, 1);
   const auto kernel = [](int a, int b) { return a == b ? 1.0 : 0.0; };
-  const bpm::detail::OnDemandGram on_demand(kernel, inputs);
-  const bpm::detail::DenseGram<double> matrix(on_demand);
+  const bpm::OnDemandGram on_demand(kernel, inputs);
+  const bpm::DenseGram<double> matrix(on_demand);
   Labels labels(50, 1);
   labels[7] = -1;
-  const Outcome outcome =
-      run(PermutedPerceptron{.draws = 1},
-          bpm::KernelVersionSpace<bpm::detail::DenseGram<double>>(matrix, labels));
+  const Outcome outcome = run(PermutedPerceptron{.draws = 1},
+                              bpm::KernelVersionSpace<bpm::DenseGram<double>>(matrix, labels));
   CHECK_FALSE(outcome.report.converged);
   CHECK_THAT(outcome.report.reason, ContainsSubstring("in pass 1000000 "));
 }
@@ -228,18 +229,18 @@ TEST_CASE("the reason names the problem that failed, not one with more mistakes 
   Inputs inputs = random_inputs(80, 5, 34);
   inputs.row(1) = inputs.row(0);
   const auto kernel = bpm::biased(bpm::Gaussian::from_sigma(0.3), 4.0);
-  const bpm::detail::OnDemandGram<decltype(kernel), Inputs> on_demand(kernel, inputs);
+  const bpm::OnDemandGram<decltype(kernel), Inputs> on_demand(kernel, inputs);
   const Matrix matrix(on_demand);
   Labels hard = random_labels(80, 34);
   hard[0] = hard[1] = 1;
   Labels hopeless(80, 1);  // Equal inputs 0 and 1 with different labels.
   hopeless[1] = -1;
   const std::uint64_t passes =
-      run(PermutedPerceptron{.draws = 1}, RowSpace(matrix, hard)).report.passes;
+      run(PermutedPerceptron{.draws = 1}, RowSpace(matrix, hard)).report.perceptron->passes;
   const std::vector<RowSpace> spaces{{matrix, hard}, {matrix, hopeless}};
   const Outcome outcome =
       run_in_step(PermutedPerceptron{.draws = 1, .max_passes = passes + 1}, spaces);
   CHECK_FALSE(outcome.report.converged);
-  CHECK(outcome.report.training_errors > 0);
+  CHECK(outcome.report.perceptron->training_errors > 0);
   CHECK_THAT(outcome.report.reason, ContainsSubstring("problem 1"));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the draws are: the textbook's, by whichever way of evaluating the kernel, on any threads.
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -59,17 +60,17 @@ TEST_CASE("a draw is the textbook's kernel perceptron") {
     passes += textbook.passes;
   }
   CHECK(rows.report.draws == 4);
-  CHECK(rows.report.mistakes == mistakes);
-  CHECK(rows.report.passes == passes);
-  CHECK(rows.report.training_errors == 0);
+  CHECK(rows.report.perceptron->mistakes == mistakes);
+  CHECK(rows.report.perceptron->passes == passes);
+  CHECK(rows.report.perceptron->training_errors == 0);
   CHECK(rows.report.reason.empty());
   CHECK_FALSE(rows.report.stopped);
   CHECK(rows.report.kernel_evaluations == 0);
 
   const Outcome windows = run(sampler, WindowSpace(on_demand, labels, lambda), {}, streams);
   CHECK(windows.draws == rows.draws);
-  CHECK(windows.report.mistakes == mistakes);
-  CHECK(windows.report.passes == passes);
+  CHECK(windows.report.perceptron->mistakes == mistakes);
+  CHECK(windows.report.perceptron->passes == passes);
   CHECK(windows.report.kernel_evaluations > 0);
 }
 
@@ -116,8 +117,8 @@ TEST_CASE("windowed evaluation gives the bits of whole rows around the window") 
     const Outcome by_windows = run_in_step(sampler, windows);
     REQUIRE(by_rows.report.converged);
     CHECK(by_windows.draws == by_rows.draws);
-    CHECK(by_windows.report.mistakes == by_rows.report.mistakes);
-    CHECK(by_windows.report.passes == by_rows.report.passes);
+    CHECK(by_windows.report.perceptron->mistakes == by_rows.report.perceptron->mistakes);
+    CHECK(by_windows.report.perceptron->passes == by_rows.report.perceptron->passes);
   }
 }
 
@@ -147,8 +148,8 @@ TEST_CASE("several problems in step are each the problem alone") {
   std::uint64_t passes = 0;
   for (std::size_t c = 0; c < rows.size(); ++c) {
     const Outcome alone = run(sampler, rows[c]);
-    mistakes += alone.report.mistakes;
-    passes += alone.report.passes;
+    mistakes += alone.report.perceptron->mistakes;
+    passes += alone.report.perceptron->passes;
     for (std::size_t n = 0; n < 3; ++n) {
       KeptDraw draw = together.draws[3 * n + c];
       CHECK(draw.problem == c);
@@ -156,8 +157,8 @@ TEST_CASE("several problems in step are each the problem alone") {
       CHECK(draw == alone.draws[n]);
     }
   }
-  CHECK(together.report.mistakes == mistakes);
-  CHECK(together.report.passes == passes);
+  CHECK(together.report.perceptron->mistakes == mistakes);
+  CHECK(together.report.perceptron->passes == passes);
 }
 
 TEST_CASE("the number of threads does not change the draws") {
@@ -176,8 +177,8 @@ TEST_CASE("the number of threads does not change the draws") {
       CAPTURE(draws, threads);
       const Outcome several = run(sampler, rows, on_threads(threads));
       CHECK(several.draws == one.draws);
-      CHECK(several.report.mistakes == one.report.mistakes);
-      CHECK(several.report.passes == one.report.passes);
+      CHECK(several.report.perceptron->mistakes == one.report.perceptron->mistakes);
+      CHECK(several.report.perceptron->passes == one.report.perceptron->passes);
       CHECK(several.next == draws);
       CHECK(run(sampler, windows, on_threads(threads)).draws == one.draws);
     }
@@ -205,7 +206,7 @@ TEST_CASE("same seed, same draws; another seed, others; a run continues where on
   std::vector<KeptDraw> in_parts;
   const auto keep = [&](const bpm::Draw& draw) { in_parts.emplace_back(draw); };
   for (const std::uint64_t draws : {3U, 1U, 6U}) {
-    (void)PermutedPerceptron{.draws = draws}.sample(space, streams, {}, keep);
+    (void)bpm::sample_version_space(PermutedPerceptron{.draws = draws}, space, streams, {}, keep);
   }
   CHECK(streams == bpm::RandomStreams{.seed = 1, .next = 10});
   CHECK(in_parts == ten.draws);
@@ -225,11 +226,10 @@ TEST_CASE("draws are consistent and of norm 1 by kernel values computed afresh")
 
   // In double, by another route.
   const bpm::RowMatrix<double> exact = inputs.cast<double>();
-  const bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>> fresh(narrow_gaussian,
-                                                                               exact);
-  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>>
-      space(fresh, labels, lambda);
-  bpm::detail::BlockScratch<double> scratch;
+  const bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>> fresh(narrow_gaussian, exact);
+  const bpm::KernelVersionSpace<bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>> space(
+      fresh, labels, lambda);
+  bpm::BlockScratch<double> scratch;
   for (const KeptDraw& draw : outcome.draws) {
     CHECK(space.contains(draw.alpha(), scratch));
     CHECK(space.margin(draw.alpha(), scratch) > 0);
@@ -246,38 +246,42 @@ TEST_CASE("draws are consistent and of norm 1 by kernel values computed afresh")
 
 TEST_CASE("the bytes that a run holds grow with points, problems and threads") {
   const PermutedPerceptron sampler{.draws = 4};
-  const std::size_t one = sampler.bytes_needed(1000, 1, 1, sizeof(float));
+  const std::size_t one = sampler.memory_need({1000, 1, 1, sizeof(float)}).bytes;
   // Outputs and counts by point, and a finished result, at the least.
   CHECK(one >= 1000 * (2 * sizeof(double) + sizeof(std::int32_t)));
-  CHECK(sampler.bytes_needed(2000, 1, 1, sizeof(float)) > one);
-  CHECK(sampler.bytes_needed(1000, 2, 1, sizeof(float)) > one);
-  CHECK(sampler.bytes_needed(1000, 1, 2, sizeof(float)) > one);
-  CHECK(sampler.bytes_needed(1000, 1, 1, sizeof(double)) > one);
+  CHECK(sampler.memory_need({2000, 1, 1, sizeof(float)}).bytes > one);
+  CHECK(sampler.memory_need({1000, 2, 1, sizeof(float)}).bytes > one);
+  CHECK(sampler.memory_need({1000, 1, 2, sizeof(float)}).bytes > one);
+  CHECK(sampler.memory_need({1000, 1, 1, sizeof(double)}).bytes > one);
   // No more draws are in progress than there are to make; a thread beyond that holds a block
   // and its lists of steps.
   const std::size_t block = std::size_t{256} * 128 * sizeof(float) + (std::size_t{1} << 17U);
-  CHECK(sampler.bytes_needed(1000, 1, 9, 4) == sampler.bytes_needed(1000, 1, 4, 4) + 5 * block);
-  CHECK(sampler.bytes_needed(1000, 1, 4, 4) > sampler.bytes_needed(1000, 1, 3, 4) + block);
+  CHECK(sampler.memory_need({1000, 1, 9, 4}).bytes ==
+        sampler.memory_need({1000, 1, 4, 4}).bytes + 5 * block);
+  CHECK(sampler.memory_need({1000, 1, 4, 4}).bytes >
+        sampler.memory_need({1000, 1, 3, 4}).bytes + block);
   // Fewer at once hold less: what one draw in progress and its result hold.
-  const std::size_t draw = sampler.bytes_needed(1000, 1, 2, 4) - one - block;
-  CHECK(sampler.bytes_needed(1000, 1, 4, 4, 0) == one + 3 * (draw + block));
-  CHECK(sampler.bytes_needed(1000, 1, 4, 4, 9) == sampler.bytes_needed(1000, 1, 4, 4));
-  CHECK(sampler.bytes_needed(1000, 1, 4, 4, 3) == sampler.bytes_needed(1000, 1, 4, 4) - draw);
-  CHECK(sampler.bytes_needed(1000, 1, 4, 4, 1) == one + 3 * block);
-  CHECK(sampler.bytes_needed(1000, 1, 1, 4, 1) == one);
+  const std::size_t draw = sampler.memory_need({1000, 1, 2, 4}).bytes - one - block;
+  CHECK(sampler.memory_need({1000, 1, 4, 4, 0}).bytes == one + 3 * (draw + block));
+  CHECK(sampler.memory_need({1000, 1, 4, 4, 9}).bytes ==
+        sampler.memory_need({1000, 1, 4, 4}).bytes);
+  CHECK(sampler.memory_need({1000, 1, 4, 4, 3}).bytes ==
+        sampler.memory_need({1000, 1, 4, 4}).bytes - draw);
+  CHECK(sampler.memory_need({1000, 1, 4, 4, 1}).bytes == one + 3 * block);
+  CHECK(sampler.memory_need({1000, 1, 1, 4, 1}).bytes == one);
 }
 
 TEST_CASE("columns held: a window a draw, or as many as threads bring up to date together") {
   const PermutedPerceptron sampler{.draws = 4};
   const std::ptrdiff_t m = 100000;
-  CHECK(sampler.columns_held(m, 1) == 256);
-  CHECK(sampler.columns_held(m, 2) == 2 * 4 * 256);
-  CHECK(sampler.columns_held(m, 3) == 3 * 6 * 256);
-  CHECK(sampler.columns_held(m, 4, 1) == 8 * 256);
-  CHECK(sampler.columns_held(m, 4, 2) == 2 * 8 * 256);
-  CHECK(sampler.columns_held(m, 100) == 4 * 16 * 256);
-  CHECK(sampler.columns_held(m, 100, 3) == 3 * 16 * 256);
+  CHECK(sampler.memory_need({m, 1, 1, 4}).columns == 256);
+  CHECK(sampler.memory_need({m, 1, 2, 4}).columns == 2 * 4 * 256);
+  CHECK(sampler.memory_need({m, 1, 3, 4}).columns == 3 * 6 * 256);
+  CHECK(sampler.memory_need({m, 1, 4, 4, 1}).columns == 8 * 256);
+  CHECK(sampler.memory_need({m, 1, 4, 4, 2}).columns == 2 * 8 * 256);
+  CHECK(sampler.memory_need({m, 1, 100, 4}).columns == 4 * 16 * 256);
+  CHECK(sampler.memory_need({m, 1, 100, 4, 3}).columns == 3 * 16 * 256);
   // There are no more windows than points.
-  CHECK(sampler.columns_held(700, 4, 2) == 2 * 700);
-  CHECK(sampler.columns_held(100, 1) == 100);
+  CHECK(sampler.memory_need({700, 1, 4, 4, 2}).columns == 2 * 700);
+  CHECK(sampler.memory_need({100, 1, 1, 4}).columns == 100);
 }

@@ -17,6 +17,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "problems.hpp"
 
@@ -27,13 +28,13 @@ namespace {
 
 using RowSpace = bpm::KernelVersionSpace<Matrix>;
 using WindowSpace = bpm::KernelVersionSpace<NarrowValues>;
-using Rows = bpm::detail::RowCache<float>;
+using Rows = bpm::KeptRows<float>;
 
 /// Kernel values that say nothing of columns or kept rows.
 class PlainValues {
  public:
   using Scalar = float;
-  using Scratch = bpm::detail::BlockScratch<float>;
+  using Scratch = bpm::BlockScratch<float>;
 
   explicit PlainValues(const NarrowValues& values) : values_(&values) {}
 
@@ -82,10 +83,10 @@ struct Problems {
 }  // namespace
 
 TEST_CASE("what kernel values offer, version spaces pass on", "[windowed]") {
-  STATIC_REQUIRE(bpm::detail::ColumnSpace<WindowSpace>);
+  STATIC_REQUIRE(bpm::ColumnSpace<WindowSpace>);
   STATIC_REQUIRE(bpm::VersionSpace<PlainSpace>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<PlainSpace>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<RowSpace>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<PlainSpace>);
+  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<RowSpace>);
 }
 
 TEST_CASE("threads that help in a draw do not change it", "[windowed]") {
@@ -101,8 +102,8 @@ TEST_CASE("threads that help in a draw do not change it", "[windowed]") {
       CAPTURE(draws, threads);
       const Outcome windows = run_in_step(sampler, problems.windows, on_threads(threads));
       CHECK(windows.draws == expected.draws);
-      CHECK(windows.report.mistakes == expected.report.mistakes);
-      CHECK(windows.report.passes == expected.report.passes);
+      CHECK(windows.report.perceptron->mistakes == expected.report.perceptron->mistakes);
+      CHECK(windows.report.perceptron->passes == expected.report.perceptron->passes);
       CHECK(windows.report.converged);
       const Outcome plain = run_in_step(sampler, problems.plain_windows, on_threads(threads));
       CHECK(plain.draws == expected.draws);
@@ -122,11 +123,11 @@ TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[w
     for (const std::ptrdiff_t room : {std::ptrdiff_t{0}, std::ptrdiff_t{1}, m / 8, m}) {
       CAPTURE(threads, room);
       Rows rows(m, static_cast<std::size_t>(room) * Rows::row_bytes(m));
-      problems.values.set_row_cache(&rows);
+      problems.values.keep_rows_in(&rows);
       const Outcome kept = run_in_step(sampler, problems.windows, on_threads(threads));
       CHECK(kept.draws == expected.draws);
-      CHECK(kept.report.mistakes == expected.report.mistakes);
-      CHECK(kept.report.passes == expected.report.passes);
+      CHECK(kept.report.perceptron->mistakes == expected.report.perceptron->mistakes);
+      CHECK(kept.report.perceptron->passes == expected.report.perceptron->passes);
       CHECK(rows.kept() <= room);
       if (room == 0) CHECK(kept.report.kernel_evaluations == without.report.kernel_evaluations);
       if (threads == 1 && room > 1) {
@@ -137,7 +138,7 @@ TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[w
         CHECK(kept.report.kernel_evaluations <= without.report.kernel_evaluations);
       }
       // What was kept is the kernel's, to the bit.
-      bpm::detail::BlockScratch<float> scratch;
+      bpm::BlockScratch<float> scratch;
       int published = 0;
       bool right = true;
       for (bpm::PointIndex i = 0; i < m; ++i) {
@@ -150,14 +151,14 @@ TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[w
       CHECK(published == rows.kept());
     }
   }
-  problems.values.set_row_cache(nullptr);
+  problems.values.keep_rows_in(nullptr);
 }
 
 TEST_CASE("a run that finds every row computes nothing", "[windowed]") {
   const std::ptrdiff_t m = 600;
   Problems problems(m);
   Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
-  problems.values.set_row_cache(&rows);
+  problems.values.keep_rows_in(&rows);
   const PermutedPerceptron sampler{.draws = 3};
   const Outcome first = run_in_step(sampler, problems.windows);
   REQUIRE(first.report.converged);
@@ -176,15 +177,15 @@ TEST_CASE("kernel evaluations are counted: those of one window, row by row", "[w
   const PermutedPerceptron sampler{.draws = 2};
   const Outcome without = run_in_step(sampler, one);
   CHECK(without.report.kernel_evaluations ==
-        without.report.mistakes * static_cast<std::uint64_t>(m));
+        without.report.perceptron->mistakes * static_cast<std::uint64_t>(m));
   // With kept rows the first draw's mistakes are not computed again in the second. A row is kept
   // once its draw has gone on to the next pass.
   Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
-  problems.values.set_row_cache(&rows);
+  problems.values.keep_rows_in(&rows);
   const Outcome first = run_in_step(PermutedPerceptron{.draws = 1}, one);
   const Outcome both = run_in_step(sampler, one);
   CHECK(both.draws == without.draws);
-  CHECK(first.report.kernel_evaluations <= first.report.mistakes * std::uint64_t(m));
+  CHECK(first.report.kernel_evaluations <= first.report.perceptron->mistakes * std::uint64_t(m));
   // Of the second run's, the first draw costs nothing, the second its new points alone.
   std::uint64_t fresh = 0;
   for (const bpm::PointIndex i : both.draws[1].support) {
@@ -235,9 +236,8 @@ TEST_CASE("an error of a kernel ends a run on any number of threads", "[windowed
   const auto bad = [](const auto& a, const auto& b) {
     return a(0) == b(0) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
   };
-  const bpm::detail::OnDemandGram<decltype(bad), Inputs> at_once(bad, inputs);
-  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<decltype(bad), Inputs>> first(at_once,
-                                                                                        labels);
+  const bpm::OnDemandGram<decltype(bad), Inputs> at_once(bad, inputs);
+  const bpm::KernelVersionSpace<bpm::OnDemandGram<decltype(bad), Inputs>> first(at_once, labels);
   for (int repeat = 0; repeat < 60; ++repeat) {
     const auto threads = static_cast<unsigned>(1 + repeat % 8);
     CHECK_THROWS_AS(
@@ -250,9 +250,8 @@ TEST_CASE("an error of a kernel ends a run on any number of threads", "[windowed
     const auto distance = static_cast<double>((a - b).squaredNorm());
     return ++calls > 300000 ? std::numeric_limits<double>::quiet_NaN() : std::exp(-4 * distance);
   };
-  const bpm::detail::OnDemandGram<decltype(later), Inputs> values(later, inputs);
-  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<decltype(later), Inputs>> space(values,
-                                                                                          labels);
+  const bpm::OnDemandGram<decltype(later), Inputs> values(later, inputs);
+  const bpm::KernelVersionSpace<bpm::OnDemandGram<decltype(later), Inputs>> space(values, labels);
   for (const unsigned threads : {1U, 2U, 5U}) {
     calls = 0;
     CHECK_THROWS_AS(run(PermutedPerceptron{.draws = 3}, space, on_threads(threads)),
@@ -265,13 +264,13 @@ TEST_CASE("a sink that throws ends a run on any number of threads", "[windowed]"
   for (const unsigned threads : {1U, 3U, 8U}) {
     bpm::RandomStreams streams;
     int draws = 0;
-    CHECK_THROWS_WITH(
-        (PermutedPerceptron{.draws = 6}.sample(problems.windows[0], streams, on_threads(threads),
-                                               [&](const bpm::Draw&) {
-                                                 if (++draws == 2)
-                                                   throw std::runtime_error("enough");
-                                               })),
-        "enough");
+    CHECK_THROWS_WITH((bpm::sample_version_space(PermutedPerceptron{.draws = 6},
+                                                 problems.windows[0], streams, on_threads(threads),
+                                                 [&](const bpm::Draw&) {
+                                                   if (++draws == 2)
+                                                     throw std::runtime_error("enough");
+                                                 })),
+                      "enough");
     CHECK(draws == 2);
   }
 }

@@ -67,7 +67,7 @@ class IsotropicLabels {
     std::vector<double> normals(signs_.size());
     for (Eigen::Index v = 0; v < labels.cols(); ++v) {
       RandomEngine engine = streams_.stream(streams_.next + first + static_cast<std::uint64_t>(v));
-      detail::Ziggurat::instance().fill(normals.data(), std::ssize(normals), engine);
+      Ziggurat::instance().fill(normals.data(), std::ssize(normals), engine);
       for (Eigen::Index i = 0; i < points(); ++i) {
         const auto k = static_cast<std::size_t>(i);
         labels(i, v) = static_cast<float>(signs_[k] * std::abs(normals[k]));

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -71,36 +72,35 @@ struct ExpectationPropagation {
   double tolerance = 1e-4;
   std::uint64_t max_sweeps = 100;
   double damping = 1;  ///< Part of a site's change that is made, in (0, 1]; halved where needed.
-  double factor_tolerance = 0;  ///< As for `Cone`, where the cone is made here.
+  double factor_tolerance = 0;  ///< As for `make_cone`, where the cone is made here.
 
   using State = EpState;
 
-  /// Makes the one draw. See `Sampler`.
-  /// \throws std::invalid_argument on settings out of range.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink) const {
-    State state;
-    return sample(space, streams, control, sink, state);
+  static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
+
+  [[nodiscard]] ConePlan plan() const {
+    return {.name = "ExpectationPropagation",
+            .draws = draws,
+            .factor_tolerance = factor_tolerance,
+            .start = Start::none,
+            .may_be_outside = noise > 0};
+  }
+  [[nodiscard]] ExpectationPropagation with_draws(std::uint64_t count) const {
+    ExpectationPropagation other = *this;
+    other.draws = count;
+    return other;
   }
 
-  /// The same, and leaves the posterior in `state`, which must be empty: there is nothing to add to
-  /// one draw. No random number is used; `streams.next` advances by one. Where the iteration does
-  /// not converge, the report says why, and that this tells nothing of the data.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink, State& state) const {
-    check_settings();
+  /// Makes the one draw, and leaves the posterior in `state`, which must be empty: there is nothing
+  /// to add to one draw. No random number is used; `streams.next` advances by one. Where the
+  /// iteration does not converge, the report says why, and that this tells nothing of the data.
+  template <DrawSink Sink>
+  SamplerReport sample(const Cone& cone, std::span<const double> /*start*/, RandomStreams& streams,
+                       const RunControl& control, Sink&& sink, State& state) const {
     const char* const f = "ExpectationPropagation";
     detail::check(state.empty(), f, "state",
                   "holds a posterior already: its one draw is made, and there are no more to add");
     SamplerReport report;
-    if (!control.go_on({.stage = "factor", .draws_total = draws})) {
-      report.stopped = true;
-      report.reason = "stopped before the first draw";
-      return report;
-    }
-    const Cone cone = Cone(space, factor_tolerance);
     const auto go_on = [&](std::uint64_t sweep, double change) {
       return control.go_on(
           {.stage = "sweeps",
@@ -110,14 +110,15 @@ struct ExpectationPropagation {
            .change = change});
     };
     detail::EpOutcome outcome = detail::run_expectation_propagation<double>(cone, *this, go_on);
-    report.sweeps = outcome.sweeps;
+    ChainReport& chains = report.chains.emplace();
+    chains.steps = outcome.sweeps;
     if (outcome.stopped) {
       report.stopped = true;
       report.reason = "stopped before the first draw";
       return report;
     }
     if (!outcome.converged) {
-      report.undecided = !outcome.not_separable;
+      report.advice = outcome.not_separable ? Advice::in_reason : Advice::undecided;
       report.reason = std::move(outcome.reason);
       return report;
     }
@@ -126,22 +127,18 @@ struct ExpectationPropagation {
     ++streams.next;
     report.draws = 1;
     report.converged = true;
-    report.chain.rank = cone.rank();
-    report.chain.residual = cone.residual();
-    report.chain.mean_norm = state.centre().norm;
+    chains.rank = cone.rank();
+    chains.residual = cone.residual();
+    chains.mean_norm = state.centre().norm;
     return report;
   }
 
-  /// With noise, points may lie on the wrong side.
-  [[nodiscard]] bool admits_training_errors() const noexcept { return noise > 0; }
-
   /// Bytes that a run holds beside the kernel values, and the posteriors that it leaves.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned /*threads*/, std::size_t /*scalar_bytes*/) const {
-    const auto m = static_cast<std::size_t>(detail::padded<double>(points));
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    const auto m = static_cast<std::size_t>(detail::padded<double>(run.points));
     // Rows, covariance, factor and its inverse, with a block's panels; the factor and its copy
     // while the cone is made are fewer. Of each problem two factors and some vectors stay.
-    return sizeof(double) * m * (4 * m + 512 + problems * (2 * m + 16));
+    return {.bytes = sizeof(double) * m * (4 * m + 512 + run.problems * (2 * m + 16))};
   }
 
   /// \throws std::invalid_argument on settings out of range.
@@ -217,7 +214,7 @@ template <VersionSpace Space>
 [[nodiscard]] EpPosterior expectation_propagation(const Space& space,
                                                   const ExpectationPropagation& settings = {}) {
   settings.check_settings();
-  return expectation_propagation(Cone(space, settings.factor_tolerance), settings);
+  return expectation_propagation(make_cone(space, settings.factor_tolerance), settings);
 }
 
 }  // namespace bpm

@@ -10,6 +10,7 @@
 #include "bpm/core/random/streams.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/mean_chi.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -53,26 +54,25 @@ struct CentreLabels {
 /// \throws what the sampler throws,
 /// NotSeparable where it finds no classifier without training error, Stopped where it was stopped
 /// before the first draw.
-template <class Sampler, VersionSpace Space>
-  requires requires { typename Sampler::State; }
+template <ConeSampler Sampler, VersionSpace Space>
 [[nodiscard]] CentreLabels centre_of_mass_labels(const Space& space, const Sampler& sampler,
                                                  RandomStreams& streams,
                                                  const RunControl& control = {}) {
   typename Sampler::State state;
   CentreLabels labels;
-  labels.report = sampler.sample(
-      space, streams, control, [](const Draw&) {}, state);
+  labels.report = sample_version_space(
+      sampler, space, streams, control, [](const Draw&) {}, state);
   if (labels.report.draws == 0) {
     if (labels.report.stopped) {
       throw Stopped("centre_of_mass_labels: stopped before the first draw");
     }
-    if (labels.report.undecided) {
+    if (labels.report.advice == Advice::undecided) {
       throw NotConverged(detail::join("centre_of_mass_labels: ", labels.report.reason));
     }
     throw NotSeparable(detail::join("centre_of_mass_labels: ", labels.report.reason));
   }
-  labels.rank = labels.report.chain.rank;
-  labels.standard_error = labels.report.chain.standard_error;
+  labels.rank = labels.report.chains->rank;
+  labels.standard_error = labels.report.chains->standard_error;
   labels.values = centre_labels(state.centre(), labels.rank);
   return labels;
 }

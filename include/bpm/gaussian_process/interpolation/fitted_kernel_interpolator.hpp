@@ -216,13 +216,12 @@ class FittedKernelInterpolator {
     detail::check(std::isfinite(settings.noise_variance) && settings.noise_variance >= 0, function,
                   "noise_variance", "is ", settings.noise_variance,
                   ", must be finite and not negative");
-    std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
-    detail::check_inputs(inputs, function);
-    const std::size_t needed =
-        detail::interpolator_bytes(detail::input_count(inputs), classes.size());
+    std::vector<int> classes = detail::check_labels(input_count(inputs), labels, function);
+    check_inputs(inputs, function);
+    const std::size_t needed = detail::interpolator_bytes(input_count(inputs), classes.size());
     if (needed > settings.memory) {
       throw BudgetTooSmall(detail::join(function, ": memory is ", settings.memory, " bytes, ",
-                                        detail::input_count(inputs), " points and ", classes.size(),
+                                        input_count(inputs), " points and ", classes.size(),
                                         " classes need ", needed,
                                         "; raise memory or use fewer points"));
     }
@@ -297,7 +296,7 @@ class FittedKernelInterpolator {
   template <class Inputs>
   [[nodiscard]] static std::ptrdiff_t input_rows(const Inputs& inputs) {
     if constexpr (InputSet<Inputs>) {
-      return detail::input_count(inputs);
+      return input_count(inputs);
     } else {
       return inputs.values.rows();  // PrecomputedRows.
     }

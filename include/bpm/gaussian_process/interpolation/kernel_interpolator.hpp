@@ -50,8 +50,8 @@ class KernelInterpolator {
   ///         of an input of norm 0 under `ArcCosine`.
   /// \throws BudgetTooSmall if `settings().memory` is below what is needed.
   template <InputSet I>
-    requires std::same_as<Kernel, PrecomputedKernel> || detail::KernelOn<Kernel, I>
-  [[nodiscard]] FittedKernelInterpolator<Kernel, detail::owned_inputs_t<I>> fit(
+    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
+  [[nodiscard]] FittedKernelInterpolator<Kernel, owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels) const {
     return {kernel_, settings_, inputs, labels, nullptr, "KernelInterpolator::fit"};
   }
@@ -61,8 +61,8 @@ class KernelInterpolator {
   /// \throws as `fit`, and std::invalid_argument on values that are not finite, have another sign,
   ///         or differ at equal inputs.
   template <InputSet I>
-    requires std::same_as<Kernel, PrecomputedKernel> || detail::KernelOn<Kernel, I>
-  [[nodiscard]] FittedKernelInterpolator<Kernel, detail::owned_inputs_t<I>> fit_values(
+    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
+  [[nodiscard]] FittedKernelInterpolator<Kernel, owned_inputs_t<I>> fit_values(
       const I& inputs, std::span<const int> labels, const Eigen::MatrixXd& values) const {
     return {kernel_, settings_, inputs, labels, &values, "KernelInterpolator::fit_values"};
   }

@@ -41,21 +41,20 @@ struct KernelScore {
 /// Cost: the kernel matrix, its factor and the sweeps of expectation propagation.
 /// \throws as `OnDemandGram`, `KernelVersionSpace` and `ExpectationPropagation::check_settings`.
 template <class Kernel, InputSet I>
-  requires detail::KernelOn<Kernel, I>
+  requires KernelOn<Kernel, I>
 [[nodiscard]] KernelScore score_kernel(const Kernel& kernel, const I& inputs,
                                        std::span<const signed char> signs,
                                        const ExpectationPropagation& settings = {},
                                        unsigned threads = 0) {
-  detail::check_inputs(inputs, "score_kernel");
+  check_inputs(inputs, "score_kernel");
   settings.check_settings();
   KernelScore score;
-  const detail::OnDemandGram<Kernel, I> values(kernel, inputs);
-  const detail::DenseGram<detail::kernel_scalar_t<I>> gram(values, threads);
-  const KernelVersionSpace<detail::DenseGram<detail::kernel_scalar_t<I>>> space(
-      gram, {signs.begin(), signs.end()});
+  const OnDemandGram<Kernel, I> values(kernel, inputs);
+  const DenseGram<kernel_scalar_t<I>> gram(values, threads);
+  const KernelVersionSpace<DenseGram<kernel_scalar_t<I>>> space(gram, {signs.begin(), signs.end()});
   try {
     const EpPosterior posterior =
-        expectation_propagation(Cone(space, settings.factor_tolerance), settings);
+        expectation_propagation(make_cone(space, settings.factor_tolerance), settings);
     const LeaveOneOut left_out = leave_one_out(posterior);
     score.log_evidence = posterior.log_evidence;
     score.gibbs_error = left_out.gibbs_error;

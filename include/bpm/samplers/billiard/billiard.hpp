@@ -6,17 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <string_view>
+#include <span>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/samplers/billiard/billiard_chain.hpp"
 #include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
-#include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
-#include "bpm/samplers/chains/start.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -32,16 +29,16 @@ namespace bpm {
 ///
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0), bpm::Billiard{});
 ///     const auto fitted = machine.fit(inputs, labels);
-///     fitted.report().chain.standard_error;   // radians from the true centre, estimated
+///     fitted.report().chains->standard_error;   // radians from the true centre, estimated
 ///
 /// A run ends at the first of the budgets that are set (at the end of a round of draws). Cost: K
 /// once, m r^2 for the factor and m^2 r for its products; then O(m) a bounce, and O(m r) at each
 /// new direction. Memory: m^2 + 2 m r doubles, and while the factor is made up to twice that.
 /// Threads work on different chains.
 struct Billiard {
-  /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
-  /// allows.
-  std::optional<std::uint64_t> draws{};
+  /// Draws to hand over. Default: 100, or where another budget is set, as many as that allows, as 0
+  /// does.
+  std::uint64_t draws = detail::automatic_draws;
   std::uint64_t bounces_per_draw = 1000;  ///< Path between draws: so many mean free paths.
   std::uint64_t bounces = 0;  ///< Bounces of a run after the burn-in, all chains; 0: no limit.
   double seconds = 0;         ///< Wall clock of a run, the factor included; 0: no limit.
@@ -64,60 +61,27 @@ struct Billiard {
 
   using State = ChainState<BilliardChain>;
 
-  /// Makes draws from a new start. See `Sampler`.
-  /// \throws std::invalid_argument on settings out of range, or a start outside version space.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink) const {
-    State state;
-    return sample(space, streams, control, sink, state);
+  static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
+
+  /// See `ConeSampler`; the cone has products.
+  template <DrawSink Sink>
+  SamplerReport sample(const Cone& cone, std::span<const double> start_point,
+                       RandomStreams& streams, const RunControl& control, Sink&& sink,
+                       State& state) const {
+    const BilliardChainSettings settings{flight, refresh_length, bounces_per_draw, burn_in};
+    return detail::run_chains(plan(), budget(), cone, start_point, streams, control, sink, state,
+                              [&](const RandomEngine& engine) {
+                                return BilliardChain(cone, settings, start_point, engine);
+                              });
   }
 
-  /// Goes on from `state`, or starts where it is empty; afterwards `state.centre()` is the centre
-  /// of mass by all draws since. Where no classifier separates the data the report says so.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink, State& state) const {
-    check_settings();
-    detail::check(space.size() > 0, "Billiard", "space", "has no points");
-    const detail::ChainBudget budget = chain_budget();
-    const auto stopped = [&](std::string_view stage) {
-      return !control.go_on({.stage = stage, .draws_total = budget.draws.value_or(0)});
-    };
-    SamplerReport report;
-    if (stopped("factor")) {
-      return detail::stopped_early(report);
-    }
-    Cone cone = Cone(space, factor_tolerance);
-    detail::check_state(state, cone, "Billiard");
-    if (stopped("products")) {
-      return detail::stopped_early(report);
-    }
-    cone.form_products();
-    if (stopped("start")) {
-      return detail::stopped_early(report);
-    }
-    detail::ChainStart start_point;
-    if (state.empty()) {
-      start_point = detail::find_start(cone, budget, streams.seed, "Billiard");
-      if (start_point.position.empty()) {
-        report.reason = start_point.reason;
-        return report;
-      }
-      state.start_margin = start_point.margin;
-    }
-    const BilliardChainSettings settings{flight, refresh_length, bounces_per_draw, burn_in};
-    const std::uint64_t first_stream = streams.next;
-    detail::ChainRun<BilliardChain> run(cone, budget, control, state);
-    report = run.go(
-        [&](unsigned c) {
-          // Stream 0 is the start search's; two runs share none.
-          return BilliardChain(cone, settings, start_point.position,
-                               streams.stream(detail::most_chains * first_stream + 1 + c));
-        },
-        streams.next, sink);
-    report.mistakes = start_point.mistakes;
-    return report;
+  [[nodiscard]] ConePlan plan() const {
+    return {.name = "Billiard",
+            .draws = budget().draws,
+            .factor_tolerance = factor_tolerance,
+            .form_products = true,
+            .start = start,
+            .start_coefficients = start_coefficients};
   }
 
   /// The same sampler with `count` draws as its only budget: how a machine adds draws.
@@ -131,14 +95,12 @@ struct Billiard {
     return other;
   }
 
-  /// Bytes that a run holds beside the kernel values.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned /*threads*/, std::size_t /*scalar_bytes*/) const {
-    const auto m = static_cast<std::size_t>(detail::padded<double>(points));
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    const auto m = static_cast<std::size_t>(detail::padded<double>(run.points));
     // Products, factor (which grows by doubling) and rows; a chain's numbers, directions and
     // batches, kept for each problem, and twice more for the one that runs; positions of a round.
     constexpr std::size_t chain = 24 + 32 + 64 + 16;
-    return sizeof(double) * m * (5 * m + chains * (chain * (problems + 2) + 64));
+    return {.bytes = sizeof(double) * m * (5 * m + chains * (chain * (run.problems + 2) + 64))};
   }
 
   /// \throws std::invalid_argument on settings out of range.
@@ -152,29 +114,26 @@ struct Billiard {
                   refresh_length, ", must be at least 0.001, or 0 to have it chosen");
     detail::check(flight == Flight::geodesic || flight == Flight::published, f, "flight", "is ",
                   static_cast<int>(flight), ", must be geodesic or published");
-    chain_budget().check_settings(f, "bounces");
+    budget().check_settings(plan(), "bounces");
   }
 
  private:
-  [[nodiscard]] detail::ChainBudget chain_budget() const {
+  [[nodiscard]] detail::ChainBudget budget() const {
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t limit = bounces;
     if (tolerance > 0) {
       const double by_tolerance = std::min(1e18, std::ceil(1 / tolerance));
       limit = std::min(limit == 0 ? most : limit, static_cast<std::uint64_t>(by_tolerance));
     }
-    detail::ChainBudget budget;
-    budget.draws = draws;
-    budget.steps_per_draw = bounces_per_draw;
-    budget.steps = limit;
-    budget.seconds = seconds;
-    budget.accuracy = accuracy;
-    budget.chains = chains;
-    budget.start = start;
-    budget.start_coefficients = start_coefficients;
-    budget.factor_tolerance = factor_tolerance;
-    budget.choose_draws();
-    return budget;
+    detail::ChainBudget all;
+    all.draws = draws;
+    all.steps_per_draw = bounces_per_draw;
+    all.steps = limit;
+    all.seconds = seconds;
+    all.accuracy = accuracy;
+    all.chains = chains;
+    all.choose_draws();
+    return all;
   }
 };
 

@@ -18,8 +18,11 @@ struct CentreOfMass {
 };
 
 /// What a run of Markov chains tells about itself: whether to believe it. All chains together,
-/// since the first draw; angles in radians.
+/// since the first draw, but for the first three counts, which are of the run; angles in radians.
 struct ChainReport {
+  std::uint64_t steps = 0;      ///< Billiard: bounces. After the burn-in.
+  std::uint64_t refreshes = 0;  ///< Billiard: new random directions.
+  std::uint64_t repairs = 0;    ///< Outputs brought back from drift outside version space.
   unsigned chains = 0;
   std::uint64_t burn_in = 0;  ///< Steps (bounces) that were thrown away.
   double path_length = 0;     ///< Billiard: length of the path that was averaged.
@@ -39,10 +42,7 @@ struct ChainReport {
 
   /// Takes in the report of another problem (class): counts are added, the rest is the worst.
   void merge(const ChainReport& other) {
-    if (chains == 0) {
-      *this = other;
-      return;
-    }
+    add_counts(other);
     chains = std::max(chains, other.chains);
     burn_in += other.burn_in;
     path_length += other.path_length;
@@ -55,6 +55,19 @@ struct ChainReport {
     rank = std::max(rank, other.rank);
     residual = std::max(residual, other.residual);
     start_margin = std::min(start_margin, other.start_margin);
+  }
+  /// Takes in the report of a later run of the same chains.
+  void append(const ChainReport& later) {
+    ChainReport all = later;
+    all.add_counts(*this);
+    *this = all;
+  }
+
+ private:
+  void add_counts(const ChainReport& other) {
+    steps += other.steps;
+    refreshes += other.refreshes;
+    repairs += other.repairs;
   }
 };
 

@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/random/streams.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_centre.hpp"
 #include "bpm/samplers/chains/chain_judgement.hpp"
+#include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -80,17 +82,18 @@ class ChainRun {
     const std::uint64_t repairs_before = fresh ? 0 : repairs_of(state_);
     while (!report_.converged && !report_.stopped) {
       round(next_draw, sink);
-      report_.bounces = steps_of(state_) - steps_before;
+      steps_ = steps_of(state_) - steps_before;
       if (!report_.stopped && !report_.converged) {
         report_.converged = enough();
       }
     }
-    report_.refreshes = refreshes_of(state_) - refreshes_before;
-    report_.repairs = repairs_of(state_) - repairs_before;
     if (state_.draws > 0) {
       state_.centre_of_mass = centre_of(cone_, std::span<const Chain>(state_.chains));
     }
     judge();
+    report_.chains->steps = steps_;
+    report_.chains->refreshes = refreshes_of(state_) - refreshes_before;
+    report_.chains->repairs = repairs_of(state_) - repairs_before;
     return report_;
   }
 
@@ -136,8 +139,11 @@ class ChainRun {
     }
   }
 
+  [[nodiscard]] double seconds_used() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - control_.begin).count();
+  }
   [[nodiscard]] bool out_of_time() const {
-    return budget_.seconds > 0 && budget_.seconds_used() >= budget_.seconds;
+    return budget_.seconds > 0 && seconds_used() >= budget_.seconds;
   }
 
   /// Works on every chain until `part(c)` says that it is done; false: the run was stopped, or is
@@ -149,8 +155,8 @@ class ChainRun {
       if (!control_.go_on({.stage = stage,
                            .fraction = fraction(),
                            .draws = report_.draws,
-                           .draws_total = budget_.draws.value_or(0),
-                           .mistakes = report_.bounces,
+                           .draws_total = budget_.draws,
+                           .mistakes = steps_,
                            .change = change_})) {
         return false;
       }
@@ -180,9 +186,9 @@ class ChainRun {
   void round(std::uint64_t& next_draw, Sink& sink) {
     const auto chains = static_cast<std::uint64_t>(chain_count());
     std::uint64_t count = round_ * chains;
-    if (budget_.draws) count = std::min(count, *budget_.draws - report_.draws);
+    if (budget_.draws > 0) count = std::min(count, budget_.draws - report_.draws);
     if (budget_.steps > 0) {
-      const std::uint64_t left = budget_.steps - std::min(budget_.steps, report_.bounces);
+      const std::uint64_t left = budget_.steps - std::min(budget_.steps, steps_);
       count = std::min(count, std::max<std::uint64_t>(
                                   1, (left + budget_.steps_per_draw - 1) / budget_.steps_per_draw));
     }
@@ -264,26 +270,25 @@ class ChainRun {
   /// The part of the budget that is used up, as far as can be told.
   [[nodiscard]] double fraction() const {
     double part = 0;
-    if (budget_.draws) {
-      part = static_cast<double>(report_.draws) / static_cast<double>(*budget_.draws);
+    if (budget_.draws > 0) {
+      part = static_cast<double>(report_.draws) / static_cast<double>(budget_.draws);
     }
     if (budget_.steps > 0) {
-      part =
-          std::max(part, static_cast<double>(report_.bounces) / static_cast<double>(budget_.steps));
+      part = std::max(part, static_cast<double>(steps_) / static_cast<double>(budget_.steps));
     }
-    if (budget_.seconds > 0) part = std::max(part, budget_.seconds_used() / budget_.seconds);
+    if (budget_.seconds > 0) part = std::max(part, seconds_used() / budget_.seconds);
     return std::min(1.0, part);
   }
 
   [[nodiscard]] bool enough() {
     trace();
-    if ((budget_.draws && report_.draws >= *budget_.draws) ||
-        (budget_.steps > 0 && report_.bounces >= budget_.steps) || out_of_time()) {
+    if ((budget_.draws > 0 && report_.draws >= budget_.draws) ||
+        (budget_.steps > 0 && steps_ >= budget_.steps) || out_of_time()) {
       return true;
     }
     if (budget_.accuracy > 0 && state_.draws >= 16 * chain_count()) {
       judge();
-      return report_.chain.standard_error <= budget_.accuracy;
+      return report_.chains->standard_error <= budget_.accuracy;
     }
     return false;
   }
@@ -294,18 +299,18 @@ class ChainRun {
       return;
     }
     CentreOfMass now = centre_of(cone_, std::span<const Chain>(state_.chains), false);
-    if (!last_.coefficients.empty() && report_.bounces > last_bounces_) {
+    if (!last_.coefficients.empty() && steps_ > last_steps_) {
       double sum = 0;
       for (std::size_t i = 0; i < now.coefficients.size(); ++i) {
         sum += std::abs(now.coefficients[i] / now.norm - last_.coefficients[i] / last_.norm);
       }
-      change_ = sum / static_cast<double>(report_.bounces - last_bounces_);
+      change_ = sum / static_cast<double>(steps_ - last_steps_);
     }
     last_ = std::move(now);
-    last_bounces_ = report_.bounces;
+    last_steps_ = steps_;
   }
 
-  void judge() { report_.chain = judge_chains(cone_, state_); }
+  void judge() { report_.chains = judge_chains(cone_, state_); }
 
   const Cone& cone_;
   const ChainBudget& budget_;
@@ -314,13 +319,29 @@ class ChainRun {
   std::uint64_t slice_ = 0;
   std::uint64_t round_ = 1;
   SamplerReport report_;
+  std::uint64_t steps_ = 0;  ///< Of this run, after the burn-in.
   CentreOfMass last_;
-  std::uint64_t last_bounces_ = 0;
+  std::uint64_t last_steps_ = 0;
   double change_ = 0;
   std::vector<PointIndex> pivots_;
   std::vector<double> alpha_;
   std::vector<double> coefficients_;
   std::vector<double> outputs_;
 };
+
+/// Goes on from `state`, or with new chains from `start` where it is empty, each with a stream of
+/// its own: stream 0 is the start search's, and two runs share none. `make_chain(engine)`.
+template <MarkovChain Chain, class Sink, class MakeChain>
+SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Cone& cone,
+                         std::span<const double> start, RandomStreams& streams,
+                         const RunControl& control, Sink& sink, ChainState<Chain>& state,
+                         MakeChain&& make_chain) {
+  check_state(state, cone, plan.name);
+  if (state.empty()) state.start_margin = smallest_output(cone, start);
+  const std::uint64_t first = streams.next;
+  return ChainRun<Chain>(cone, budget, control, state)
+      .go([&](unsigned c) { return make_chain(streams.stream(most_chains * first + 1 + c)); },
+          streams.next, sink);
+}
 
 }  // namespace bpm::detail

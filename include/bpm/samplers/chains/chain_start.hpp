@@ -15,8 +15,8 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -24,14 +24,19 @@ namespace bpm::detail {
 /// Where chains start.
 struct ChainStart {
   std::vector<double> position;  ///< Coordinates of norm 1; empty: none was found.
-  double margin = 0;             ///< min_i d_i there.
   std::string reason;            ///< Why none was found.
   std::uint64_t mistakes = 0;    ///< What the perceptron did for it.
 };
 
+/// min_i d_i at x, `Cone::stride()` coordinates.
+[[nodiscard]] inline double smallest_output(const Cone& cone, std::span<const double> x) {
+  std::vector<double> d(static_cast<std::size_t>(cone.points()));
+  cone.outputs(x.data(), d.data());
+  return *std::min_element(d.begin(), d.end());
+}
+
 /// Scales the coordinates to norm 1 and gives the smallest signed output and where it is.
-[[nodiscard]] inline std::pair<double, std::ptrdiff_t> scale_to_unit(const Cone& cone,
-                                                                     std::vector<double>& x) {
+inline std::pair<double, std::ptrdiff_t> scale_to_unit(const Cone& cone, std::vector<double>& x) {
   const double norm = std::sqrt(dot(x.data(), x.data(), cone.stride()));
   if (!(norm > 0)) {
     return {0.0, 0};
@@ -68,43 +73,42 @@ struct ChainStart {
   return {};
 }
 
-/// The start that the budget asks for: the caller's, a perceptron's, or the largest margin's, which
+/// The start that the plan asks for: the caller's, a perceptron's, or the largest margin's, which
 /// also serves where the perceptron finds none.
 /// \throws std::invalid_argument on a caller's start of the wrong size or, unless it may be,
 /// outside.
-[[nodiscard]] inline ChainStart find_start(const Cone& cone, const ChainBudget& budget,
-                                           std::uint64_t seed, std::string_view function) {
+[[nodiscard]] inline ChainStart find_start(const Cone& cone, const ConePlan& plan,
+                                           std::uint64_t seed) {
+  const std::string_view function = plan.name;
   ChainStart start;
-  for (std::ptrdiff_t i = 0; !budget.may_be_outside && i < cone.points(); ++i) {
+  for (std::ptrdiff_t i = 0; !plan.may_be_outside && i < cone.points(); ++i) {
     check(
         cone.row_norm(i) > 0, function, "space", "has k(x, x) + lambda = 0 at point ", i,
         ", so no classifier gives it a sign; add a bias to the kernel, a soft boundary lambda > 0, "
         "or label noise");
   }
-  if (!budget.start_coefficients.empty()) {
-    check_size(function, "start_coefficients", budget.start_coefficients.size(), cone.points(),
+  if (!plan.start_coefficients.empty()) {
+    check_size(function, "start_coefficients", plan.start_coefficients.size(), cone.points(),
                "one per training point");
-    start.position = cone.coordinates(budget.start_coefficients);
+    start.position = cone.coordinates(plan.start_coefficients);
     const auto [margin, where] = scale_to_unit(cone, start.position);
-    start.margin = margin;
     check(dot(start.position.data(), start.position.data(), cone.stride()) > 0, function,
           "start_coefficients", "are the zero classifier, must have a direction");
-    check(budget.may_be_outside || margin > 0, function, "start_coefficients",
+    check(plan.may_be_outside || margin > 0, function, "start_coefficients",
           "lie outside version space: at norm 1 the signed output at point ", where, " is ", margin,
           ", must be positive; start inside, or allow label noise");
     return start;
   }
-  if (budget.start == Start::perceptron) {
+  if (plan.start == Start::perceptron) {
     start.position = find_by_perceptron(cone, RandomEngine(seed, 0), start.mistakes);
     if (!start.position.empty()) {
-      start.margin = scale_to_unit(cone, start.position).first;
+      scale_to_unit(cone, start.position);
       return start;
     }
   }
   LargestMargin found = find_largest_margin(cone);
   start.position = std::move(found.position);
-  start.margin = found.margin;
-  if (!(found.margin > 0) && !budget.may_be_outside) {
+  if (!(found.margin > 0) && !plan.may_be_outside) {
     start.position.clear();
     start.reason =
         join("a search for the largest margin ended after ", found.steps,

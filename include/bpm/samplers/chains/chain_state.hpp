@@ -44,13 +44,6 @@ void check_state(const ChainState<Chain>& state, const Cone& cone, std::string_v
         ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
 }
 
-/// A run that was stopped before it had chains.
-[[nodiscard]] inline SamplerReport stopped_early(SamplerReport report) {
-  report.stopped = true;
-  report.reason = "stopped before the first draw";
-  return report;
-}
-
 }  // namespace detail
 
 }  // namespace bpm

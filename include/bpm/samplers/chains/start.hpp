@@ -15,12 +15,6 @@
 
 namespace bpm {
 
-/// Where a chain starts, if its caller does not say.
-enum class Start {
-  largest_margin,  ///< Near the centre of the largest ball in version space.
-  perceptron,      ///< A permuted kernel perceptron's solution.
-};
-
 /// What a search for the classifier of largest margin found.
 struct LargestMargin {
   std::vector<double> position;      ///< Coordinates, `Cone::stride()` long, norm 1.

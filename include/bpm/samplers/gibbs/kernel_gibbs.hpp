@@ -3,17 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
+#include <span>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
-#include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
-#include "bpm/samplers/chains/start.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -31,12 +28,12 @@ namespace bpm {
 ///
 /// Draws are positions of the chains every `steps_per_draw` steps, turn by turn; the centre of mass
 /// is the mean over all steps, by default of the exact mean of each. With q > 0 draws make training
-/// errors; `SamplerReport::chain.mean_errors` says how many.
+/// errors; `ChainReport::mean_errors` says how many.
 ///
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0),
 ///                                          bpm::KernelGibbs{.noise = 0.05});
 ///     const auto fitted = machine.fit(inputs, labels);
-///     fitted.report().chain.mean_errors;  // training errors of a draw
+///     fitted.report().chains->mean_errors;  // training errors of a draw
 ///
 /// A run ends at the first of the budgets that are set (at the end of a round of draws). Cost: K
 /// once and m r^2 for its factor; an isotropic step m r and, with noise, O(m log m); a step along
@@ -44,9 +41,9 @@ namespace bpm {
 /// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
 /// inputs m^2 more. Threads work on different chains.
 struct KernelGibbs {
-  /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
-  /// allows.
-  std::optional<std::uint64_t> draws{};
+  /// Draws to hand over. Default: 100, or where another budget is set, as many as that allows, as 0
+  /// does.
+  std::uint64_t draws = detail::automatic_draws;
   std::uint64_t steps_per_draw = 100;  ///< Steps between draws, at least 1.
   std::uint64_t steps = 0;  ///< Steps of a run after the burn-in, all chains; 0: no limit.
   double seconds = 0;       ///< Wall clock of a run, the factor included; 0: no limit.
@@ -65,71 +62,30 @@ struct KernelGibbs {
 
   using State = ChainState<GibbsChain>;
 
-  /// Makes draws from a new start. See `Sampler`.
-  /// \throws std::invalid_argument on settings out of range, or if q = 0 on a start outside version
-  ///         space.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink) const {
-    State state;
-    return sample(space, streams, control, sink, state);
-  }
+  static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
 
-  /// Goes on from `state`, or starts where it is empty; afterwards `state.centre()` is the centre
-  /// of mass by all draws since. Where q = 0 and no classifier separates the data the report says
-  /// so.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink, State& state) const {
-    check_settings();
-    detail::check(space.size() > 0, "KernelGibbs", "space", "has no points");
-    const detail::ChainBudget budget = chain_budget();
-    const auto stopped = [&](std::string_view stage) {
-      return !control.go_on({.stage = stage, .draws_total = budget.draws.value_or(0)});
-    };
-    SamplerReport report;
-    if (stopped("factor")) {
-      return detail::stopped_early(report);
-    }
-    Cone cone = Cone(space, factor_tolerance);
-    detail::check_state(state, cone, "KernelGibbs");
-    if (stopped("products")) {
-      return detail::stopped_early(report);
-    }
-    if (directions == GibbsDirection::input) {
-      cone.form_products();
-    }
-    if (stopped("start")) {
-      return detail::stopped_early(report);
-    }
-    detail::ChainStart start_point;
-    if (state.empty()) {
-      start_point = detail::find_start(cone, budget, streams.seed, "KernelGibbs");
-      if (start_point.position.empty()) {
-        report.reason = start_point.reason;
-        return report;
-      }
-      state.start_margin = start_point.margin;
-    }
+  /// See `ConeSampler`.
+  template <DrawSink Sink>
+  SamplerReport sample(const Cone& cone, std::span<const double> start_point,
+                       RandomStreams& streams, const RunControl& control, Sink&& sink,
+                       State& state) const {
     const GibbsChainSettings settings{noise,          directions, rao_blackwell,
                                       steps_per_draw, burn_in,    start_coefficients.empty()};
-    const std::uint64_t first_stream = streams.next;
-    detail::ChainRun<GibbsChain> run(cone, budget, control, state);
-    report = run.go(
-        [&](unsigned c) {
-          // Stream 0 is the start search's; two runs share none.
-          return GibbsChain(cone, settings, start_point.position,
-                            streams.stream(detail::most_chains * first_stream + 1 + c));
-        },
-        streams.next, sink);
-    report.steps = report.bounces;  // The run's word for what a chain counts.
-    report.bounces = 0;
-    report.mistakes = start_point.mistakes;
-    return report;
+    return detail::run_chains(plan(), budget(), cone, start_point, streams, control, sink, state,
+                              [&](const RandomEngine& engine) {
+                                return GibbsChain(cone, settings, start_point, engine);
+                              });
   }
 
-  /// Whether draws may make training errors, so that data need not be separable.
-  [[nodiscard]] bool admits_training_errors() const noexcept { return noise > 0; }
+  [[nodiscard]] ConePlan plan() const {
+    return {.name = "KernelGibbs",
+            .draws = budget().draws,
+            .factor_tolerance = factor_tolerance,
+            .form_products = directions == GibbsDirection::input,
+            .start = start,
+            .start_coefficients = start_coefficients,
+            .may_be_outside = noise > 0};
+  }
 
   /// The same sampler with `count` draws as its only budget: how a machine adds draws.
   [[nodiscard]] KernelGibbs with_draws(std::uint64_t count) const {
@@ -141,15 +97,14 @@ struct KernelGibbs {
     return other;
   }
 
-  /// Bytes that a run holds beside the kernel values.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned /*threads*/, std::size_t /*scalar_bytes*/) const {
-    const auto m = static_cast<std::size_t>(detail::padded<double>(points));
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    const auto m = static_cast<std::size_t>(detail::padded<double>(run.points));
     const std::size_t matrices = directions == GibbsDirection::input ? 5 : 4;
     // Factor (which grows by doubling) and rows, products; a chain's directions with outputs and
     // batches, kept for each problem, and twice more for the one that runs; positions of a round.
     constexpr std::size_t chain = 2 * 33 + 64 + 24;
-    return sizeof(double) * m * (matrices * m + chains * (chain * (problems + 2) + 64));
+    return {.bytes =
+                sizeof(double) * m * (matrices * m + chains * (chain * (run.problems + 2) + 64))};
   }
 
   /// \throws std::invalid_argument on settings out of range.
@@ -160,24 +115,20 @@ struct KernelGibbs {
     detail::check(directions == GibbsDirection::isotropic || directions == GibbsDirection::input, f,
                   "directions", "is ", static_cast<int>(directions),
                   ", must be isotropic or input");
-    chain_budget().check_settings(f, "steps");
+    budget().check_settings(plan(), "steps");
   }
 
  private:
-  [[nodiscard]] detail::ChainBudget chain_budget() const {
-    detail::ChainBudget budget;
-    budget.draws = draws;
-    budget.steps_per_draw = steps_per_draw;
-    budget.steps = steps;
-    budget.seconds = seconds;
-    budget.accuracy = accuracy;
-    budget.chains = chains;
-    budget.start = start;
-    budget.start_coefficients = start_coefficients;
-    budget.factor_tolerance = factor_tolerance;
-    budget.may_be_outside = noise > 0;
-    budget.choose_draws();
-    return budget;
+  [[nodiscard]] detail::ChainBudget budget() const {
+    detail::ChainBudget all;
+    all.draws = draws;
+    all.steps_per_draw = steps_per_draw;
+    all.steps = steps;
+    all.seconds = seconds;
+    all.accuracy = accuracy;
+    all.chains = chains;
+    all.choose_draws();
+    return all;
   }
 };
 

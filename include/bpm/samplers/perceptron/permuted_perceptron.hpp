@@ -53,20 +53,14 @@ struct PermutedPerceptron {
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
   PerceptronOrder order = PerceptronOrder::permuted;
 
-  /// Makes the draws of one problem. See `Sampler`.
-  /// \throws std::invalid_argument on settings out of range.
-  template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample(const Space& space, RandomStreams& streams, const RunControl& control,
-                       Sink&& sink) const {
-    return sample_in_step(std::span(&space, 1), streams, control, sink);
-  }
+  static constexpr SamplerTraits traits{.computes_blocks = true};
 
-  /// Makes the draws of several problems that share their kernel values, on one permutation a draw;
-  /// the result equals problem by problem, bit for bit.
+  /// Makes the draws of problems that share their kernel values, on one permutation a draw; the
+  /// result equals problem by problem, bit for bit. See `KernelSampler`.
   /// \throws std::invalid_argument on settings out of range or problems of different size.
   template <VersionSpace Space, DrawSink Sink>
-  SamplerReport sample_in_step(std::span<const Space> spaces, RandomStreams& streams,
-                               const RunControl& control, Sink&& sink) const {
+  SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
+                       const RunControl& control, Sink&& sink) const {
     check_settings();
     detail::check(!spaces.empty(), "PermutedPerceptron", "spaces", "is empty, expected a problem");
     detail::check(spaces[0].size() > 0, "PermutedPerceptron", "spaces", "have no points");
@@ -80,11 +74,17 @@ struct PermutedPerceptron {
                : run.template go<detail::RowPerceptron<Space>>(sink);
   }
 
-  /// Bytes that a run holds beside the kernel values and the columns of its windows. Draws in
-  /// progress at a time: as many as threads, or fewer if `at_once` is not 0.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, std::size_t problems,
-                                         unsigned threads, std::size_t scalar_bytes,
-                                         unsigned at_once = 0) const {
+  /// The same with this many draws.
+  [[nodiscard]] PermutedPerceptron with_draws(std::uint64_t count) const {
+    PermutedPerceptron other = *this;
+    other.draws = count;
+    return other;
+  }
+
+  /// Draws in progress at a time: as many as threads, or fewer if `draws_at_once` is not 0. Columns
+  /// are those of their windows.
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    const auto [points, problems, threads, scalar_bytes, at_once] = run;
     const std::size_t workers =
         draws_at_once(*this, {.threads = threads, .draws_at_once = at_once});
     const auto m = static_cast<std::size_t>(points);
@@ -95,17 +95,11 @@ struct PermutedPerceptron {
     constexpr std::size_t mistake = 48;
     constexpr std::size_t block = 256 * 128;
     constexpr std::size_t step_lists = std::size_t{1} << 17U;
-    return workers * (state + m * mistake) + threads * (block * scalar_bytes + step_lists) +
-           (workers + results_ahead) * solution;
-  }
-
-  /// Training points whose inputs a run that has no kernel rows in memory holds as columns of
-  /// blocks, at most.
-  [[nodiscard]] std::size_t columns_held(std::ptrdiff_t points, unsigned threads,
-                                         unsigned at_once = 0) const {
-    const unsigned workers = draws_at_once(*this, {.threads = threads, .draws_at_once = at_once});
     const std::size_t windows = threads > 1 ? std::min(2 * threads, 16U) : 1U;
-    return workers * std::min(std::size_t{256} * windows, static_cast<std::size_t>(points));
+    return {.bytes = workers * (state + m * mistake) +
+                     threads * (block * scalar_bytes + step_lists) +
+                     (workers + results_ahead) * solution,
+            .columns = workers * std::min(std::size_t{256} * windows, m)};
   }
 
   /// \throws std::invalid_argument on settings out of range.
@@ -144,7 +138,7 @@ struct PermutedPerceptron {
                : std::max<std::uint64_t>(1000, 50'000'000 / static_cast<std::uint64_t>(points));
   }
 
-  /// One call of sample_in_step.
+  /// One call of sample.
   template <class Space>
   class Run {
    public:
@@ -182,6 +176,7 @@ struct PermutedPerceptron {
         report_.kernel_evaluations += hand.scratch.evaluations;
         report_.kernel_seconds += hand.scratch.seconds / threads_;
       }
+      report_.perceptron = counts_;
       report_.draws = delivery_.delivered();
       streams_.next += report_.draws;
       report_.converged = report_.draws == settings_.draws;
@@ -235,9 +230,9 @@ struct PermutedPerceptron {
         const std::scoped_lock lock(mutex_);
         fractions_[worker] = 0;
         ++finished_;
-        report_.training_errors += result.errors;
-        report_.mistakes += result.mistakes;
-        report_.passes += result.passes;
+        counts_.training_errors += result.errors;
+        counts_.mistakes += result.mistakes;
+        counts_.passes += result.passes;
       }
       const auto& solutions = result.solutions;
       for (std::size_t c = 0; c < solutions.size(); ++c) {
@@ -269,7 +264,7 @@ struct PermutedPerceptron {
           }
         }
         const auto& problem = state.problems[worst];
-        report_.training_errors += problem.mistakes_in_pass;
+        counts_.training_errors += problem.mistakes_in_pass;
         report_.reason = detail::join(
             "draw ", streams_.next + n, " still made ", problem.mistakes_in_pass,
             " mistakes in pass ", problem.passes, " (", problem.mistakes, " in all",
@@ -301,8 +296,8 @@ struct PermutedPerceptron {
                                  .fraction = done / static_cast<double>(settings_.draws),
                                  .draws = finished_,
                                  .draws_total = settings_.draws,
-                                 .passes = report_.passes,
-                                 .mistakes = report_.mistakes});
+                                 .passes = counts_.passes,
+                                 .mistakes = counts_.mistakes});
       return !halted_;
     }
 
@@ -317,6 +312,7 @@ struct PermutedPerceptron {
     std::mutex mutex_;
     std::vector<double> fractions_;
     SamplerReport report_;
+    PerceptronReport counts_;
     std::uint64_t finished_ = 0;
     bool halted_ = false;
     std::chrono::steady_clock::time_point last_progress_{};

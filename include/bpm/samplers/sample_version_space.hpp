@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/samplers/chains/chain_start.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/cone.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+namespace bpm {
+
+/// Runs a sampler that sees a cone on one version space: settings are checked, the kernel matrix is
+/// factored, products and a start are made as the plan says, and the sampler runs on from `state`.
+/// The observer is asked before each of these stages. Where no classifier separates the data the
+/// report says so. Cost: the kernel matrix and m r^2 for the factor, and the sampler's.
+/// \throws std::invalid_argument on settings out of range, no points, or a start outside version
+///         space.
+template <ConeSampler S, VersionSpace Space, DrawSink Sink>
+SamplerReport sample_version_space(const S& sampler, const Space& space, RandomStreams& streams,
+                                   RunControl control, Sink&& sink, typename S::State& state) {
+  control.begin = std::chrono::steady_clock::now();
+  sampler.check_settings();
+  const ConePlan plan = sampler.plan();
+  detail::check(space.size() > 0, plan.name, "space", "has no points");
+  SamplerReport report;
+  const auto stopped = [&](std::string_view stage) {
+    report.stopped = !control.go_on({.stage = stage, .draws_total = plan.draws});
+    if (report.stopped) report.reason = "stopped before the first draw";
+    return report.stopped;
+  };
+  if (stopped("factor")) return report;
+  Cone cone = make_cone(space, plan.factor_tolerance);
+  if (stopped("products")) return report;
+  if (plan.form_products) cone.form_products();
+  if (stopped("start")) return report;
+  detail::ChainStart start;
+  if (state.empty() && plan.start != Start::none) {
+    start = detail::find_start(cone, plan, streams.seed);
+    if (start.position.empty()) {
+      report.reason = start.reason;
+      report.advice = Advice::in_reason;
+      return report;
+    }
+  }
+  // One type of sink, so that chains are compiled once.
+  const std::function<void(const Draw&)> hand_over = std::ref(sink);
+  report = sampler.sample(cone, std::span<const double>(start.position), streams, control,
+                          hand_over, state);
+  if (start.mistakes > 0) {
+    if (!report.perceptron) report.perceptron.emplace();
+    report.perceptron->mistakes += start.mistakes;
+  }
+  return report;
+}
+
+/// The same from a new start; or runs a sampler that sees kernel values on this problem alone.
+template <class S, VersionSpace Space, DrawSink Sink>
+  requires Sampler<S, Space>
+SamplerReport sample_version_space(const S& sampler, const Space& space, RandomStreams& streams,
+                                   const RunControl& control, Sink&& sink) {
+  if constexpr (S::traits.sees == SamplerSees::cone) {
+    typename S::State state;
+    return sample_version_space(sampler, space, streams, control, sink, state);
+  } else {
+    return sampler.sample(std::span(&space, 1), streams, control, sink);
+  }
+}
+
+}  // namespace bpm
