@@ -46,7 +46,7 @@ int main() {
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     errors += predicted[i] != test.labels[i] ? 1 : 0;
   }
-  std::cout << fitted.draw_count() << " draws, test error "
+  std::cout << fitted.report().draws << " draws, test error "
             << 100.0 * errors / static_cast<double>(predicted.size()) << " %\n";
 
   bpm::RowMatrix<float> across(41, 2);

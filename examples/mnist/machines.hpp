@@ -72,16 +72,17 @@ template <class Fitted>
 [[nodiscard]] std::string digest_of(const Fitted& fitted) {
   std::vector<Coefficient> coefficients;
   for (std::size_t s = 0; s < fitted.support().size(); ++s) {
-    for (std::size_t c = 0; c < fitted.classes().size(); ++c) {
-      coefficients.push_back(
-          {fitted.classes()[c], fitted.support()[s],
-           fitted.coefficients()(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(c))});
+    for (Eigen::Index c = 0; c < fitted.columns(); ++c) {
+      // Of two classes the one column is the second's.
+      const Eigen::Index column_class = fitted.columns() == 1 ? 1 : c;
+      coefficients.push_back({fitted.classes()[column_class], fitted.support()[s],
+                              fitted.coefficients()(static_cast<Eigen::Index>(s), c)});
     }
   }
   return model_digest(std::move(coefficients));
 }
 
-template <class Fitted>
+template <class Sampler, class Fitted>
 void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport& report) {
   const bpm::SamplerReport& training = fitted.report();
   report.draws = static_cast<std::int64_t>(training.draws);
@@ -89,21 +90,20 @@ void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport&
   report.kernel_evaluations = training.kernel_evaluations;
   if (training.perceptron) {
     report.mistakes = training.perceptron->mistakes;
-    report.passes_mean = static_cast<double>(training.perceptron->passes) /
-                         static_cast<double>(training.draws * fitted.classes().size());
+    report.passes_mean =
+        static_cast<double>(training.perceptron->passes) /
+        (static_cast<double>(training.draws) * static_cast<double>(fitted.columns()));
     report.training_errors = training.perceptron->training_errors;
   }
   report.support_union = fitted.support().size();
   report.useful_evaluations = report.support_union * static_cast<std::uint64_t>(train_size);
   if (training.chains) {
-    const bool billiard =
-        std::same_as<std::remove_cvref_t<decltype(fitted.sampler())>, bpm::Billiard>;
-    (billiard ? report.bounces : report.steps) = training.chains->steps;
+    (std::same_as<Sampler, bpm::Billiard> ? report.bounces : report.steps) = training.chains->steps;
     report.standard_error = training.chains->standard_error;
     report.chain_angle = training.chains->chain_angle;
     report.rank = training.chains->rank;
   }
-  report.strategy = bpm::to_string(fitted.strategy());
+  report.strategy = bpm::to_string(fitted.forecast().strategy);
   report.cost = fitted.forecast().cost;
   report.model_digest = digest_of(fitted);
 }
@@ -125,24 +125,23 @@ inline void report_test(const Eigen::MatrixXd& values, const std::vector<int>& p
 /// draw of each class under the sampling kernel, K + diag(lambda).
 template <class Kernel, class Fitted, class Inputs>
 [[nodiscard]] std::uint64_t count_training_errors(const Kernel& kernel, const Fitted& fitted,
+                                                  const bpm::SoftBoundary& boundary,
                                                   const Inputs& train,
                                                   const std::vector<int>& labels) {
-  const auto classes = static_cast<Eigen::Index>(fitted.classes().size());
-  const auto draws = static_cast<Eigen::Index>(fitted.draws(0).size());
+  const Eigen::Index classes = fitted.columns();
+  const Eigen::Index draws = std::ssize(fitted.parts().draw_numbers);
   Eigen::VectorXd self = bpm::kernel_diagonal_values(kernel, train);
   // What the soft boundary adds to an output: lambda_i alpha_i, for few points of a draw.
   const auto lambda_outputs = [&](Eigen::Index n, Eigen::Index c) {
     Eigen::VectorXd added = Eigen::VectorXd::Zero(train.rows());
-    const bpm::KeptDraw& draw =
-        fitted.draws(static_cast<std::size_t>(c))[static_cast<std::size_t>(n)];
-    for (std::size_t s = 0; s < draw.support.size(); ++s) {
-      added[draw.support[s]] = draw.coefficients[s];
+    for (std::size_t s = 0; s < fitted.support().size(); ++s) {
+      added[fitted.support()[s]] =
+          fitted.parts().draw_coefficients(static_cast<Eigen::Index>(s), n * classes + c);
     }
     return added;
   };
   std::vector<signed char> signs(static_cast<std::size_t>(train.rows()), 1);
-  const auto lambda = fitted.settings().soft_boundary.resolve(
-      [&](std::ptrdiff_t i) { return self[i]; }, labels, signs);
+  const auto lambda = boundary.resolve([&](std::ptrdiff_t i) { return self[i]; }, labels, signs);
   constexpr Eigen::Index part = 10000;
   std::uint64_t errors = 0;
   for (Eigen::Index begin = 0; begin < train.rows(); begin += part) {
@@ -156,7 +155,7 @@ template <class Kernel, class Fitted, class Inputs>
           const auto point = static_cast<std::size_t>(begin + i);
           double output = outputs(i, n * classes + c) * std::sqrt(self[begin + i]);
           if (!lambda.empty()) output += lambda[point] * added[begin + i];
-          const bool positive = labels[point] == fitted.classes()[static_cast<std::size_t>(c)];
+          const bool positive = labels[point] == fitted.classes()[classes == 1 ? 1 : c];
           errors += (positive ? output : -output) > 0 ? 0U : 1U;
         }
       }
@@ -179,7 +178,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
         });
   }();
   report.train_seconds = timer.seconds();
-  report_training(fitted, train.rows(), report);
+  report_training<Sampler>(fitted, train.rows(), report);
   if (report.draws == report.draws_wanted) {
     progress({.stage = "draws",
               .fraction = 1,
@@ -201,7 +200,8 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   }
   if (experiment.verify) {
     progress({.stage = "verifying"});
-    report.training_errors = count_training_errors(kernel, fitted, train, digits.train_labels);
+    report.training_errors = count_training_errors(
+        kernel, fitted, experiment.settings.soft_boundary, train, digits.train_labels);
     report.verified = true;
     progress({.stage = "verifying", .fraction = 1});
   }

@@ -27,31 +27,58 @@ const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron
 
 }  // namespace
 
-TEST_CASE("add_draws refuses another training set and is then unchanged") {
+TEST_CASE("add_draws refuses a changed training set and is then unchanged") {
+  Doubles inputs = triangle(30, 1);
+  Labels labels = two_labels(30);
+  auto training = machine.train(inputs, labels);
+  const auto before = training.classifier();
+  const std::string f = "Training::add_draws: ";
+  const std::string differ = f + "inputs or labels differ from the training set, must be the same";
+  CHECK_THROWS_WITH(training.add_draws(0), Equals(f + "draws is 0, must be 1 or more"));
+  const Doubles same = inputs;
+  inputs = triangle(29, 1);
+  CHECK_THROWS_WITH(training.add_draws(1),
+                    Equals(f + "inputs has 29 entries, expected 30 (as in the training set)"));
+  inputs = triangle(30, 2);
+  CHECK_THROWS_WITH(training.add_draws(1), Equals(differ));
+  inputs = same;
+  inputs(17, 1) = std::nextafter(inputs(17, 1), 10.0);
+  CHECK_THROWS_WITH(training.add_draws(1), Equals(differ));
+  inputs = same;
+  std::swap(labels[0], labels[1]);
+  CHECK_THROWS_WITH(training.add_draws(1), Equals(differ));
+  std::swap(labels[0], labels[1]);
+  inputs = Doubles::Zero(30, 3);
+  inputs.leftCols(2) = same;
+  CHECK_THROWS_AS(training.add_draws(1), std::invalid_argument);
+  inputs = same;
+  CHECK(training.classifier().coefficients() == before.coefficients());
+  CHECK(training.report().draws == 3);
+  training.add_draws(2);
+  const bpm::BayesPointMachine five(machine.kernel(), bpm::PermutedPerceptron{.draws = 5});
+  CHECK(training.classifier().coefficients() == five.fit(inputs, labels).coefficients());
+  CHECK(before.report().draws == 3);
+}
+
+TEST_CASE("what is given as an rvalue is kept, also as an expression or a list") {
   const Doubles inputs = triangle(30, 1);
   const Labels labels = two_labels(30);
-  auto fitted = machine.fit(inputs, labels);
-  const Eigen::VectorXd before = fitted.coefficients();
-  const std::string f = "FittedBayesPointMachine::add_draws: ";
-  const std::string differ = f + "inputs or labels differ from the training set, must be the same";
-  CHECK_THROWS_WITH(fitted.add_draws(0, inputs, labels),
-                    Equals(f + "draws is 0, must be 1 or more"));
-  CHECK_THROWS_WITH(fitted.add_draws(1, triangle(29, 1), labels),
-                    Equals(f + "inputs has 29 entries, expected 30 (as in the training set)"));
-  CHECK_THROWS_WITH(fitted.add_draws(1, inputs, two_labels(29)),
-                    Equals(f + "labels has 29 entries, expected 30 (as in the training set)"));
-  CHECK_THROWS_WITH(fitted.add_draws(1, triangle(30, 2), labels), Equals(differ));
-  Doubles nearly = inputs;
-  nearly(17, 1) = std::nextafter(nearly(17, 1), 10.0);
-  CHECK_THROWS_WITH(fitted.add_draws(1, nearly, labels), Equals(differ));
-  Labels other = labels;
-  std::swap(other[0], other[1]);
-  CHECK_THROWS_WITH(fitted.add_draws(1, inputs, other), Equals(differ));
-  Doubles longer = Doubles::Zero(30, 3);
-  longer.leftCols(2) = inputs;
-  CHECK_THROWS_AS(fitted.add_draws(1, longer, labels), std::invalid_argument);
-  CHECK(fitted.coefficients() == before);
-  CHECK(fitted.draw_count() == 3);
+  auto kept = machine.train(triangle(30, 1), two_labels(30));
+  auto part = machine.train(Doubles(triangle(40, 1)).topRows(30), labels);
+  std::vector<std::string> text = words(30, 1);
+  auto words_kept = bpm::BayesPointMachine(CommonPairs{}).train(std::vector(text), two_labels(30));
+  auto referred = machine.train(inputs, labels);
+  auto copy = kept;
+  for (auto* training : {&kept, &copy}) training->add_draws(2);
+  part.add_draws(2);
+  referred.add_draws(2);
+  words_kept.add_draws(1);
+  CHECK(kept.classifier().coefficients() == referred.classifier().coefficients());
+  CHECK(copy.classifier().coefficients() == referred.classifier().coefficients());
+  CHECK(part.report().draws == 5);
+  CHECK(words_kept.report().draws == 11);
+  const bpm::BayesPointMachine eleven(CommonPairs{}, bpm::PermutedPerceptron{.draws = 11});
+  CHECK(words_kept.classifier().coefficients() == eleven.fit(text, two_labels(30)).coefficients());
 }
 
 TEST_CASE("add_draws that fails leaves the machine as it was") {
@@ -74,27 +101,27 @@ TEST_CASE("add_draws that fails leaves the machine as it was") {
     }
   }
   REQUIRE(passes < 1000);
-  auto fitted = make(1, passes).fit(inputs, labels);
-  const auto before = fitted;
-  const auto values = fitted.decision_values(inputs);
-  CHECK_THROWS_AS(fitted.add_draws(50, inputs, labels), bpm::NotSeparable);
-  CHECK(fitted.decision_values(inputs) == values);
-  CHECK(fitted.coefficients() == before.coefficients());
-  CHECK(fitted.support() == before.support());
-  CHECK(fitted.draw_count() == 1);
-  CHECK(fitted.draws(0).size() == 1);
-  CHECK(fitted.report().perceptron->mistakes == before.report().perceptron->mistakes);
-  CHECK(fitted.report().converged);
+  auto training = make(1, passes).train(inputs, labels);
+  const auto before = training.classifier();
+  const auto unchanged = [&] {
+    const auto now = training.classifier();
+    return now.decision_values(inputs) == before.decision_values(inputs) &&
+           now.coefficients() == before.coefficients() && now.support() == before.support() &&
+           now.parts().draw_numbers.size() == 1 && now.report().draws == 1 &&
+           now.report().perceptron->mistakes == before.report().perceptron->mistakes;
+  };
+  CHECK_THROWS_AS(training.add_draws(50), bpm::NotSeparable);
+  CHECK(unchanged());
+  CHECK(training.report().converged);
   // An observer's exception likewise.
   const auto thrower = [](const bpm::Progress&) { throw std::runtime_error("enough"); };
-  CHECK_THROWS_WITH(fitted.add_draws(1, inputs, labels, thrower), Equals("enough"));
-  CHECK(fitted.draw_count() == 1);
-  CHECK(fitted.decision_values(inputs) == values);
+  CHECK_THROWS_WITH(training.add_draws(1, thrower), Equals("enough"));
+  CHECK(unchanged());
+  CHECK(training.report().converged);
   // Stopped at once: nothing new, and said so.
   std::stop_source source;
   source.request_stop();
-  fitted.add_draws(1, inputs, labels, bpm::IgnoreProgress{}, source.get_token());
-  CHECK(fitted.draw_count() == 1);
-  CHECK(fitted.report().stopped);
-  CHECK(fitted.decision_values(inputs) == values);
+  training.add_draws(1, bpm::IgnoreProgress{}, source.get_token());
+  CHECK(unchanged());
+  CHECK(training.report().stopped);
 }

@@ -112,21 +112,21 @@ TEST_CASE("bytes longer than floats hold exactly: the classifier is right all th
 }
 
 TEST_CASE("draws added on bytes, kept draws, equal bytes, another number of columns") {
-  const Bytes inputs = byte_points(90, 1);
+  Bytes inputs = byte_points(90, 1);
   const std::vector<int> labels = two_labels(90);
-  const auto fit = [&](std::uint64_t draws) {
+  const auto train = [&](std::uint64_t draws) {
     return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = draws},
                                   {.threads = 2, .keep_draws = true})
-        .fit(inputs, labels);
+        .train(inputs, labels);
   };
-  auto model = fit(2);
-  model.add_draws(2, inputs, labels);
-  CHECK(model.coefficients() == fit(4).coefficients());
+  auto training = train(2);
+  training.add_draws(2);
+  const auto model = training.classifier();
+  CHECK(model.coefficients() == train(4).classifier().coefficients());
   const Bytes others = byte_points(20, 2);
   CHECK(model.vote_fractions(others) == model.vote_fractions(Floats(others.cast<float>())));
-  Bytes changed = inputs;
-  changed(3, 3) = static_cast<std::uint8_t>(changed(3, 3) + 1);
-  CHECK_THROWS_AS(model.add_draws(1, changed, labels), std::invalid_argument);
+  inputs(3, 3) ^= 1;
+  CHECK_THROWS_AS(training.add_draws(1), std::invalid_argument);
 
   Bytes twice = inputs;
   twice.row(7) = twice.row(5);

@@ -41,7 +41,7 @@ void check_report_is_model(const Kernel& kernel, const Sampler& sampler, const I
   const auto fitted = bpm::BayesPointMachine(kernel, sampler).fit(inputs, labels);
   CAPTURE(fitted.report().chains->rank, fitted.report().chains->residual);
   CHECK(fitted.report().chains->rank < inputs.rows());
-  CHECK(fitted.plain_training_errors() == 0);
+  CHECK(fitted.training_errors() == 0);
   CHECK(fitted.training_margin() > 0);
   CHECK(fitted.predict(inputs) == labels);
 }
@@ -83,14 +83,14 @@ TEST_CASE("chains: one lambda may be far larger than the others") {
 TEST_CASE("chains: draws are added by number whatever ended the fit") {
   const Doubles inputs = triangle(30, 1);
   const std::vector<int> labels = two_labels(30);
-  auto fitted =
-      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.accuracy = 0.05})
-          .fit(inputs, labels);
-  const std::uint64_t before = fitted.draw_count();
-  CHECK(fitted.report().chains->standard_error <= 0.05);
-  fitted.add_draws(300, inputs, labels);
-  CHECK(fitted.draw_count() == before + 300);
-  CHECK(fitted.report().draws == before + 300);
+  auto training = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7),
+                                         bpm::Billiard{.accuracy = 0.05}, {.keep_draws = true})
+                      .train(inputs, labels);
+  const std::uint64_t before = training.report().draws;
+  CHECK(training.report().chains->standard_error <= 0.05);
+  training.add_draws(300);
+  CHECK(training.report().draws == before + 300);
+  CHECK(training.classifier().parts().draw_numbers.size() == before + 300);
 }
 
 TEST_CASE("chains: by a clock all classes make as many draws, and that many make the same model") {
@@ -102,8 +102,9 @@ TEST_CASE("chains: by a clock all classes make as many draws, and that many make
   };
   const auto timed =
       machine({.bounces_per_draw = 100, .seconds = 0.02, .refresh_length = 8}).fit(inputs, labels);
-  const std::uint64_t draws = timed.draw_count();
-  for (std::size_t c = 0; c < 3; ++c) CHECK(timed.draws(c).size() == draws);
+  const std::uint64_t draws = timed.report().draws;
+  CHECK(timed.parts().draw_numbers.size() == draws);
+  CHECK(timed.parts().draw_weights.size() == 3 * draws);
   CHECK(timed.report().draws == draws);
   const auto counted =
       machine({.draws = draws, .bounces_per_draw = 100, .refresh_length = 8}).fit(inputs, labels);
@@ -127,12 +128,12 @@ TEST_CASE("chains: draws that were stopped before they began leave what the chai
   const Doubles inputs = triangle(30, 1);
   const std::vector<int> labels = two_labels(30);
   auto fitted = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 40})
-                    .fit(inputs, labels);
+                    .train(inputs, labels);
   const double error = fitted.report().chains->standard_error;
   REQUIRE(std::isfinite(error));
-  fitted.add_draws(5, inputs, labels, [](const bpm::Progress&) { return false; });
+  fitted.add_draws(5, [](const bpm::Progress&) { return false; });
   CHECK(fitted.report().stopped);
-  CHECK(fitted.draw_count() == 40);
+  CHECK(fitted.report().draws == 40);
   CHECK(fitted.report().chains->chains == 2);
   CHECK(fitted.report().chains->standard_error == error);
 }

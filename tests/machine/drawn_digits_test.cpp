@@ -22,7 +22,7 @@ TEST_CASE("ten drawn digits against the rest with the paper's kernel") {
   const auto fitted = machine.fit(inputs, training.labels);
   CHECK(fitted.predict(inputs) == training.labels);
   for (std::size_t c = 0; c < 10; ++c) {
-    CHECK(fitted.plain_training_errors(c) == 0);
+    CHECK(fitted.training_errors(c) == 0);
     CHECK(fitted.training_margin(c) > 0);
   }
   const Eigen::MatrixXd values = fitted.decision_values(others);

@@ -99,7 +99,7 @@ TEST_CASE("every budget and number of threads: the same model of 600 points") {
         bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 5}, settings));
   };
   const auto model = machine().fit(inputs, three_labels(600));
-  CHECK(model.strategy() == bpm::Strategy::dense);
+  CHECK(model.forecast().strategy == bpm::Strategy::dense);
   for (const unsigned threads : {0U, 1U, 2U, 3U, 7U}) {
     for (const bool whole : {true, false}) {
       CAPTURE(threads, whole);
@@ -107,7 +107,7 @@ TEST_CASE("every budget and number of threads: the same model of 600 points") {
       settings.memory = std::size_t{1} << 30U;
       if (!whole) settings.memory = machine().forecast(inputs, 3).total() - 1;
       const auto other = machine().fit(inputs, three_labels(600));
-      CHECK((other.strategy() == bpm::Strategy::dense) == whole);
+      CHECK((other.forecast().strategy == bpm::Strategy::dense) == whole);
       CHECK(other.coefficients() == model.coefficients());
       CHECK(other.support() == model.support());
       CHECK(other.decision_values(others) == model.decision_values(others));
@@ -144,17 +144,20 @@ TEST_CASE("a fit that is stopped returns the Bayes point of the draws it has") {
     return progress.stage == "kernel matrix" || progress.draws < limit;
   };
   const bpm::BayesPointMachine machine(kernel, RandomStartPerceptron{.draws = 10});
-  auto stopped = machine.fit(inputs, labels, observer);
+  auto training = machine.train(inputs, labels, observer);
+  const auto stopped = training.classifier();
   CHECK(stopped.report().stopped);
   CHECK_FALSE(stopped.report().converged);
   CHECK(stopped.report().reason == "stopped");
   CHECK(stopped.report().draws == 3);
-  CHECK(stopped.draw_count() == 3);
+  CHECK(stopped.report().draws == 3);
   const bpm::BayesPointMachine three(kernel, RandomStartPerceptron{.draws = 3});
   CHECK(stopped.coefficients() == three.fit(inputs, labels).coefficients());
   // And goes on from there.
-  stopped.add_draws(7, inputs, labels);
-  CHECK(stopped.coefficients() == machine.fit(inputs, labels).coefficients());
+  training.add_draws(7);
+  CHECK(training.report().converged);
+  CHECK_FALSE(training.report().stopped);
+  CHECK(training.classifier().coefficients() == machine.fit(inputs, labels).coefficients());
 
   const auto several = bpm::OneVsRest(machine).fit(inputs, three_labels(60), observer);
   CHECK(several.report().stopped);
@@ -177,15 +180,15 @@ TEST_CASE("a stop token ends a fit between draws of the library's sampler too") 
   settings.strategy = bpm::Strategy::windowed;
   const bpm::BayesPointMachine machine(slow, sampler, settings);
   const auto whole = machine.fit(inputs, labels);
-  REQUIRE(whole.strategy() == bpm::Strategy::windowed);
+  REQUIRE(whole.forecast().strategy == bpm::Strategy::windowed);
   limit = calls / 2;
   calls = 0;
   const auto half = machine.fit(inputs, labels, bpm::IgnoreProgress{}, source.get_token());
   CHECK(half.report().stopped);
-  CHECK(half.draw_count() > 0);
-  CHECK(half.draw_count() < 20);
+  CHECK(half.report().draws > 0);
+  CHECK(half.report().draws < 20);
   limit = 1 << 30;
-  const bpm::BayesPointMachine shorter(slow, bpm::PermutedPerceptron{.draws = half.draw_count()},
+  const bpm::BayesPointMachine shorter(slow, bpm::PermutedPerceptron{.draws = half.report().draws},
                                        settings);
   CHECK(shorter.fit(inputs, labels).coefficients() == half.coefficients());
 }

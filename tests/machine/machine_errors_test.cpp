@@ -82,17 +82,17 @@ TEST_CASE("numbers that are not finite, by row and column") {
 
   const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
   CHECK_THROWS_WITH(fitted.predict(inputs),
-                    Equals("FittedBayesPointMachine::decision_values: inputs row 2, column 0 is "
+                    Equals("Classifier::decision_values: inputs row 2, column 0 is "
                            "-inf, must be finite"));
   CHECK_THROWS_WITH(one_vs_rest.fit(triangle(30, 1), three_labels(30)).predict(inputs),
-                    Equals("FittedOneVsRest::decision_values: inputs row 2, column 0 is -inf, "
+                    Equals("Classifier::decision_values: inputs row 2, column 0 is -inf, "
                            "must be finite"));
 }
 
 TEST_CASE("another number of columns than the training set had") {
   const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
   CHECK_THROWS_WITH(fitted.decision_values(Doubles::Ones(4, 3)),
-                    Equals("FittedBayesPointMachine::decision_values: inputs has 3 entries, "
+                    Equals("Classifier::decision_values: inputs has 3 entries, "
                            "expected 2 (columns: one per feature of the training set)"));
 }
 
@@ -183,8 +183,8 @@ TEST_CASE("kernel values that are not finite in prediction: the function and the
   others.row(1).setZero();
   const std::string message =
       message_of<bpm::KernelValueError>([&] { (void)fitted.predict(others); });
-  CHECK_THAT(message, ContainsSubstring("FittedBayesPointMachine::decision_values: ") &&
-                          ContainsSubstring("k(x_1, "));
+  CHECK_THAT(message,
+             ContainsSubstring("Classifier::decision_values: ") && ContainsSubstring("k(x_1, "));
 }
 
 TEST_CASE("labels that no classifier separates: the limits are named, and lambda") {
@@ -200,9 +200,10 @@ TEST_CASE("labels that no classifier separates: the limits are named, and lambda
                         "found: draw 0 still made ") &&
           ContainsSubstring("in pass 50 ") &&
           ContainsSubstring("set a soft boundary lambda > 0, or raise the sampler's limits"));
-  CHECK_THAT(
-      message_of<bpm::NotSeparable>([&] { (void)bpm::OneVsRest(limited).fit(inputs, labels); }),
-      ContainsSubstring("OneVsRest::fit: no classifier") && ContainsSubstring("problem "));
+  CHECK_THAT(message_of<bpm::NotSeparable>([&] {
+               (void)bpm::OneVsRest(limited).fit(inputs, Labels{1, 2, 1, 3});
+             }),
+             ContainsSubstring("OneVsRest::fit: no classifier") && ContainsSubstring("problem "));
 }
 
 TEST_CASE("settings of the sampler are checked by fit") {
@@ -231,9 +232,9 @@ TEST_CASE("stopped before the first draw") {
 
 TEST_CASE("single draws need keep_draws") {
   const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
-  CHECK(fitted.draws().empty());
+  CHECK(fitted.parts().draw_numbers.empty());
   const std::string expected =
-      "FittedBayesPointMachine::draw_decision_values: keep_draws was false when the machine was "
+      "Classifier::draw_decision_values: keep_draws was false when the machine was "
       "fitted, must be true for single draws";
   const Doubles others = triangle(3, 2);
   CHECK_THROWS_WITH(fitted.draw_decision_values(others), Equals(expected));
@@ -246,7 +247,7 @@ TEST_CASE("the Gibbs error needs a label per input") {
                                        {.keep_draws = true});
   const auto fitted = keeping.fit(triangle(30, 1), two_labels(30));
   CHECK_THROWS_WITH(fitted.gibbs_error(triangle(3, 2), two_labels(4)),
-                    Equals("FittedBayesPointMachine::gibbs_error: labels has 4 entries, expected "
+                    Equals("Classifier::gibbs_error: labels has 4 entries, expected "
                            "3 (one per input)"));
   CHECK(fitted.gibbs_error(triangle(3, 2), Labels{5, 5, 5}) == 1);
 }

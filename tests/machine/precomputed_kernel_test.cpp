@@ -40,7 +40,7 @@ TEST_CASE("a matrix of the kernel's values is as good as the kernel") {
 
   const auto expected = by_kernel.fit(inputs, labels);
   const auto fitted = by_matrix.fit(gram, labels);
-  CHECK(fitted.strategy() == bpm::Strategy::precomputed);
+  CHECK(fitted.forecast().strategy == bpm::Strategy::precomputed);
   CHECK(fitted.report().kernel_evaluations == 0);
   CHECK(fitted.report().perceptron->mistakes == expected.report().perceptron->mistakes);
   REQUIRE(fitted.support() == expected.support());
@@ -70,8 +70,8 @@ TEST_CASE("a matrix in another storage order, a part of one, or of floats") {
   const auto expected = by_matrix.fit(gram, labels);
   const Eigen::VectorXd wanted = expected.decision_values(gram);
 
-  auto columns = by_matrix.fit(Eigen::MatrixXd(gram), labels);
-  CHECK(columns.decision_values(Eigen::MatrixXd(gram)) == wanted);
+  auto columns = by_matrix.train(Eigen::MatrixXd(gram), labels);
+  CHECK(columns.classifier().decision_values(Eigen::MatrixXd(gram)) == wanted);
   Doubles larger = Doubles::Constant(60, 60, 99.0);
   larger.topLeftCorner(50, 50) = gram;
   CHECK(by_matrix.fit(larger.topLeftCorner(50, 50), labels).decision_values(gram) == wanted);
@@ -79,10 +79,10 @@ TEST_CASE("a matrix in another storage order, a part of one, or of floats") {
   const auto in_float = by_matrix.fit(floats, labels);
   CHECK((in_float.decision_values(floats) - wanted).cwiseAbs().maxCoeff() < 0.1);
 
-  columns.add_draws(3, Eigen::MatrixXd(gram), labels);
-  auto more = expected;
-  more.add_draws(3, gram, labels);
-  CHECK(columns.coefficients() == more.coefficients());
+  columns.add_draws(3);
+  auto more = by_matrix.train(gram, labels);
+  more.add_draws(3);
+  CHECK(columns.classifier().coefficients() == more.classifier().coefficients());
 }
 
 TEST_CASE("matrices that are no kernel matrices are refused") {
@@ -115,7 +115,7 @@ TEST_CASE("rows to predict must match the training set and their diagonal") {
   const Doubles others = triangle(4, 2);
   const Doubles gram = values(inputs, inputs);
   const auto fitted = by_matrix.fit(gram, two_labels(30));
-  const std::string f = "FittedBayesPointMachine::decision_values: ";
+  const std::string f = "Classifier::decision_values: ";
   CHECK_THROWS_WITH(fitted.decision_values(Doubles(gram.leftCols(29))),
                     Equals(f + "inputs has 29 entries, expected 30 (columns: one per training "
                                "point)"));

@@ -75,17 +75,17 @@ std::size_t smallest_budget(Forecast&& forecast) {
 TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
   const Data data;
   const auto expected = machine(soft(1, Strategy::dense)).fit(data.inputs, data.labels);
-  CHECK(expected.strategy() == Strategy::dense);
-  CHECK(expected.training_seconds() >= 0);
+  CHECK(expected.forecast().strategy == Strategy::dense);
+  CHECK(expected.parts().training_seconds > 0);
   CHECK(expected.forecast().kept_rows == 0);
   for (const unsigned threads : {1U, 3U}) {
     for (const Strategy strategy : {Strategy::windowed, Strategy::windowed_rows}) {
-      auto fitted = machine(soft(threads, strategy), 2).fit(data.inputs, data.labels);
-      const double before = fitted.training_seconds();
-      CHECK(before >= 0);
-      fitted.add_draws(1, data.inputs, data.labels);
-      CHECK(fitted.training_seconds() >= before);
-      CHECK(fitted.strategy() == strategy);
+      auto training = machine(soft(threads, strategy), 2).train(data.inputs, data.labels);
+      const double before = training.classifier().parts().training_seconds;
+      training.add_draws(1);
+      const auto fitted = training.classifier();
+      CHECK(before > 0);
+      CHECK(fitted.parts().training_seconds > before);
       CHECK(fitted.forecast().strategy == strategy);
       CHECK(fitted.forecast().kept_rows == (strategy == Strategy::windowed_rows ? 600U : 0U));
       CHECK(same_model(fitted, expected, data));
@@ -123,7 +123,7 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
     unsigned last_at_once = 1;
     for (int step = 0; step < 14; ++step) {
       const auto fitted = machine((forecast(budget), settings)).fit(data.inputs, data.labels);
-      CAPTURE(budget, bpm::to_string(fitted.strategy()));
+      CAPTURE(budget, bpm::to_string(fitted.forecast().strategy));
       const MemoryForecast& told = fitted.forecast();
       CHECK(told.total() <= budget);
       CHECK(same_model(fitted, expected, data));
@@ -136,7 +136,7 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
       budget += budget / 8;
     }
     CHECK(seen_fewer == (threads > 1));
-    CHECK((seen_rows || expected.strategy() == Strategy::dense));
+    CHECK((seen_rows || expected.forecast().strategy == Strategy::dense));
   }
 }
 

@@ -44,7 +44,6 @@ void check_same_model(const Fitted& a, const Fitted& b, const Inputs& inputs) {
   REQUIRE(a.support() == b.support());
   CHECK(a.coefficients() == b.coefficients());
   CHECK(a.decision_values(inputs) == b.decision_values(inputs));
-  CHECK(a.draw_count() == b.draw_count());
   CHECK(a.report().draws == b.report().draws);
   REQUIRE(a.report().perceptron.has_value() == b.report().perceptron.has_value());
   if (a.report().perceptron) {
@@ -80,12 +79,12 @@ void check_settings_do_not_matter(const Fitted& model, const bpm::FitSettings& s
     other.threads = threads;
     check_same_model(fit(other), model, held_out);
     if constexpr (!is_precomputed<Kernel>) {
-      CHECK(model.strategy() == bpm::Strategy::dense);
+      CHECK(model.forecast().strategy == bpm::Strategy::dense);
       other.memory = forecast(other).total() - 1;
       // With rows kept or without: a model of what these cost decides.
       CHECK(forecast(other).strategy != bpm::Strategy::dense);
       const auto windowed = fit(other);
-      CHECK(windowed.strategy() != bpm::Strategy::dense);
+      CHECK(windowed.forecast().strategy != bpm::Strategy::dense);
       check_same_model(windowed, model, held_out);
     }
   }
@@ -106,16 +105,16 @@ void check_two_classes() {
   const auto fit = [&](const bpm::FitSettings& chosen) {
     return machine_with(chosen).fit(inputs, labels);
   };
-  auto fitted = fit(settings);
+  const auto fitted = fit(settings);
   check_report(fitted.report(), 6);
-  CHECK(fitted.negative_class() == -3);
-  CHECK(fitted.positive_class() == 7);
-  CHECK(fitted.draw_count() == 6);
-  CHECK(fitted.draws().size() == 6);
+  CHECK(fitted.classes() == std::vector<int>{-3, 7});
+  CHECK(fitted.columns() == 1);
+  CHECK(fitted.report().draws == 6);
+  CHECK(fitted.parts().draw_numbers.size() == 6);
   CHECK(fitted.training_margin() > 0);
   CHECK(fitted.mean_norm() > 0);
   CHECK(fitted.mean_norm() < 1 + 1e-12);
-  CHECK(fitted.plain_training_errors() == 0);
+  CHECK(fitted.training_errors() == 0);
   CHECK(fitted.predict(inputs) == labels);
 
   // Decision values: their sign is the label; they are the weighted mean of the draws'.
@@ -130,12 +129,12 @@ void check_two_classes() {
   Eigen::VectorXd votes = Eigen::VectorXd::Zero(held_out_size);
   double total = 0;
   for (std::size_t n = 0; n < 6; ++n) {
-    const double weight = fitted.draws()[n].weight;
+    const double weight = fitted.parts().draw_weights[n];
     const auto column = single.col(static_cast<Eigen::Index>(n));
     mean += weight * column;
     votes += weight * (column.array() > 0).template cast<double>().matrix();
     total += weight;
-    CHECK(fitted.draws()[n].number == n);
+    CHECK(fitted.parts().draw_numbers[n] == n);
   }
   // The centre of chains is the mean of their path, not of six of its points.
   if constexpr (!is_chain_sampler<Sampler>) {
@@ -167,11 +166,12 @@ void check_two_classes() {
 
   // Two draws and four more are six.
   sampler.draws = 2;
-  auto in_parts = fit(settings);
-  CHECK(in_parts.draw_count() == 2);
-  CHECK_FALSE(in_parts.decision_values(held_out) == values);
-  in_parts.add_draws(1, inputs, labels);
-  in_parts.add_draws(3, inputs, labels);
+  auto training = machine_with(settings).train(inputs, labels);
+  CHECK(training.report().draws == 2);
+  CHECK_FALSE(training.classifier().decision_values(held_out) == values);
+  training.add_draws(1);
+  training.add_draws(3);
+  const auto in_parts = training.classifier();
   check_same_model(in_parts, fitted, held_out);
   CHECK(in_parts.draw_decision_values(held_out) == single);
   check_report(in_parts.report(), 6);
@@ -202,10 +202,11 @@ void check_one_vs_rest() {
   const auto fit = [&](const bpm::FitSettings& chosen) {
     return machine_with(chosen).fit(inputs, labels);
   };
-  auto fitted = fit(settings);
+  const auto fitted = fit(settings);
   check_report(fitted.report(), 6);
   CHECK(fitted.classes() == std::vector<int>{-3, 7, 40});
-  CHECK(fitted.draw_count() == 6);
+  CHECK(fitted.parts().draw_numbers == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5});
+  CHECK(fitted.report().draws == 6);
   CHECK(fitted.predict(inputs) == labels);
   const Eigen::MatrixXd values = fitted.decision_values(held_out);
   REQUIRE(values.rows() == held_out_size);
@@ -217,8 +218,7 @@ void check_one_vs_rest() {
   // Class by class, it is the two-class machine of that class against the rest.
   for (std::size_t c = 0; c < 3; ++c) {
     CHECK(fitted.training_margin(c) > 0);
-    CHECK(fitted.plain_training_errors(c) == 0);
-    CHECK(fitted.draws(c).size() == 6);
+    CHECK(fitted.training_errors(c) == 0);
     std::vector<int> against = labels;
     for (int& label : against) label = label == fitted.classes()[c] ? 1 : 0;
     const auto alone = bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler, settings)
@@ -227,7 +227,7 @@ void check_one_vs_rest() {
     CHECK(fitted.training_margin(c) == alone.training_margin());
     std::map<bpm::PointIndex, double> coefficients;
     for (std::size_t s = 0; s < alone.support().size(); ++s) {
-      coefficients[alone.support()[s]] = alone.coefficients()[static_cast<Eigen::Index>(s)];
+      coefficients[alone.support()[s]] = alone.coefficients()(static_cast<Eigen::Index>(s), 0);
     }
     for (std::size_t s = 0; s < fitted.support().size(); ++s) {
       const auto found = coefficients.find(fitted.support()[s]);
@@ -245,7 +245,7 @@ void check_one_vs_rest() {
   Eigen::MatrixXd votes = Eigen::MatrixXd::Zero(held_out_size, 3);
   double total = 0;
   for (Eigen::Index n = 0; n < 6; ++n) {
-    const double weight = fitted.draws(0)[static_cast<std::size_t>(n)].weight;
+    const double weight = fitted.parts().draw_weights[static_cast<std::size_t>(3 * n)];
     for (Eigen::Index i = 0; i < held_out_size; ++i) {
       Eigen::Index best = 0;
       single.row(i).segment(3 * n, 3).maxCoeff(&best);
@@ -267,8 +267,9 @@ void check_one_vs_rest() {
       held_out);
 
   sampler.draws = 1;
-  auto in_parts = fit(settings);
-  in_parts.add_draws(5, inputs, labels);
+  auto training = machine_with(settings).train(inputs, labels);
+  training.add_draws(5);
+  const auto in_parts = training.classifier();
   check_same_model(in_parts, fitted, held_out);
   CHECK(in_parts.draw_decision_values(held_out) == single);
 

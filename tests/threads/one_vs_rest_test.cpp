@@ -36,11 +36,11 @@ auto fit(const Data& data, unsigned threads, std::size_t memory) {
   settings.memory = memory;
   settings.keep_draws = true;
   std::atomic<int> calls{0};
-  auto fitted = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(3), {.draws = 7}, settings))
-                    .fit(data.inputs, data.labels, [&](const bpm::Progress&) { ++calls; });
-  fitted.add_draws(4, data.inputs, data.labels);
+  auto training = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(3), {.draws = 7}, settings))
+                      .train(data.inputs, data.labels, [&](const bpm::Progress&) { ++calls; });
+  training.add_draws(4);
   CHECK(calls > 0);
-  return fitted;
+  return training.classifier();
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ TEST_CASE("fit, continue and predict on three threads: the same model and values
   const auto expected = fit(data, 1, plenty);
   for (const std::size_t memory : {plenty, tight}) {
     const auto fitted = fit(data, 3, memory);
-    CHECK((fitted.strategy() == bpm::Strategy::dense) == (memory == plenty));
+    CHECK((fitted.forecast().strategy == bpm::Strategy::dense) == (memory == plenty));
     CHECK(fitted.support() == expected.support());
     CHECK((fitted.coefficients().array() == expected.coefficients().array()).all());
     CHECK((fitted.decision_values(data.inputs).array() ==

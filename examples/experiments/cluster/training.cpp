@@ -66,14 +66,15 @@ void describe(const Fitted& fitted, ClusterRun& run) {
   run.kernel_evaluations = report.kernel_evaluations;
   run.mistakes = report.perceptron->mistakes;
   run.passes_mean = static_cast<double>(report.perceptron->passes) /
-                    static_cast<double>(report.draws * fitted.classes().size());
+                    (static_cast<double>(report.draws) * static_cast<double>(fitted.columns()));
   run.support = fitted.support().size();
   std::vector<Coefficient> coefficients;
   for (std::size_t s = 0; s < fitted.support().size(); ++s) {
-    for (std::size_t c = 0; c < fitted.classes().size(); ++c) {
-      coefficients.push_back(
-          {fitted.classes()[c], fitted.support()[s],
-           fitted.coefficients()(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(c))});
+    for (Eigen::Index c = 0; c < fitted.columns(); ++c) {
+      // Of two classes the one column is the second's.
+      const Eigen::Index column_class = fitted.columns() == 1 ? 1 : c;
+      coefficients.push_back({fitted.classes()[column_class], fitted.support()[s],
+                              fitted.coefficients()(static_cast<Eigen::Index>(s), c)});
     }
   }
   run.model_digest = model_digest(std::move(coefficients));

@@ -50,7 +50,7 @@ std::vector<GrowthResult> run_growth(
       throw bpm::Stopped("stopped");
     }
     result.points = size;
-    result.strategy = bpm::to_string(fitted.strategy());
+    result.strategy = bpm::to_string(fitted.forecast().strategy);
     result.kernel_evaluations = report.kernel_evaluations;
     result.mistakes = report.perceptron->mistakes;
     result.passes_mean = static_cast<double>(report.perceptron->passes) /

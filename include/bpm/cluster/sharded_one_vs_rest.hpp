@@ -19,7 +19,6 @@
 #include "bpm/cluster/agreement.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/cost_model.hpp"
-#include "bpm/cluster/fitted_shards.hpp"
 #include "bpm/cluster/mpi_header.hpp"
 #include "bpm/cluster/shard.hpp"
 #include "bpm/cluster/sharded_run.hpp"
@@ -29,6 +28,7 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -73,10 +73,10 @@ class ShardedOneVsRest {
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
   template <DenseInputs I, Observer O = IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)
-  [[nodiscard]] FittedShards<Kernel, owned_inputs_t<I>> fit(const I& inputs,
-                                                            std::span<const int> labels,
-                                                            O&& observer = {},
-                                                            std::stop_token stop = {}) const {
+  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
+                                                          std::span<const int> labels,
+                                                          O&& observer = {},
+                                                          std::stop_token stop = {}) const {
     static_assert(I::IsRowMajor, "inputs of shards are row-major");
     const Communicator ranks(communicator_);
     detail::together(ranks, [&] { check_own(inputs, labels); });
@@ -276,7 +276,7 @@ class ShardedOneVsRest {
 
   /// The support points of all ranks on all ranks.
   template <class I>
-  [[nodiscard]] FittedShards<Kernel, owned_inputs_t<I>> gather(
+  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> gather(
       const Communicator& ranks, const I& inputs, std::int64_t offset,
       const std::vector<int>& classes, const std::vector<std::vector<double>>& sums,
       const SamplerReport& report) const {
@@ -297,13 +297,21 @@ class ShardedOneVsRest {
     for (PointIndex& i : mine) i += static_cast<PointIndex>(offset);
     std::vector<PointIndex> support = ranks.all_gather_all(std::span<const PointIndex>(mine));
     std::vector<std::size_t> lengths;
-    detail::Coefficients all(std::ssize(support), std::ssize(classes));
+    RowMatrix<double> all(std::ssize(support), std::ssize(classes));
     ranks.gather_items(coefficients.data(), mine.size(), classes.size() * sizeof(double), lengths,
                        [&](std::size_t) { return all.data(); });
     owned_inputs_t<I> rows(std::ssize(support), inputs.cols());
     ranks.gather_items(own.data(), mine.size(), static_cast<std::size_t>(inputs.cols()) * sizeof(T),
                        lengths, [&](std::size_t) { return rows.data(); });
-    return {kernel_, classes, std::move(support), rows, std::move(all), report, settings_.threads};
+    if (classes.size() == 2) all = all.rightCols(1).eval();
+    ClassifierParts<Kernel, owned_inputs_t<I>> parts{.kernel = kernel_,
+                                                     .inputs = std::move(rows),
+                                                     .support = std::move(support),
+                                                     .coefficients = std::move(all),
+                                                     .classes = classes};
+    parts.threads = settings_.threads;
+    parts.report = report;
+    return Classifier(std::move(parts));
   }
 
   Kernel kernel_;

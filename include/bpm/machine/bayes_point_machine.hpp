@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <span>
 #include <stop_token>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "bpm/core/check.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/kernel_values/blocks.hpp"
+#include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fitted_bayes_point_machine.hpp"
+#include "bpm/machine/fit_steps.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/strategy.hpp"
+#include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
 namespace bpm {
+
+struct ExpectationPropagation;
+
+namespace detail {
+
+template <class Kernel, class I>
+concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
+
+}  // namespace detail
 
 /// A Bayes point machine for two classes: the centre of mass of version space, approximated by the
 /// mean of a sampler's draws ("Large Scale Bayes Point Machines", (4)).
@@ -27,8 +42,8 @@ namespace bpm {
 ///     bpm::RowMatrix<float> inputs = ...;            // one input a row
 ///     std::vector<int> labels = ...;                 // any two integers
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0));
-///     const auto fitted = machine.fit(inputs, labels);
-///     const std::vector<int> predicted = fitted.predict(others);
+///     const auto classifier = machine.fit(inputs, labels);
+///     const std::vector<int> predicted = classifier.predict(others);
 ///
 /// A user's own kernel is a callable on two inputs, of any type:
 ///
@@ -39,9 +54,13 @@ namespace bpm {
 ///     const auto words = bpm::BayesPointMachine(prefix).fit(std::vector<std::string>{...},
 ///     labels);
 ///
-/// Fitting leaves the machine as it was; everything there is to predict with is in what it returns.
+/// Fitting leaves the machine as it was.
 template <class Kernel, class Sampler = PermutedPerceptron>
 class BayesPointMachine {
+  static_assert(!std::same_as<Sampler, ExpectationPropagation>,
+                "expectation propagation has a machine of its own: include "
+                "bpm/gaussian_process/expectation_propagation/machine.hpp");
+
  public:
   explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})
       : kernel_(std::move(kernel)), sampler_(std::move(sampler)), settings_(std::move(settings)) {}
@@ -54,18 +73,25 @@ class BayesPointMachine {
   /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
   ///         finite, labels that are not of two classes, settings out of range.
   /// \throws NotSeparable if no classifier without training error was found (names lambda).
-  /// \throws NotConverged if an approximation (`ExpectationPropagation`) did not reach its
-  ///         tolerance.
   /// \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
   /// \throws KernelValueError on kernel values that are not finite or near overflow.
   /// \throws Stopped if stopped before the first draw.
   template <InputSet I, Observer O = IgnoreProgress>
-    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
-  [[nodiscard]] FittedBayesPointMachine<Kernel, Sampler, owned_inputs_t<I>> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {},
-      std::stop_token stop = {}) const {
-    const RunControl control = detail::run_control(settings_, observer, std::move(stop));
-    return {kernel_, sampler_, settings_, inputs, labels, control};
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
+                                                          std::span<const int> labels,
+                                                          O&& observer = {},
+                                                          std::stop_token stop = {}) const {
+    return start("BayesPointMachine::fit", inputs, labels, observer, std::move(stop)).classifier();
+  }
+
+  /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
+  template <class I, Observer O = IgnoreProgress>
+    requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
+  [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
+                           std::stop_token stop = {}) const {
+    return start("BayesPointMachine::train", std::forward<I>(inputs), std::move(labels), observer,
+                 std::move(stop));
   }
 
   /// What `fit` will take on these inputs.
@@ -81,6 +107,17 @@ class BayesPointMachine {
   [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
 
  private:
+  template <class I, class O>
+  [[nodiscard]] auto start(const char* function, I&& inputs, detail::LabelList labels, O& observer,
+                           std::stop_token stop) const {
+    std::vector<int> classes = detail::check_labels(input_count(inputs), labels.list(), function);
+    detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
+                  " classes, expected two; use OneVsRest for more");
+    return detail::start_training(kernel_, sampler_, settings_, std::forward<I>(inputs),
+                                  std::move(labels), std::move(classes), observer, std::move(stop),
+                                  function);
+  }
+
   Kernel kernel_;
   Sampler sampler_;
   FitSettings settings_;

@@ -13,9 +13,9 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
-/// A draw kept by a fitted machine: a classifier of norm 1 by its dual coefficients.
+/// A draw that is kept: a classifier of norm 1 by its dual coefficients.
 struct KeptDraw {
   std::uint64_t number = 0;
   double weight = 1;
@@ -23,11 +23,9 @@ struct KeptDraw {
   std::vector<double> coefficients;
 };
 
-namespace detail {
-
-/// The mean of one problem: of its draws by their weights, as sums in the order of the draws, so
-/// that a run and its continuation give the same bits as one longer run; or what a sampler of
-/// chains says that the centre of mass is.
+/// The mean of one binary subproblem: of its draws by their weights, as sums in the order of the
+/// draws, so that a run and its continuation give the same bits as one longer run; or what a
+/// sampler of chains says that the centre of mass is.
 class DrawMean {
  public:
   /// `of_draws` false: the draws are counted and kept, and the mean comes by `set_centre`.
@@ -100,5 +98,4 @@ class DrawMean {
   std::vector<KeptDraw> kept_;
 };
 
-}  // namespace detail
-}  // namespace bpm
+}  // namespace bpm::detail

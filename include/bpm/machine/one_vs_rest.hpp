@@ -5,20 +5,25 @@
 #include <stop_token>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/fitted_one_vs_rest.hpp"
+#include "bpm/machine/classifier.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/strategy.hpp"
+#include "bpm/machine/subproblems.hpp"
+#include "bpm/machine/training.hpp"
 
 namespace bpm {
 
-/// Many classes by one machine a class against the rest; the largest decision value wins ("Large
-/// Scale Bayes Point Machines", section 4). The classes share kernel values and, where the sampler
-/// offers it, advance in step on one permutation a draw; the result equals class by class.
+/// Many classes by one binary subproblem per class, it against the rest; the largest decision value
+/// wins ("Large Scale Bayes Point Machines", section 4). The classes share kernel values and, where
+/// the sampler offers it, advance in step on one permutation per draw; the result equals class by
+/// class. Two classes are one subproblem, as of a `BayesPointMachine`.
 ///
 ///     const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Polynomial(5)));
-///     const auto fitted = machine.fit(images, digits);
-///     const std::vector<int> predicted = fitted.predict(others);
+///     const auto classifier = machine.fit(images, digits);
+///     const std::vector<int> predicted = classifier.predict(others);
 template <class Kernel, class Sampler = PermutedPerceptron>
 class OneVsRest {
  public:
@@ -27,12 +32,21 @@ class OneVsRest {
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
   /// as in `BayesPointMachine::fit`; memory grows with the number of classes.
   template <InputSet I, Observer O = IgnoreProgress>
-    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
-  [[nodiscard]] FittedOneVsRest<Kernel, Sampler, owned_inputs_t<I>> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {},
-      std::stop_token stop = {}) const {
-    const RunControl control = detail::run_control(machine_.settings(), observer, std::move(stop));
-    return {machine_.kernel(), machine_.sampler(), machine_.settings(), inputs, labels, control};
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
+                                                          std::span<const int> labels,
+                                                          O&& observer = {},
+                                                          std::stop_token stop = {}) const {
+    return start("OneVsRest::fit", inputs, labels, observer, std::move(stop)).classifier();
+  }
+
+  /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
+  template <class I, Observer O = IgnoreProgress>
+    requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
+  [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
+                           std::stop_token stop = {}) const {
+    return start("OneVsRest::train", std::forward<I>(inputs), std::move(labels), observer,
+                 std::move(stop));
   }
 
   /// What `fit` will take on these inputs with this many classes.
@@ -40,7 +54,8 @@ class OneVsRest {
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
     return detail::forecast_memory(machine_.kernel(), machine_.sampler(), machine_.settings(),
-                                   inputs, classes, "OneVsRest::forecast");
+                                   inputs, detail::subproblem_count(classes),
+                                   "OneVsRest::forecast");
   }
 
   [[nodiscard]] const BayesPointMachine<Kernel, Sampler>& machine() const noexcept {
@@ -48,6 +63,15 @@ class OneVsRest {
   }
 
  private:
+  template <class I, class O>
+  [[nodiscard]] auto start(const char* function, I&& inputs, detail::LabelList labels, O& observer,
+                           std::stop_token stop) const {
+    std::vector<int> classes = detail::check_labels(input_count(inputs), labels.list(), function);
+    return detail::start_training(machine_.kernel(), machine_.sampler(), machine_.settings(),
+                                  std::forward<I>(inputs), std::move(labels), std::move(classes),
+                                  observer, std::move(stop), function);
+  }
+
   BayesPointMachine<Kernel, Sampler> machine_;
 };
 

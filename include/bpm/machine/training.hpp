@@ -3,141 +3,122 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
-#include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/labels.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/strategy.hpp"
+#include "bpm/machine/subproblems.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm {
 
-/// The two-class problems of one training set, in the order in which a sampler gets them.
-struct Problems {
-  std::vector<int> classes;                     ///< Distinct labels, ascending.
-  std::vector<std::vector<signed char>> signs;  ///< +1 or -1, a vector a problem.
-};
+namespace detail {
 
-struct NoMemory {};
-
-/// Samplers of chains keep where they stand in a `State` of theirs; others need none.
 template <class Sampler>
-struct SamplerMemory {
-  using type = NoMemory;
+inline constexpr bool sees_cones = Sampler::traits.sees == SamplerSees::cone;
+
+/// Where a sampler stands between runs, if it must be told.
+template <class Sampler>
+struct StateOf {
+  struct type {};
 };
 template <class Sampler>
-  requires(Sampler::traits.sees == SamplerSees::cone)
-struct SamplerMemory<Sampler> {
+  requires sees_cones<Sampler>
+struct StateOf<Sampler> {
   using type = typename Sampler::State;
 };
-template <class Sampler>
-inline constexpr bool has_chains = Sampler::traits.sees == SamplerSees::cone;
 
-/// Samplers whose `State` holds a Gaussian posterior of the latent outputs: `EpPosterior`.
-template <class Sampler>
-concept PosteriorSampler = requires(const typename Sampler::State& state) {
-  state.posterior().log_evidence;
-  state.posterior().pivots;
+/// What given as an lvalue is referred to, and given as an rvalue is kept.
+template <class I>
+[[nodiscard]] auto keep_or_refer(I&& inputs) {
+  using Given = std::remove_cvref_t<I>;
+  if constexpr (std::is_lvalue_reference_v<I>) {
+    return std::shared_ptr<const Given>(std::shared_ptr<const void>{}, &inputs);
+  } else if constexpr (requires { typename Given::PlainObject; }) {
+    return std::make_shared<const typename Given::PlainObject>(std::move(inputs));
+  } else {
+    return std::make_shared<const Given>(std::move(inputs));
+  }
+}
+
+/// The same for labels in any contiguous list.
+class LabelList {
+ public:
+  template <class L>
+    requires std::convertible_to<L, std::span<const int>>
+  LabelList(L&& labels) {  // NOLINT: stands for a parameter of type span.
+    if constexpr (std::is_lvalue_reference_v<L> || std::ranges::borrowed_range<L>) {
+      labels_ = labels;
+    } else {
+      kept_ = std::make_shared<const std::vector<int>>(labels.begin(), labels.end());
+      labels_ = *kept_;
+    }
+  }
+  [[nodiscard]] std::span<const int> list() const noexcept { return labels_; }
+
+ private:
+  std::shared_ptr<const std::vector<int>> kept_;
+  std::span<const int> labels_;
 };
 
-/// What a fit leaves: sums over draws and how to go on. One entry a problem, where per problem.
+/// Sums over draws and how to go on; an entry a subproblem.
 template <class Sampler>
 struct TrainingState {
   std::vector<DrawMean> means;
-  std::vector<typename SamplerMemory<Sampler>::type> memories;
+  std::vector<typename StateOf<Sampler>::type> states;
   std::vector<RandomStreams> streams;
-  SamplerReport report;
-  bool ran = false;
-  std::uint64_t fingerprint = 0;
-  MemoryForecast forecast;
-  double seconds = 0;                                              ///< Wall clock of all runs.
-  std::vector<std::shared_ptr<const std::vector<double>>> lambda;  ///< Null: zero.
+  SamplerReport report;  ///< Of all runs.
+  double seconds = 0;    ///< Likewise.
 };
 
-[[nodiscard]] inline double lambda_at(const std::shared_ptr<const std::vector<double>>& lambda,
-                                      std::ptrdiff_t i) {
-  return lambda && !lambda->empty() ? lambda->data()[i] : 0.0;
-}
-
-/// Throws NotSeparable where two points or one can be seen to rule out every classifier.
-template <GramAccess Gram, InputSet I, class State>
-void check_separable(const Gram& gram, const I& inputs, std::span<const std::uint64_t> hashes,
-                     const Problems& problems, const State& state, std::string_view function) {
-  for (std::size_t p = 0; p < problems.signs.size(); ++p) {
-    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-      if (static_cast<double>(gram.diagonal(i)) + lambda_at(state.lambda[p], i) <= 0) {
-        throw NotSeparable(
-            join(function, ": point ", i,
-                 " has k(x, x) = 0, so no classifier gives "
-                 "it a sign; add a bias to the kernel or a soft boundary lambda > 0"));
-      }
-    }
-  }
-  for (const auto& group : equal_groups(inputs, hashes)) {
-    for (std::size_t p = 0; p < problems.signs.size(); ++p) {
-      PointIndex hard = -1;
-      for (const PointIndex i : group) {
-        if (lambda_at(state.lambda[p], i) > 0) {
-          continue;
-        }
-        if (hard >= 0 && problems.signs[p].data()[i] != problems.signs[p].data()[hard]) {
-          throw NotSeparable(join(function, ": points ", hard, " and ", i,
-                                  " are equal inputs with different labels, so no classifier "
-                                  "separates them; set a soft boundary lambda > 0, or label noise "
-                                  "with KernelGibbs"));
-        }
-        hard = i;
-      }
-    }
-  }
-}
-
-/// Hands the sampler's draws of every problem to the state's means and moves its streams on. A
-/// sampler that sees cones runs problem by problem: the observer is asked anew in each.
+/// Hands the sampler's draws of every subproblem to the state's means and moves its streams on. A
+/// sampler that sees cones runs one after the other: the observer is asked anew in each.
 template <class Sampler, GramAccess Gram>
 [[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
-                                        const Problems& problems, const RunControl& control,
+                                        const Subproblems& problems, const RunControl& control,
                                         TrainingState<Sampler>& state) {
   using Space = KernelVersionSpace<Gram>;
   require_sampler<Sampler, Space>();
   std::vector<Space> spaces;
-  spaces.reserve(problems.signs.size());
-  for (std::size_t p = 0; p < problems.signs.size(); ++p) {
-    spaces.emplace_back(gram, problems.signs[p], state.lambda[p]);
+  spaces.reserve(problems.size());
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    spaces.emplace_back(gram, problems.signs[p], problems.lambda[p]);
   }
-  SamplerReport report;
-  if constexpr (!has_chains<Sampler>) {
-    report = sampler.sample(std::span<const Space>(spaces), state.streams[0], control,
-                            [&](const Draw& draw) { state.means[draw.problem].add(draw); });
+  if constexpr (!sees_cones<Sampler>) {
+    const SamplerReport report =
+        sampler.sample(std::span<const Space>(spaces), state.streams[0], control,
+                       [&](const Draw& draw) { state.means[draw.problem].add(draw); });
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
+    return report;
   } else {
+    SamplerReport report;
     report.converged = true;
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+    const auto count = static_cast<double>(spaces.size());
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) { state.means[p].add(draw); };
       const RunControl part{[&](Progress progress) {
-                              const auto count = static_cast<double>(spaces.size());
                               progress.fraction =
                                   (static_cast<double>(p) + progress.fraction) / count;
                               return control.go_on(progress);
@@ -146,105 +127,168 @@ template <class Sampler, GramAccess Gram>
       // By a clock or an accuracy the first class finds how many draws; the others make as many.
       const SamplerReport one =
           sample_version_space(p == 0 || fewest == 0 ? sampler : sampler.with_draws(fewest),
-                               spaces[p], state.streams[p], part, sink, state.memories[p]);
-      if (state.means[p].count() > 0) state.means[p].set_centre(state.memories[p].centre());
+                               spaces[p], state.streams[p], part, sink, state.states[p]);
+      if (state.means[p].count() > 0) state.means[p].set_centre(state.states[p].centre());
       fewest = std::min(fewest, one.draws);
       report.merge(one);
     }
     report.draws = fewest;
+    return report;
   }
-  return report;
 }
 
-/// Runs the sampler on every problem, with kernel values by the forecast's strategy, and adds its
-/// draws to the state.
-/// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
-///         consistent classifier, NotConverged if an approximation did not reach its tolerance,
-///         Stopped if a problem has no draw at all.
-template <class Kernel, class Sampler, InputSet I>
-void train(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
-           const I& inputs, std::span<const int> labels, const Problems& problems,
-           std::span<const std::uint64_t> hashes, RunControl control, TrainingState<Sampler>& state,
-           std::string_view function) {
-  const auto start = std::chrono::steady_clock::now();
-  control.draws_at_once = state.forecast.draws_at_once;
-  control.threads = state.forecast.threads;
-  SamplerReport report;
-  const auto prepare = [&](const auto& gram) {
-    if (state.lambda.empty()) {
-      for (const auto& signs : problems.signs) {
-        if (!state.lambda.empty() && settings.soft_boundary.same_for_all_classes()) {
-          state.lambda.push_back(state.lambda.front());
-        } else {
-          state.lambda.push_back(
-              std::make_shared<const std::vector<double>>(settings.soft_boundary.resolve(
-                  [&](std::ptrdiff_t i) { return gram.diagonal(i); }, labels, signs)));
-        }
-      }
-    }
-    if (admits_training_errors(sampler)) {
-      return;
-    }
-    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-      check_separable(gram, inputs, {}, problems, state, function);
-    } else {
-      check_separable(gram, inputs, hashes, problems, state, function);
-    }
-  };
-  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    static_assert(std::floating_point<typename I::Scalar>, "kernel values are float or double");
-    // Another storage order than row-major is copied, and the copy lives as long as the name.
-    const RowMatrix<typename I::Scalar>& values = inputs;
-    const PrecomputedGram<typename I::Scalar> gram(values);
-    prepare(gram);
-    report = run_sampler(sampler, gram, problems, control, state);
-  } else {
-    using Scalar = kernel_scalar_t<I>;
-    OnDemandGram<Kernel, I> values(kernel, inputs);
-    KeptRows<Scalar> kept(values.size(),
-                          state.forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
-    if (state.forecast.strategy == Strategy::windowed_rows) values.keep_rows_in(&kept);
-    prepare(values);
-    if (state.forecast.strategy == Strategy::dense) {
-      using Dense = DenseGram<Scalar>;
-      const Dense gram(values, control.threads, [&](double fraction) {
-        return control.go_on({.stage = "kernel matrix", .fraction = fraction});
-      });
-      if (gram.complete()) {
-        report = run_sampler(sampler, gram, problems, control, state);
-      } else {
-        report.stopped = true;
-        report.reason = "stopped";
-      }
-      report.kernel_evaluations += gram.evaluations();
-      report.kernel_seconds += gram.seconds();
-    } else {
-      report = run_sampler(sampler, values, problems, control, state);
-    }
+}  // namespace detail
+
+/// A fit that can go on: what a classifier does not need, sums over draws and where chains stand.
+/// Made by `BayesPointMachine::train` and `OneVsRest::train`.
+///
+///     auto training = machine.train(inputs, labels);
+///     training.add_draws(5);
+///     const auto classifier = training.classifier();
+///
+/// Inputs and labels that were lvalues are referred to and must outlive it, unchanged; rvalues are
+/// kept. Memory: 2 m doubles a binary subproblem and what the sampler keeps.
+template <class Kernel, class Sampler, InputSet Inputs>
+class Training {
+ public:
+  /// `classes`: of the labels, ascending. \throws as `BayesPointMachine::fit`.
+  Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
+           std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
+           const RunControl& control, std::string_view function)
+      : kernel_(kernel),
+        sampler_(sampler),
+        settings_(settings),
+        inputs_(std::move(inputs)),
+        labels_(std::move(labels)) {
+    sampler.check_settings();  // Before a kernel matrix is made for nothing.
+    check_inputs(*inputs_, function);
+    const std::size_t count = detail::subproblem_count(classes.size());
+    forecast_ = detail::forecast_memory(kernel, sampler, settings, *inputs_, count, function);
+    problems_ = detail::Subproblems(std::move(classes), labels_.list());
+    state_.means.assign(count, detail::DrawMean(input_count(*inputs_), settings.keep_draws,
+                                                !detail::sees_cones<Sampler>));
+    state_.states.resize(count);
+    state_.streams.assign(count, RandomStreams{settings.seed, 0});
+    const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
+    fingerprint_ = detail::fingerprint(hashes, labels_.list());
+    run(sampler_, hashes, control, state_, function);
   }
-  if (!report.converged && !report.stopped && report.advice == Advice::undecided) {
-    throw NotConverged(join(function, ": ", report.reason,
-                            "; set a soft boundary lambda > 0 or noise, or raise the limits"));
+
+  /// Makes `draws` more draws per subproblem and takes them in: 5 draws and 5 more equal 10 at
+  /// once, bit for bit. Nothing changes if it throws, as `fit` does, or because inputs or labels
+  /// are no longer what they were (checked; of inputs that cannot be hashed, only number and
+  /// labels).
+  template <Observer O = IgnoreProgress>
+  void add_draws(std::uint64_t draws, O&& observer = {}, std::stop_token stop = {}) {
+    const char* const function = "Training::add_draws";
+    const auto points = state_.means[0].size();
+    detail::check(draws >= 1, function, "draws", "is ", draws, ", must be 1 or more");
+    detail::check_size(function, "inputs", input_count(*inputs_), points, "as in the training set");
+    const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
+    detail::check(detail::fingerprint(hashes, labels_.list()) == fingerprint_, function, "inputs",
+                  "or labels differ from the training set, must be the same");
+    detail::TrainingState<Sampler> next = state_;
+    run(sampler_.with_draws(draws), hashes,
+        detail::run_control(settings_, observer, std::move(stop)), next, function);
+    state_ = std::move(next);
   }
-  if (!report.converged && !report.stopped) {
-    throw NotSeparable(join(function,
-                            ": no classifier without training error was found: ", report.reason,
-                            report.advice == Advice::soften_or_raise_limits
-                                ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
-                                : ""));
+
+  /// The Bayes point of all draws so far. Cost: a pass over the sums, and copies of the inputs that
+  /// have a coefficient.
+  [[nodiscard]] Classifier<Kernel, owned_inputs_t<Inputs>> classifier() const {
+    return Classifier(parts());
   }
-  if (state.ran) {
+
+  /// What it is made of. `more` are points that the support has beside those with a coefficient.
+  [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<Inputs>> parts(
+      std::span<const PointIndex> more = {}) const {
+    auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means, more);
+    parts.threads = settings_.threads;
+    parts.report = state_.report;
+    parts.forecast = forecast_;
+    parts.training_seconds = state_.seconds;
+    return parts;
+  }
+
+  /// Where a sampler that sees cones stands in each subproblem.
+  [[nodiscard]] const std::vector<typename detail::StateOf<Sampler>::type>& states()
+      const noexcept {
+    return state_.states;
+  }
+  /// What the sampler did, in all runs; how the last one ended.
+  [[nodiscard]] const SamplerReport& report() const noexcept { return state_.report; }
+
+ private:
+  /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
+  ///         consistent classifier, NotConverged if an approximation did not reach its tolerance,
+  ///         Stopped if a subproblem has no draw at all.
+  void run(const Sampler& sampler, std::span<const std::uint64_t> hashes, RunControl control,
+           detail::TrainingState<Sampler>& state, std::string_view function) {
+    const auto start = std::chrono::steady_clock::now();
+    control.draws_at_once = forecast_.draws_at_once;
+    control.threads = forecast_.threads;
+    SamplerReport report = detail::with_kernel_values(
+        kernel_, *inputs_, forecast_, control,
+        [&](const auto& gram) {
+          if (problems_.lambda.empty()) {
+            problems_.resolve_lambda(gram, settings_.soft_boundary, labels_.list());
+          }
+          if (!detail::admits_training_errors(sampler)) {
+            check_separable(
+                gram, *inputs_,
+                std::same_as<Kernel, PrecomputedKernel> ? std::span<const std::uint64_t>{} : hashes,
+                problems_, function);
+          }
+        },
+        [&](const auto& gram) {
+          return detail::run_sampler(sampler, gram, problems_, control, state);
+        });
+    if (!report.converged && !report.stopped && report.advice == Advice::undecided) {
+      throw NotConverged(detail::join(function, ": ", report.reason,
+                                      "; set a soft boundary lambda > 0 or noise, or raise the "
+                                      "limits"));
+    }
+    if (!report.converged && !report.stopped) {
+      throw NotSeparable(detail::join(
+          function, ": no classifier without training error was found: ", report.reason,
+          report.advice == Advice::soften_or_raise_limits
+              ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
+              : ""));
+    }
     state.report.append(report);
-  } else {
-    state.report = report;
-    state.ran = true;
-  }
-  state.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (const DrawMean& mean : state.means) {
-    if (mean.count() == 0) {
-      throw Stopped(join(function, ": stopped before the first draw was finished"));
+    state.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const detail::DrawMean& mean : state.means) {
+      if (mean.count() == 0) {
+        throw Stopped(detail::join(function, ": stopped before the first draw was finished"));
+      }
     }
   }
+
+  Kernel kernel_;
+  Sampler sampler_;
+  FitSettings settings_;
+  std::shared_ptr<const Inputs> inputs_;
+  detail::LabelList labels_;
+  detail::Subproblems problems_;
+  MemoryForecast forecast_;
+  std::uint64_t fingerprint_ = 0;
+  detail::TrainingState<Sampler> state_;
+};
+
+namespace detail {
+
+template <class Kernel, class Sampler, class I, class O>
+[[nodiscard]] auto start_training(const Kernel& kernel, const Sampler& sampler,
+                                  const FitSettings& settings, I&& inputs, LabelList labels,
+                                  std::vector<int> classes, O& observer, std::stop_token stop,
+                                  std::string_view function) {
+  auto kept = keep_or_refer(std::forward<I>(inputs));
+  using Inputs = std::remove_const_t<typename decltype(kept)::element_type>;
+  return Training<Kernel, Sampler, Inputs>(
+      kernel, sampler, settings, std::move(kept), std::move(labels), std::move(classes),
+      run_control(settings, observer, std::move(stop)), function);
 }
 
-}  // namespace bpm::detail
+}  // namespace detail
+}  // namespace bpm

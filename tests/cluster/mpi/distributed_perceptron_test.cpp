@@ -28,13 +28,13 @@ TEST_CASE("ranks fit the model of one process, bit for bit") {
     if (draws == 4) settings.threads = 3;
     const bpm::PermutedPerceptron one{.draws = draws, .margin = draws == 2 ? 0.1 : 0.0};
     const auto alone = fit(one, problem, settings);
-    auto fitted = fit(bpm::DistributedPerceptron{one}, problem, settings);
+    const auto fitted = fit(bpm::DistributedPerceptron{one}, problem, settings);
     CAPTURE(draws);
     CHECK(bits_of(fitted) == bits_of(alone));
-    CHECK(fitted.strategy() == bpm::Strategy::windowed);
+    CHECK(fitted.forecast().strategy == bpm::Strategy::windowed);
     if (draws == 2) {
       const auto dense = fit_dense(bpm::DistributedPerceptron{one}, problem);
-      CHECK(dense.strategy() == bpm::Strategy::dense);
+      CHECK(dense.forecast().strategy == bpm::Strategy::dense);
       CHECK(bits_of(dense) == bits_of(fit_dense(one, problem)));
     }
     CHECK(same_on_all(bits_of(fitted)));
@@ -46,10 +46,13 @@ TEST_CASE("ranks fit the model of one process, bit for bit") {
       CHECK(fitted.report().kernel_evaluations == alone.report().kernel_evaluations + 4 * 20 * 240);
       CHECK(fitted.report().kernel_seconds > 0);
       // Added draws, too, are those of one longer run.
-      fitted.add_draws(3, problem.inputs, problem.labels);
+      auto training =
+          bpm::OneVsRest(bpm::BayesPointMachine(kernel, bpm::DistributedPerceptron{one}, settings))
+              .train(problem.inputs, problem.labels);
+      training.add_draws(3);
       bpm::PermutedPerceptron longer = one;
       longer.draws = 10;
-      CHECK(bits_of(fitted) == bits_of(fit(longer, problem, settings)));
+      CHECK(bits_of(training.classifier()) == bits_of(fit(longer, problem, settings)));
     }
   }
 }

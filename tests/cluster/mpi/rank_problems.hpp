@@ -83,7 +83,7 @@ std::uint64_t bits_of(const Fitted& fitted) {
     hash.add(fitted.coefficients().data()[i]);
   }
   for (const bpm::PointIndex i : fitted.support()) hash.add(static_cast<std::uint64_t>(i));
-  for (std::size_t c = 0; c < fitted.classes().size(); ++c) {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(fitted.columns()); ++c) {
     hash.add(fitted.mean_norm(c));
     hash.add(fitted.training_margin(c));
   }

@@ -18,7 +18,7 @@
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/gaussian_process/interpolation/training_columns.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/expansion.hpp"
+#include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/fitted_one_vs_rest.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -70,8 +70,8 @@ TEST_CASE("the first of equal classes wins") {
       -3, -1, -2;
   CHECK(fitted.labels_of(values) == std::vector<int>{-3, 7, 40, 7});
   CHECK_THROWS_WITH(fitted.labels_of(Eigen::MatrixXd::Zero(2, 2)),
-                    Equals("FittedOneVsRest::labels_of: decision_values has 2 entries, expected 3 "
-                           "(columns: one per class)"));
+                    Equals("Classifier::labels_of: decision_values has 2 entries, expected 3 "
+                           "(columns: one for two classes, else one per class)"));
 }
 
 TEST_CASE("many classes with any labels, one of them a single point") {
@@ -96,9 +96,12 @@ TEST_CASE("two classes are as good as more") {
   const auto fitted = machine().fit(inputs, labels);
   CHECK(fitted.classes() == std::vector<int>{-3, 7});
   CHECK(fitted.predict(inputs) == labels);
-  // The two problems are each other's mirror image, on the same permutations.
-  const Eigen::MatrixXd values = fitted.decision_values(inputs);
-  CHECK(values.col(0) == -values.col(1));
+  // One binary subproblem: the machine of two classes, to the bit.
+  const auto alone = machine().machine().fit(inputs, labels);
+  CHECK(fitted.columns() == 1);
+  CHECK(fitted.coefficients() == alone.coefficients());
+  CHECK(fitted.decision_values(inputs) == alone.decision_values(inputs));
+  CHECK(fitted.report().perceptron->mistakes == alone.report().perceptron->mistakes);
 }
 
 TEST_CASE("lambda by class and by side in one against the rest") {
@@ -123,7 +126,7 @@ TEST_CASE("lambda by class and by side in one against the rest") {
     const auto alone = machine(sides).machine().fit(inputs, against);
     CHECK(fitted.mean_norm(c) == alone.mean_norm());
     CHECK(fitted.training_margin(c) == alone.training_margin());
-    CHECK(fitted.plain_training_errors(c) == alone.plain_training_errors());
+    CHECK(fitted.training_errors(c) == alone.training_errors());
     CHECK(fitted.training_margin(c) > 0);
   }
   CHECK_THROWS_AS(
@@ -135,17 +138,16 @@ TEST_CASE("single draws and votes of all classes need keep_draws") {
   const Doubles inputs = triangle(60, 1);
   const std::vector<int> labels = three_labels(60);
   const auto without = machine().fit(inputs, labels);
-  CHECK(without.draws(0).empty());
+  CHECK(without.parts().draw_numbers.empty());
   CHECK_THROWS_WITH(without.vote_fractions(inputs),
-                    Equals("FittedOneVsRest::draw_decision_values: keep_draws was false when the "
+                    Equals("Classifier::draw_decision_values: keep_draws was false when the "
                            "machine was fitted, must be true for single draws"));
-  CHECK_THROWS_WITH(without.draws(3), Equals("FittedOneVsRest::draws: c is 3, must be below 3"));
   CHECK_THROWS_WITH(without.mean_norm(3),
-                    Equals("FittedOneVsRest::mean_norm: c is 3, must be below 3"));
+                    Equals("Classifier::mean_norm: column is 3, must be below 3"));
   CHECK_THROWS_WITH(without.training_margin(4),
-                    Equals("FittedOneVsRest::training_margin: c is 4, must be below 3"));
-  CHECK_THROWS_WITH(without.plain_training_errors(5),
-                    Equals("FittedOneVsRest::plain_training_errors: c is 5, must be below 3"));
+                    Equals("Classifier::training_margin: column is 4, must be below 3"));
+  CHECK_THROWS_WITH(without.training_errors(5),
+                    Equals("Classifier::training_errors: column is 5, must be below 3"));
   const auto kept = machine({.keep_draws = true}).fit(inputs, labels);
   CHECK(kept.coefficients() == without.coefficients());
   const Eigen::MatrixXd votes = kept.vote_fractions(inputs);
@@ -160,7 +162,7 @@ TEST_CASE("single draws and votes of all classes need keep_draws") {
   // A label that no class has is always wrong.
   CHECK(kept.gibbs_error(inputs, std::vector<int>(60, 12345)) == 1);
   CHECK_THROWS_WITH(kept.gibbs_error(inputs, std::vector<int>(59, 7)),
-                    Equals("FittedOneVsRest::gibbs_error: labels has 59 entries, expected 60 (one "
+                    Equals("Classifier::gibbs_error: labels has 59 entries, expected 60 (one "
                            "per input)"));
 }
 
@@ -168,7 +170,7 @@ TEST_CASE("the kernel is evaluated once for all classes") {
   const Doubles inputs = triangle(60, 1);
   const auto three = machine().fit(inputs, three_labels(60));
   const auto two = machine().machine().fit(inputs, two_labels(60));
-  REQUIRE(three.strategy() == bpm::Strategy::dense);
+  REQUIRE(three.forecast().strategy == bpm::Strategy::dense);
   CHECK(three.report().kernel_evaluations == two.report().kernel_evaluations);
   CHECK(three.report().kernel_evaluations == 60 * 60);
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -25,41 +24,35 @@
 
 namespace bpm::detail {
 
-/// The support inputs of one or several classifiers, kept by value and packed for blocks of kernel
-/// values with them.
-template <class Owned>
-class SupportInputs {
+/// Support inputs packed for blocks of kernel values with them. Refers to them.
+template <InputSet I>
+class PackedSupport {
  public:
   static constexpr std::ptrdiff_t block = PackedCoefficients::block;
 
-  SupportInputs(Owned inputs, bool pack)
-      : owned_(std::move(inputs)),
-        prepared_(owned_),
+  PackedSupport(const I& inputs, bool pack)
+      : prepared_(inputs),
         everyone_(static_cast<std::size_t>(prepared_.size())),
         blocks_(static_cast<std::size_t>((prepared_.size() + block - 1) / block)) {
     std::iota(everyone_.begin(), everyone_.end(), PointIndex{0});
-    for (std::ptrdiff_t b = 0; b < std::ssize(blocks_); ++b) {
-      const std::ptrdiff_t first = b * block;
-      const std::ptrdiff_t count = std::min(block, prepared_.size() - first);
+    const std::span<const PointIndex> all(everyone_);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const std::size_t first = b * block;
       blocks_[b].assign(prepared_,
-                        std::span<const PointIndex>(everyone_).subspan(
-                            static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
-                        pack);
+                        all.subspan(first, std::min<std::size_t>(block, all.size() - first)), pack);
     }
   }
-  SupportInputs(const SupportInputs&) = delete;
-  SupportInputs& operator=(const SupportInputs&) = delete;
+  PackedSupport(const PackedSupport&) = delete;
+  PackedSupport& operator=(const PackedSupport&) = delete;
 
-  [[nodiscard]] const Owned& owned() const noexcept { return owned_; }
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
   [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
-  [[nodiscard]] const PreparedColumns<Owned>& columns(std::ptrdiff_t b) const { return blocks_[b]; }
+  [[nodiscard]] const PreparedColumns<I>& columns(std::ptrdiff_t b) const { return blocks_[b]; }
 
  private:
-  Owned owned_;
-  PreparedInputs<Owned> prepared_;
+  PreparedInputs<I> prepared_;
   std::vector<PointIndex> everyone_;
-  std::vector<PreparedColumns<Owned>> blocks_;
+  std::vector<PreparedColumns<I>> blocks_;
 };
 
 /// Inputs for which kernel values with support points are asked.
@@ -84,42 +77,36 @@ template <class I, class Owned>
 inline constexpr bool mixed_bytes =
     DenseInputs<I> && DenseInputs<Owned> && ByteInputs<I> != ByteInputs<Owned>;
 
-/// The support inputs of one or several classifiers, kept by value, and how to evaluate kernels
-/// with them.
-template <class Kernel, class Owned>
-class Expansion {
+/// Kernel values of inputs with the support inputs of classifiers. Refers to kernel and support.
+template <class Kernel, class Inputs>
+class SupportValues {
  public:
-  using Scalar = kernel_scalar_t<Owned>;
-  using Support = SupportInputs<Owned>;
+  using Scalar = kernel_scalar_t<Inputs>;
+  using Support = PackedSupport<Inputs>;
 
-  template <InputSet I>
-  Expansion(Kernel kernel, const I& training, std::vector<PointIndex> support)
-      : kernel_(std::move(kernel)),
-        support_(std::move(support)),
-        inputs_(std::make_shared<const Support>(select_inputs(training, support_), packs<Owned>)) {}
+  SupportValues(const Kernel& kernel, const Inputs& inputs, std::span<const PointIndex> /*support*/)
+      : kernel_(kernel), inputs_(inputs), support_(inputs, packs<Inputs>) {}
 
-  [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
-  [[nodiscard]] const Owned& inputs() const noexcept { return inputs_->owned(); }
-  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
-
-  /// n x classifiers: sum_j coefficients(j, c) k(x_j, x) / sqrt(k(x, x)); 0 where k(x, x) = 0.
+  /// n x classifiers: sum_j coefficients(j, c) k(x_j, x), with `divide` over sqrt(k(x, x)), and
+  /// then 0 where k(x, x) = 0.
   template <InputSet I>
   [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const PackedCoefficients& coefficients,
-                                        unsigned threads, std::string_view function) const {
+                                        bool divide, unsigned threads,
+                                        std::string_view function) const {
     check_questions(inputs, function);
-    if constexpr (mixed_bytes<I, Owned>) {
+    if constexpr (mixed_bytes<I, Inputs>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       if constexpr (ByteInputs<I>) {
-        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), *inputs_, coefficients, threads,
-                          function);
+        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), support_, coefficients, divide,
+                          threads, function);
       } else {
-        const SupportInputs<RowMatrix<Scalar>> support(inputs_->owned().template cast<Scalar>(),
-                                                       packs<RowMatrix<Scalar>>);
-        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), support, coefficients, threads,
-                          function);
+        const RowMatrix<Scalar> others = inputs_.template cast<Scalar>();
+        return outputs_of(Questions<RowMatrix<Scalar>>(numbers),
+                          PackedSupport<RowMatrix<Scalar>>(others, packs<RowMatrix<Scalar>>),
+                          coefficients, divide, threads, function);
       }
     } else {
-      return outputs_of(Questions<I>(inputs), *inputs_, coefficients, threads, function);
+      return outputs_of(Questions<I>(inputs), support_, coefficients, divide, threads, function);
     }
   }
 
@@ -130,11 +117,11 @@ class Expansion {
   template <InputSet I, class Visit>
   void visit_values(const I& inputs, unsigned threads, std::string_view function,
                     Visit&& visit) const {
-    static_assert(!mixed_bytes<I, Owned>,
+    static_assert(!mixed_bytes<I, Inputs>,
                   "both input sets must be bytes, or none: cast one of them");
     check_questions(inputs, function);
     const Questions<I> x(inputs);
-    const Support& z = *inputs_;
+    const Support& z = support_;
     constexpr std::ptrdiff_t height = 96;
     struct Worker {
       BlockScratch<Scalar> scratch;
@@ -170,7 +157,7 @@ class Expansion {
   template <InputSet I>
   void check_questions(const I& inputs, std::string_view function) const {
     if constexpr (!RangeInputs<I>) {
-      check_size(function, "inputs", inputs.cols(), inputs_->owned().cols(),
+      check_size(function, "inputs", inputs.cols(), inputs_.cols(),
                  "columns: one per feature of the training set");
     }
     check_inputs(inputs, function);
@@ -189,14 +176,14 @@ class Expansion {
   /// Chunks of inputs pass by blocks of support points. With fewer chunks than threads the blocks
   /// are shared as well, and their sums added afterwards.
   template <class I, class Right>
-  [[nodiscard]] Eigen::MatrixXd outputs_of(const Questions<I>& x, const SupportInputs<Right>& z,
-                                           const PackedCoefficients& coefficients, unsigned threads,
-                                           std::string_view function) const {
+  [[nodiscard]] Eigen::MatrixXd outputs_of(const Questions<I>& x, const PackedSupport<Right>& z,
+                                           const PackedCoefficients& coefficients, bool divide,
+                                           unsigned threads, std::string_view function) const {
     const std::ptrdiff_t n = x.prepared.size();
     const std::ptrdiff_t classifiers = coefficients.classifiers();
     RowMatrix<double> result(n, classifiers);
     std::fill_n(result.data(), result.size(), 0.0);
-    constexpr std::ptrdiff_t block = SupportInputs<Right>::block;
+    constexpr std::ptrdiff_t block = PackedSupport<Right>::block;
     constexpr std::ptrdiff_t tallest = 128;
     const std::ptrdiff_t share = n / (4 * static_cast<std::ptrdiff_t>(threads)) / panel_rows;
     const std::ptrdiff_t height =
@@ -235,10 +222,7 @@ class Expansion {
         coefficients.add_outputs(worker.values.data(), rows, cols, block, b * block,
                                  !shared && b > 0, sums, worker.widened);
       }
-      if (shared) {
-        return;
-      }
-      for (std::ptrdiff_t r = begin; r < begin + rows; ++r) {
+      for (std::ptrdiff_t r = begin; divide && !shared && r < begin + rows; ++r) {
         scale_outputs(x.prepared, r, result, worker.scratch);
       }
     };
@@ -251,7 +235,7 @@ class Expansion {
             result(r, c) = b == 0 ? sums[c] : result(r, c) + sums[c];
           }
         }
-        scale_outputs(x.prepared, r, result, workers[0].scratch);
+        if (divide) scale_outputs(x.prepared, r, result, workers[0].scratch);
       }
     });
     return result;
@@ -266,78 +250,56 @@ class Expansion {
     for (Eigen::Index c = 0; c < result.cols(); ++c) row[c] *= scale;
   }
 
-  Kernel kernel_;
-  std::vector<PointIndex> support_;
-  /// Shared by copies of the model: never changed, and its parts refer to each other.
-  std::shared_ptr<const Support> inputs_;
+  const Kernel& kernel_;
+  const Inputs& inputs_;
+  Support support_;
 };
 
-/// Support points of a kernel matrix that the user brings: columns of the values given to predict.
+/// The same of kernel values that the user brings: the columns of the support among those of all
+/// training points. `inputs` has such columns and no rows.
 template <class T>
-class Expansion<PrecomputedKernel, RowMatrix<T>> {
+class SupportValues<PrecomputedKernel, RowMatrix<T>> {
  public:
   using Scalar = T;
 
-  Expansion(PrecomputedKernel /*kernel*/, const RowMatrix<T>& training,
-            std::vector<PointIndex> support)
-      : points_(training.rows()), support_(std::move(support)) {}
-
-  [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return support_; }
-  [[nodiscard]] PrecomputedKernel kernel() const noexcept { return {}; }
+  SupportValues(const PrecomputedKernel& /*kernel*/, const RowMatrix<T>& inputs,
+                std::span<const PointIndex> support)
+      : points_(inputs.cols()), support_(support) {}
 
   /// n x classifiers: sum_j coefficients(j, c) values(., support_j).
   [[nodiscard]] Eigen::MatrixXd outputs(const RowMatrix<T>& values,
-                                        const PackedCoefficients& coefficients,
+                                        const PackedCoefficients& coefficients, bool /*divide*/,
                                         unsigned /*threads*/, std::string_view function) const {
-    check_size(function, "inputs", values.cols(), points_, "columns: one per training point");
-    check_inputs(values, function);
-    RowMatrix<double> result(values.rows(), coefficients.classifiers());
-    std::fill_n(result.data(), result.size(), 0.0);
-    Buffer<T> chosen(std::ssize(support_));
+    RowMatrix<double> result = RowMatrix<double>::Zero(values.rows(), coefficients.classifiers());
     Buffer<double> widened;
-    for (Eigen::Index i = 0; i < values.rows(); ++i) {
-      for (std::ptrdiff_t s = 0; s < chosen.size(); ++s) {
-        chosen[s] = values(i, support_[s]);
-      }
-      coefficients.outputs(chosen.data(), 1, chosen.size(), result.data() + i * result.cols(),
-                           widened);
-    }
+    visit_columns(
+        values, function, [&](std::ptrdiff_t begin, std::ptrdiff_t rows, const T* chosen) {
+          coefficients.outputs(chosen, rows, std::ssize(support_), &result(begin, 0), widened);
+        });
     return result;
   }
 
-  /// The same over sqrt(k(x, x)).
+  /// The same, with `divide` over sqrt(k(x, x)).
   [[nodiscard]] Eigen::MatrixXd outputs(const PrecomputedRows<T>& rows,
-                                        const PackedCoefficients& coefficients, unsigned threads,
-                                        std::string_view function) const {
+                                        const PackedCoefficients& coefficients, bool divide,
+                                        unsigned threads, std::string_view function) const {
     check_diagonal(rows, function);
-    Eigen::MatrixXd result = outputs(rows.values, coefficients, threads, function);
-    for (Eigen::Index c = 0; c < result.cols(); ++c) {
-      for (Eigen::Index i = 0; i < result.rows(); ++i) {
-        result(i, c) /= std::sqrt(rows.diagonal[i]);
-      }
+    Eigen::MatrixXd result = outputs(rows.values, coefficients, divide, threads, function);
+    for (Eigen::Index i = 0; divide && i < result.rows(); ++i) {
+      result.row(i) /= std::sqrt(rows.diagonal[i]);
     }
     return result;
   }
 
-  /// As in the other expansions: the columns of the support, and the diagonal. All on this thread.
+  /// As with other kernels; all on this thread.
   template <class Visit>
   void visit_values(const PrecomputedRows<T>& rows, unsigned /*threads*/, std::string_view function,
                     Visit&& visit) const {
     check_diagonal(rows, function);
-    check_size(function, "inputs", rows.values.cols(), points_, "columns: one per training point");
-    check_inputs(rows.values, function);
-    constexpr std::ptrdiff_t height = 96;
-    const auto width = static_cast<std::ptrdiff_t>(support_.size());
-    std::vector<T> chosen(static_cast<std::size_t>(height * width));
-    for (std::ptrdiff_t begin = 0; begin < rows.values.rows(); begin += height) {
-      const std::ptrdiff_t count = std::min(height, rows.values.rows() - begin);
-      for (std::ptrdiff_t r = 0; r < count; ++r) {
-        for (std::ptrdiff_t s = 0; s < width; ++s) {
-          chosen[r * width + s] = rows.values(begin + r, support_[s]);
-        }
-      }
-      visit(0U, begin, count, chosen.data(), rows.diagonal.data() + begin);
-    }
+    visit_columns(rows.values, function,
+                  [&](std::ptrdiff_t begin, std::ptrdiff_t count, const T* chosen) {
+                    visit(0U, begin, count, chosen, rows.diagonal.data() + begin);
+                  });
   }
 
  private:
@@ -349,8 +311,25 @@ class Expansion<PrecomputedKernel, RowMatrix<T>> {
     }
   }
 
+  template <class Visit>
+  void visit_columns(const RowMatrix<T>& values, std::string_view function, Visit&& visit) const {
+    check_size(function, "inputs", values.cols(), points_, "columns: one per training point");
+    check_inputs(values, function);
+    constexpr Eigen::Index height = 96;
+    RowMatrix<T> chosen(height, std::ssize(support_));
+    for (Eigen::Index begin = 0; begin < values.rows(); begin += height) {
+      const Eigen::Index count = std::min(height, values.rows() - begin);
+      for (Eigen::Index r = 0; r < count; ++r) {
+        for (Eigen::Index s = 0; s < chosen.cols(); ++s) {
+          chosen(r, s) = values(begin + r, support_[s]);
+        }
+      }
+      visit(begin, count, chosen.data());
+    }
+  }
+
   std::ptrdiff_t points_;
-  std::vector<PointIndex> support_;
+  std::span<const PointIndex> support_;
 };
 
 }  // namespace bpm::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"

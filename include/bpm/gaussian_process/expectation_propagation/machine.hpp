@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
+#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/classifier.hpp"
+#include "bpm/machine/coefficients.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/machine/strategy.hpp"
+#include "bpm/machine/subproblems.hpp"
+#include "bpm/machine/training.hpp"
+
+namespace bpm {
+
+/// A classifier with the Gaussian posteriors of its latent outputs beside it, one a column. Made by
+/// machines of `ExpectationPropagation`.
+template <class Kernel, InputSet Inputs>
+class PosteriorClassifier : public Classifier<Kernel, Inputs> {
+  using Base = Classifier<Kernel, Inputs>;
+
+ public:
+  /// `posteriors`: of the columns, their pivots in the support.
+  PosteriorClassifier(Base classifier, std::vector<EpState> posteriors)
+      : Base(std::move(classifier)), posteriors_(std::move(posteriors)) {}
+
+  /// P(class | x) for n inputs, n x C. Of two classes that of the second: Phi(mean / sqrt(noise^2 +
+  /// variance)) with the moments of `latent`, where f is taken under the plain kernel: lambda holds
+  /// the boundary open at the training points, it is no noise of others. More than 1/2 exactly
+  /// where the decision value is positive, unless mean / deviation is below rounding. Of more
+  /// classes each class's probability against the rest, divided by their sum, with logarithms, so
+  /// that an input that every class disowns has the ratios of its probabilities as well; the most
+  /// probable class need not be the predicted one, that of the largest mean. With a
+  /// `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed. Cost: as
+  /// `decision_values`, and r^2 multiply-adds an input and column. Variances, unlike decision
+  /// values, depend on the size of the batch by rounding. \throws as `decision_values`.
+  template <class Questions>
+  [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {
+    const Moments found = moments(inputs, "PosteriorClassifier::predict_probability");
+    Eigen::MatrixXd result(found.mean.rows(), found.mean.cols());
+    for (Eigen::Index c = 0; c < result.cols(); ++c) {
+      for (Eigen::Index i = 0; i < result.rows(); ++i) {
+        const double noise = posterior(static_cast<std::size_t>(c)).noise;
+        result(i, c) =
+            result.cols() == 1
+                ? positive_probability(found.mean(i, c), found.variance(i, c), noise)
+                : log_positive_probability(found.mean(i, c), found.variance(i, c), noise);
+      }
+    }
+    for (Eigen::Index i = 0; result.cols() > 1 && i < result.rows(); ++i) {
+      result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp().eval();
+      result.row(i) /= result.row(i).sum();
+    }
+    return result;
+  }
+
+  /// Mean and variance of the latent output f(x) of one column, in units of the kernel's outputs: f
+  /// ~ N(0, k) before the labels were seen. Throws and costs as `predict_probability`.
+  template <class Questions>
+  [[nodiscard]] LatentPrediction latent(const Questions& inputs, std::size_t column = 0) const {
+    const double noise = posterior(column).noise;
+    const Moments found = moments(inputs, "PosteriorClassifier::latent");
+    const auto c = static_cast<Eigen::Index>(column);
+    LatentPrediction result{found.mean.col(c), found.variance.col(c),
+                            Eigen::VectorXd(found.mean.rows())};
+    for (Eigen::Index i = 0; i < result.mean.size(); ++i) {
+      result.probability[i] = positive_probability(result.mean[i], result.variance[i], noise);
+    }
+    return result;
+  }
+
+  /// The log evidence of one column's training labels, log P_Y where there is no noise: the larger,
+  /// the better the kernel and its parameters, lambda and noise included, go with the labels.
+  [[nodiscard]] double log_evidence(std::size_t column = 0) const {
+    return posterior(column).log_evidence;
+  }
+  /// Everything that is known of one column's posterior.
+  /// \throws std::invalid_argument where there is none.
+  [[nodiscard]] const EpPosterior& posterior(std::size_t column = 0) const {
+    detail::check(column < posteriors_.size(), "PosteriorClassifier::posterior", "column", "is ",
+                  column, ", must be below ", posteriors_.size());
+    return posteriors_[column].posterior();
+  }
+  [[nodiscard]] const Base& classifier() const noexcept { return *this; }
+
+ private:
+  struct Moments {
+    Eigen::MatrixXd mean;  ///< n x C.
+    Eigen::MatrixXd variance;
+  };
+
+  /// The sums are those of `decision_values` to the bit, so that the signs of both agree.
+  template <class Questions>
+  [[nodiscard]] Moments moments(const Questions& inputs, std::string_view function) const {
+    std::ptrdiff_t count = 0;
+    if constexpr (InputSet<Questions>) {
+      count = input_count(inputs);
+    } else {
+      count = inputs.values.rows();  // PrecomputedRows.
+    }
+    const std::vector<PointIndex>& support = this->support();
+    const detail::PackedCoefficients packed(this->coefficients());
+    const std::ptrdiff_t width = std::ssize(support);
+    Moments result{Eigen::MatrixXd(count, this->columns()),
+                   Eigen::MatrixXd(count, this->columns())};
+    this->visit_values(
+        inputs, function,
+        [&](unsigned, std::ptrdiff_t begin, std::ptrdiff_t rows, const auto* values,
+            const auto* diagonal) {
+          RowMatrix<double> sums = RowMatrix<double>::Zero(rows, this->columns());
+          detail::Buffer<double> widened;
+          packed.outputs(values, rows, width, sums.data(), widened);
+          Eigen::VectorXd self(rows);
+          for (std::ptrdiff_t r = 0; r < rows; ++r) self[r] = static_cast<double>(diagonal[r]);
+          for (std::size_t p = 0; p < posteriors_.size(); ++p) {
+            const auto c = static_cast<Eigen::Index>(p);
+            const std::vector<PointIndex>& pivots = posterior(p).pivots;
+            Eigen::MatrixXd block(std::ssize(pivots), rows);
+            for (Eigen::Index k = 0; k < block.rows(); ++k) {
+              const auto place =
+                  std::lower_bound(support.begin(), support.end(), pivots[k]) - support.begin();
+              for (std::ptrdiff_t r = 0; r < rows; ++r) {
+                block(k, r) = static_cast<double>(values[r * width + place]);
+              }
+            }
+            result.variance.col(c).segment(begin, rows) = posterior(p).latent_variance(block, self);
+            result.mean.col(c).segment(begin, rows) = mean_chi(posterior(p).rank()) * sums.col(c);
+          }
+        });
+    return result;
+  }
+
+  std::vector<EpState> posteriors_;
+};
+
+namespace detail {
+
+/// The classifier and the posteriors that a run of expectation propagation has left.
+template <class Kernel, class Inputs>
+[[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<Inputs>> with_posteriors(
+    const Training<Kernel, ExpectationPropagation, Inputs>& training) {
+  std::vector<PointIndex> pivots;
+  for (const EpState& state : training.states()) {
+    const std::vector<PointIndex>& more = state.posterior().pivots;
+    pivots.insert(pivots.end(), more.begin(), more.end());
+  }
+  return {Classifier(training.parts(pivots)), training.states()};
+}
+
+}  // namespace detail
+
+/// A Bayes point machine whose centre of mass is that of expectation propagation's posterior, which
+/// tells probabilities and the evidence of the labels as well.
+template <class Kernel>
+class BayesPointMachine<Kernel, ExpectationPropagation> {
+ public:
+  explicit BayesPointMachine(Kernel kernel, ExpectationPropagation method = {},
+                             FitSettings settings = {})
+      : kernel_(std::move(kernel)), method_(method), settings_(std::move(settings)) {}
+
+  /// As the machine's of samplers; it is stopped with all or nothing.
+  /// \throws NotConverged where the sites did not reach their tolerance, which tells nothing of the
+  ///         data; else as the machine's of samplers.
+  template <InputSet I, Observer O = IgnoreProgress>
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
+      const I& inputs, std::span<const int> labels, O&& observer = {},
+      std::stop_token stop = {}) const {
+    const char* const function = "BayesPointMachine::fit";
+    std::vector<int> classes = detail::check_labels(input_count(inputs), labels, function);
+    detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
+                  " classes, expected two; use OneVsRest for more");
+    return detail::with_posteriors(detail::start_training(kernel_, method_, settings_, inputs,
+                                                          labels, std::move(classes), observer,
+                                                          std::move(stop), function));
+  }
+
+  /// What `fit` will take on these inputs.
+  /// \throws BudgetTooSmall as `fit` would.
+  template <InputSet I>
+  [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
+    return detail::forecast_memory(kernel_, method_, settings_, inputs, 1,
+                                   "BayesPointMachine::forecast");
+  }
+
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] const ExpectationPropagation& sampler() const noexcept { return method_; }
+  [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
+
+ private:
+  Kernel kernel_;
+  ExpectationPropagation method_;
+  FitSettings settings_;
+};
+
+/// The same of many classes.
+template <class Kernel>
+class OneVsRest<Kernel, ExpectationPropagation> {
+  using Machine = BayesPointMachine<Kernel, ExpectationPropagation>;
+
+ public:
+  explicit OneVsRest(Machine machine) : machine_(std::move(machine)) {}
+
+  /// \throws as `BayesPointMachine::fit`.
+  template <InputSet I, Observer O = IgnoreProgress>
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
+      const I& inputs, std::span<const int> labels, O&& observer = {},
+      std::stop_token stop = {}) const {
+    const char* const function = "OneVsRest::fit";
+    return detail::with_posteriors(
+        detail::start_training(machine_.kernel(), machine_.sampler(), machine_.settings(), inputs,
+                               labels, detail::check_labels(input_count(inputs), labels, function),
+                               observer, std::move(stop), function));
+  }
+
+  /// What `fit` will take on these inputs with this many classes.
+  /// \throws BudgetTooSmall as `fit` would.
+  template <InputSet I>
+  [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
+    return detail::forecast_memory(machine_.kernel(), machine_.sampler(), machine_.settings(),
+                                   inputs, detail::subproblem_count(classes),
+                                   "OneVsRest::forecast");
+  }
+
+  [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
+
+ private:
+  Machine machine_;
+};
+
+}  // namespace bpm
