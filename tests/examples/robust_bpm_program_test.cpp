@@ -47,11 +47,12 @@ TEST_CASE("robust_bpm: a table of a set of one's own", "[examples]") {
   write_set(folder, "thyroid");
   const auto run = [&](const std::string& threads) {
     const std::string json = (folder.path() / (threads + ".json")).string();
-    ChildProcess child(program,
-                       {"--data", folder.path().string(), "--datasets", "thyroid", "--splits", "3",
-                        "--bounces", "1000", "--draws", "5", "--threads", threads, "--json", json});
+    ChildProcess child(
+        program, {"--data", folder.path().string(), "--datasets", "thyroid", "--splits", "3",
+                  "--bounces", "20000", "--draws", "5", "--threads", threads, "--json", json});
     CHECK(child.wait() == 0);
     CHECK_THAT(child.out(), ContainsSubstring("thyroid"));
+    CHECK_THAT(child.errors(), !ContainsSubstring("warning"));
     return Json::parse(read_text(json));
   };
   const Json one = run("1");
@@ -60,6 +61,10 @@ TEST_CASE("robust_bpm: a table of a set of one's own", "[examples]") {
   CHECK(one[0]["train_size"] == 24);
   CHECK(one[0]["test_size"] == 16);
   CHECK(one[0]["bpm_not_separated"] == 0);
+  CHECK(one[0]["bounces"] >= 20000);
+  CHECK(one[0]["bounces"] < 21000);
+  CHECK(one[0]["centre_standard_error"] < 0.1);
+  CHECK(one[0]["warnings"].empty());
   CHECK(without_seconds(run("3")) == without_seconds(one));
 }
 

@@ -34,7 +34,7 @@ double error_percent(const Eigen::VectorXd& outputs, const std::vector<int>& lab
 template <class Sampler>
 std::optional<double> bayes_point_error(const KernelSplit& split, const Sampler& sampler,
                                         const ComparisonSettings& settings,
-                                        double* standard_error = nullptr) {
+                                        SplitOutcome* chains = nullptr) {
   const bpm::BayesPointMachine machine(
       bpm::PrecomputedKernel{}, sampler,
       {.soft_boundary = bpm::SoftBoundary::uniform(settings.lambda),
@@ -42,8 +42,9 @@ std::optional<double> bayes_point_error(const KernelSplit& split, const Sampler&
        .threads = 1});
   try {
     const auto fitted = machine.fit(split.train, split.train_labels);
-    if (standard_error != nullptr) {
-      *standard_error = fitted.report().chains->standard_error;
+    if (chains != nullptr) {
+      chains->standard_error = fitted.report().chains->standard_error;
+      chains->bounces = fitted.report().chains->steps;
     }
     return error_percent(fitted.decision_values(split.test), split.test_labels);
   } catch (const bpm::NotSeparable&) {
@@ -74,8 +75,7 @@ SplitOutcome compare(const KernelSplit& split, const ComparisonSettings& setting
     outcome.svm_bias =
         svm_outcome(train_svm(train, split.train_labels, {.bias = SvmBias::free}), split);
   }
-  outcome.bpm =
-      bayes_point_error(split, make_billiard(settings), settings, &outcome.standard_error);
+  outcome.bpm = bayes_point_error(split, make_billiard(settings), settings, &outcome);
   if (settings.perceptron_draws > 0) {
     const bpm::PermutedPerceptron perceptron{.draws = settings.perceptron_draws,
                                              .max_passes = most_passes};

@@ -40,6 +40,7 @@ struct SplitOutcome {
   SvmOutcome svm;                      ///< Through the origin.
   std::optional<SvmOutcome> svm_bias;  ///< With a bias.
   double standard_error = 0;           ///< Of the centre's direction, as the billiard reports it.
+  std::uint64_t bounces = 0;           ///< That the billiard made after its burn-in.
 };
 
 /// Trains and tests the classifiers on one split, on one thread. The result depends on the

@@ -162,6 +162,14 @@ double median_centre_error(const std::vector<SplitOutcome>& outcomes) {
   return errors[errors.size() / 2];
 }
 
+ChainCheck check_chains(const std::vector<SplitOutcome>& outcomes) {
+  ChainCheck chains;
+  for (const SplitOutcome& outcome : outcomes) {
+    if (outcome.bpm) chains.add(outcome.standard_error);
+  }
+  return chains;
+}
+
 /// The values of lambda on each split in turn, so that they are compared on the same splits.
 std::optional<std::vector<FigurePoint>> run_figure(
     const std::string& name, const std::vector<double>& lambdas, const RobustOptions& options,
@@ -183,7 +191,7 @@ std::optional<std::vector<FigurePoint>> run_figure(
   std::vector<FigurePoint> points;
   for (std::size_t k = 0; k < lambdas.size(); ++k) {
     points.push_back({name, lambdas[k], bayes_points(outcomes[k], &SplitOutcome::bpm),
-                      machines(outcomes[k], through_origin)});
+                      machines(outcomes[k], through_origin), check_chains(outcomes[k])});
   }
   return points;
 }
@@ -236,6 +244,8 @@ std::optional<TableRow> run_benchmark_set(const BenchmarkSet& set, const Benchma
   row.svm_bias = machines(outcomes, with_bias);
   row.test = compare_pairs(outcomes);
   row.centre_error = median_centre_error(outcomes);
+  row.bounces = std::ranges::min(outcomes, {}, &SplitOutcome::bounces).bounces;
+  row.chains = check_chains(outcomes);
   row.seconds = timer.seconds();
   return row;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmark_sets.hpp"
+#include "common/chain_check.hpp"
 #include "common/paired_t.hpp"
 #include "options.hpp"
 
@@ -41,8 +42,10 @@ struct TableRow {
   ClassifierResult svm;       ///< Through the origin.
   ClassifierResult svm_bias;  ///< With a bias.
   ClassifierResult perceptron;
-  PairedTest test;          ///< SVM - BPM, on the splits where there is a Bayes point.
-  double centre_error = 0;  ///< Median over splits of the billiard's standard error, radians.
+  PairedTest test;            ///< SVM - BPM, on the splits where there is a Bayes point.
+  double centre_error = 0;    ///< Median over splits of the billiard's standard error, radians.
+  std::uint64_t bounces = 0;  ///< Of the billiard, the fewest of any split.
+  ChainCheck chains;
   double seconds = 0;
 };
 
@@ -52,6 +55,7 @@ struct FigurePoint {
   double lambda = 0;
   ClassifierResult bpm;
   ClassifierResult svm;
+  ChainCheck chains;
 };
 
 /// Is told of each finished split: which set, how many are done, of how many. False: stop.

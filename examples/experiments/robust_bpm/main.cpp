@@ -61,6 +61,9 @@ void run_table(const RobustOptions& options, const JsonFile& json) {
   if (!options.common.quiet) {
     print_table_end(std::cout, rows);
   }
+  ChainCheck chains;
+  for (const TableRow& row : rows) chains.add(row.chains);
+  chains.print("robust_bpm", options.common.quiet ? nullptr : &std::cout);
   json.write(table_json(rows));
   if (!options.common.plot.empty()) {
     write_figure(table_picture(rows), 900, 560, options.common.plot);
@@ -89,6 +92,9 @@ void run_figure2(const RobustOptions& options, const JsonFile& json) {
   if (!options.common.quiet) {
     print_figure(std::cout, points);
   }
+  ChainCheck chains;
+  for (const FigurePoint& point : points) chains.add(point.chains);
+  chains.print("robust_bpm", options.common.quiet ? nullptr : &std::cout);
   json.write(figure_json(points));
   if (!options.common.plot.empty()) {
     write_figure(lambda_picture(points), 1200, 560, options.common.plot);

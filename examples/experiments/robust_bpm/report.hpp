@@ -27,7 +27,7 @@ namespace bpm_examples {
 
 /// `p_value` is the t distribution's function at the paired t of SVM - BPM: near 1, BPM is better.
 /// `svm` goes through the origin, as version space does; `svm_bias` has a bias. `..._not_separated`
-/// counts splits: see `ClassifierResult`.
+/// counts splits: see `ClassifierResult`. `bounces` are those of the split that made fewest.
 [[nodiscard]] inline Json table_json(const std::vector<TableRow>& rows) {
   Json list = Json::array();
   for (const TableRow& row : rows) {
@@ -53,7 +53,9 @@ namespace bpm_examples {
                     {"svm_not_separated", row.svm.not_separated},
                     {"svm_bias_not_separated", row.svm_bias.not_separated},
                     {"perceptron_not_separated", row.perceptron.not_separated},
+                    {"bounces", row.bounces},
                     {"centre_standard_error", row.centre_error},
+                    {"warnings", row.chains.warnings()},
                     {"paper_bpm_error_percent", row.set->paper.bpm},
                     {"paper_bpm_se", row.set->paper.bpm_se},
                     {"paper_svm_error_percent", row.set->paper.svm},
@@ -73,7 +75,8 @@ namespace bpm_examples {
                     {"svm_error_percent", point.svm.error.percent},
                     {"svm_se", point.svm.error.standard_error},
                     {"bpm_not_separated", point.bpm.not_separated},
-                    {"svm_not_separated", point.svm.not_separated}});
+                    {"svm_not_separated", point.svm.not_separated},
+                    {"warnings", point.chains.warnings()}});
   }
   return list;
 }
