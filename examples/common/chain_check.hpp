@@ -19,30 +19,29 @@ namespace bpm_examples {
 /// space: what is reported of it is of some point inside, and depends on the seed.
 inline constexpr double largest_standard_error = 0.2;
 
-/// Collects what chains say of their centres.
+/// Collects what the chains of several runs say of their centres.
 class ChainCheck {
  public:
   /// `standard_error` as `bpm::ChainReport` has it; infinite: the run was too short to tell.
   void add(double standard_error) {
-    ++chains_;
+    ++runs_;
     missed_ += standard_error <= largest_standard_error ? 0U : 1U;
     largest_ = std::max(largest_, standard_error);
   }
 
   void add(const ChainCheck& other) {
-    chains_ += other.chains_;
+    runs_ += other.runs_;
     missed_ += other.missed_;
     largest_ = std::max(largest_, other.largest_);
   }
 
-  /// One sentence; empty where every centre was found.
+  /// Empty where every centre was found.
   [[nodiscard]] std::string warning() const {
     std::ostringstream text;
     if (missed_ > 0) {
-      text << std::setprecision(2) << missed_ << " of " << chains_
-           << " centres have a standard error above " << largest_standard_error
-           << " rad, the largest " << largest_
-           << ": they are not found, give the chains more steps";
+      text << std::setprecision(2) << "chains have not found their centres in " << missed_ << " of "
+           << runs_ << " runs: standard errors up to " << largest_ << " rad, above "
+           << largest_standard_error << "; give them more steps";
     }
     return text.str();
   }
@@ -61,7 +60,7 @@ class ChainCheck {
   }
 
  private:
-  std::size_t chains_ = 0;
+  std::size_t runs_ = 0;
   std::size_t missed_ = 0;
   double largest_ = 0;
 };

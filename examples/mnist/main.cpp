@@ -88,6 +88,7 @@ void run(int argc, char** argv) {
     print_results(std::cout, report);
     std::cout << std::flush;
   }
+  check_chains(report).print("mnist", options.common.quiet ? nullptr : &std::cout);
   json.write(report_json(report));
   if (!options.common.plot.empty()) {
     write_plot(rejection_plot(report), options.common.plot);

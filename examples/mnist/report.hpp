@@ -16,6 +16,7 @@
 #include "bpm/decision/error_reject_curve.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/machine/cost_forecast.hpp"
+#include "common/chain_check.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
 
@@ -112,6 +113,13 @@ struct MnistReport {
   return rows;
 }
 
+/// Of the worst class.
+[[nodiscard]] inline ChainCheck check_chains(const MnistReport& report) {
+  ChainCheck chains;
+  if (report.sampler != "perceptron") chains.add(report.standard_error);
+  return chains;
+}
+
 /// The report under the keys that all runs share.
 [[nodiscard]] inline Json report_json(const MnistReport& report) {
   const auto rows = [](const std::vector<RejectionRow>& table) {
@@ -154,6 +162,7 @@ struct MnistReport {
   json["bounces"] = report.bounces;
   json["steps"] = report.steps;
   json["standard_error"] = report.standard_error;
+  json["warnings"] = check_chains(report).warnings();
   json["test_error_percent"] = report.test_error_percent;
   json["single_draw_error_percent"] =
       report.single_draw_error_percent ? Json(*report.single_draw_error_percent) : Json();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/chain_check.hpp"
 #include "common/figure.hpp"
 #include "common/json_file.hpp"
 #include "common/program.hpp"
@@ -19,6 +20,13 @@
 namespace {
 
 using namespace bpm_examples;
+
+/// The angle to the centre is known on the sphere.
+ChainCheck check_chains(const SphereResult& sphere) {
+  ChainCheck chains;
+  chains.add(angle_between(sphere.bayes, sphere.centre));
+  return chains;
+}
 
 Json results_json(const BoundaryOptions& options, const BoundaryResult& plane,
                   const SphereResult& sphere) {
@@ -55,6 +63,7 @@ Json results_json(const BoundaryOptions& options, const BoundaryResult& plane,
   ball["bayes_point_exact"] = point(sphere.centre);
   ball["angle_to_exact"] = angle_between(sphere.bayes, sphere.centre);
   ball["angle"] = angle_between(sphere.bayes, sphere.svm);
+  json["warnings"] = check_chains(sphere).warnings();
   return json;
 }
 
@@ -87,6 +96,7 @@ void run(int argc, char** argv) {
   if (!options.common.quiet) {
     print_results(std::cout, options, plane, sphere);
   }
+  check_chains(sphere).print("decision_boundary", options.common.quiet ? nullptr : &std::cout);
   json.write(results_json(options, plane, sphere));
   if (!options.common.plot.empty()) {
     write_figure(boundary_figure(plane), 1100, 520, options.common.plot);

@@ -49,6 +49,7 @@ void run(int argc, char** argv) {
   } catch (const bpm::Stopped&) {
     throw Interrupted("stopped before the last subset was done: nothing was written");
   }
+  check_chains(results).print("kernel_interpolation", quiet ? nullptr : &std::cout);
   json.write(interpolation_json(results, digits));
   if (!options.common.plot.empty()) {
     write_figure(interpolation_figure(results, digits, options), 1500, 560, options.common.plot);

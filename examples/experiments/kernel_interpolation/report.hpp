@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/chain_check.hpp"
 #include "common/json_file.hpp"
 #include "experiment.hpp"
 
@@ -23,6 +24,15 @@ namespace report_detail {
 [[nodiscard]] inline Json number(double value) { return std::isnan(value) ? Json() : Json(value); }
 
 }  // namespace report_detail
+
+/// Of the billiards, where they ran.
+[[nodiscard]] inline ChainCheck check_chains(const std::vector<InterpolationResult>& results) {
+  ChainCheck chains;
+  for (const InterpolationResult& result : results) {
+    if (!std::isnan(result.billiard_standard_error)) chains.add(result.billiard_standard_error);
+  }
+  return chains;
+}
 
 [[nodiscard]] inline Json interpolation_json(const std::vector<InterpolationResult>& results,
                                              const EvenOdd& digits) {
@@ -86,6 +96,7 @@ namespace report_detail {
                                 {"jitter", point.jitter}});
     }
     entry["data"] = digits.name();
+    entry["warnings"] = check_chains({r}).warnings();
     list.push_back(std::move(entry));
   }
   return list;

@@ -57,6 +57,7 @@ struct SplitOutcome {
   double svm_cost = 0;
   std::array<double, noise_levels.size()> percent{};
   std::array<double, noise_levels.size()> training_errors{};
+  std::array<double, noise_levels.size()> standard_errors{};
 };
 
 SplitOutcome run_split(const NoisySplit& split, const NoiseOptions& options, std::uint64_t seed) {
@@ -89,6 +90,7 @@ SplitOutcome run_split(const NoisySplit& split, const NoiseOptions& options, std
         split.test_labels);
     outcome.training_errors[k] =
         report.chains->mean_errors / static_cast<double>(split.train_labels.size());
+    outcome.standard_errors[k] = report.chains->standard_error;
   }
   return outcome;
 }
@@ -132,6 +134,7 @@ NoiseSetResult summarise(const NoiseSet& set, const SetOutcome& outcome,
     std::vector<double> gibbs;
     for (const SplitOutcome& split : outcome.splits) {
       gibbs.push_back(split.percent[k]);
+      level.chains.add(split.standard_errors[k]);
       level.training_errors +=
           split.training_errors[k] / static_cast<double>(outcome.splits.size());
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/chain_check.hpp"
 #include "common/paired_t.hpp"
 #include "data.hpp"
 #include "options.hpp"
@@ -30,6 +31,7 @@ struct NoiseResult {
   double training_errors = 0;  ///< Part of the noisy training labels that a draw contradicts.
   double log_evidence = 0;     ///< Mean over the evidence's splits.
   double log_evidence_se = 0;  ///< Of the estimate, not over splits.
+  ChainCheck chains;
 };
 
 struct NoiseSetResult {

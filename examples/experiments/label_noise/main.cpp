@@ -44,6 +44,11 @@ void run(int argc, char** argv) {
   if (!options.common.quiet) {
     print_noise(std::cout, results, options);
   }
+  ChainCheck chains;
+  for (const NoiseSetResult& set : results) {
+    for (const NoiseResult& level : set.levels) chains.add(level.chains);
+  }
+  chains.print("label_noise", options.common.quiet ? nullptr : &std::cout);
   json.write(noise_json(results, options));
   if (!options.common.plot.empty()) {
     const int width = results.size() == 1 ? 620 : 450 * static_cast<int>(results.size());

@@ -45,7 +45,8 @@ namespace bpm_examples {
                       {"log_evidence", level.log_evidence},
                       {"log_evidence_se", level.log_evidence_se},
                       {"evidence_splits", options.evidence_splits},
-                      {"largest_evidence", &level == &set.levels[set.best]}});
+                      {"largest_evidence", &level == &set.levels[set.best]},
+                      {"warnings", level.chains.warnings()}});
     }
   }
   return list;

@@ -37,6 +37,7 @@ void run(int argc, char** argv) {
   if (!options.common.quiet) {
     print_accuracy(std::cout, rows, options);
   }
+  check_chains(rows).print("sampler_accuracy", options.common.quiet ? nullptr : &std::cout);
   json.write(accuracy_json(rows));
   if (!options.common.plot.empty()) {
     write_figure(accuracy_figure(rows, options.seconds), 1100, 560, options.common.plot);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/chain_check.hpp"
 #include "common/figure.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
@@ -50,6 +51,16 @@ inline constexpr std::array<VolestiResult, 4> volesti_results{
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+/// Of `Billiard` as it is by default, whose error is known here. The other methods are here to show
+/// theirs.
+[[nodiscard]] inline ChainCheck check_chains(const std::vector<AccuracyRow>& rows) {
+  ChainCheck chains;
+  for (const AccuracyRow& row : rows) {
+    if (row.method == accuracy_methods.front()) chains.add(row.angle_median);
+  }
+  return chains;
+}
+
 /// The rows under the keys that all runs share.
 [[nodiscard]] inline Json accuracy_json(const std::vector<AccuracyRow>& rows) {
   Json list = Json::array();
@@ -60,7 +71,8 @@ inline constexpr std::array<VolestiResult, 4> volesti_results{
                     {"angle_median", row.angle_median},
                     {"angle_min", row.angle_min},
                     {"angle_max", row.angle_max},
-                    {"steps_per_second", row.steps_per_second}});
+                    {"steps_per_second", row.steps_per_second},
+                    {"warnings", check_chains({row}).warnings()}});
   }
   return list;
 }

@@ -131,7 +131,10 @@ SampledErrors draw_from(const Sampler& sampler, const char* stage, const TwoDigi
   observer({.stage = stage, .fraction = 1, .draws = report.draws, .draws_total = report.draws});
   SampledErrors result = errors.result();
   if constexpr (requires { sampler.chains; }) result.chains = sampler.chains;
-  result.rank = report.chains->rank;
+  if (report.chains) {
+    result.rank = report.chains->rank;
+    result.chain_check.add(report.chains->standard_error);
+  }
   result.seconds = timer.seconds();
   return result;
 }

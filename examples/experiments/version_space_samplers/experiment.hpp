@@ -8,6 +8,7 @@
 
 #include "bpm/core/progress.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "common/chain_check.hpp"
 #include "options.hpp"
 
 namespace bpm_examples {
@@ -32,6 +33,7 @@ struct SampledErrors {
   unsigned chains = 1;        ///< Classifier n is of chain n mod chains.
   std::ptrdiff_t rank = 0;    ///< Dimension of the space that was sampled; 0: not known.
   double centre_percent = 0;  ///< Of the mean of the classifiers.
+  ChainCheck chain_check;
   double seconds = 0;
   /// Correlation of the test errors of classifiers that follow each other in a chain.
   [[nodiscard]] double correlation() const;

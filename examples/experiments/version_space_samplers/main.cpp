@@ -37,6 +37,7 @@ void run(int argc, char** argv) {
   if (!options.common.quiet) {
     print_samplers(std::cout, result, digits, options);
   }
+  check_chains(result).print("version_space_samplers", options.common.quiet ? nullptr : &std::cout);
   json.write(samplers_json(result, digits));
   if (!options.common.plot.empty()) {
     write_figure(samplers_figure(result, digits), 1350, 500, options.common.plot);

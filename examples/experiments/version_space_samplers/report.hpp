@@ -44,6 +44,12 @@ inline constexpr int quantile_steps = 100;  ///< Quantiles 0.01, 0.02, ..., 0.99
 
 }  // namespace report_detail
 
+[[nodiscard]] inline ChainCheck check_chains(const SamplersResult& result) {
+  ChainCheck chains = result.gibbs.chain_check;
+  chains.add(result.billiard.chain_check);
+  return chains;
+}
+
 /// The results under the keys that all runs share; the billiard's behind them.
 [[nodiscard]] inline Json samplers_json(const SamplersResult& result, const TwoDigits& digits) {
   Json json;
@@ -62,6 +68,7 @@ inline constexpr int quantile_steps = 100;  ///< Quantiles 0.01, 0.02, ..., 0.99
   json["ks_statistic_billiard"] = ks_statistic(result.gibbs.percent, result.billiard.percent);
   json["gibbs_correlation"] = result.gibbs.correlation();
   json["billiard_correlation"] = result.billiard.correlation();
+  json["warnings"] = check_chains(result).warnings();
   return json;
 }
 
