@@ -104,7 +104,6 @@ void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport&
     report.rank = training.chains->rank;
   }
   report.strategy = bpm::to_string(fitted.forecast().strategy);
-  report.cost = fitted.forecast().cost;
   report.model_digest = digest_of(fitted);
 }
 

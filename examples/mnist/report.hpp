@@ -15,7 +15,6 @@
 
 #include "bpm/decision/error_reject_curve.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/machine/cost_forecast.hpp"
 #include "common/chain_check.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
@@ -92,7 +91,6 @@ struct MnistReport {
   std::optional<double> predict_floor_seconds;
   bool floor_missing = false;  ///< A floor was asked for, and there is no library to measure it by.
   bool verified = false;       ///< `training_errors` were counted anew.
-  bpm::CostForecast cost;      ///< What training was expected to take.
   std::string model_digest;
 };
 
@@ -173,12 +171,6 @@ struct MnistReport {
   }
   if (report.predict_floor_seconds) {
     json["predict_floor_seconds"] = *report.predict_floor_seconds;
-  }
-  if (report.cost.measured) {
-    json["cost_model"] = {{"value_seconds", report.cost.rates.value_seconds},
-                          {"dense_seconds", report.cost.dense_seconds},
-                          {"windowed_seconds", report.cost.windowed_seconds},
-                          {"windowed_rows_seconds", report.cost.windowed_rows_seconds}};
   }
   json["model_digest"] = report.model_digest;
   return json;
@@ -312,12 +304,6 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
   if (report.floor_missing) {
     line(text, "floor") << "unknown: the program was built without oneDNN (Debian and Ubuntu: "
                            "libdnnl-dev), whose product of bytes it is measured by\n";
-  }
-  if (report.cost.measured) {
-    line(text, "expected") << "train " << seconds(report.cost.windowed_seconds) << " windowed, "
-                           << seconds(report.cost.windowed_rows_seconds)
-                           << " windowed+rows within the budget, "
-                           << seconds(report.cost.dense_seconds) << " dense\n";
   }
   line(text, "peak memory") << (report.peak_memory_bytes + (1U << 19U)) / (1U << 20U) << " MiB\n";
   line(text, "kernel values") << report.kernel_evaluations << " computed, for "

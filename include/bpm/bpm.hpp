@@ -97,7 +97,6 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/coefficients.hpp"
-#include "bpm/machine/cost_forecast.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"

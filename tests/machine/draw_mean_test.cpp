@@ -3,6 +3,9 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "catch.hpp"
@@ -61,4 +64,55 @@ TEST_CASE("coefficients first and the outputs' sum later give the same mean") {
     CHECK(parts.output(i) == whole.output(i));
   }
   CHECK(parts.norm() == whole.norm());
+}
+
+TEST_CASE("what a sampler hands over must be a draw") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<bpm::PointIndex> points{0, 2};
+  const std::vector<double> numbers{0.5, -0.5};
+  const std::vector<double> outputs{1, 2, 3};
+  const bpm::Draw good{.number = 7, .support = points, .coefficients = numbers, .outputs = outputs};
+  const auto refusal = [](const bpm::Draw& draw) -> std::string {
+    bpm::detail::DrawMean mean(3, true);
+    try {
+      mean.add(draw);
+    } catch (const std::invalid_argument& error) {
+      CHECK(mean.count() == 0);
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal(good).empty());
+  const auto changed = [&](auto&& change) {
+    bpm::Draw draw = good;
+    change(draw);
+    return refusal(draw);
+  };
+  const std::string f = "sampler: draw 7 has ";
+  const std::vector<bpm::PointIndex> beyond{0, 3};
+  const std::vector<bpm::PointIndex> negative{-1, 2};
+  const std::vector<bpm::PointIndex> turned{2, 0};
+  const std::vector<bpm::PointIndex> twice{2, 2};
+  const std::vector<double> bad{0.5, nan};
+  const std::vector<double> bad_outputs{1, nan, 3};
+  CHECK(changed([&](auto& d) { d.support = beyond; }) ==
+        f + "the support point 3 after 0, must ascend below 3");
+  CHECK(changed([&](auto& d) { d.support = negative; }) ==
+        f + "the support point -1 after -1, must ascend below 3");
+  CHECK(changed([&](auto& d) { d.support = turned; }) ==
+        f + "the support point 0 after 2, must ascend below 3");
+  CHECK(changed([&](auto& d) { d.support = twice; }) ==
+        f + "the support point 2 after 2, must ascend below 3");
+  CHECK(changed([&](auto& d) { d.support = d.support.first(1); }) ==
+        f + "1 support points and 2 coefficients");
+  CHECK(changed([&](auto& d) { d.coefficients = bad; }) ==
+        f + "the coefficient nan at 2, must be finite");
+  CHECK(changed([&](auto& d) { d.outputs = bad_outputs; }) ==
+        f + "the output nan at 1, must be finite");
+  CHECK(changed([&](auto& d) { d.outputs = d.outputs.first(2); }) == f + "2 outputs, expected 3");
+  for (const double weight : {0.0, -1.0, nan}) {
+    CHECK_THAT(changed([&](auto& d) { d.weight = weight; }),
+               Catch::Matchers::StartsWith(f + "the weight ") &&
+                   Catch::Matchers::EndsWith(", must be positive and finite"));
+  }
 }

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -119,7 +120,7 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
                                  ", kernel values ", least.kernel_bytes, "); raise memory")));
     std::size_t budget = smallest;
     bool seen_fewer = false;
-    bool seen_rows = false;
+    bool seen_dense = false;
     unsigned last_at_once = 1;
     for (int step = 0; step < 14; ++step) {
       const auto fitted = machine((forecast(budget), settings)).fit(data.inputs, data.labels);
@@ -128,7 +129,7 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
       CHECK(told.total() <= budget);
       CHECK(same_model(fitted, expected, data));
       seen_fewer = seen_fewer || told.draws_at_once != 0;
-      seen_rows = seen_rows || told.kept_rows != 0;
+      seen_dense = seen_dense || told.strategy == Strategy::dense;
       // The more memory, the more draws at once.
       const unsigned at_once = told.draws_at_once == 0 ? threads : told.draws_at_once;
       CHECK(at_once >= last_at_once);
@@ -136,7 +137,7 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
       budget += budget / 8;
     }
     CHECK(seen_fewer == (threads > 1));
-    CHECK((seen_rows || expected.forecast().strategy == Strategy::dense));
+    CHECK(seen_dense);
   }
 }
 
@@ -169,33 +170,64 @@ TEST_CASE("kept rows take what the budget leaves, and no more") {
   CHECK(rows_of(windowed + places + 700 * row) == 600);
 }
 
-TEST_CASE("the cost model is asked where the choice needs one") {
-  const Data data;
-  // A small matrix that fits needs none.
-  const MemoryForecast small = machine(soft(1)).forecast(data.inputs, 3);
-  CHECK(small.strategy == Strategy::dense);
-  CHECK_FALSE(small.cost.measured);
-  CHECK(small.cost.dense_seconds == 0);
-  // 5000 points: whichever it is, within the budget, and by the smallest number but for what more
-  // memory should gain.
+TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
+  using bpm::detail::choose_strategy;
+  using bpm::detail::StrategyChoice;
+  // Few points: the matrix, where it fits.
+  const StrategyChoice few{.points = 20'000, .draws = 10, .input_bytes = 64, .kept_rows = 100};
+  CHECK(choose_strategy(few) == Strategy::dense);
+  StrategyChoice other = few;
+  other.dense_fits = false;
+  CHECK(choose_strategy(other) == Strategy::windowed);
+  other = few;
+  other.points = 20'001;
+  CHECK(choose_strategy(other) == Strategy::windowed);
+  // Of bytes fewer are few.
+  other.bytes = true;
+  other.points = 8'001;
+  CHECK(choose_strategy(other) == Strategy::windowed);
+  other.points = 8'000;
+  CHECK(choose_strategy(other) == Strategy::dense);
+  // Many points: the matrix where many draws and classes ask for its rows, or values are slow.
+  StrategyChoice many{.points = 60'000, .draws = 10, .input_bytes = 64, .kept_rows = 100};
+  CHECK(choose_strategy(many) == Strategy::windowed);
+  many.problems = 10;
+  CHECK(choose_strategy(many) == Strategy::windowed);
+  many.draws = 11;
+  CHECK(choose_strategy(many) == Strategy::dense);
+  many.dense_fits = false;
+  CHECK(choose_strategy(many) == Strategy::windowed);
+  many.draws = 1;
+  many.callable = true;
+  CHECK(choose_strategy(many) == Strategy::windowed_rows);
+  many.kept_rows = 0;
+  CHECK(choose_strategy(many) == Strategy::windowed);
+  many.dense_fits = true;
+  CHECK(choose_strategy(many) == Strategy::dense);
+  // Rows are kept of long inputs, not of bytes.
+  StrategyChoice images{.points = 60'000, .draws = 10, .input_bytes = 3136, .kept_rows = 100};
+  CHECK(choose_strategy(images) == Strategy::windowed_rows);
+  images.bytes = true;
+  CHECK(choose_strategy(images) == Strategy::windowed);
+}
+
+TEST_CASE("a forecast tells the rule what it knows") {
   const Inputs large = triangle(5000, 3).cast<float>();
-  const MemoryForecast chosen = machine(soft(2)).forecast(large, 3);
-  REQUIRE(chosen.cost.measured);
-  CHECK(chosen.cost.rates.value_seconds > 0);
-  CHECK(chosen.cost.rates.touch_seconds > 0);
-  CHECK(chosen.cost.rates.read_seconds >= 0);
-  CHECK(chosen.cost.rates.stream_seconds > 0);
-  CHECK(chosen.cost.dense_seconds > 0);
-  CHECK(chosen.cost.windowed_seconds > 0);
-  CHECK(chosen.cost.windowed_rows_seconds > 0);
-  const double taken = chosen.strategy == Strategy::dense      ? chosen.cost.dense_seconds
-                       : chosen.strategy == Strategy::windowed ? chosen.cost.windowed_seconds
-                                                               : chosen.cost.windowed_rows_seconds;
-  CHECK(0.8 * taken <= std::min({chosen.cost.dense_seconds, chosen.cost.windowed_seconds,
-                                 chosen.cost.windowed_rows_seconds}));
-  CHECK(chosen.total() <= std::size_t{1} << 30U);
-  // One that was asked for is not measured.
-  CHECK_FALSE(machine(soft(2, Strategy::windowed)).forecast(large, 3).cost.measured);
+  const auto chosen = [&](const auto& of, const auto& inputs, std::size_t memory) {
+    return bpm::BayesPointMachine(of, PermutedPerceptron{}, {.threads = 1, .memory = memory})
+        .forecast(inputs)
+        .strategy;
+  };
+  constexpr std::size_t gigabyte = std::size_t{1} << 30U;
+  CHECK(chosen(kernel, large, gigabyte) == Strategy::dense);
+  CHECK(chosen(kernel, large, gigabyte / 16) == Strategy::windowed);
+  CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte) == Strategy::dense);
+  CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte / 16) == Strategy::windowed_rows);
+  const Inputs images = Inputs::Ones(5000, 784);
+  CHECK(chosen(kernel, images, gigabyte / 16) == Strategy::windowed_rows);
+  const bpm::RowMatrix<std::uint8_t> bytes = bpm::RowMatrix<std::uint8_t>::Ones(9000, 784);
+  CHECK(chosen(kernel, bytes, gigabyte) == Strategy::windowed);
+  CHECK(chosen(kernel, Inputs(Inputs::Ones(9000, 20)), gigabyte) == Strategy::dense);
 }
 
 TEST_CASE("a kernel value out of range is named by the points' own numbers") {

@@ -81,7 +81,6 @@ void check_settings_do_not_matter(const Fitted& model, const bpm::FitSettings& s
     if constexpr (!is_precomputed<Kernel>) {
       CHECK(model.forecast().strategy == bpm::Strategy::dense);
       other.memory = forecast(other).total() - 1;
-      // With rows kept or without: a model of what these cost decides.
       CHECK(forecast(other).strategy != bpm::Strategy::dense);
       const auto windowed = fit(other);
       CHECK(windowed.forecast().strategy != bpm::Strategy::dense);

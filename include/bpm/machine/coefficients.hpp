@@ -10,10 +10,8 @@
 
 namespace bpm::detail {
 
-/// Coefficients of several classifiers on one list of training points, a row a point.
-using Coefficients = RowMatrix<double>;
-
-/// The same in panels of classifiers, so that outputs are a product of kernel values with them.
+/// Coefficients of several classifiers on one list of training points, in panels of classifiers, so
+/// that outputs are a product of kernel values with them.
 class PackedCoefficients {
  public:
   /// Points a block. Their sums are made apart and added in order, so that the outputs of an input
@@ -21,7 +19,8 @@ class PackedCoefficients {
   static constexpr std::ptrdiff_t block = 512;
 
   PackedCoefficients() = default;
-  explicit PackedCoefficients(const Coefficients& coefficients)
+  /// A row a point, a column a classifier.
+  explicit PackedCoefficients(const RowMatrix<double>& coefficients)
       : points_(coefficients.rows()),
         classifiers_(coefficients.cols()),
         panels_(panel_count<double>(classifiers_) * width * points_, 0.0) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "bpm/core/check.hpp"
 #include "bpm/core/multiply_add.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -35,7 +36,12 @@ class DrawMean {
         coefficients_(static_cast<std::size_t>(points), 0.0),
         outputs_(static_cast<std::size_t>(points), 0.0) {}
 
+  /// Cost: as many additions and comparisons as the draw has numbers.
+  /// \throws std::invalid_argument where a sampler hands over what is no draw: sizes that disagree,
+  ///         points that do not ascend or do not exist, numbers that are not finite, a weight that
+  ///         is not positive.
   void add(const Draw& draw) {
+    check_draw(draw);
     if (draw.part == DrawPart::outputs) {
       for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) outputs_[i] += draw.outputs[i];
       return;
@@ -89,6 +95,32 @@ class DrawMean {
   }
 
  private:
+  void check_draw(const Draw& draw) const {
+    const auto require = [&](bool holds, const auto&... what) {
+      check(holds, "sampler", "draw", draw.number, " has ", what...);
+    };
+    const bool has_outputs = draw.part != DrawPart::coefficients;
+    require(std::ssize(draw.outputs) == (has_outputs ? size() : std::ssize(draw.outputs)),
+            draw.outputs.size(), " outputs, expected ", size());
+    for (std::size_t i = 0; has_outputs && i < draw.outputs.size(); ++i) {
+      require(std::isfinite(draw.outputs[i]), "the output ", draw.outputs[i], " at ", i,
+              ", must be finite");
+    }
+    if (draw.part == DrawPart::outputs) return;
+    require(draw.support.size() == draw.coefficients.size(), draw.support.size(),
+            " support points and ", draw.coefficients.size(), " coefficients");
+    require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
+            ", must be positive and finite");
+    PointIndex last = -1;
+    for (std::size_t s = 0; s < draw.support.size(); ++s) {
+      require(draw.support[s] > last && draw.support[s] < size(), "the support point ",
+              draw.support[s], " after ", last, ", must ascend below ", size());
+      require(std::isfinite(draw.coefficients[s]), "the coefficient ", draw.coefficients[s], " at ",
+              draw.support[s], ", must be finite");
+      last = draw.support[s];
+    }
+  }
+
   bool keep_;
   bool of_draws_;
   std::vector<double> coefficients_;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 
-#include "bpm/machine/cost_forecast.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm {
@@ -38,11 +37,11 @@ struct FitSettings {
   SoftBoundary soft_boundary{};  ///< lambda; none by default: the training set must be separable.
   std::uint64_t seed = 1;        ///< Same seed, same model, whatever the two settings below.
   unsigned threads = 0;          ///< 0: as many as the machine runs.
-  /// Working memory of the fit beside the caller's inputs, in bytes. Within it the fit chooses the
-  /// strategy that a cost model expects to be the fastest, and makes fewer draws at a time if it
-  /// must; the model is the same. What the fitted machine keeps at
-  /// the end is not counted: the inputs that have a coefficient, as they are and packed for
-  /// prediction (and padded, where a row is not whole registers), and, with `keep_draws`, the
+  /// Working memory of the fit beside the caller's inputs, in bytes. Within it the fit takes the
+  /// whole matrix where points are few, values slow or draws many, rows kept where values are dear,
+  /// else windows, and makes fewer draws at a time if it must; the model is the same. What the
+  /// classifier keeps is not counted: the inputs that have a coefficient, as they are and packed
+  /// for prediction (and padded, where a row is not whole registers), and, with `keep_draws`, the
   /// draws.
   std::size_t memory = std::size_t{1} << 30U;
   /// The strategy to take instead of choosing one; what does not fit the memory is an error.
@@ -60,7 +59,6 @@ struct MemoryForecast {
   std::size_t kept_rows = 0;      ///< Kernel rows that may be kept, counted in `kernel_bytes`.
   unsigned draws_at_once = 0;     ///< Draws in progress at a time, for lack of memory; 0: any.
   unsigned threads = 0;           ///< Threads of the sampler, fewer for lack of memory.
-  CostForecast cost{};            ///< What each strategy is expected to take.
 
   [[nodiscard]] std::size_t total() const noexcept {
     return kernel_bytes + sampler_bytes + model_bytes;

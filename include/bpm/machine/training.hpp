@@ -106,9 +106,12 @@ template <class Sampler, GramAccess Gram>
     spaces.emplace_back(gram, problems.signs[p], problems.lambda[p]);
   }
   if constexpr (!sees_cones<Sampler>) {
-    const SamplerReport report =
-        sampler.sample(std::span<const Space>(spaces), state.streams[0], control,
-                       [&](const Draw& draw) { state.means[draw.problem].add(draw); });
+    const SamplerReport report = sampler.sample(
+        std::span<const Space>(spaces), state.streams[0], control, [&](const Draw& draw) {
+          check(draw.problem < problems.size(), "sampler", "draw", draw.number, " is of problem ",
+                draw.problem, ", must be below ", problems.size());
+          state.means[draw.problem].add(draw);
+        });
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
     return report;
   } else {
@@ -163,7 +166,7 @@ class Training {
     sampler.check_settings();  // Before a kernel matrix is made for nothing.
     check_inputs(*inputs_, function);
     const std::size_t count = detail::subproblem_count(classes.size());
-    forecast_ = detail::forecast_memory(kernel, sampler, settings, *inputs_, count, function);
+    forecast_ = detail::forecast_memory<Kernel>(sampler, settings, *inputs_, count, function);
     problems_ = detail::Subproblems(std::move(classes), labels_.list());
     state_.means.assign(count, detail::DrawMean(input_count(*inputs_), settings.keep_draws,
                                                 !detail::sees_cones<Sampler>));

@@ -193,8 +193,8 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory(kernel_, method_, settings_, inputs, 1,
-                                   "BayesPointMachine::forecast");
+    return detail::forecast_memory<Kernel>(method_, settings_, inputs, 1,
+                                           "BayesPointMachine::forecast");
   }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
@@ -232,9 +232,9 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory(machine_.kernel(), machine_.sampler(), machine_.settings(),
-                                   inputs, detail::subproblem_count(classes),
-                                   "OneVsRest::forecast");
+    return detail::forecast_memory<Kernel>(machine_.sampler(), machine_.settings(), inputs,
+                                           detail::subproblem_count(classes),
+                                           "OneVsRest::forecast");
   }
 
   [[nodiscard]] const Machine& machine() const noexcept { return machine_; }

@@ -95,7 +95,7 @@ class FittedKernelInterpolator {
   template <class Inputs>
   [[nodiscard]] Matrix decision_values(const Inputs& inputs) const {
     const detail::PackedCoefficients coefficients(coefficients_);
-    detail::Coefficients result = detail::Coefficients::Zero(input_rows(inputs), columns());
+    RowMatrix<double> result = RowMatrix<double>::Zero(input_rows(inputs), columns());
     columns_.for_each_block(
         inputs, false, detail::thread_count(settings_.threads),
         "FittedKernelInterpolator::decision_values",
