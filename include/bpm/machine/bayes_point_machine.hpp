@@ -7,15 +7,10 @@
 #include <stop_token>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/kernel_values/blocks.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fit_steps.hpp"
-#include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
@@ -24,13 +19,6 @@
 namespace bpm {
 
 struct ExpectationPropagation;
-
-namespace detail {
-
-template <class Kernel, class I>
-concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
-
-}  // namespace detail
 
 /// A Bayes point machine for two classes: the centre of mass of version space, approximated by the
 /// mean of a sampler's draws ("Large Scale Bayes Point Machines", (4)).
@@ -82,7 +70,9 @@ class BayesPointMachine {
                                                           std::span<const int> labels,
                                                           O&& observer = {},
                                                           std::stop_token stop = {}) const {
-    return start("BayesPointMachine::fit", inputs, labels, observer, std::move(stop)).classifier();
+    return detail::start_training(*this, false, inputs, labels, observer, std::move(stop),
+                                  "BayesPointMachine::fit")
+        .classifier();
   }
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
@@ -90,8 +80,8 @@ class BayesPointMachine {
     requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            std::stop_token stop = {}) const {
-    return start("BayesPointMachine::train", std::forward<I>(inputs), std::move(labels), observer,
-                 std::move(stop));
+    return detail::start_training(*this, false, std::forward<I>(inputs), std::move(labels),
+                                  observer, std::move(stop), "BayesPointMachine::train");
   }
 
   /// What `fit` will take on these inputs.
@@ -107,17 +97,6 @@ class BayesPointMachine {
   [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
 
  private:
-  template <class I, class O>
-  [[nodiscard]] auto start(const char* function, I&& inputs, detail::LabelList labels, O& observer,
-                           std::stop_token stop) const {
-    std::vector<int> classes = detail::check_labels(input_count(inputs), labels.list(), function);
-    detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
-                  " classes, expected two; use OneVsRest for more");
-    return detail::start_training(kernel_, sampler_, settings_, std::forward<I>(inputs),
-                                  std::move(labels), std::move(classes), observer, std::move(stop),
-                                  function);
-  }
-
   Kernel kernel_;
   Sampler sampler_;
   FitSettings settings_;

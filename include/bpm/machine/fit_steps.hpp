@@ -21,8 +21,8 @@
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
-#include "bpm/machine/subproblems.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 /// \file

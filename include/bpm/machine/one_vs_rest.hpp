@@ -5,13 +5,11 @@
 #include <stop_token>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/strategy.hpp"
-#include "bpm/machine/subproblems.hpp"
 #include "bpm/machine/training.hpp"
 
 namespace bpm {
@@ -37,7 +35,9 @@ class OneVsRest {
                                                           std::span<const int> labels,
                                                           O&& observer = {},
                                                           std::stop_token stop = {}) const {
-    return start("OneVsRest::fit", inputs, labels, observer, std::move(stop)).classifier();
+    return detail::start_training(machine_, true, inputs, labels, observer, std::move(stop),
+                                  "OneVsRest::fit")
+        .classifier();
   }
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
@@ -45,8 +45,8 @@ class OneVsRest {
     requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            std::stop_token stop = {}) const {
-    return start("OneVsRest::train", std::forward<I>(inputs), std::move(labels), observer,
-                 std::move(stop));
+    return detail::start_training(machine_, true, std::forward<I>(inputs), std::move(labels),
+                                  observer, std::move(stop), "OneVsRest::train");
   }
 
   /// What `fit` will take on these inputs with this many classes.
@@ -63,15 +63,6 @@ class OneVsRest {
   }
 
  private:
-  template <class I, class O>
-  [[nodiscard]] auto start(const char* function, I&& inputs, detail::LabelList labels, O& observer,
-                           std::stop_token stop) const {
-    std::vector<int> classes = detail::check_labels(input_count(inputs), labels.list(), function);
-    return detail::start_training(machine_.kernel(), machine_.sampler(), machine_.settings(),
-                                  std::forward<I>(inputs), std::move(labels), std::move(classes),
-                                  observer, std::move(stop), function);
-  }
-
   BayesPointMachine<Kernel, Sampler> machine_;
 };
 

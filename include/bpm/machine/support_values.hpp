@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,9 +12,9 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/multiply_add.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -24,52 +23,34 @@
 
 namespace bpm::detail {
 
-/// Support inputs packed for blocks of kernel values with them. Refers to them.
+/// Inputs ready for kernel values, and their numbers as lists of points. Refers to the inputs.
 template <InputSet I>
-class PackedSupport {
- public:
+struct ListedInputs {
+  explicit ListedInputs(const I& inputs) : prepared(inputs), all(first_points(prepared.size())) {}
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared.size(); }
+  [[nodiscard]] std::span<const PointIndex> points(std::size_t begin, std::size_t count) const {
+    return std::span<const PointIndex>(all).subspan(begin, std::min(count, all.size() - begin));
+  }
+
+  PreparedInputs<I> prepared;
+  std::vector<PointIndex> all;
+};
+
+/// Support inputs packed for blocks of kernel values with them.
+template <InputSet I>
+struct PackedSupport : ListedInputs<I> {
   static constexpr std::ptrdiff_t block = PackedCoefficients::block;
 
-  PackedSupport(const I& inputs, bool pack)
-      : prepared_(inputs),
-        everyone_(static_cast<std::size_t>(prepared_.size())),
-        blocks_(static_cast<std::size_t>((prepared_.size() + block - 1) / block)) {
-    std::iota(everyone_.begin(), everyone_.end(), PointIndex{0});
-    const std::span<const PointIndex> all(everyone_);
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      const std::size_t first = b * block;
-      blocks_[b].assign(prepared_,
-                        all.subspan(first, std::min<std::size_t>(block, all.size() - first)), pack);
+  PackedSupport(const I& inputs, bool pack) : ListedInputs<I>(inputs) {
+    blocks.resize(static_cast<std::size_t>((this->size() + block - 1) / block));
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      blocks[b].assign(this->prepared, this->points(b * block, block), pack);
     }
   }
   PackedSupport(const PackedSupport&) = delete;
   PackedSupport& operator=(const PackedSupport&) = delete;
 
-  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
-  [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
-  [[nodiscard]] const PreparedColumns<I>& columns(std::ptrdiff_t b) const { return blocks_[b]; }
-
- private:
-  PreparedInputs<I> prepared_;
-  std::vector<PointIndex> everyone_;
-  std::vector<PreparedColumns<I>> blocks_;
-};
-
-/// Inputs for which kernel values with support points are asked.
-template <InputSet I>
-struct Questions {
-  explicit Questions(const I& inputs)
-      : prepared(inputs), everyone(static_cast<std::size_t>(prepared.size())) {
-    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
-  }
-  [[nodiscard]] std::span<const PointIndex> points(std::ptrdiff_t begin,
-                                                   std::ptrdiff_t count) const {
-    return std::span<const PointIndex>(everyone).subspan(static_cast<std::size_t>(begin),
-                                                         static_cast<std::size_t>(count));
-  }
-
-  PreparedInputs<I> prepared;
-  std::vector<PointIndex> everyone;
+  std::vector<PreparedColumns<I>> blocks;
 };
 
 /// Whether one side is bytes and the other numbers: bytes are then taken as numbers.
@@ -82,7 +63,6 @@ template <class Kernel, class Inputs>
 class SupportValues {
  public:
   using Scalar = kernel_scalar_t<Inputs>;
-  using Support = PackedSupport<Inputs>;
 
   SupportValues(const Kernel& kernel, const Inputs& inputs, std::span<const PointIndex> /*support*/)
       : kernel_(kernel), inputs_(inputs), support_(inputs, packs<Inputs>) {}
@@ -97,16 +77,16 @@ class SupportValues {
     if constexpr (mixed_bytes<I, Inputs>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       if constexpr (ByteInputs<I>) {
-        return outputs_of(Questions<RowMatrix<Scalar>>(numbers), support_, coefficients, divide,
+        return outputs_of(ListedInputs<RowMatrix<Scalar>>(numbers), support_, coefficients, divide,
                           threads, function);
       } else {
         const RowMatrix<Scalar> others = inputs_.template cast<Scalar>();
-        return outputs_of(Questions<RowMatrix<Scalar>>(numbers),
+        return outputs_of(ListedInputs<RowMatrix<Scalar>>(numbers),
                           PackedSupport<RowMatrix<Scalar>>(others, packs<RowMatrix<Scalar>>),
                           coefficients, divide, threads, function);
       }
     } else {
-      return outputs_of(Questions<I>(inputs), support_, coefficients, divide, threads, function);
+      return outputs_of(ListedInputs<I>(inputs), support_, coefficients, divide, threads, function);
     }
   }
 
@@ -120,8 +100,8 @@ class SupportValues {
     static_assert(!mixed_bytes<I, Inputs>,
                   "both input sets must be bytes, or none: cast one of them");
     check_questions(inputs, function);
-    const Questions<I> x(inputs);
-    const Support& z = support_;
+    const ListedInputs<I> x(inputs);
+    const PackedSupport<Inputs>& z = support_;
     constexpr std::ptrdiff_t height = 96;
     struct Worker {
       BlockScratch<Scalar> scratch;
@@ -133,12 +113,11 @@ class SupportValues {
       Worker& worker = workers[number];
       worker.values.reserve_discarding(height * z.size());
       const std::ptrdiff_t begin = chunk * height;
-      const std::ptrdiff_t rows = std::min(height, x.prepared.size() - begin);
+      const std::ptrdiff_t rows = std::min(height, x.size() - begin);
       const auto points = x.points(begin, rows);
-      for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
-        kernel_block(kernel_, x.prepared, points, z.columns(b), 0,
-                     std::ssize(z.columns(b).points()), worker.values.data() + b * Support::block,
-                     z.size(), worker.scratch);
+      for (std::ptrdiff_t b = 0; b < std::ssize(z.blocks); ++b) {
+        kernel_block(kernel_, x.prepared, points, z.blocks[b], 0, std::ssize(z.blocks[b].points()),
+                     worker.values.data() + b * z.block, z.size(), worker.scratch);
       }
       worker.diagonal.assign(static_cast<std::size_t>(rows), Scalar{0});
       for (std::ptrdiff_t r = 0; r < rows; ++r) {
@@ -146,8 +125,7 @@ class SupportValues {
       }
       visit(number, begin, rows, worker.values.data(), worker.diagonal.data());
     };
-    guarded(function,
-            [&] { parallel_for(threads, (x.prepared.size() + height - 1) / height, evaluate); });
+    guarded(function, [&] { parallel_for(threads, (x.size() + height - 1) / height, evaluate); });
   }
 
  private:
@@ -176,10 +154,10 @@ class SupportValues {
   /// Chunks of inputs pass by blocks of support points. With fewer chunks than threads the blocks
   /// are shared as well, and their sums added afterwards.
   template <class I, class Right>
-  [[nodiscard]] Eigen::MatrixXd outputs_of(const Questions<I>& x, const PackedSupport<Right>& z,
+  [[nodiscard]] Eigen::MatrixXd outputs_of(const ListedInputs<I>& x, const PackedSupport<Right>& z,
                                            const PackedCoefficients& coefficients, bool divide,
                                            unsigned threads, std::string_view function) const {
-    const std::ptrdiff_t n = x.prepared.size();
+    const std::ptrdiff_t n = x.size();
     const std::ptrdiff_t classifiers = coefficients.classifiers();
     RowMatrix<double> result(n, classifiers);
     std::fill_n(result.data(), result.size(), 0.0);
@@ -195,8 +173,9 @@ class SupportValues {
     const auto crew = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, worth));
     const bool shared = chunks < crew;
     const std::ptrdiff_t parts =
-        shared ? std::min<std::ptrdiff_t>(z.block_count(), 2 * static_cast<std::ptrdiff_t>(crew))
-               : 1;
+        shared
+            ? std::min<std::ptrdiff_t>(std::ssize(z.blocks), 2 * static_cast<std::ptrdiff_t>(crew))
+            : 1;
     struct Worker {
       BlockScratch<Scalar> scratch;
       Buffer<Scalar> values;
@@ -204,7 +183,7 @@ class SupportValues {
     };
     std::vector<Worker> workers(crew);
     // The sums of each block, where they are shared.
-    Buffer<double> block_sums(shared ? z.block_count() * n * classifiers : 0);
+    Buffer<double> block_sums(shared ? std::ssize(z.blocks) * n * classifiers : 0);
     const auto evaluate = [&](unsigned number, std::ptrdiff_t job) {
       Worker& worker = workers[number];
       worker.values.reserve_discarding(height * block);
@@ -212,11 +191,11 @@ class SupportValues {
       const std::ptrdiff_t rows = std::min(height, n - begin);
       const std::ptrdiff_t part = job % parts;
       const auto points = x.points(begin, rows);
-      for (std::ptrdiff_t b = z.block_count() * part / parts;
-           b < z.block_count() * (part + 1) / parts; ++b) {
-        const std::ptrdiff_t cols = std::ssize(z.columns(b).points());
-        kernel_block(kernel_, x.prepared, points, z.columns(b), 0, cols, worker.values.data(),
-                     block, worker.scratch);
+      for (std::ptrdiff_t b = std::ssize(z.blocks) * part / parts;
+           b < std::ssize(z.blocks) * (part + 1) / parts; ++b) {
+        const std::ptrdiff_t cols = std::ssize(z.blocks[b].points());
+        kernel_block(kernel_, x.prepared, points, z.blocks[b], 0, cols, worker.values.data(), block,
+                     worker.scratch);
         double* const sums = (shared ? block_sums.data() + b * n * classifiers : result.data()) +
                              begin * classifiers;
         coefficients.add_outputs(worker.values.data(), rows, cols, block, b * block,
@@ -229,7 +208,7 @@ class SupportValues {
     guarded(function, [&] {
       parallel_for(crew, chunks * parts, evaluate);
       for (std::ptrdiff_t r = 0; shared && r < n; ++r) {
-        for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
+        for (std::ptrdiff_t b = 0; b < std::ssize(z.blocks); ++b) {
           const double* const sums = block_sums.data() + (b * n + r) * classifiers;
           for (std::ptrdiff_t c = 0; c < classifiers; ++c) {
             result(r, c) = b == 0 ? sums[c] : result(r, c) + sums[c];
@@ -252,7 +231,7 @@ class SupportValues {
 
   const Kernel& kernel_;
   const Inputs& inputs_;
-  Support support_;
+  PackedSupport<Inputs> support_;
 };
 
 /// The same of kernel values that the user brings: the columns of the support among those of all

@@ -25,13 +25,18 @@
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/separability.hpp"
 #include "bpm/machine/strategy.hpp"
-#include "bpm/machine/subproblems.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
 namespace bpm {
+
+template <class Kernel, class Sampler>
+class BayesPointMachine;
 
 namespace detail {
 
@@ -281,16 +286,22 @@ class Training {
 
 namespace detail {
 
+template <class Kernel, class I>
+concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
+
+/// The training of a machine's kernel and sampler, with two classes or any number.
 template <class Kernel, class Sampler, class I, class O>
-[[nodiscard]] auto start_training(const Kernel& kernel, const Sampler& sampler,
-                                  const FitSettings& settings, I&& inputs, LabelList labels,
-                                  std::vector<int> classes, O& observer, std::stop_token stop,
-                                  std::string_view function) {
+[[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler>& machine,
+                                  bool any_number, I&& inputs, LabelList labels, O& observer,
+                                  std::stop_token stop, std::string_view function) {
+  std::vector<int> classes = check_labels(input_count(inputs), labels.list(), function);
+  check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
+        " classes, expected two; use OneVsRest for more");
   auto kept = keep_or_refer(std::forward<I>(inputs));
   using Inputs = std::remove_const_t<typename decltype(kept)::element_type>;
   return Training<Kernel, Sampler, Inputs>(
-      kernel, sampler, settings, std::move(kept), std::move(labels), std::move(classes),
-      run_control(settings, observer, std::move(stop)), function);
+      machine.kernel(), machine.sampler(), machine.settings(), std::move(kept), std::move(labels),
+      std::move(classes), run_control(machine.settings(), observer, std::move(stop)), function);
 }
 
 }  // namespace detail

@@ -22,7 +22,6 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/strategy.hpp"
-#include "bpm/machine/subproblems.hpp"
 #include "bpm/machine/training.hpp"
 
 namespace bpm {
@@ -180,13 +179,8 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
-    const char* const function = "BayesPointMachine::fit";
-    std::vector<int> classes = detail::check_labels(input_count(inputs), labels, function);
-    detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
-                  " classes, expected two; use OneVsRest for more");
-    return detail::with_posteriors(detail::start_training(kernel_, method_, settings_, inputs,
-                                                          labels, std::move(classes), observer,
-                                                          std::move(stop), function));
+    return detail::with_posteriors(detail::start_training(
+        *this, false, inputs, labels, observer, std::move(stop), "BayesPointMachine::fit"));
   }
 
   /// What `fit` will take on these inputs.
@@ -221,11 +215,8 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
-    const char* const function = "OneVsRest::fit";
-    return detail::with_posteriors(
-        detail::start_training(machine_.kernel(), machine_.sampler(), machine_.settings(), inputs,
-                               labels, detail::check_labels(input_count(inputs), labels, function),
-                               observer, std::move(stop), function));
+    return detail::with_posteriors(detail::start_training(machine_, true, inputs, labels, observer,
+                                                          std::move(stop), "OneVsRest::fit"));
   }
 
   /// What `fit` will take on these inputs with this many classes.
