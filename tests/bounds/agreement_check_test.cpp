@@ -36,7 +36,7 @@ TEST_CASE("the agreement of draws with a centre by hand") {
       5, -5, 5, -5;
   Eigen::VectorXd centre(3);
   centre << 1, -0.25, 0;
-  const bpm::AgreementCheck check = bpm::agreement_check(outputs, centre);
+  const bpm::AgreementCheck check(outputs, centre);
   CHECK(check.smallest == 0.75);  // At both: 0 stands on both sides.
   CHECK(check.point == 0);
   CHECK(check.mean == 0.75);
@@ -44,7 +44,7 @@ TEST_CASE("the agreement of draws with a centre by hand") {
   CHECK(check.draws == 4);
   CHECK(check.holds());
   CHECK(check.threshold == 0);  // Four draws tell nothing at 1e-6.
-  const bpm::AgreementCheck nothing = bpm::agreement_check(outputs, Eigen::VectorXd::Zero(3));
+  const bpm::AgreementCheck nothing(outputs, Eigen::VectorXd::Zero(3));
   CHECK(nothing.undecided == 3);
   CHECK(nothing.point == -1);
   CHECK(nothing.holds());
@@ -54,7 +54,7 @@ TEST_CASE("the threshold tends to 1 / e with the number of draws, from below") {
   const Eigen::VectorXd centre = Eigen::VectorXd::Ones(2);
   double before = 0;
   for (const Eigen::Index draws : {100, 1000, 10'000, 100'000}) {
-    const bpm::AgreementCheck check = bpm::agreement_check(Eigen::MatrixXd::Ones(2, draws), centre);
+    const bpm::AgreementCheck check(Eigen::MatrixXd::Ones(2, draws), centre);
     CHECK(check.threshold > before);
     CHECK(check.threshold < 1 / std::numbers::e);
     CHECK(bpm::binary_relative_entropy(check.threshold, 1 / std::numbers::e) ==
@@ -69,19 +69,19 @@ TEST_CASE("an exponential ensemble just passes, a heavier tail fails") {
   Eigen::VectorXd centre(3);
   centre << 1, 1, 1;  // The signs of the mean's outputs.
   // Density exp(-w): P(w > mean) = 1 / e.
-  const bpm::AgreementCheck exponential = bpm::agreement_check(
+  const bpm::AgreementCheck exponential(
       outputs_below(1, draws, [](double u) { return -std::log1p(-u); }), centre);
   CHECK(exponential.holds());
   CHECK(exponential.smallest == Approx(1 / std::numbers::e).margin(0.02));
   CHECK(exponential.point == 1);
   // P(W > s) = (1 + s)^-3, mean 1/2: 0.296 of the draws are above it.
-  const bpm::AgreementCheck heavy = bpm::agreement_check(
+  const bpm::AgreementCheck heavy(
       outputs_below(0.5, draws, [](double u) { return std::pow(1 - u, -1.0 / 3) - 1; }), centre);
   CHECK_FALSE(heavy.holds());
   CHECK(heavy.smallest == Approx(std::pow(1.5, -3.0)).margin(0.02));
   // Nor does a centre that is not the ensemble's.
-  const bpm::AgreementCheck wrong = bpm::agreement_check(
-      outputs_below(1, draws, [](double u) { return -std::log1p(-u); }), -centre);
+  const bpm::AgreementCheck wrong(outputs_below(1, draws, [](double u) { return -std::log1p(-u); }),
+                                  -centre);
   CHECK_FALSE(wrong.holds());
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("lemma 2 on Gaussian ensembles in several dimensions") {
   w.colwise() += mu;
   Eigen::MatrixXd x(40, d);
   for (Eigen::Index i = 0; i < x.size(); ++i) x.data()[i] = normal(engine);
-  const bpm::AgreementCheck check = bpm::agreement_check(x * w, x * mu);
+  const bpm::AgreementCheck check(x * w, x * mu);
   CHECK(check.holds());
   CHECK(check.smallest >= 0.45);  // A symmetric law: one half.
 }
@@ -104,18 +104,18 @@ TEST_CASE("lemma 2 on Gaussian ensembles in several dimensions") {
 TEST_CASE("arguments of the agreement check are checked") {
   const Eigen::MatrixXd outputs = Eigen::MatrixXd::Ones(2, 3);
   const Eigen::VectorXd centre = Eigen::VectorXd::Ones(2);
-  CHECK_THROWS_WITH(bpm::agreement_check(Eigen::MatrixXd(0, 3), centre),
-                    "agreement_check: outputs is 0 x 3, expected one point and one draw or more");
-  CHECK_THROWS_WITH(bpm::agreement_check(Eigen::MatrixXd(2, 0), centre),
-                    "agreement_check: outputs is 2 x 0, expected one point and one draw or more");
-  CHECK_THROWS_WITH(bpm::agreement_check(outputs, Eigen::VectorXd::Ones(3)),
-                    "agreement_check: centre has 3 entries, expected 2 (one per point)");
+  CHECK_THROWS_WITH(bpm::AgreementCheck(Eigen::MatrixXd(0, 3), centre),
+                    "AgreementCheck: outputs is 0 x 3, expected one point and one draw or more");
+  CHECK_THROWS_WITH(bpm::AgreementCheck(Eigen::MatrixXd(2, 0), centre),
+                    "AgreementCheck: outputs is 2 x 0, expected one point and one draw or more");
+  CHECK_THROWS_WITH(bpm::AgreementCheck(outputs, Eigen::VectorXd::Ones(3)),
+                    "AgreementCheck: centre has 3 entries, expected 2 (one per point)");
   Eigen::MatrixXd bad = outputs;
   bad(1, 1) = std::nan("");
-  CHECK_THROWS_WITH(bpm::agreement_check(bad, centre),
-                    "agreement_check: outputs holds a number that is not finite");
-  CHECK_THROWS_WITH(bpm::agreement_check(outputs, bad.col(1)),
-                    "agreement_check: centre holds a number that is not finite");
-  CHECK_THROWS_WITH(bpm::agreement_check(outputs, centre, 1),
-                    "agreement_check: delta is 1, must lie between 0 and 1");
+  CHECK_THROWS_WITH(bpm::AgreementCheck(bad, centre),
+                    "AgreementCheck: outputs holds a number that is not finite");
+  CHECK_THROWS_WITH(bpm::AgreementCheck(outputs, bad.col(1)),
+                    "AgreementCheck: centre holds a number that is not finite");
+  CHECK_THROWS_WITH(bpm::AgreementCheck(outputs, centre, 1),
+                    "AgreementCheck: delta is 1, must lie between 0 and 1");
 }

@@ -12,7 +12,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/decision/vote_statistics.hpp"
+#include "bpm/decision/votes.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 
@@ -25,33 +25,33 @@ TEST_CASE("votes are the shares of classifiers with a positive output") {
   outputs << 1, 2, -1, 3,  //
       -1, 0, -2, 5,        //
       -1, -1, -1, -1;
-  const Votes votes = bpm::votes_of_outputs(outputs);
+  const Votes votes = bpm::Votes::of_outputs(outputs);
   CHECK(votes.positive == Eigen::Vector3d(0.75, 0.25, 0));
   CHECK(votes.voters == 4);
   CHECK(votes.majority(0) == 1);
   CHECK(votes.majority(1) == -1);
   const std::vector<double> weights{0, 1, 0, 1};
-  CHECK(bpm::votes_of_outputs(outputs, weights).positive == Eigen::Vector3d(1, 0.5, 0));
-  CHECK(bpm::votes_of_outputs(outputs, weights).voters == 2);
+  CHECK(bpm::Votes::of_outputs(outputs, weights).positive == Eigen::Vector3d(1, 0.5, 0));
+  CHECK(bpm::Votes::of_outputs(outputs, weights).voters == 2);
   const std::vector<double> one{5, 1e-3, 1e-3, 1e-3};
-  CHECK(bpm::votes_of_outputs(outputs, one).voters == 1);
+  CHECK(bpm::Votes::of_outputs(outputs, one).voters == 1);
 }
 
 TEST_CASE("error rates of an ensemble counted by hand") {
   // Inputs with shares 0.75, 0.25, 0, 0.5 for the positive class.
   const Votes votes{.positive = Eigen::Vector4d(0.75, 0.25, 0, 0.5), .voters = 4};
   const std::vector<signed char> labels{1, 1, -1, 1};
-  CHECK(bpm::gibbs_error(votes, labels) == Approx((0.25 + 0.75 + 0 + 0.5) / 4));
-  CHECK(bpm::bayes_error(votes, labels) == Approx(0.5));  // One half is no majority.
+  CHECK(votes.gibbs_error(labels) == Approx((0.25 + 0.75 + 0 + 0.5) / 4));
+  CHECK(votes.bayes_error(labels) == Approx(0.5));  // One half is no majority.
   // s^2 = 1/4, 1/4, 1, 0; with 4 voters (4 s^2 - 1) / 3 = 0, 0, 1, -1/3.
-  CHECK(bpm::gibbs_agreement(votes) == Approx((1.0 - 1.0 / 3) / 4));
+  CHECK(votes.agreement() == Approx((1.0 - 1.0 / 3) / 4));
   Votes exact = votes;
   exact.voters = 0;
-  CHECK(bpm::gibbs_agreement(exact) == Approx(1.5 / 4));
-  CHECK(bpm::bpm_bayes_disagreement(votes, Eigen::Vector4d(1, 1, -1, 0)) == Approx(0.25));
+  CHECK(exact.agreement() == Approx(1.5 / 4));
+  CHECK(votes.disagreement(Eigen::Vector4d(1, 1, -1, 0)) == Approx(0.25));
   // The last input's vote is tied.
-  CHECK(bpm::bpm_bayes_disagreement(votes, Eigen::Vector4d(1, -1, -1, -1)) == 0);
-  CHECK(bpm::bpm_bayes_disagreement(votes, Eigen::Vector4d(1, -1, -1, -1), 0.1) == Approx(0.25));
+  CHECK(votes.disagreement(Eigen::Vector4d(1, -1, -1, -1)) == 0);
+  CHECK(votes.disagreement(Eigen::Vector4d(1, -1, -1, -1), 0.1) == Approx(0.25));
   CHECK(bpm::error_of_outputs(Eigen::Vector4d(1, 1, 1, 0), labels) == Approx(0.5));
 }
 
@@ -65,48 +65,47 @@ TEST_CASE("the agreement of few voters has no bias, and the plain square has one
   for (Eigen::Index i = 0; i < outputs.size(); ++i) {
     outputs.data()[i] = bpm::uniform_unit(engine) < share ? 1 : -1;
   }
-  Votes votes = bpm::votes_of_outputs(outputs);
+  Votes votes = bpm::Votes::of_outputs(outputs);
   const double bound = 5 / std::sqrt(static_cast<double>(inputs));
-  CHECK(std::abs(bpm::gibbs_agreement(votes) - truth) < bound);
+  CHECK(std::abs(votes.agreement() - truth) < bound);
   votes.voters = 0;  // The mutant: taken for exact shares.
-  CHECK(std::abs(bpm::gibbs_agreement(votes) - truth) > bound);
+  CHECK(std::abs(votes.agreement() - truth) > bound);
 }
 
 TEST_CASE("votes and rates say what is wrong with their arguments") {
   Eigen::MatrixXd outputs = Eigen::MatrixXd::Ones(2, 2);
-  CHECK(message_of([&] { (void)bpm::votes_of_outputs(Eigen::MatrixXd(2, 0)); }) ==
-        "votes_of_outputs: outputs have no column, expected one per classifier");
+  CHECK(message_of([&] { (void)bpm::Votes::of_outputs(Eigen::MatrixXd(2, 0)); }) ==
+        "Votes::of_outputs: outputs have no column, expected one per classifier");
   const std::vector<double> three{1, 1, 1};
-  CHECK(message_of([&] { (void)bpm::votes_of_outputs(outputs, three); }) ==
-        "votes_of_outputs: weights has 3 entries, expected 2 (one per classifier)");
+  CHECK(message_of([&] { (void)bpm::Votes::of_outputs(outputs, three); }) ==
+        "Votes::of_outputs: weights has 3 entries, expected 2 (one per classifier)");
   const std::vector<double> negative{1, -1};
-  CHECK(message_of([&] { (void)bpm::votes_of_outputs(outputs, negative); }) ==
-        "votes_of_outputs: weights hold -1 at classifier 1, must be finite and not negative");
+  CHECK(message_of([&] { (void)bpm::Votes::of_outputs(outputs, negative); }) ==
+        "Votes::of_outputs: weights hold -1 at classifier 1, must be finite and not negative");
   const std::vector<double> zero{0, 0};
-  CHECK(message_of([&] { (void)bpm::votes_of_outputs(outputs, zero); }) ==
-        "votes_of_outputs: weights are all zero");
+  CHECK(message_of([&] { (void)bpm::Votes::of_outputs(outputs, zero); }) ==
+        "Votes::of_outputs: weights are all zero");
   outputs(0, 0) = std::numeric_limits<double>::infinity();
-  CHECK(message_of([&] { (void)bpm::votes_of_outputs(outputs); }) ==
-        "votes_of_outputs: outputs hold a number that is not finite");
+  CHECK(message_of([&] { (void)bpm::Votes::of_outputs(outputs); }) ==
+        "Votes::of_outputs: outputs hold a number that is not finite");
 
   const Votes votes{.positive = Eigen::Vector2d(1, 0), .voters = 2};
   const std::vector<signed char> one{1};
   const std::vector<signed char> wrong{1, 0};
-  CHECK(message_of([&] { (void)bpm::gibbs_error(votes, one); }) ==
-        "gibbs_error: labels has 1 entries, expected 2 (one per input)");
-  CHECK(message_of([&] { (void)bpm::bayes_error(votes, wrong); }) ==
-        "bayes_error: labels hold 0 at input 1, must be 1 or -1");
-  CHECK(message_of([&] { (void)bpm::gibbs_agreement(Votes{}); }) ==
-        "gibbs_agreement: votes are of no input");
-  CHECK(message_of([&] { (void)bpm::gibbs_error(Votes{}, {}); }) ==
-        "gibbs_error: votes are of no input");
-  CHECK(message_of([&] { (void)bpm::bpm_bayes_disagreement(votes, Eigen::Vector3d::Ones()); }) ==
-        "bpm_bayes_disagreement: outputs has 3 entries, expected 2 (one per input)");
-  CHECK(message_of([&] {
-          (void)bpm::bpm_bayes_disagreement(votes, Eigen::Vector2d::Ones(), -1);
-        }) == "bpm_bayes_disagreement: doubt is -1, must not be negative");
+  CHECK(message_of([&] { (void)votes.gibbs_error(one); }) ==
+        "Votes::gibbs_error: signs has 1 entries, expected 2 (one per input)");
+  CHECK(message_of([&] { (void)votes.bayes_error(wrong); }) ==
+        "Votes::bayes_error: signs at 1 is 0, must be 1 or -1");
+  CHECK(message_of([&] { (void)Votes{}.agreement(); }) ==
+        "Votes::agreement: votes are of no input");
+  CHECK(message_of([&] { (void)Votes{}.gibbs_error({}); }) ==
+        "Votes::gibbs_error: votes are of no input");
+  CHECK(message_of([&] { (void)votes.disagreement(Eigen::Vector3d::Ones()); }) ==
+        "Votes::disagreement: outputs has 3 entries, expected 2 (one per input)");
+  CHECK(message_of([&] { (void)votes.disagreement(Eigen::Vector2d::Ones(), -1); }) ==
+        "Votes::disagreement: doubt is -1, must not be negative");
   CHECK(message_of([&] { (void)bpm::error_of_outputs(Eigen::Vector2d::Ones(), one); }) ==
-        "error_of_outputs: labels has 1 entries, expected 2 (one per input)");
+        "error_of_outputs: signs has 1 entries, expected 2 (one per input)");
   CHECK(message_of([&] { (void)bpm::error_of_outputs(Eigen::VectorXd(), {}); }) ==
         "error_of_outputs: outputs are of no input");
 }

@@ -9,7 +9,7 @@
 #include "bpm/bounds/c_bound.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/decision/vote_statistics.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/decision/votes.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
@@ -38,21 +38,21 @@ TEST_CASE("votes, rates and bounds of an ensemble of permuted perceptrons") {
   const auto fitted =
       bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.5), sampler, settings).fit(train, labels);
   const Eigen::MatrixXd outputs = fitted.draw_decision_values(test);
-  const bpm::Votes votes = bpm::votes_of_outputs(outputs);
+  const bpm::Votes votes = bpm::Votes::of_outputs(outputs);
   CHECK((votes.positive - fitted.vote_fractions(test)).cwiseAbs().maxCoeff() < 1e-12);
   const std::vector<int> as_ints(truth.begin(), truth.end());
-  const double gibbs = bpm::gibbs_error(votes, truth);
+  const double gibbs = votes.gibbs_error(truth);
   CHECK(gibbs == Approx(fitted.gibbs_error(test, as_ints)));
   // Lemmas 1, 4 and 5 hold for any ensemble; the agreement is the plain square here, as they mean
   // it.
   const Eigen::VectorXd centre = fitted.decision_values(test);
-  const double bayes = bpm::bayes_error(votes, truth);
-  const double difference = bpm::bpm_bayes_disagreement(votes, centre);
+  const double bayes = votes.bayes_error(truth);
+  const double difference = votes.disagreement(centre);
   CHECK(bayes <= 2 * gibbs + 1e-12);
   CHECK(bpm::error_of_outputs(centre, truth) <= bayes + difference + 1e-12);
   bpm::Votes exact = votes;
   exact.voters = 0;
-  CHECK(bayes <= bpm::c_bound(gibbs, bpm::gibbs_agreement(exact)).value() + 1e-12);
+  CHECK(bayes <= bpm::CBound(gibbs, exact.agreement()).value() + 1e-12);
   // Lemma 2 is for log-concave laws, which perceptrons need not have; here it is close to holding.
-  CHECK(bpm::agreement_check(outputs, centre).smallest > 0.2);
+  CHECK(bpm::AgreementCheck(outputs, centre).smallest > 0.2);
 }

@@ -13,16 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/bounds/bayes_bound.hpp"
-#include "bpm/bounds/bpm_bound.hpp"
+#include "bpm/bounds/vote_bound.hpp"
+#include "bpm/bounds/bayes_point_bound.hpp"
 #include "bpm/bounds/c_bound.hpp"
-#include "bpm/bounds/complexity.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/rademacher_bound.hpp"
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/streams.hpp"
-#include "bpm/decision/vote_statistics.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/ensembles/label_sources.hpp"
 #include "bpm/gaussian_process/ensembles/orthant_labels.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
@@ -84,11 +84,11 @@ Subset choose(const EvenOdd& digits, const InterpolationOptions& options, Eigen:
 EnsembleRates rates_of(const bpm::Votes& votes, const Eigen::VectorXd& centre,
                        std::span<const signed char> labels) {
   EnsembleRates rates;
-  rates.gibbs_error = bpm::gibbs_error(votes, labels);
-  rates.bayes_error = bpm::bayes_error(votes, labels);
-  rates.agreement = bpm::gibbs_agreement(votes);
-  rates.c_bound_empirical = bpm::c_bound(rates.gibbs_error, rates.agreement).value();
-  rates.bpm_bayes_disagreement = bpm::bpm_bayes_disagreement(votes, centre);
+  rates.gibbs_error = votes.gibbs_error(labels);
+  rates.bayes_error = votes.bayes_error(labels);
+  rates.agreement = votes.agreement();
+  rates.c_bound_empirical = bpm::CBound(rates.gibbs_error, rates.agreement).value();
+  rates.bpm_bayes_disagreement = votes.disagreement(centre);
   return rates;
 }
 
@@ -109,13 +109,13 @@ class Experiment {
 
   InterpolationResult run() {
     const double delta = 1 - options_.confidence;
-    const bpm::KernelComplexity complexity = bpm::kernel_complexity(factor_.llt(), data_.signs);
+    const bpm::KernelComplexity complexity(factor_.llt(), data_.signs);
     result_.complexity = complexity.value();
-    const bpm::GibbsBound gibbs = bpm::gibbs_bound(result_.complexity, result_.n,
-                                                   {.confidence = bpm::exact_confidence(delta)});
+    const bpm::GibbsBound gibbs(result_.complexity, result_.n,
+                                                   {.confidence = bpm::Confidence::exact(delta)});
     result_.gibbs_bound_a = gibbs.value();
-    result_.bpm_bound_a = bpm::bpm_bound(gibbs).value();
-    result_.rademacher = bpm::rademacher_bound(complexity.label_norm_squared, result_.n).value();
+    result_.bpm_bound_a = bpm::BayesPointBound(gibbs).value();
+    result_.rademacher = bpm::RademacherBound(complexity.label_norm_squared, result_.n).value();
 
     const Eigen::VectorXd centroidal = ensemble_.mean(data_.labels);
     result_.centroidal_error = bpm::error_of_outputs(centroidal, digits_.test.signs);
@@ -125,7 +125,7 @@ class Experiment {
     result_.leave_one_out_error = bpm::error_of_outputs(left_out, data_.signs);
     for (const double margin : margins()) {
       result_.gibbs_at_margin.push_back(
-          bpm::gibbs_error(ensemble_.votes_at_margin(data_.labels, margin), digits_.test.signs));
+          ensemble_.votes_at_margin(data_.labels, margin).gibbs_error(digits_.test.signs));
     }
     isotropic(centroidal);
     if (options_.parts.ep) ep();
@@ -204,18 +204,18 @@ class Experiment {
     if (found.stopped) throw bpm::Stopped("stopped");
     result_.log_inverse_nested = -found.log_probability;
     result_.log_inverse_nested_se = found.standard_error;
-    const bpm::GibbsBound estimate = bpm::gibbs_bound(-found.log_probability, result_.n,
-                                                      {.confidence = bpm::exact_confidence(delta)});
+    const bpm::GibbsBound estimate(-found.log_probability, result_.n,
+                                                      {.confidence = bpm::Confidence::exact(delta)});
     result_.gibbs_bound_p = estimate.value();
-    result_.bpm_bound_p = bpm::bpm_bound(estimate).value();
+    result_.bpm_bound_p = bpm::BayesPointBound(estimate).value();
     log_inverse_upper_ = [found](double share) { return found.upper_log_inverse(1 - share); };
-    const bpm::Confidence shared = bpm::shared_confidence(delta);
+    const bpm::Confidence shared = bpm::Confidence::shared(delta);
     const double upper = log_inverse_upper_(shared.estimate);
-    const bpm::GibbsBound certified = bpm::gibbs_bound(upper, result_.n, {.confidence = shared});
+    const bpm::GibbsBound certified(upper, result_.n, {.confidence = shared});
     result_.gibbs_bound_certified = certified.value();
-    result_.bpm_bound_certified = bpm::bpm_bound(certified).value();
+    result_.bpm_bound_certified = bpm::BayesPointBound(certified).value();
     result_.bpm_bound_realizable =
-        bpm::bpm_bound(upper, result_.n,
+        bpm::BayesPointBound(upper, result_.n,
                        {.confidence = shared, .theorem = bpm::PacBayes::realizable})
             .value();
     result_.nested_seconds = timer.seconds();
@@ -233,11 +233,11 @@ class Experiment {
     result_.exact = rates_of(votes, centre, digits_.test.signs);
     if (labels.size() == 0) result_.exact.bpm_bayes_disagreement = not_computed;
     if (log_inverse_upper_ && labels.size() > 0) {
-      const bpm::ThreeWayConfidence shared = bpm::three_way_confidence(delta);
-      const bpm::GibbsBound gibbs = bpm::gibbs_bound(log_inverse_upper_(shared.gibbs.estimate),
+      const bpm::Confidence shared = bpm::Confidence::thirds(delta);
+      const bpm::GibbsBound gibbs(log_inverse_upper_(shared.gibbs.estimate),
                                                      result_.n, {.confidence = shared.gibbs});
       result_.exact.c_bound_certified =
-          bpm::certified_c_bound(gibbs,
+          bpm::CBound::certified(gibbs,
                                  {.mean = result_.exact.agreement,
                                   .inputs = votes.positive.size(),
                                   // Voters of a chain are slightly dependent: a tenth counts.
@@ -254,12 +254,11 @@ class Experiment {
           std::sqrt(std::log(2 * inputs / half) /
                     (2 * static_cast<double>(std::max<std::uint64_t>(2, votes.voters / 10))));
       const double disagreement = bpm::kl_upper_inverse(
-          bpm::bpm_bayes_disagreement(votes, centre, doubt), -std::log(half) / inputs);
-      const bpm::GibbsBound realizable =
-          bpm::gibbs_bound(log_inverse_upper_(shared.gibbs.estimate), result_.n,
+          votes.disagreement(centre, doubt), -std::log(half) / inputs);
+      const bpm::GibbsBound realizable(log_inverse_upper_(shared.gibbs.estimate), result_.n,
                            {.confidence = shared.gibbs, .theorem = bpm::PacBayes::realizable});
       result_.bpm_bound_by_vote =
-          bpm::centre_bound(std::min(1.0, bpm::bayes_bound(realizable.value()).value()),
+          bpm::VoteBound(std::min(1.0, bpm::VoteBound::from_gibbs_error(realizable.value()).value()),
                             disagreement)
               .value();
     }

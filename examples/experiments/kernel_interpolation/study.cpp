@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/decision/vote_statistics.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"

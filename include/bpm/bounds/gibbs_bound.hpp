@@ -7,7 +7,6 @@
 
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/check.hpp"
-#include "bpm/core/normal.hpp"
 
 namespace bpm {
 
@@ -26,41 +25,33 @@ enum class PacBayes {
 };
 
 /// How a confidence delta is shared: all statements of a bound hold at once with probability
-/// 1 - total() over the sample and the estimates' random numbers (union bound).
+/// 1 - total() over the sample, the estimates' random numbers and the inputs (union bound).
 struct Confidence {
   double sample = 0.01;  ///< For the n training examples.
   double estimate = 0;   ///< For an estimate of the complexity; 0: it is known exactly.
+  double inputs = 0;     ///< For what is measured on inputs without labels; 0: nothing is.
 
-  [[nodiscard]] double total() const noexcept { return sample + estimate; }
+  [[nodiscard]] double total() const noexcept { return sample + estimate + inputs; }
+
+  /// delta for the sample alone, the complexity being exact.
+  [[nodiscard]] static Confidence exact(double delta) {
+    detail::check_delta(delta, "Confidence::exact", "delta");
+    return {delta};
+  }
+  /// delta, of which the share `estimate_share` is the estimate's; half and half by default.
+  /// \throws std::invalid_argument unless both lie between 0 and 1.
+  [[nodiscard]] static Confidence shared(double delta, double estimate_share = 0.5) {
+    detail::check_delta(delta, "Confidence::shared", "delta");
+    detail::check_delta(estimate_share, "Confidence::shared", "estimate_share");
+    return {delta * (1 - estimate_share), delta * estimate_share};
+  }
+  /// A third of delta each for the sample, the estimate and the inputs.
+  /// \throws std::invalid_argument unless delta lies between 0 and 1.
+  [[nodiscard]] static Confidence thirds(double delta) {
+    detail::check_delta(delta, "Confidence::thirds", "delta");
+    return {delta / 3, delta / 3, delta / 3};
+  }
 };
-
-/// delta for the sample alone, the complexity being exact.
-[[nodiscard]] inline Confidence exact_confidence(double delta) {
-  detail::check_delta(delta, "exact_confidence", "delta");
-  return {delta, 0};
-}
-
-/// delta, of which the share `estimate_share` is the estimate's; half and half by default.
-/// \throws std::invalid_argument unless both lie between 0 and 1.
-[[nodiscard]] inline Confidence shared_confidence(double delta, double estimate_share = 0.5) {
-  detail::check_delta(delta, "shared_confidence", "delta");
-  detail::check_delta(estimate_share, "shared_confidence", "estimate_share");
-  return {delta * (1 - estimate_share), delta * estimate_share};
-}
-
-/// The upper (1 - delta) limit of an estimate with a normal error: estimate + z standard errors. It
-/// is as right as the error is normal; where the estimator has a limit of its own, take that.
-/// \throws std::invalid_argument unless both numbers are finite, the error is not negative and
-///         delta lies between 0 and 1.
-[[nodiscard]] inline double normal_upper_limit(double estimate, double standard_error,
-                                               double delta) {
-  const char* const f = "normal_upper_limit";
-  detail::check(std::isfinite(estimate), f, "estimate", "is ", estimate, ", must be finite");
-  detail::check(std::isfinite(standard_error) && standard_error >= 0, f, "standard_error", "is ",
-                standard_error, ", must be finite and not negative");
-  detail::check_delta(delta, f, "delta");
-  return estimate - standard_error * detail::normal_quantile(delta);
-}
 
 struct GibbsBoundSettings {
   Confidence confidence{};
@@ -71,13 +62,52 @@ struct GibbsBoundSettings {
 };
 
 /// An upper bound on the Gibbs error, by its terms: 1 - exp(-(C + selection + confidence) / m).
+///
+/// Lemma 7 of "Kernel Interpolation as a Bayes Point Machine": with probability 1 - delta over n
+/// independent training examples, the mean error of classifiers drawn from Q, all of which classify
+/// the training set right, is at most
+///
+///     1 - exp(-(C + log(2 n / delta)) / (n - 1)),
+///
+/// C = KL(Q || P) in nats: log(1 / P_Y) for the Gaussian process conditioned on the labels' signs,
+/// `KernelComplexity::value()` for the isotropic posterior. Where C is random itself, give as C its
+/// upper limit with confidence 1 - `confidence.estimate`. The kernel must not have been chosen on
+/// the training data, unless from the number of `kernels` said.
 struct GibbsBound {
-  std::ptrdiff_t points = 0;   ///< n.
-  double complexity = 0;       ///< C, or its upper limit, in nats.
-  double selection_term = 0;   ///< log(number of kernels tried).
+  /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2, the
+  ///         deltas in range, kernels >= 1.
+  GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points,
+             const GibbsBoundSettings& settings = {})
+      : points(training_points),
+        complexity(complexity_in_nats),
+        selection_term(std::log(static_cast<double>(settings.kernels))),
+        confidence(settings.confidence) {
+    const char* const f = "GibbsBound";
+    detail::check(std::isfinite(complexity) && complexity >= 0, f, "complexity", "is ", complexity,
+                  ", must be finite and not negative");
+    detail::check(points >= 2, f, "points", "is ", points, ", must be 2 or more");
+    detail::check_delta(confidence.sample, f, "confidence.sample");
+    detail::check(confidence.estimate >= 0, f, "confidence.estimate", "is ", confidence.estimate,
+                  ", must not be negative");
+    detail::check(confidence.inputs >= 0, f, "confidence.inputs", "is ", confidence.inputs,
+                  ", must not be negative");
+    detail::check(confidence.total() < 1, f, "confidence", "is ", confidence.total(),
+                  " in all, must be below 1");
+    detail::check(settings.kernels >= 1, f, "kernels", "is 0, must be 1 or more");
+    const bool published = settings.theorem == PacBayes::langford_seeger;
+    detail::check(published || settings.theorem == PacBayes::realizable, f, "theorem", "is ",
+                  static_cast<int>(settings.theorem), ", must be langford_seeger or realizable");
+    const auto n = static_cast<double>(points);
+    confidence_term = (published ? std::log(2 * n) : 0.0) - std::log(confidence.sample);
+    divisor = published ? n - 1 : n;
+  }
+
+  std::ptrdiff_t points;       ///< n.
+  double complexity;           ///< C, or its upper limit, in nats.
+  double selection_term;       ///< log(number of kernels tried).
   double confidence_term = 0;  ///< log(2 n / delta) or log(1 / delta), delta the sample's share.
   double divisor = 0;          ///< m: n - 1 or n.
-  Confidence confidence{};     ///< It holds with probability 1 - confidence.total().
+  Confidence confidence;       ///< It holds with probability 1 - confidence.total().
 
   [[nodiscard]] double exponent() const noexcept {
     return (complexity + selection_term + confidence_term) / divisor;
@@ -87,46 +117,5 @@ struct GibbsBound {
   /// (The formula itself never reaches 1.)
   [[nodiscard]] bool vacuous() const { return value() >= 0.5; }
 };
-
-/// Lemma 7 of "Kernel Interpolation as a Bayes Point Machine": with probability 1 - delta over n
-/// independent training examples, the mean error of classifiers drawn from Q, all of which classify
-/// the training set right, is at most
-///
-///     1 - exp(-(C + log(2 n / delta)) / (n - 1)),
-///
-/// C = KL(Q || P) in nats: log(1 / P_Y) for the Gaussian process conditioned on the labels' signs,
-/// `KernelComplexity::value()` for the isotropic posterior. Certified where C is random itself:
-/// give as C its upper limit with confidence 1 - `confidence.estimate`. The kernel must not have
-/// been chosen on the training data, unless from the number of `kernels` said.
-/// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2, delta
-///         in range, kernels >= 1.
-[[nodiscard]] inline GibbsBound gibbs_bound(double complexity, std::ptrdiff_t points,
-                                            const GibbsBoundSettings& settings = {}) {
-  const char* const f = "gibbs_bound";
-  detail::check(std::isfinite(complexity) && complexity >= 0, f, "complexity", "is ", complexity,
-                ", must be finite and not negative");
-  detail::check(points >= 2, f, "points", "is ", points, ", must be 2 or more");
-  detail::check_delta(settings.confidence.sample, f, "confidence.sample");
-  detail::check(settings.confidence.estimate >= 0, f, "confidence.estimate", "is ",
-                settings.confidence.estimate, ", must not be negative");
-  detail::check(settings.confidence.total() < 1, f, "confidence", "is ",
-                settings.confidence.total(), " in all, must be below 1");
-  detail::check(settings.kernels >= 1, f, "kernels", "is 0, must be 1 or more");
-  detail::check(
-      settings.theorem == PacBayes::langford_seeger || settings.theorem == PacBayes::realizable, f,
-      "theorem", "is ", static_cast<int>(settings.theorem),
-      ", must be langford_seeger or realizable");
-  const auto n = static_cast<double>(points);
-  const bool published = settings.theorem == PacBayes::langford_seeger;
-  GibbsBound bound;
-  bound.points = points;
-  bound.complexity = complexity;
-  bound.selection_term = std::log(static_cast<double>(settings.kernels));
-  bound.confidence_term =
-      (published ? std::log(2 * n) : 0.0) - std::log(settings.confidence.sample);
-  bound.divisor = published ? n - 1 : n;
-  bound.confidence = settings.confidence;
-  return bound;
-}
 
 }  // namespace bpm

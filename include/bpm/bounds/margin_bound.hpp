@@ -12,21 +12,7 @@ namespace bpm {
 
 /// The margin bound on the error of one linear classifier, by its terms (2 / m) (volume +
 /// union + confidence + 2), in nats.
-struct MarginBound {
-  std::ptrdiff_t points = 0;     ///< m.
-  std::ptrdiff_t dimension = 0;  ///< d: the smaller of m and the features' dimension.
-  double margin = 0;             ///< Normalised, in (0, 1].
-  double volume_term = 0;        ///< d log(1 / (1 - sqrt(1 - margin^2))).
-  double union_term = 0;         ///< 2 log m.
-  double confidence_term = 0;    ///< log(1 / delta).
-
-  [[nodiscard]] double value() const noexcept {
-    return 2 / static_cast<double>(points) * (volume_term + union_term + confidence_term + 2);
-  }
-  /// Whether it says nothing: 1 or more.
-  [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
-};
-
+///
 /// R. Herbrich, T. Graepel, "A PAC-Bayesian margin bound for linear classifiers", NIPS 13, 2001
 /// (also IEEE Trans. Inf. Theory 48, 2002): with probability 1 - delta over m training examples,
 /// every linear classifier w that makes no training error has error at most
@@ -39,27 +25,39 @@ struct MarginBound {
 /// angle arcsin Gamma of w, all of which makes no training error; log 2 + 1 is rounded up to 2. The
 /// caveat: where d = m, as for most kernels, margins below 0.91 never give less than 1. The prior
 /// is even on the sphere of a kernel that was fixed before the data.
-/// \throws std::invalid_argument
-/// unless 0 < margin <= 1, points and dimension are 1 or more, and
-///         delta lies between 0 and 1.
-[[nodiscard]] inline MarginBound margin_bound(double margin, std::ptrdiff_t points,
-                                              std::ptrdiff_t dimension, double delta) {
-  const char* const f = "margin_bound";
-  detail::check(margin > 0 && margin <= 1, f, "margin", "is ", margin, ", must lie in (0, 1]");
-  detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
-  detail::check(dimension >= 1, f, "dimension", "is ", dimension, ", must be 1 or more");
-  detail::check_delta(delta, f, "delta");
-  MarginBound bound;
-  bound.points = points;
-  bound.dimension = std::min(points, dimension);
-  bound.margin = margin;
-  // 1 - sqrt(1 - g^2) = g^2 / (1 + sqrt(1 - g^2)), which keeps the digits of a small margin.
-  const double root = std::sqrt((1 - margin) * (1 + margin));
-  bound.volume_term =
-      static_cast<double>(bound.dimension) * (std::log1p(root) - 2 * std::log(margin));
-  bound.union_term = 2 * std::log(static_cast<double>(points));
-  bound.confidence_term = -std::log(delta);
-  return bound;
-}
+struct MarginBound {
+  /// \throws std::invalid_argument unless 0 < margin <= 1, points and dimension are 1 or more, and
+  ///         delta lies between 0 and 1.
+  MarginBound(double normalised_margin, std::ptrdiff_t training_points,
+              std::ptrdiff_t feature_dimension, double delta)
+      : points(training_points),
+        dimension(std::min(points, feature_dimension)),
+        margin(normalised_margin) {
+    const char* const f = "MarginBound";
+    detail::check(margin > 0 && margin <= 1, f, "margin", "is ", margin, ", must lie in (0, 1]");
+    detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
+    detail::check(feature_dimension >= 1, f, "dimension", "is ", feature_dimension,
+                  ", must be 1 or more");
+    detail::check_delta(delta, f, "delta");
+    // 1 - sqrt(1 - g^2) = g^2 / (1 + sqrt(1 - g^2)), which keeps the digits of a small margin.
+    const double root = std::sqrt((1 - margin) * (1 + margin));
+    volume_term = static_cast<double>(dimension) * (std::log1p(root) - 2 * std::log(margin));
+    union_term = 2 * std::log(static_cast<double>(points));
+    confidence_term = -std::log(delta);
+  }
+
+  std::ptrdiff_t points;       ///< m.
+  std::ptrdiff_t dimension;    ///< d: the smaller of m and the features' dimension.
+  double margin;               ///< Normalised, in (0, 1].
+  double volume_term = 0;      ///< d log(1 / (1 - sqrt(1 - margin^2))).
+  double union_term = 0;       ///< 2 log m.
+  double confidence_term = 0;  ///< log(1 / delta).
+
+  [[nodiscard]] double value() const noexcept {
+    return 2 / static_cast<double>(points) * (volume_term + union_term + confidence_term + 2);
+  }
+  /// Whether it says nothing: 1 or more.
+  [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
+};
 
 }  // namespace bpm

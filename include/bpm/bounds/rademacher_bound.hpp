@@ -8,42 +8,36 @@
 
 namespace bpm {
 
-/// The Rademacher bound on the error of the interpolator of the labels +-1, to compare with.
-struct RademacherBound {
-  std::ptrdiff_t points = 0;      ///< n.
-  double label_norm_squared = 0;  ///< Y' K^-1 Y.
-  double mean_diagonal = 1;       ///< tr K / n; 1 in the paper.
-  double confidence_term = 0;     ///< Whatever the caller has added.
-
-  /// 4 sqrt(Y' K^-1 Y tr K) / n.
-  [[nodiscard]] double complexity_term() const {
-    return 4 * std::sqrt(label_norm_squared * mean_diagonal / static_cast<double>(points));
-  }
-  [[nodiscard]] double value() const { return complexity_term() + confidence_term; }
-  /// Whether it says nothing: 1 or more.
-  [[nodiscard]] bool vacuous() const { return value() >= 1; }
-};
-
+/// The Rademacher bound on the error of the interpolator of the signs, to compare with:
 /// 4 sqrt(Y' K^-1 Y / n), as section 6.1 of "Kernel Interpolation as a Bayes Point Machine" has it
 /// after P. Bartlett, S. Mendelson, "Rademacher and Gaussian complexities", JMLR 3, 2002, theorem
 /// 21, for k(x, x) = 1. Times sqrt(tr K / n) where the diagonal is another, so that a multiple of K
 /// gives the same. Without a confidence term, which the paper neglects, it is no bound that holds
 /// with a known probability; what the caller gives as one is added.
-/// \throws std::invalid_argument unless points is 1 or more, the norm and the diagonal positive,
-///         the term not negative, and all finite.
-[[nodiscard]] inline RademacherBound rademacher_bound(double label_norm_squared,
-                                                      std::ptrdiff_t points,
-                                                      double mean_diagonal = 1,
-                                                      double confidence_term = 0) {
-  const char* const f = "rademacher_bound";
-  detail::check(std::isfinite(label_norm_squared) && label_norm_squared > 0, f,
-                "label_norm_squared", "is ", label_norm_squared, ", must be positive and finite");
-  detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
-  detail::check(std::isfinite(mean_diagonal) && mean_diagonal > 0, f, "mean_diagonal", "is ",
-                mean_diagonal, ", must be positive and finite");
-  detail::check(std::isfinite(confidence_term) && confidence_term >= 0, f, "confidence_term", "is ",
-                confidence_term, ", must be finite and not negative");
-  return {points, label_norm_squared, mean_diagonal, confidence_term};
-}
+struct RademacherBound {
+  /// \throws std::invalid_argument unless points is 1 or more, the norm and the diagonal positive,
+  ///         the term not negative, and all finite.
+  RademacherBound(double label_norm_squared, std::ptrdiff_t points, double mean_diagonal = 1,
+                  double added = 0)
+      : confidence_term(added) {
+    const char* const f = "RademacherBound";
+    detail::check(std::isfinite(label_norm_squared) && label_norm_squared > 0, f,
+                  "label_norm_squared", "is ", label_norm_squared, ", must be positive and finite");
+    detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
+    detail::check(std::isfinite(mean_diagonal) && mean_diagonal > 0, f, "mean_diagonal", "is ",
+                  mean_diagonal, ", must be positive and finite");
+    detail::check(std::isfinite(confidence_term) && confidence_term >= 0, f, "confidence_term",
+                  "is ", confidence_term, ", must be finite and not negative");
+    complexity_term =
+        4 * std::sqrt(label_norm_squared * mean_diagonal / static_cast<double>(points));
+  }
+
+  double complexity_term = 0;  ///< 4 sqrt(Y' K^-1 Y tr K) / n.
+  double confidence_term;      ///< Whatever the caller has added.
+
+  [[nodiscard]] double value() const { return complexity_term + confidence_term; }
+  /// Whether it says nothing: 1 or more.
+  [[nodiscard]] bool vacuous() const { return value() >= 1; }
+};
 
 }  // namespace bpm

@@ -42,6 +42,17 @@ namespace detail {
   return sum;
 }
 
+/// kl(q || p) for q and p inside (0, 1], right to rounding; q = 0 and p < 1 are fine, too.
+[[nodiscard]] inline double relative_entropy(double q, double p) {
+  if (std::abs(q - p) < 0.05 * q && std::abs(q - p) < 0.05 * (1 - q)) {
+    return relative_entropy_at(q, p - q);  // p - q is exact here.
+  }
+  double sum = 0;
+  if (q > 0) sum += q * std::log(q / p);
+  if (q < 1) sum += (1 - q) * (std::log1p(-q) - std::log1p(-p));
+  return sum;
+}
+
 /// The smallest x in [0, end] with `reached(x)`, which is false below some x and true from there
 /// on; `end` where it is never true. By bisection over the doubles themselves: at most 64 calls.
 template <class Predicate>
@@ -83,13 +94,7 @@ inline void check_delta(double value, const char* function, const char* argument
   if (p == 0 || p == 1) {
     return std::numeric_limits<double>::infinity();
   }
-  if (std::abs(q - p) < 0.05 * q && std::abs(q - p) < 0.05 * (1 - q)) {
-    return detail::relative_entropy_at(q, p - q);  // p - q is exact here.
-  }
-  double sum = 0;
-  if (q > 0) sum += q * std::log(q / p);
-  if (q < 1) sum += (1 - q) * (std::log1p(-q) - std::log1p(-p));
-  return sum;
+  return detail::relative_entropy(q, p);
 }
 
 /// The largest p >= q with kl(q || p) <= c: 1 - exp(-c) for q = 0, and 1 for q = 1. Rounded up.
@@ -122,25 +127,22 @@ inline void check_delta(double value, const char* function, const char* argument
     return q;
   }
   // Near zero p has digits that q - p has not: the bisection runs over p, by its logarithm.
-  const auto beyond = [&](double p) {
-    return q - p < 0.05 * q && q - p < 0.05 * (1 - q)
-               ? detail::relative_entropy_at(q, p - q) <= c
-               : q * std::log(q / p) + (1 - q) * (std::log1p(-q) - std::log1p(-p)) <= c;
-  };
-  return detail::first_double(q, [&](double p) { return p > 0 && beyond(p); });
+  return detail::first_double(
+      q, [&](double p) { return p > 0 && detail::relative_entropy(q, p) <= c; });
 }
 
+namespace detail {
+
 /// The smallest q <= p with kl(q || p) <= c: with c = log(1 / delta) / N, the value below which the
-/// mean of N numbers falls with probability delta at most. 0 where none is that unlikely.
-/// \throws std::invalid_argument unless p lies in [0, 1] and c is not negative.
+/// mean of N numbers falls with probability delta at most. 0 where none is that unlikely. p in
+/// [0, 1], c >= 0.
 [[nodiscard]] inline double kl_lower_deviation(double p, double c) {
-  const char* const f = "kl_lower_deviation";
-  detail::check_probability(p, f, "p");
-  detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
   if (p == 0 || p == 1 || c == 0) {
     return p;
   }
-  return detail::first_double(p, [&](double q) { return binary_relative_entropy(q, p) <= c; });
+  return first_double(p, [&](double q) { return relative_entropy(q, p) <= c; });
 }
+
+}  // namespace detail
 
 }  // namespace bpm

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -40,6 +42,16 @@ inline void check_size(std::string_view function, std::string_view argument, aut
                        auto expected, std::string_view why) {
   check(static_cast<long long>(actual) == static_cast<long long>(expected), function, argument,
         "has ", actual, " entries, expected ", expected, " (", why, ")");
+}
+
+/// Throws unless there is a sign an entry of what `why` names, 1 or -1.
+inline void check_signs(std::string_view function, std::span<const signed char> signs,
+                        std::ptrdiff_t count, std::string_view why) {
+  check_size(function, "signs", signs.size(), count, why);
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    check(signs[i] == 1 || signs[i] == -1, function, "signs", "at ", i, " is ", int{signs[i]},
+          ", must be 1 or -1");
+  }
 }
 
 }  // namespace bpm::detail

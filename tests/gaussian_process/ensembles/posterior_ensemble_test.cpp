@@ -16,7 +16,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/ziggurat.hpp"
-#include "bpm/decision/vote_statistics.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/ensembles/label_sources.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
@@ -169,10 +169,10 @@ TEST_CASE("the Gibbs error at a growing margin falls to the interpolator's") {
     truth.push_back(i % 10 == 0 ? -1 : 1);  // Any labels do.
   }
   const double interpolator = bpm::error_of_outputs(outputs, truth);
-  CHECK(bpm::bayes_error(ensemble.votes_at_margin(problem.labels(), 0.01), truth) == interpolator);
-  CHECK(std::abs(bpm::gibbs_error(ensemble.votes_at_margin(problem.labels(), 1e7), truth) -
+  CHECK(ensemble.votes_at_margin(problem.labels(), 0.01).bayes_error(truth) == interpolator);
+  CHECK(std::abs(ensemble.votes_at_margin(problem.labels(), 1e7).gibbs_error(truth) -
                  interpolator) < 1e-3);
-  CHECK(std::abs(bpm::gibbs_error(ensemble.votes_at_margin(problem.labels(), 1e-9), truth) - 0.5) <
+  CHECK(std::abs(ensemble.votes_at_margin(problem.labels(), 1e-9).gibbs_error(truth) - 0.5) <
         1e-6);
 }
 

@@ -13,38 +13,26 @@
 
 namespace bpm {
 
-/// What may be added to the diagonal of a matrix that has no Cholesky factor.
-struct JitterSettings {
-  /// Largest jitter, relative to the mean of the diagonal; 0: none. Tried are 0, 1e-12, 1e-10, and
-  /// so on by factors of 100, and this at last.
-  double largest_jitter = 1e-6;
-  /// Smallest reciprocal condition number (1-norm, as estimated) of a factor to believe: solutions
-  /// have a relative error of about 1e-16 over it. A factor that rounding has kept alive is below.
-  double smallest_rcond = 1e-14;
-};
-
 namespace detail {
 
 /// log det of L L'.
-template <class Matrix>
-[[nodiscard]] double log_determinant(const Eigen::LLT<Matrix>& factor) {
+[[nodiscard]] inline double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& factor) {
   return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
 
 /// The diagonal of (L L')^-1, that is the squared norms of the columns of L^-1, which begin on the
 /// diagonal: n^3 / 3 multiply-adds and a block of columns in memory.
-template <class Matrix>
-[[nodiscard]] Eigen::VectorXd inverse_diagonal(const Eigen::LLT<Matrix>& factor) {
+[[nodiscard]] inline Eigen::VectorXd inverse_diagonal(const Eigen::LLT<Eigen::MatrixXd>& factor) {
   const Eigen::Index n = factor.rows();
   constexpr Eigen::Index width = 128;
   Eigen::VectorXd diagonal(n);
   for (Eigen::Index first = 0; first < n; first += width) {
     const Eigen::Index rest = n - first;
     const Eigen::Index cols = std::min(width, rest);
-    Matrix block = Matrix::Identity(rest, cols);
+    Eigen::MatrixXd block = Eigen::MatrixXd::Identity(rest, cols);
     factor.matrixLLT()
         .bottomRightCorner(rest, rest)
-        .template triangularView<Eigen::Lower>()
+        .triangularView<Eigen::Lower>()
         .solveInPlace(block);
     diagonal.segment(first, cols) = block.colwise().squaredNorm();
   }
@@ -58,17 +46,29 @@ template <class Matrix>
 /// the jitter. Memory: n^2 doubles. Cost: n^3 / 3 multiply-adds an attempt, one where the matrix is
 /// well conditioned.
 class JitteredCholesky {
-  template <class T>
-  using Matrix = Eigen::MatrixXd;
-
  public:
+  /// What may be added to the diagonal of a matrix that has no Cholesky factor.
+  struct Settings {
+    /// Largest jitter, relative to the mean of the diagonal; 0: none. Tried are 0, 1e-12, 1e-10,
+    /// and so on by factors of 100, and this at last.
+    double largest_jitter = 1e-6;
+    /// Smallest reciprocal condition number (1-norm, as estimated) of a factor to believe:
+    /// solutions have a relative error of about 1e-16 over it. A factor that rounding has kept
+    /// alive is below.
+    double smallest_rcond = 1e-14;
+  };
+
   /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric
   ///         to 1e-6 of its largest entry and with a positive mean on its diagonal, and the
   ///         settings are in range.
   /// \throws NotPositiveDefinite if no jitter on the ladder was enough.
-  explicit JitteredCholesky(const Eigen::MatrixXd& matrix, const JitterSettings& settings = {}) {
+  explicit JitteredCholesky(const Eigen::MatrixXd& matrix) : JitteredCholesky(matrix, Settings{}) {}
+  JitteredCholesky(const Eigen::MatrixXd& matrix, const Settings& settings) {
     const char* const f = "JitteredCholesky";
-    check_settings(settings, f);
+    detail::check(settings.largest_jitter >= 0 && settings.largest_jitter <= 1, f, "largest_jitter",
+                  "is ", settings.largest_jitter, ", must lie in [0, 1]");
+    detail::check(settings.smallest_rcond >= 0 && settings.smallest_rcond < 1, f, "smallest_rcond",
+                  "is ", settings.smallest_rcond, ", must be at least 0 and below 1");
     check_matrix(matrix, f);
     const double scale = matrix.diagonal().mean();
     detail::check(scale > 0, f, "matrix", "has a diagonal of mean ", scale, ", must be positive");
@@ -100,12 +100,10 @@ class JitteredCholesky {
   /// L, for whoever shares it.
   [[nodiscard]] const Eigen::LLT<Eigen::MatrixXd>& llt() const noexcept { return factor_; }
 
-  [[nodiscard]] double log_determinant() const {
-    return detail::log_determinant<Eigen::MatrixXd>(factor_);
-  }
+  [[nodiscard]] double log_determinant() const { return detail::log_determinant(factor_); }
   /// The diagonal of the inverse. Cost: n^3 / 3 multiply-adds.
   [[nodiscard]] Eigen::VectorXd inverse_diagonal() const {
-    return detail::inverse_diagonal<Eigen::MatrixXd>(factor_);
+    return detail::inverse_diagonal(factor_);
   }
   /// (S + jitter I)^-1 times the columns.
   /// \throws std::invalid_argument unless there are n rows.
@@ -121,25 +119,16 @@ class JitteredCholesky {
   }
 
  private:
-  static void check_settings(const JitterSettings& settings, const char* f) {
-    detail::check(settings.largest_jitter >= 0 && settings.largest_jitter <= 1, f, "largest_jitter",
-                  "is ", settings.largest_jitter, ", must lie in [0, 1]");
-    detail::check(settings.smallest_rcond >= 0 && settings.smallest_rcond < 1, f, "smallest_rcond",
-                  "is ", settings.smallest_rcond, ", must be at least 0 and below 1");
-  }
-
-  template <class Values>
-  static void check_matrix(const Values& matrix, const char* f) {
+  static void check_matrix(const Eigen::MatrixXd& matrix, const char* f) {
     detail::check(matrix.rows() > 0 && matrix.rows() == matrix.cols(), f, "matrix", "is ",
                   matrix.rows(), " x ", matrix.cols(), ", must be square and not empty");
-    double largest = 0;
     for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
       for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
         detail::check(std::isfinite(matrix(i, j)), f, "matrix", "at ", i, ", ", j, " is ",
                       matrix(i, j), ", must be finite");
-        largest = std::max(largest, std::abs(matrix(i, j)));
       }
     }
+    const double largest = matrix.cwiseAbs().maxCoeff();
     constexpr Eigen::Index tile = 64;  // Two tiles in cache: a column and a row of each other.
     for (Eigen::Index a = 0; a < matrix.cols(); a += tile) {
       for (Eigen::Index b = a; b < matrix.rows(); b += tile) {
@@ -154,36 +143,30 @@ class JitteredCholesky {
     }
   }
 
-  template <class Values>
-  void check_rows(const Values& columns, const char* f) const {
+  void check_rows(const Eigen::MatrixXd& columns, const char* f) const {
     detail::check_size(f, "columns", columns.rows(), size(), "rows: one per point");
   }
 
   /// Empty if it worked, else why not.
-  template <class Values>
-  [[nodiscard]] std::string attempt(const Values& matrix, double relative, double scale,
+  [[nodiscard]] std::string attempt(const Eigen::MatrixXd& matrix, double relative, double scale,
                                     double smallest_rcond) {
     relative_jitter_ = relative;
     jitter_ = relative * scale;
     // As an expression: no second copy of the matrix.
-    factor_.compute(matrix + jitter_ * Values::Identity(matrix.rows(), matrix.cols()));
+    factor_.compute(matrix + jitter_ * Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols()));
     if (factor_.info() != Eigen::Success) {
       return "has no Cholesky factor: a pivot is not positive";
     }
     rcond_ = factor_.rcond();
     // Points of very different scale make a small number too, which does no harm: what each pivot
     // leaves of its diagonal entry does not depend on scales.
-    const Values& lower = factor_.matrixLLT();
-    double left = 1;
-    for (Eigen::Index i = 0; i < lower.rows(); ++i) {
-      left = std::min(left, lower(i, i) * lower(i, i) / (matrix(i, i) + jitter_));
-    }
+    const auto pivots = factor_.matrixLLT().diagonal().array().square();
+    const double left = (pivots / (matrix.diagonal().array() + jitter_)).minCoeff();
     if (rcond_ >= smallest_rcond || left >= std::sqrt(smallest_rcond)) {
       return {};
     }
-    const double pivot = lower.diagonal().minCoeff();
     return detail::join("has a reciprocal condition number of ", rcond_, ", below ", smallest_rcond,
-                        " (smallest pivot ", pivot * pivot, ")");
+                        " (smallest pivot ", pivots.minCoeff(), ")");
   }
 
   Eigen::LLT<Eigen::MatrixXd> factor_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/bounds/complexity.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 
 #include <Eigen/Cholesky>
 #include <cmath>
@@ -73,7 +73,7 @@ Textbook textbook(const Eigen::MatrixXd& k, const std::vector<signed char>& sign
 TEST_CASE("complexity of multiples of the identity is n log 2") {
   for (const double scale : {1.0, 1e-9, 1e9}) {
     const Eigen::MatrixXd k = scale * Eigen::MatrixXd::Identity(7, 7);
-    const bpm::KernelComplexity a = bpm::kernel_complexity(k, random_signs(7, 1));
+    const bpm::KernelComplexity a(k, random_signs(7, 1));
     CHECK(a.value() == Approx(7 * std::numbers::ln2).epsilon(1e-14));
     CHECK(a.log_scale() == Approx(std::log(scale)).margin(1e-14));
     CHECK(a.orthant_term() == Approx(7 * (std::numbers::ln2 - 0.5)));
@@ -89,7 +89,7 @@ TEST_CASE("complexity of two points by hand, and above log(1 / P_Y)") {
     k << 1, r, r, 1;
     for (const int y : {1, -1}) {
       const std::vector<signed char> signs{1, static_cast<signed char>(y)};
-      const bpm::KernelComplexity a = bpm::kernel_complexity(k, signs);
+      const bpm::KernelComplexity a(k, signs);
       const double root = std::sqrt(1 - r * r);
       const double expected =
           2 * (std::numbers::ln2 - 0.5) + root * ((0.5 - 1 / std::numbers::pi) * 2 / (1 - r * r) +
@@ -112,18 +112,17 @@ TEST_CASE("complexity against a textbook's elimination in long double") {
     const long double expected =
         n * (std::numbers::ln2_v<long double> - 0.5L) +
         std::exp(t.log_det / n) * ((0.5L - 1 / pi) * t.trace + t.norm / pi);
-    const bpm::KernelComplexity a = bpm::kernel_complexity(k, signs);
+    const bpm::KernelComplexity a(k, signs);
     CAPTURE(ridge);
     CHECK(a.log_determinant == Approx(static_cast<double>(t.log_det)).epsilon(1e-9));
     CHECK(a.trace_of_inverse == Approx(static_cast<double>(t.trace)).epsilon(1e-7));
     CHECK(a.label_norm_squared == Approx(static_cast<double>(t.norm)).epsilon(1e-7));
     CHECK(a.value() == Approx(static_cast<double>(expected)).epsilon(1e-7));
     // Of a shared factor: the same bits.
-    const bpm::KernelComplexity shared =
-        bpm::kernel_complexity(Eigen::LLT<Eigen::MatrixXd>(k), signs);
+    const bpm::KernelComplexity shared(Eigen::LLT<Eigen::MatrixXd>(k), signs);
     CHECK(shared.value() == a.value());
     // Of a multiple: the same but for rounding.
-    CHECK(bpm::kernel_complexity(Eigen::MatrixXd(1e-12 * k), signs).value() ==
+    CHECK(bpm::KernelComplexity(Eigen::MatrixXd(1e-12 * k), signs).value() ==
           Approx(a.value()).epsilon(1e-7));
   }
 }
@@ -131,7 +130,7 @@ TEST_CASE("complexity against a textbook's elimination in long double") {
 TEST_CASE("complexity across blocks of the inverse's diagonal") {
   const Eigen::Index n = 300;  // Blocks of 128, the last one short.
   const Eigen::MatrixXd k = random_matrix(n, 0.1, 5);
-  const bpm::KernelComplexity a = bpm::kernel_complexity(k, random_signs(n, 6));
+  const bpm::KernelComplexity a(k, random_signs(n, 6));
   CHECK(a.trace_of_inverse ==
         Approx(static_cast<double>(textbook(k, random_signs(n, 6)).trace)).epsilon(1e-10));
 }
@@ -142,14 +141,12 @@ TEST_CASE("complexity at n = 5000 stays in range where the determinant does not"
   const double b = 1e-10;
   const std::ptrdiff_t n = 5000;
   const double inverse = 2500 / a + 2500 / b;
-  const bpm::KernelComplexity c =
-      bpm::kernel_complexity(n, 2500 * (std::log(a) + std::log(b)), inverse, inverse);
+  const bpm::KernelComplexity c(n, 2500 * (std::log(a) + std::log(b)), inverse, inverse);
   // sqrt(a b) (1 / a + 1 / b) / 2 = (1e4 + 1e-4) / 2 ; trace and labels together one half of n.
   const double expected = 5000 * (std::numbers::ln2 - 0.5) + 0.5 * 5000 * (1e4 + 1e-4) / 2;
   CHECK(c.value() == Approx(expected).epsilon(1e-12));
   // det^(1/n) alone would leave the range of double: 1e-400 times 1e300.
-  const bpm::KernelComplexity far =
-      bpm::kernel_complexity(n, -5000 * 400 * std::numbers::ln10, 1e300, 1e300);
+  const bpm::KernelComplexity far(n, -5000 * 400 * std::numbers::ln10, 1e300, 1e300);
   CHECK(far.value() == Approx(5000 * (std::numbers::ln2 - 0.5)));
   CHECK(far.trace_term() == Approx((0.5 - 1 / std::numbers::pi) * 1e-100).epsilon(1e-9));
 }
@@ -158,22 +155,22 @@ TEST_CASE("arguments of the complexity are checked") {
   const std::vector<signed char> two{1, -1};
   const std::vector<signed char> bad{1, 0};
   const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(2, 2);
-  CHECK_THROWS_WITH(bpm::kernel_complexity(identity, std::vector<signed char>{1}),
-                    "kernel_complexity: signs has 1 entries, expected 2 (one per point)");
-  CHECK_THROWS_WITH(bpm::kernel_complexity(identity, bad),
-                    "kernel_complexity: signs at 1 is 0, must be 1 or -1");
-  CHECK_THROWS_WITH(bpm::kernel_complexity(Eigen::LLT<Eigen::MatrixXd>(), two),
-                    ContainsSubstring("kernel_complexity: factor is empty or has failed"));
-  CHECK_THROWS_WITH(bpm::kernel_complexity(Eigen::LLT<Eigen::MatrixXd>(-identity), two),
-                    ContainsSubstring("kernel_complexity: factor is empty or has failed"));
+  CHECK_THROWS_WITH(bpm::KernelComplexity(identity, std::vector<signed char>{1}),
+                    "KernelComplexity: signs has 1 entries, expected 2 (one per point)");
+  CHECK_THROWS_WITH(bpm::KernelComplexity(identity, bad),
+                    "KernelComplexity: signs at 1 is 0, must be 1 or -1");
+  CHECK_THROWS_WITH(bpm::KernelComplexity(Eigen::LLT<Eigen::MatrixXd>(), two),
+                    ContainsSubstring("KernelComplexity: factor is empty or has failed"));
+  CHECK_THROWS_WITH(bpm::KernelComplexity(Eigen::LLT<Eigen::MatrixXd>(-identity), two),
+                    ContainsSubstring("KernelComplexity: factor is empty or has failed"));
   Eigen::MatrixXd singular = Eigen::MatrixXd::Ones(2, 2);
-  CHECK_THROWS_AS(bpm::kernel_complexity(singular, two), bpm::NotPositiveDefinite);
-  CHECK_THROWS_WITH(bpm::kernel_complexity(0, 0.0, 1, 1),
-                    "kernel_complexity: points is 0, must be 1 or more");
-  CHECK_THROWS_WITH(bpm::kernel_complexity(2, std::numeric_limits<double>::infinity(), 1, 1),
-                    "kernel_complexity: log_determinant is inf, must be finite");
-  CHECK_THROWS_WITH(bpm::kernel_complexity(2, 0.0, 0, 1),
-                    "kernel_complexity: trace_of_inverse is 0, must be positive and finite");
-  CHECK_THROWS_WITH(bpm::kernel_complexity(2, 0.0, 1, -1),
-                    "kernel_complexity: label_norm_squared is -1, must be positive and finite");
+  CHECK_THROWS_AS(bpm::KernelComplexity(singular, two), bpm::NotPositiveDefinite);
+  CHECK_THROWS_WITH(bpm::KernelComplexity(0, 0.0, 1, 1),
+                    "KernelComplexity: points is 0, must be 1 or more");
+  CHECK_THROWS_WITH(bpm::KernelComplexity(2, std::numeric_limits<double>::infinity(), 1, 1),
+                    "KernelComplexity: log_determinant is inf, must be finite");
+  CHECK_THROWS_WITH(bpm::KernelComplexity(2, 0.0, 0, 1),
+                    "KernelComplexity: trace_of_inverse is 0, must be positive and finite");
+  CHECK_THROWS_WITH(bpm::KernelComplexity(2, 0.0, 1, -1),
+                    "KernelComplexity: label_norm_squared is -1, must be positive and finite");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/bounds/bpm_bound.hpp"
+#include "bpm/bounds/bayes_point_bound.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -14,10 +14,10 @@ TEST_CASE("the bound on a Bayes point says something up to a Gibbs bound of 1 / 
   // Exponent -log(1 - 1 / e).
   const double exponent = -std::log1p(-1 / std::numbers::e);
   const double edge = 999 * exponent - std::log(2000 / 0.01);
-  CHECK(bpm::bpm_bound(edge + 1e-6, 1000).vacuous());
-  CHECK_FALSE(bpm::bpm_bound(edge - 1e-6, 1000).vacuous());
-  CHECK(bpm::bpm_bound(edge, 1000).value() == Approx(1).epsilon(1e-12));
-  CHECK(bpm::bpm_bound(1e9, 1000).value() == Approx(std::numbers::e));
+  CHECK(bpm::BayesPointBound(edge + 1e-6, 1000).vacuous());
+  CHECK_FALSE(bpm::BayesPointBound(edge - 1e-6, 1000).vacuous());
+  CHECK(bpm::BayesPointBound(edge, 1000).value() == Approx(1).epsilon(1e-12));
+  CHECK(bpm::BayesPointBound(1e9, 1000).value() == Approx(std::numbers::e));
 }
 
 TEST_CASE("lemma 3 on Gaussian ensembles: at most e times the Gibbs error") {
@@ -40,7 +40,8 @@ TEST_CASE("lemma 3 on Gaussian ensembles: at most e times the Gibbs error") {
       gibbs += bpm::detail::normal_cdf(-output / (a.transpose() * x).norm()) / 30;
       centre += output <= 0 ? 1.0 / 30 : 0.0;
     }
-    CHECK(centre <= bpm::bpm_bound(0, 10).value() / bpm::bpm_bound(0, 10).gibbs.value() * gibbs);
+    CHECK(centre <=
+          bpm::BayesPointBound(0, 10).value() / bpm::BayesPointBound(0, 10).gibbs.value() * gibbs);
     CHECK(centre <= 2 * gibbs + 1e-12);  // Symmetric: Bayes point and vote are one.
   }
 }

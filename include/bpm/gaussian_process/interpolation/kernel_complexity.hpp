@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <span>
+
+#include "bpm/core/check.hpp"
+#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
+
+namespace bpm {
+
+/// The complexity A(k, X, Y) = KL(Q_iso || P_GP) of the centroidal kernel interpolator, by its
+/// terms ("Kernel Interpolation as a Bayes Point Machine", section 5 and lemma 8):
+///
+///     A = n (log 2 - 1/2) + det(K)^(1/n) ((1/2 - 1/pi) tr K^-1 + Y' K^-1 Y / pi),
+///
+/// which is at least log(1 / P_Y), P_Y the probability of the labels' orthant under N(0, K). It is
+/// the same for K and for any multiple of K, and n log 2 for a diagonal one with equal entries.
+/// det(K)^(1/n) and the terms that it multiplies are kept as logarithms: nothing overflows at n =
+/// 5000.
+struct KernelComplexity {
+  /// From quantities that the caller has.
+  /// \throws std::invalid_argument unless points is 1 or more, the logarithm finite, and the other
+  ///         two positive and finite.
+  KernelComplexity(std::ptrdiff_t count, double log_det, double inverse_trace, double label_norm)
+      : points(count),
+        log_determinant(log_det),
+        trace_of_inverse(inverse_trace),
+        label_norm_squared(label_norm) {
+    const char* const f = "KernelComplexity";
+    detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
+    detail::check(std::isfinite(log_determinant), f, "log_determinant", "is ", log_determinant,
+                  ", must be finite");
+    detail::check(std::isfinite(trace_of_inverse) && trace_of_inverse > 0, f, "trace_of_inverse",
+                  "is ", trace_of_inverse, ", must be positive and finite");
+    detail::check(std::isfinite(label_norm_squared) && label_norm_squared > 0, f,
+                  "label_norm_squared", "is ", label_norm_squared, ", must be positive and finite");
+  }
+
+  /// From a Cholesky factor of K, which other parts share. Cost: n^3 / 3 multiply-adds for the
+  /// trace.
+  /// \throws std::invalid_argument if the factorisation failed, or unless signs are +1 or -1, one
+  ///         a point.
+  KernelComplexity(const Eigen::LLT<Eigen::MatrixXd>& factor, std::span<const signed char> signs) {
+    const char* const f = "KernelComplexity";
+    detail::check(
+        factor.rows() > 0 && factor.info() == Eigen::Success, f, "factor",
+        "is empty or has failed, expected a Cholesky factor of a positive definite matrix");
+    detail::check_signs(f, signs, factor.rows(), "one per point");
+    Eigen::VectorXd labels =
+        Eigen::Map<const Eigen::Matrix<signed char, Eigen::Dynamic, 1>>(signs.data(), factor.rows())
+            .cast<double>();
+    factor.matrixL().solveInPlace(labels);
+    *this = {factor.rows(), detail::log_determinant(factor), detail::inverse_diagonal(factor).sum(),
+             labels.squaredNorm()};
+  }
+
+  /// From the kernel matrix. Cost: 2 n^3 / 3 multiply-adds.
+  /// \throws std::invalid_argument as above and on what `JitteredCholesky` refuses,
+  ///         NotPositiveDefinite where K has no factor without jitter: that of another matrix is
+  ///         not added unasked.
+  KernelComplexity(const Eigen::MatrixXd& kernel_matrix, std::span<const signed char> signs)
+      : KernelComplexity(JitteredCholesky(kernel_matrix, {.largest_jitter = 0}).llt(), signs) {}
+
+  std::ptrdiff_t points = 0;      ///< n.
+  double log_determinant = 0;     ///< log det K.
+  double trace_of_inverse = 0;    ///< tr K^-1.
+  double label_norm_squared = 0;  ///< Y' K^-1 Y: the interpolator's squared RKHS norm.
+
+  /// n (log 2 - 1/2).
+  [[nodiscard]] double orthant_term() const {
+    return static_cast<double>(points) * (std::numbers::ln2 - 0.5);
+  }
+  /// log det(K) / n: log of the variance of the isotropic posterior's labels.
+  [[nodiscard]] double log_scale() const { return log_determinant / static_cast<double>(points); }
+  /// det(K)^(1/n) (1/2 - 1/pi) tr K^-1.
+  [[nodiscard]] double trace_term() const {
+    return (0.5 - std::numbers::inv_pi) * std::exp(log_scale() + std::log(trace_of_inverse));
+  }
+  /// det(K)^(1/n) Y' K^-1 Y / pi.
+  [[nodiscard]] double label_term() const {
+    return std::numbers::inv_pi * std::exp(log_scale() + std::log(label_norm_squared));
+  }
+  /// A(k, X, Y).
+  [[nodiscard]] double value() const { return orthant_term() + trace_term() + label_term(); }
+};
+
+}  // namespace bpm
