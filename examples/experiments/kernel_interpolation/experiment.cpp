@@ -183,7 +183,7 @@ class Experiment {
     begin("billiard");
     const WallTimer timer;
     bpm::RandomStreams streams = this->streams(Use::billiard);
-    const bpm::CentreLabels centre = bpm::centre_of_mass_labels(
+    const bpm::CentreLabels centre(
         space_, bpm::Billiard{.bounces = options_.bounces}, streams, control_);
     if (centre.report.stopped) throw bpm::Stopped("stopped");
     billiard_labels_ = centre.values;
@@ -224,7 +224,7 @@ class Experiment {
   void exact(double delta) {
     begin("exact posterior");
     const WallTimer timer;
-    bpm::OrthantLabels source(bpm::OrthantLaw(data_.gram, data_.signs), streams(Use::exact));
+    bpm::OrthantLabels source(data_.gram, data_.signs, streams(Use::exact));
     const bpm::Votes votes = ensemble_.votes(source, options_.voters, control_);
     // The Bayes point of this posterior is the centre-of-mass interpolator.
     const Eigen::VectorXd& labels = billiard_labels_.size() > 0 ? billiard_labels_ : ep_labels_;

@@ -23,7 +23,7 @@ bpm::EpPosterior posterior_of(const Matrix& prior, const std::vector<signed char
                               double noise) {
   const bpm::PrecomputedGram<double> gram(prior);
   const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, signs);
-  return bpm::expectation_propagation(space, {.noise = noise});
+  return bpm::expectation_propagation(space, {.noise_deviation = noise});
 }
 
 /// The kernel of one depth on the digits.

@@ -62,7 +62,7 @@ class Subset {
     ScoredKernel result{
         .kernel = choice,
         .subset = number_,
-        .score = bpm::score_kernel(kernel, train_.inputs, train_.signs, {}, threads_)};
+        .score = bpm::KernelScore(kernel, train_.inputs, train_.signs, {}, threads_)};
     if (!result.score.failure.empty()) {
       return result;
     }

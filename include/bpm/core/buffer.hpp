@@ -3,12 +3,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 namespace bpm::detail {
+
+/// 4 GiB; on machines whose sizes cannot tell so much, all of their memory.
+inline constexpr std::size_t four_gibibytes = static_cast<std::size_t>(
+    std::min<std::uint64_t>(std::uint64_t{4} << 30U, std::numeric_limits<std::size_t>::max()));
 
 /// Memory for `size` numbers, aligned to a cache line and not touched on allocation: the first
 /// touch of fresh pages is a large part of the cost of a kernel matrix, so nothing is filled twice.

@@ -21,13 +21,16 @@ namespace bpm::detail {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-/// Mills' ratio Phi(-x) / phi(x) for x >= 3 or so, by the continued fraction of Laplace,
-/// 1 / (x + 1 / (x + 2 / (x + 3 / (x + ...)))).
-[[nodiscard]] inline double mills_ratio_tail(double x) {
-  double below = x;
-  for (int k = 60; k >= 1; --k) below = x + k / below;
-  return 1 / below;
+/// Laplace's continued fraction from `first` on, first / (x + (first + 1) / (x + ...)). Sixty terms
+/// leave less than rounding from x = 3 on.
+[[nodiscard]] inline double laplace_fraction(double x, int first) {
+  double sum = 0;
+  for (int k = 60; k >= first; --k) sum = k / (x + sum);
+  return sum;
 }
+
+/// Mills' ratio Phi(-x) / phi(x) for x >= 3 or so, 1 / (x + 1 / (x + 2 / (x + ...))).
+[[nodiscard]] inline double mills_ratio_tail(double x) { return 1 / (x + laplace_fraction(x, 1)); }
 
 /// log Phi(x).
 [[nodiscard]] inline double log_normal_cdf(double x) {

@@ -28,7 +28,7 @@ struct KernelMatrixSettings {
   unsigned threads = 0;  ///< 0: as many as the machine runs. The values do not depend on it.
   /// Bytes that may be taken: 8 a value, and twice that for a symmetric matrix of doubles while it
   /// is made; buffers for blocks are not counted.
-  std::size_t memory = std::size_t{4} << 30U;
+  std::size_t memory = detail::four_gibibytes;
 };
 
 namespace detail {

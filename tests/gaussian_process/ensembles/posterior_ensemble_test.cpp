@@ -172,8 +172,7 @@ TEST_CASE("the Gibbs error at a growing margin falls to the interpolator's") {
   CHECK(ensemble.votes_at_margin(problem.labels(), 0.01).bayes_error(truth) == interpolator);
   CHECK(std::abs(ensemble.votes_at_margin(problem.labels(), 1e7).gibbs_error(truth) -
                  interpolator) < 1e-3);
-  CHECK(std::abs(ensemble.votes_at_margin(problem.labels(), 1e-9).gibbs_error(truth) - 0.5) <
-        1e-6);
+  CHECK(std::abs(ensemble.votes_at_margin(problem.labels(), 1e-9).gibbs_error(truth) - 0.5) < 1e-6);
 }
 
 TEST_CASE("an ensemble at a training point is sure of its label") {

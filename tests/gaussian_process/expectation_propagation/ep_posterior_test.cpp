@@ -17,16 +17,16 @@ using Catch::Matchers::Equals;
 
 TEST_CASE("the probability of a positive label") {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  CHECK(bpm::positive_probability(0.3, 0.16, 0.3) == Approx(0.7257468822).epsilon(1e-9));
-  CHECK(bpm::positive_probability(2, 0, 0) == 1);
-  CHECK(bpm::positive_probability(-2, 0, 0) == 0);
-  CHECK(bpm::positive_probability(0, 0, 0) == 0.5);
-  CHECK(bpm::log_positive_probability(0.3, 0.16, 0.3) ==
+  CHECK(bpm::detail::positive_probability(0.3, 0.16, 0.3) == Approx(0.7257468822).epsilon(1e-9));
+  CHECK(bpm::detail::positive_probability(2, 0, 0) == 1);
+  CHECK(bpm::detail::positive_probability(-2, 0, 0) == 0);
+  CHECK(bpm::detail::positive_probability(0, 0, 0) == 0.5);
+  CHECK(bpm::detail::log_positive_probability(0.3, 0.16, 0.3) ==
         Approx(std::log(0.7257468822)).epsilon(1e-9));
-  CHECK(bpm::log_positive_probability(2, 0, 0) == 0);
-  CHECK(bpm::log_positive_probability(-2, 0, 0) == -1e300);
-  CHECK(bpm::log_positive_probability(-inf, 1, 0) == -1e300);
-  CHECK(bpm::log_positive_probability(0, 0, 0) == std::log(0.5));
+  CHECK(bpm::detail::log_positive_probability(2, 0, 0) == 0);
+  CHECK(bpm::detail::log_positive_probability(-2, 0, 0) == -1e300);
+  CHECK(bpm::detail::log_positive_probability(-inf, 1, 0) == -1e300);
+  CHECK(bpm::detail::log_positive_probability(0, 0, 0) == std::log(0.5));
 }
 
 TEST_CASE("a training point predicted anew has the moments that it has") {
@@ -35,13 +35,14 @@ TEST_CASE("a training point predicted anew has the moments that it has") {
   Labels labels;
   for (Eigen::Index i = 0; i < 30; ++i) labels.push_back(inputs(i, 0) > 0 ? 1 : -1);
   for (const double noise : {0.0, 0.8}) {
-    const auto p = bpm::expectation_propagation(cone_of_kernel(kernel, labels), {.noise = noise});
+    const auto p =
+        bpm::expectation_propagation(cone_of_kernel(kernel, labels), {.noise_deviation = noise});
     REQUIRE(p.rank() == 6);
     Eigen::MatrixXd values(6, 30);
     for (Eigen::Index k = 0; k < 6; ++k) {
       values.row(k) = kernel.row(p.pivots[static_cast<std::size_t>(k)]);
     }
-    const bpm::LatentPrediction found = p.predict(values, kernel.diagonal());
+    const bpm::EpPosterior::Prediction found = p.predict(values, kernel.diagonal());
     CHECK(p.latent_variance(values, kernel.diagonal()) == found.variance);
     double norm = 0;
     for (std::size_t i = 0; i < 30; ++i) {
@@ -49,7 +50,7 @@ TEST_CASE("a training point predicted anew has the moments that it has") {
       CHECK(found.mean[k] == Approx(p.centre_labels()[i]).epsilon(1e-8));
       CHECK(found.variance[k] == Approx(p.variances[i]).epsilon(1e-8));
       CHECK(found.probability[k] ==
-            bpm::positive_probability(found.mean[k], found.variance[k], noise));
+            bpm::detail::positive_probability(found.mean[k], found.variance[k], noise));
       norm += p.coefficients[i] * p.centre_labels()[i];
     }
     CHECK(norm == Approx(inner(p.mean, p.mean)).epsilon(1e-9));

@@ -24,7 +24,8 @@ using Catch::Matchers::Equals;
 namespace {
 
 double gap(const bpm::EpPosterior& p) {
-  return ep_tests::fixed_point_gap(p.outputs, p.variances, p.site_precision, p.site_shift, p.noise);
+  return ep_tests::fixed_point_gap(p.outputs, p.variances, p.site_precision, p.site_shift,
+                                   p.noise_deviation);
 }
 
 Kernel duplicates(double correlation) {
@@ -78,7 +79,7 @@ TEST_CASE("EP of an empty version space ends in an error, not in numbers") {
                         ContainsSubstring("version space is empty, or thinner than can be told"));
   CHECK_THROWS_AS(expectation_propagation(cone), bpm::NotConverged);
   // With noise there is nothing wrong with it: the two outweigh each other.
-  const auto p = expectation_propagation(cone, {.noise = 0.5, .tolerance = 1e-10});
+  const auto p = expectation_propagation(cone, {.noise_deviation = 0.5, .tolerance = 1e-10});
   CHECK(gap(p) < 1e-6);
   CHECK(std::abs(p.outputs[0] + p.outputs[1]) < 1e-9);
   // Three planes that leave nothing.
@@ -108,9 +109,9 @@ TEST_CASE("EP: a point without features, by the step and by the probit") {
   CHECK_THROWS_WITH(
       expectation_propagation(cone),
       Equals("expectation_propagation: point 1 has k(x, x) + lambda = 0, so no classifier gives it "
-             "a sign; set noise > 0 or a soft boundary lambda > 0"));
+             "a sign; set noise_deviation > 0 or a soft boundary lambda > 0"));
   CHECK_THROWS_AS(expectation_propagation(cone), bpm::NotSeparable);
-  const auto p = expectation_propagation(cone, {.noise = 1, .tolerance = 1e-10});
+  const auto p = expectation_propagation(cone, {.noise_deviation = 1, .tolerance = 1e-10});
   CHECK(p.log_evidence == Approx(-3 * std::log(2.0)).epsilon(1e-12));
   CHECK(p.outputs[1] == 0);
   CHECK(p.variances[1] == 0);
@@ -213,8 +214,9 @@ TEST_CASE("EP refuses settings out of range") {
   constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
   refuse({.draws = 2}, "draws is 2, must be 1: the mean is all there is; use a sampler for more");
   refuse({.draws = 0}, "draws is 0, must be 1: the mean is all there is; use a sampler for more");
-  refuse({.noise = -1}, "noise is -1, must be at least 0 and below 1e100");
-  refuse({.noise = not_a_number}, "noise is nan, must be at least 0 and below 1e100");
+  refuse({.noise_deviation = -1}, "noise_deviation is -1, must be at least 0 and below 1e100");
+  refuse({.noise_deviation = not_a_number},
+         "noise_deviation is nan, must be at least 0 and below 1e100");
   refuse({.tolerance = 0}, "tolerance is 0, must lie between 0 and 1");
   refuse({.tolerance = 1}, "tolerance is 1, must lie between 0 and 1");
   refuse({.max_sweeps = 0}, "max_sweeps is 0, must be 1 or more");

@@ -35,7 +35,7 @@ Kernel equicorrelated(std::ptrdiff_t n, double rho) {
 }
 
 double gap(const EpPosterior& p) {
-  return fixed_point_gap(p.outputs, p.variances, p.site_precision, p.site_shift, p.noise);
+  return fixed_point_gap(p.outputs, p.variances, p.site_precision, p.site_shift, p.noise_deviation);
 }
 double gap(const NaiveEp& naive) {
   const auto numbers = [](const Eigen::VectorXd& v) { return Numbers(v.begin(), v.end()); };
@@ -82,7 +82,7 @@ TEST_CASE("EP of one point is the half normal law, and exact") {
   const double v = 2.0;
   const double sigma = 0.7;
   const auto p = expectation_propagation(cone_of_kernel(Kernel::Constant(1, 1, v), Labels{1}),
-                                         {.noise = sigma, .tolerance = 1e-11});
+                                         {.noise_deviation = sigma, .tolerance = 1e-11});
   const double s = v + sigma * sigma;
   CHECK(p.log_evidence == Approx(-std::log(2.0)).epsilon(1e-14));
   CHECK(p.outputs[0] == Approx(v * std::sqrt(2 / (pi * s))).epsilon(1e-13));
@@ -122,7 +122,7 @@ TEST_CASE("EP of two points against the closed form of the quadrant") {
     const double noisy_sum = (1 + r) / (2 * std::sqrt(2 * pi)) / noisy_mass * std::sqrt(total);
     // E[f] = K (K + sigma^2)^-1 E[sum], and E[sum] is a multiple of the vector of ones.
     const auto q = expectation_propagation(cone_of_kernel(equicorrelated(2, rho), all_positive(2)),
-                                           {.noise = sigma});
+                                           {.noise_deviation = sigma});
     CHECK(std::abs(q.log_evidence - std::log(noisy_mass)) < 0.005);
     CHECK(q.outputs[0] == Approx((1 + rho) / (total + rho) * noisy_sum).epsilon(0.005));
   }
@@ -147,9 +147,9 @@ TEST_CASE("EP is a fixed point; wrong rules are seen not to be") {
   const bpm::Cone cone = cone_of_kernel(kernel, labels);
   for (const double noise : {0.0, 0.05, 1.0}) {
     CAPTURE(noise);
-    const auto p = expectation_propagation(cone, {.noise = noise, .tolerance = 1e-10});
+    const auto p = expectation_propagation(cone, {.noise_deviation = noise, .tolerance = 1e-10});
     CHECK(gap(p) < 1e-6);
-    CHECK(gap(expectation_propagation(cone, {.noise = noise})) < 1e-3);
+    CHECK(gap(expectation_propagation(cone, {.noise_deviation = noise})) < 1e-3);
     for (const double tau : p.site_precision) CHECK(tau >= 0);
     // Of the step, the mean is in version space.
     if (noise == 0) CHECK(*std::min_element(p.outputs.begin(), p.outputs.end()) > 0);
@@ -180,7 +180,7 @@ TEST_CASE("EP by blocks is sequential EP by the book") {
     for (const double noise : {0.0, 0.3}) {
       NaiveEp naive{signed_covariance(*cone), noise};
       naive.run(25);
-      const auto p = expectation_propagation(*cone, {.noise = noise, .tolerance = 1e-11});
+      const auto p = expectation_propagation(*cone, {.noise_deviation = noise, .tolerance = 1e-11});
       CAPTURE(noise, cone->rank(), p.sweeps, p.log_evidence);
       CHECK(std::abs(p.log_evidence - naive.log_evidence()) <
             1e-8 * (1 + std::abs(p.log_evidence)));
@@ -218,7 +218,7 @@ TEST_CASE("EP: the probit on K is the step on K + noise^2") {
   const double noise = 0.4;
   const bpm::Cone hard = cone_of_kernel(kernel, labels);
   const bpm::Cone soft = cone_of_kernel(kernel, labels, Numbers(80, noise * noise));
-  const auto a = expectation_propagation(hard, {.noise = noise, .tolerance = 1e-11});
+  const auto a = expectation_propagation(hard, {.noise_deviation = noise, .tolerance = 1e-11});
   const auto b = expectation_propagation(soft, precise);
   CHECK(std::abs(a.log_evidence - b.log_evidence) < 1e-9);
   // Latent outputs of the second less its noise: alpha are the same up to the factor's residual.

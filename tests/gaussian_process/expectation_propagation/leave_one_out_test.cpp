@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Leave-one-out predictions against fits without the point.
-#include "bpm/gaussian_process/expectation_propagation/leave_one_out.hpp"
+#include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -26,7 +26,7 @@ using Matrix = bpm::RowMatrix<double>;
 bpm::EpPosterior fit(const Matrix& kernel, const std::vector<signed char>& signs, double noise) {
   const bpm::PrecomputedGram<double> gram(kernel);
   const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, signs);
-  return bpm::expectation_propagation(space, {.noise = noise, .tolerance = 1e-8});
+  return bpm::expectation_propagation(space, {.noise_deviation = noise, .tolerance = 1e-8});
 }
 
 /// The matrix without row and column i.
@@ -45,7 +45,7 @@ Matrix without(const Matrix& kernel, Eigen::Index i) {
 
 TEST_CASE("leave-one-out predictions of independent points know nothing") {
   const Matrix kernel = Matrix::Identity(4, 4);
-  const bpm::LeaveOneOut found = bpm::leave_one_out(fit(kernel, {1, -1, 1, 1}, 0));
+  const bpm::EpPosterior::LeaveOneOut found = fit(kernel, {1, -1, 1, 1}, 0).leave_one_out();
   CHECK(found.mean.cwiseAbs().maxCoeff() < 1e-9);
   CHECK((found.variance.array() - 1).abs().maxCoeff() < 1e-9);
   CHECK((found.probability.array() - 0.5).abs().maxCoeff() < 1e-9);
@@ -66,7 +66,7 @@ TEST_CASE("leave-one-out predictions are close to those of fits without the poin
     signs.push_back(x(i, 0) + 0.5 * x(i, 1) * x(i, 1) > 0.5 ? 1 : -1);
   }
   const Matrix kernel = bpm::kernel_matrix(bpm::Gaussian::from_sigma(1.0), x);
-  const bpm::LeaveOneOut found = bpm::leave_one_out(fit(kernel, signs, noise));
+  const bpm::EpPosterior::LeaveOneOut found = fit(kernel, signs, noise).leave_one_out();
   double worst = 0;
   double mean_probability = 0;
   for (Eigen::Index i = 0; i < m; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("leave-one-out predictions are close to those of fits without the poin
       const Eigen::Index point = rest.pivots[static_cast<std::size_t>(p)];
       values(p, 0) = kernel(point < i ? point : point + 1, i);
     }
-    const bpm::LatentPrediction told =
+    const bpm::EpPosterior::Prediction told =
         rest.predict(values, Eigen::VectorXd::Constant(1, kernel(i, i)));
     const double probability =
         signs[static_cast<std::size_t>(i)] > 0 ? told.probability[0] : 1 - told.probability[0];
@@ -93,7 +93,8 @@ TEST_CASE("leave-one-out predictions are close to those of fits without the poin
   double own = 0;
   for (Eigen::Index i = 0; i < m; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    own += (1 - bpm::positive_probability(all.outputs[k], all.variances[k], noise)) / double{m};
+    own += (1 - bpm::detail::positive_probability(all.outputs[k], all.variances[k], noise)) /
+           double{m};
   }
   CHECK(std::abs(own - (1 - mean_probability)) > 0.03);
 }
@@ -101,7 +102,7 @@ TEST_CASE("leave-one-out predictions are close to those of fits without the poin
 TEST_CASE("leave-one-out predictions of a point without features are even") {
   Matrix kernel = Matrix::Identity(3, 3);
   kernel(1, 1) = 0;
-  const bpm::LeaveOneOut found = bpm::leave_one_out(fit(kernel, {1, 1, -1}, 0.5));
+  const bpm::EpPosterior::LeaveOneOut found = fit(kernel, {1, 1, -1}, 0.5).leave_one_out();
   CHECK(found.probability[1] == 0.5);
   CHECK(found.variance[1] == 0);
   CHECK(std::isfinite(found.log_score));
@@ -109,7 +110,7 @@ TEST_CASE("leave-one-out predictions of a point without features are even") {
 
 TEST_CASE("leave-one-out predictions need points") {
   try {
-    (void)bpm::leave_one_out({});
+    (void){}.leave_one_out();
     FAIL("nothing was thrown");
   } catch (const std::invalid_argument& error) {
     CHECK(std::string(error.what()) == "leave_one_out: posterior is of no point");

@@ -19,12 +19,12 @@ TEST_CASE("EP on float and on sparse inputs: as on double") {
   const Doubles inputs = triangle(60, 1);
   const Doubles held_out = triangle(40, 2, 0.6);
   const std::vector<int> labels = two_labels(60);
-  const bpm::BayesPointMachine machine(bpm::Polynomial(3), ExpectationPropagation{.noise = 0.5});
+  const bpm::BayesPointMachine machine(bpm::Polynomial(3), ExpectationPropagation{.noise_deviation = 0.5});
   const auto by_double = machine.fit(inputs, labels);
-  const bpm::LatentPrediction expected = by_double.latent(held_out);
+  const bpm::EpPosterior::Prediction expected = by_double.latent(held_out);
   // Ten dimensions: a polynomial of third degree in two inputs.
   CHECK(by_double.support().size() == 10);
-  const auto check = [&](const bpm::LatentPrediction& found, double log_evidence) {
+  const auto check = [&](const bpm::EpPosterior::Prediction& found, double log_evidence) {
     CHECK(log_evidence == Approx(by_double.log_evidence()).epsilon(1e-4));
     for (Eigen::Index i = 0; i < 40; ++i) {
       CHECK(found.mean[i] == Approx(expected.mean[i]).epsilon(1e-2).margin(1e-2));
@@ -47,7 +47,7 @@ TEST_CASE("EP on words: units are those of the kernel") {
   const std::vector<int> labels = two_labels(60);
   const auto fitted =
       bpm::BayesPointMachine(CommonPairs{}, ExpectationPropagation{}).fit(training, labels);
-  const bpm::LatentPrediction latent = fitted.latent(held_out);
+  const bpm::EpPosterior::Prediction latent = fitted.latent(held_out);
   const Eigen::VectorXd values = fitted.decision_values(held_out);
   const double chi = bpm::mean_chi(fitted.posterior().rank());
   double right = 0;

@@ -40,7 +40,7 @@ double gaussian(const Doubles& x, Eigen::Index i, const Doubles& z, Eigen::Index
 
 /// The Gaussian process's latent mean and variance by the book, from the sites alone: dense
 /// matrices, (3.58) ff. of Rasmussen and Williams, on S = K + diag(lambda).
-void check_latent(const bpm::EpPosterior& p, double lambda, const bpm::LatentPrediction& found) {
+void check_latent(const bpm::EpPosterior& p, double lambda, const bpm::EpPosterior::Prediction& found) {
   Eigen::MatrixXd s(60, 60);
   Eigen::VectorXd site_mean(60);
   for (Eigen::Index i = 0; i < 60; ++i) {
@@ -57,7 +57,7 @@ void check_latent(const bpm::EpPosterior& p, double lambda, const bpm::LatentPre
     const double variance = 1 - cross.dot(cholesky.solve(cross));
     CHECK(found.mean[n] == Approx(cross.dot(weights)).epsilon(1e-5).margin(1e-6));
     CHECK(found.variance[n] == Approx(variance).epsilon(1e-5).margin(1e-6));
-    const double z = cross.dot(weights) / std::sqrt(variance + p.noise * p.noise);
+    const double z = cross.dot(weights) / std::sqrt(variance + p.noise_deviation * p.noise_deviation);
     CHECK(found.probability[n] == Approx(0.5 * std::erfc(-z / std::sqrt(2.0))).margin(1e-5));
   }
 }
@@ -130,16 +130,16 @@ TEST_CASE("EP in the machine: probabilities, latent moments, and agreement of si
   }
   // More inputs than a block, and one alone: means to the bit, the rest to rounding.
   const Doubles many = triangle(250, 4, 0.8);
-  const bpm::LatentPrediction all = fitted.latent(many);
+  const bpm::EpPosterior::Prediction all = fitted.latent(many);
   for (const Eigen::Index i : {0, 95, 96, 200, 249}) {
-    const bpm::LatentPrediction one = fitted.latent(Doubles(many.row(i)));
+    const bpm::EpPosterior::Prediction one = fitted.latent(Doubles(many.row(i)));
     CHECK(one.mean[0] == all.mean[i]);
     CHECK(one.variance[0] == Approx(all.variance[i]).epsilon(1e-9));
     CHECK(one.probability[0] == Approx(all.probability[i]).epsilon(1e-9));
   }
   CHECK(fitted.latent(Doubles(0, 2)).mean.size() == 0);
   // Far away the prior is back.
-  const bpm::LatentPrediction far = fitted.latent(Doubles(Doubles::Constant(1, 2, 50.0)));
+  const bpm::EpPosterior::Prediction far = fitted.latent(Doubles(Doubles::Constant(1, 2, 50.0)));
   CHECK(far.variance[0] == Approx(1).epsilon(1e-12));
   CHECK(far.probability[0] == Approx(0.5).epsilon(1e-9));
 }
@@ -148,7 +148,7 @@ TEST_CASE("EP in the machine: noise and a soft boundary hold wrong labels") {
   Labels noisy = labels;
   for (const std::size_t i : {3U, 7U, 20U}) noisy[i] = noisy[i] == 7 ? -3 : 7;
   const auto by_noise =
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise = 0.5, .tolerance = 1e-8})
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = 0.5, .tolerance = 1e-8})
           .fit(inputs, noisy);
   check_latent(by_noise.posterior(), 0, by_noise.latent(held_out));
   bpm::FitSettings settings;
@@ -159,8 +159,8 @@ TEST_CASE("EP in the machine: noise and a soft boundary hold wrong labels") {
   check_latent(by_lambda.posterior(), 0.25, by_lambda.latent(held_out));
   // The same model twice: the step on K + 1/4 is the probit on K with deviation 1/2.
   CHECK(by_noise.log_evidence() == Approx(by_lambda.log_evidence()).epsilon(1e-8));
-  const bpm::LatentPrediction a = by_noise.latent(held_out);
-  const bpm::LatentPrediction b = by_lambda.latent(held_out);
+  const bpm::EpPosterior::Prediction a = by_noise.latent(held_out);
+  const bpm::EpPosterior::Prediction b = by_lambda.latent(held_out);
   CHECK((a.mean - b.mean).cwiseAbs().maxCoeff() < 1e-5);
   CHECK((a.variance - b.variance).cwiseAbs().maxCoeff() < 1e-5);
   // Of the latent output's sign, and of a label that bears noise.
@@ -266,10 +266,10 @@ TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be s
   twice.row(7) = twice.row(3);
   CHECK_THROWS_AS(machine.fit(twice, labels), bpm::NotSeparable);
   CHECK_NOTHROW(
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise = 0.3}).fit(twice, labels));
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = 0.3}).fit(twice, labels));
   CHECK_THROWS_WITH(
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise = -1}).fit(inputs, labels),
-      Equals("ExpectationPropagation: noise is -1, must be at least 0 and below 1e100"));
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = -1}).fit(inputs, labels),
+      Equals("ExpectationPropagation: noise_deviation is -1, must be at least 0 and below 1e100"));
 
   int asked = 0;
   CHECK_THROWS_AS(machine.fit(inputs, labels,

@@ -67,12 +67,13 @@ using Space = bpm::KernelVersionSpace<Gram>;
 TEST_CASE("centre labels from a centre by hand") {
   // K = I, n = 2: E|z| = 0.798 each; the centre of the quarter circle has outputs 2 / pi.
   const bpm::CentreOfMass centre{{}, {2 / std::numbers::pi, -2 / std::numbers::pi}, 0.9};
-  const Eigen::VectorXd labels = bpm::centre_labels(centre, 2);
+  const Eigen::VectorXd labels = bpm::detail::centre_labels(centre, 2);
   CHECK(labels[0] == Approx(0.7978845608).epsilon(1e-9));
   CHECK(labels[1] == -labels[0]);
-  CHECK_THROWS_WITH(bpm::centre_labels({}, 2),
+  CHECK_THROWS_WITH(bpm::detail::centre_labels({}, 2),
                     "centre_labels: centre has no outputs, expected that of a run with draws");
-  CHECK_THROWS_WITH(bpm::centre_labels(centre, 0), "centre_labels: rank is 0, must be 1 or more");
+  CHECK_THROWS_WITH(bpm::detail::centre_labels(centre, 0),
+                    "centre_labels: rank is 0, must be 1 or more");
 }
 
 TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
@@ -83,7 +84,7 @@ TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
   const Space space(gram, signs);
   const auto check = [&](const auto& sampler) {
     bpm::RandomStreams streams{3};
-    const bpm::CentreLabels labels = bpm::centre_of_mass_labels(space, sampler, streams);
+    const bpm::CentreLabels labels(space, sampler, streams);
     CHECK(labels.rank == n);
     CHECK(labels.standard_error < 0.04);
     CHECK(labels.report.converged);
@@ -109,8 +110,8 @@ TEST_CASE("centre-of-mass labels against rejection sampling, interpolated") {
   const RejectionMean truth =
       rejection_mean(bpm::JitteredCholesky(dense).llt().matrixL(), signs, 400'000);
   bpm::RandomStreams streams{5};
-  const bpm::CentreLabels labels = bpm::centre_of_mass_labels(
-      Space(gram, signs), bpm::Billiard{.draws = 50, .bounces_per_draw = 1000}, streams);
+  const bpm::CentreLabels labels(Space(gram, signs),
+                                 bpm::Billiard{.draws = 50, .bounces_per_draw = 1000}, streams);
   for (Eigen::Index i = 0; i < n; ++i) {
     CAPTURE(i, labels.standard_error, truth.error[i]);
     CHECK(std::abs(labels.values[i] - truth.mean[i]) <
@@ -139,15 +140,13 @@ TEST_CASE("labels by billiard and by Gibbs sampler agree within their joint erro
   double largest_ep = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     bpm::RandomStreams streams{seed};
-    const bpm::CentreLabels a = bpm::centre_of_mass_labels(
-        space, bpm::Billiard{.draws = 60, .bounces_per_draw = 500}, streams);
-    const bpm::CentreLabels b = bpm::centre_of_mass_labels(
-        space, bpm::KernelGibbs{.draws = 400, .steps_per_draw = 100}, streams);
+    const bpm::CentreLabels a(space, bpm::Billiard{.draws = 60, .bounces_per_draw = 500}, streams);
+    const bpm::CentreLabels b(space, bpm::KernelGibbs{.draws = 400, .steps_per_draw = 100},
+                              streams);
     const double joint = std::hypot(a.standard_error, b.standard_error);
     CAPTURE(seed, a.standard_error, b.standard_error);
     within += norm(a.values - b.values) / norm(a.values) <= 1.96 * joint ? 1 : 0;
-    const bpm::CentreLabels c =
-        bpm::centre_of_mass_labels(space, bpm::ExpectationPropagation{}, streams);
+    const bpm::CentreLabels c(space, bpm::ExpectationPropagation{}, streams);
     largest_ep = std::max(largest_ep, norm(a.values - c.values) / norm(a.values));
   }
   // 95 % or more of 12 is 9 or more with probability 0.998.
@@ -165,14 +164,13 @@ TEST_CASE("centre-of-mass labels of a singular K use its rank, those of a soft b
   const Gram gram(k);
   bpm::RandomStreams streams{7};
   const bpm::Billiard sampler{.draws = 50, .bounces_per_draw = 200};
-  const bpm::CentreLabels labels = bpm::centre_of_mass_labels(Space(gram, signs), sampler, streams);
+  const bpm::CentreLabels labels(Space(gram, signs), sampler, streams);
   CHECK(labels.rank == 2);
   const RejectionMean truth = rejection_mean(x, signs, 200'000);
   CHECK(largest(labels.values - truth.mean) < 5 * largest(truth.error) + 0.02);
 
   const auto lambda = std::make_shared<const std::vector<double>>(6, 0.5);
-  const bpm::CentreLabels soft =
-      bpm::centre_of_mass_labels(Space(gram, signs, lambda), sampler, streams);
+  const bpm::CentreLabels soft(Space(gram, signs, lambda), sampler, streams);
   CHECK(soft.rank == 6);
   Eigen::MatrixXd lower(6, 8);
   lower << x, std::sqrt(0.5) * Eigen::MatrixXd::Identity(6, 6);
@@ -186,35 +184,33 @@ TEST_CASE("labels by expectation propagation, and none where it does not converg
   const Gram gram(k);
   const Space space(gram, {1, -1, 1});
   bpm::RandomStreams streams;
-  const bpm::CentreLabels labels =
-      bpm::centre_of_mass_labels(space, bpm::ExpectationPropagation{}, streams);
+  const bpm::CentreLabels labels(space, bpm::ExpectationPropagation{}, streams);
   CHECK(labels.values[1] == Approx(-std::sqrt(2 / std::numbers::pi)));
   const bpm::RowMatrix<double> equal = bpm::RowMatrix<double>::Ones(2, 2);
   const Gram equal_gram(equal);
   const Space empty(equal_gram, {1, -1});
-  CHECK_THROWS_AS(bpm::centre_of_mass_labels(empty, bpm::ExpectationPropagation{}, streams),
+  CHECK_THROWS_AS(bpm::CentreLabels(empty, bpm::ExpectationPropagation{}, streams),
                   bpm::NotConverged);
-  CHECK_THROWS_WITH(bpm::centre_of_mass_labels(empty, bpm::ExpectationPropagation{}, streams),
-                    Catch::Matchers::StartsWith("centre_of_mass_labels: "));
+  CHECK_THROWS_WITH(bpm::CentreLabels(empty, bpm::ExpectationPropagation{}, streams),
+                    Catch::Matchers::StartsWith("CentreLabels: "));
 }
 
 TEST_CASE("no labels where there is no version space, or no draw") {
   bpm::RowMatrix<double> k = bpm::RowMatrix<double>::Ones(2, 2);
   const Gram gram(k);
   bpm::RandomStreams streams{8};
-  CHECK_THROWS_AS(
-      bpm::centre_of_mass_labels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
-      bpm::NotSeparable);
+  CHECK_THROWS_AS(bpm::CentreLabels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
+                  bpm::NotSeparable);
   CHECK_THROWS_WITH(
-      bpm::centre_of_mass_labels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
-      ContainsSubstring("centre_of_mass_labels: "));
+      bpm::CentreLabels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
+      ContainsSubstring("CentreLabels: "));
   std::stop_source stop;
   stop.request_stop();
   const bpm::RunControl control{{}, stop.get_token(), 1};
-  CHECK_THROWS_AS(bpm::centre_of_mass_labels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5},
-                                             streams, control),
-                  bpm::Stopped);
-  CHECK_THROWS_WITH(bpm::centre_of_mass_labels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5},
-                                               streams, control),
-                    "centre_of_mass_labels: stopped before the first draw");
+  CHECK_THROWS_AS(
+      bpm::CentreLabels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5}, streams, control),
+      bpm::Stopped);
+  CHECK_THROWS_WITH(
+      bpm::CentreLabels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5}, streams, control),
+      "CentreLabels: stopped before the first draw");
 }

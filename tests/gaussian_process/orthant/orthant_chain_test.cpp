@@ -22,9 +22,9 @@
 #include "statistics.hpp"
 
 using namespace orthant_tests;
-using bpm::OrthantChain;
-using bpm::OrthantLaw;
 using bpm::RandomEngine;
+using bpm::detail::OrthantChain;
+using bpm::detail::OrthantLaw;
 
 namespace {
 

@@ -22,9 +22,9 @@
 #include "orthant_problems.hpp"
 
 using namespace orthant_tests;
-using bpm::OrthantMethod;
+using OrthantMethod = bpm::OrthantProbability::Method;
 using bpm::OrthantProbability;
-using bpm::OrthantSettings;
+using OrthantSettings = bpm::OrthantProbability::Settings;
 using bpm::RandomStreams;
 
 namespace {

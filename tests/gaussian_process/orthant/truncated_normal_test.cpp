@@ -22,7 +22,7 @@
 using namespace orthant_tests;
 using bpm::RandomStreams;
 using bpm::TruncatedNormal;
-using bpm::TruncatedNormalSettings;
+using TruncatedNormalSettings = bpm::TruncatedNormal::Settings;
 
 namespace {
 

@@ -15,16 +15,16 @@
 using test_support::message_of;
 
 TEST_CASE("a parameter grid holds every combination, the last parameter fastest") {
-  const auto points = bpm::parameter_grid({{1, 2}, {5, 6, 7}});
+  const auto points = bpm::detail::parameter_grid({{1, 2}, {5, 6, 7}});
   REQUIRE(points.size() == 6);
   CHECK(points[0] == std::vector<double>{1, 5});
   CHECK(points[2] == std::vector<double>{1, 7});
   CHECK(points[3] == std::vector<double>{2, 5});
-  CHECK(message_of([] { (void)bpm::parameter_grid({}); }) ==
-        "parameter_grid: values are empty, expected one list a parameter");
+  CHECK(message_of([] { (void)bpm::detail::parameter_grid({}); }) ==
+        "grid_search: values are empty, expected one list a parameter");
   CHECK(message_of([] {
-          (void)bpm::parameter_grid({{1}, {}});
-        }) == "parameter_grid: values of parameter 1 are empty");
+          (void)bpm::detail::parameter_grid({{1}, {}});
+        }) == "grid_search: values of parameter 1 are empty");
 }
 
 TEST_CASE("geometric values stand in equal ratios between their ends") {
@@ -49,14 +49,15 @@ TEST_CASE("a grid search finds the first of the largest values and survives fail
            : p[0] == 2 ? -infinity
                        : -(p[0] - 4) * (p[0] - 4);
   };
-  const bpm::SearchResult found = bpm::grid_search({{1}, {2}, {3}, {5}, {9}}, score);
+  const bpm::SearchResult found = bpm::grid_search({{1, 2, 3, 5, 9}}, score);
   CHECK(found.best == std::vector<double>{3});
   CHECK(found.value == -1);
   CHECK(found.values.size() == 5);
   CHECK(found.values[0] == -infinity);
   CHECK(found.log_size() == Approx(std::log(5.0)));
-  CHECK(message_of([&] { (void)bpm::grid_search({}, score); }) == "grid_search: points are empty");
+  CHECK(message_of([&] { (void)bpm::grid_search({}, score); }) ==
+        "grid_search: values are empty, expected one list a parameter");
   CHECK(message_of([&] {
-          (void)bpm::grid_search({{1}, {2}}, score);
+          (void)bpm::grid_search({{1, 2}}, score);
         }) == "grid_search: score is -infinity at all of 2 points: none of them works");
 }

@@ -38,7 +38,7 @@ Data wave(Eigen::Index count) {
 TEST_CASE("kernel scores tell a kernel that fits from one that does not") {
   const Data data = wave(80);
   const auto score = [&](double sigma) {
-    return bpm::score_kernel(bpm::Gaussian::from_sigma(sigma), data.inputs, data.signs, {}, 1);
+    return bpm::KernelScore(bpm::Gaussian::from_sigma(sigma), data.inputs, data.signs, {}, 1);
   };
   const bpm::KernelScore narrow = score(0.03);
   const bpm::KernelScore fitting = score(1.0);
@@ -51,19 +51,20 @@ TEST_CASE("kernel scores tell a kernel that fits from one that does not") {
   CHECK(fitting.c_bound < narrow.c_bound);
   CHECK(fitting.bayes_error < 0.15);
   const bpm::SearchResult found =
-      bpm::grid_search(bpm::parameter_grid({bpm::geometric_values(0.03, 3, 5)}),
+      bpm::grid_search({bpm::geometric_values(0.03, 3, 5)},
                        [&](const std::vector<double>& p) { return score(p[0]).log_evidence; });
   CHECK(found.best[0] > 0.2);
 }
 
 TEST_CASE("a kernel that cannot separate the data scores worst and says why") {
   Data data = wave(40);
-  const bpm::KernelScore score = bpm::score_kernel(bpm::Linear(), data.inputs, data.signs, {}, 1);
+  const bpm::KernelScore score(bpm::Linear(), data.inputs, data.signs, {}, 1);
   CHECK_FALSE(score.failure.empty());
   CHECK(score.log_evidence == -std::numeric_limits<double>::infinity());
   CHECK(score.c_bound == 1);
   // With noise it can live.
-  CHECK(bpm::score_kernel(bpm::Linear(), data.inputs, data.signs, {.noise = 1}, 1).failure.empty());
+  CHECK(bpm::KernelScore(bpm::Linear(), data.inputs, data.signs, {.noise_deviation = 1}, 1)
+            .failure.empty());
   data.signs.pop_back();
-  CHECK_THROWS_AS(bpm::score_kernel(bpm::Linear(), data.inputs, data.signs), std::invalid_argument);
+  CHECK_THROWS_AS(bpm::KernelScore(bpm::Linear(), data.inputs, data.signs), std::invalid_argument);
 }

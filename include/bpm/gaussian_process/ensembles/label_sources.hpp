@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cmath>
 #include <concepts>
@@ -15,6 +16,8 @@
 
 namespace bpm {
 
+namespace detail {
+
 /// Draws of label vectors Upsilon in R^n for the training points, voter by voter: `fill(first,
 /// labels, threads)` writes those of voters first, first + 1, ... to the columns of an n x count
 /// matrix, in multiples of `unit()`, so that floats hold them whatever the scale of the kernel. It
@@ -27,16 +30,7 @@ concept LabelSource =
       source.fill(first, labels, threads);
     };
 
-/// log det(K)^(1/(2n)) of a Cholesky factor, in logarithms: the deviation of the isotropic
-/// posterior's labels. `Factor` is an Eigen::LLT, or anything with `matrixLLT()`.
-template <class Factor>
-[[nodiscard]] double log_isotropic_deviation(const Factor& factor) {
-  const auto& lower = factor.matrixLLT();
-  detail::check(lower.rows() > 0, "log_isotropic_deviation", "factor", "is empty");
-  double sum = 0;
-  for (Eigen::Index i = 0; i < lower.rows(); ++i) sum += std::log(lower(i, i));
-  return sum / static_cast<double>(lower.rows());
-}
+}  // namespace detail
 
 /// Labels of the isotropic posterior Q_iso ("Kernel interpolation as a Bayes point machine",
 /// section 5): y_i times independent half normals of deviation det(K)^(1/(2n)).
@@ -50,13 +44,16 @@ class IsotropicLabels {
       : signs_(signs.begin(), signs.end()), deviation_(deviation), streams_(streams) {
     const char* const f = "IsotropicLabels";
     detail::check(!signs.empty(), f, "signs", "are empty, expected one per training point");
-    for (std::size_t i = 0; i < signs.size(); ++i) {
-      detail::check(signs[i] == 1 || signs[i] == -1, f, "signs", "hold ", int{signs[i]},
-                    " at point ", i, ", must be 1 or -1");
-    }
+    detail::check_signs(f, signs, points(), "one per training point");
     detail::check(deviation > 0 && std::isfinite(deviation), f, "deviation", "is ", deviation,
                   ", must be positive and finite");
   }
+
+  /// The same with the posterior's own deviation, by a Cholesky factor of K.
+  /// \throws std::invalid_argument also unless there is a factor, with a row a sign.
+  IsotropicLabels(const Eigen::LLT<Eigen::MatrixXd>& factor, std::span<const signed char> signs,
+                  RandomStreams streams)
+      : IsotropicLabels(signs, deviation_of(factor, signs), streams) {}
 
   [[nodiscard]] Eigen::Index points() const noexcept { return std::ssize(signs_); }
   /// The deviation.
@@ -69,13 +66,21 @@ class IsotropicLabels {
       RandomEngine engine = streams_.stream(streams_.next + first + static_cast<std::uint64_t>(v));
       Ziggurat::instance().fill(normals.data(), std::ssize(normals), engine);
       for (Eigen::Index i = 0; i < points(); ++i) {
-        const auto k = static_cast<std::size_t>(i);
-        labels(i, v) = static_cast<float>(signs_[k] * std::abs(normals[k]));
+        labels(i, v) = static_cast<float>(signs_[i] * std::abs(normals[i]));
       }
     }
   }
 
  private:
+  static double deviation_of(const Eigen::LLT<Eigen::MatrixXd>& factor,
+                             std::span<const signed char> signs) {
+    detail::check(factor.rows() > 0, "IsotropicLabels", "factor", "is empty");
+    detail::check_size("IsotropicLabels", "signs", signs.size(), factor.rows(),
+                       "one per training point");
+    // By logarithms: the determinant would leave the range of a double.
+    return std::exp(factor.matrixLLT().diagonal().array().log().mean());
+  }
+
   std::vector<signed char> signs_;
   double deviation_;
   RandomStreams streams_;

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <numbers>
+#include <span>
 #include <vector>
 
 #include "bpm/core/check.hpp"
@@ -16,13 +16,6 @@
 
 namespace bpm {
 
-struct OrthantLabelsSettings {
-  /// Independent chains; voter v is of chain v mod chains. More of them use more threads.
-  std::size_t chains = 8;
-  std::uint64_t burn_in = 50;    ///< Trajectories of each chain before its first voter.
-  OrthantChainSettings chain{};  ///< A trajectory lies between two voters of a chain.
-};
-
 /// Labels of the exact posterior Q_GP = N(0, K | sign Upsilon = Y) ("Kernel interpolation as a
 /// Bayes point machine", section 4.1), by chains. Voters of a chain follow each other and are
 /// slightly dependent, which makes no bias.
@@ -31,15 +24,32 @@ struct OrthantLabelsSettings {
 /// digits. Memory: that of the law, and about 100 n doubles a chain.
 class OrthantLabels {
  public:
+  struct Settings {
+    /// Independent chains; voter v is of chain v mod chains. More of them use more threads.
+    std::size_t chains = 8;
+    std::uint64_t burn_in = 50;  ///< Trajectories of each chain before its first voter.
+    /// Mean of a trajectory, in radians, one of which lies between two voters of a chain.
+    double path_length = std::numbers::pi / 2;
+  };
+
   /// Chain c uses stream (seed, streams.next + c); as for `IsotropicLabels`, the caller's streams
-  /// do not move on.
-  /// \throws std::invalid_argument unless chains >= 1, and as `OrthantChain`.
-  OrthantLabels(const OrthantLaw& law, const RandomStreams& streams,
-                const OrthantLabelsSettings& settings = {})
-      : points_(law.points()), burn_in_(settings.burn_in), unit_(largest_deviation(law)) {
+  /// do not move on. Cost: n^3 / 6 multiply-adds for the Cholesky factor. Memory: 2 n^2 doubles.
+  /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
+  ///         and positive on its diagonal, the signs are 1 or -1, one a row, chains >= 1, and the
+  ///         path length is positive and at most 100; NotPositiveDefinite where the covariance is
+  ///         singular or indefinite.
+  OrthantLabels(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
+                const RandomStreams& streams)
+      : OrthantLabels(covariance, signs, streams, Settings{}) {}
+  OrthantLabels(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
+                const RandomStreams& streams, const Settings& settings)
+      : points_(covariance.rows()), burn_in_(settings.burn_in) {
+    const detail::OrthantLaw law(covariance, signs, "OrthantLabels");
+    unit_ = std::sqrt(covariance.diagonal().maxCoeff());
     detail::check(settings.chains >= 1, "OrthantLabels", "chains", "is 0, must be 1 or more");
+    const double path = detail::checked_path_length(settings.path_length, "OrthantLabels");
     for (std::size_t c = 0; c < settings.chains; ++c) {
-      chains_.emplace_back(law, settings.chain, streams.stream(streams.next + c));
+      chains_.emplace_back(law, path, streams.stream(streams.next + c));
     }
   }
 
@@ -56,7 +66,7 @@ class OrthantLabels {
     const auto count = static_cast<std::uint64_t>(labels.cols());
     const auto chains = static_cast<std::uint64_t>(chains_.size());
     detail::parallel_for(threads, std::ssize(chains_), [&](unsigned, std::ptrdiff_t c) {
-      OrthantChain& chain = chains_[c];
+      detail::OrthantChain& chain = chains_[c];
       if (first == 0) chain.skip(burn_in_);
       std::vector<double> values(static_cast<std::size_t>(points_));
       const auto own = static_cast<std::uint64_t>(c);
@@ -76,24 +86,16 @@ class OrthantLabels {
   /// Reflections of all chains so far.
   [[nodiscard]] std::uint64_t bounces() const noexcept {
     std::uint64_t sum = 0;
-    for (const OrthantChain& chain : chains_) sum += chain.bounces();
+    for (const detail::OrthantChain& chain : chains_) sum += chain.bounces();
     return sum;
   }
 
  private:
-  [[nodiscard]] static double largest_deviation(const OrthantLaw& law) {
-    double largest = 0;
-    for (std::ptrdiff_t i = 0; i < law.points(); ++i) {
-      largest = std::max(largest, law.planes().variance(i));
-    }
-    return std::sqrt(largest);
-  }
-
   std::ptrdiff_t points_;
   std::uint64_t burn_in_;
-  double unit_;
+  double unit_ = 0;
   std::uint64_t next_ = 0;
-  std::vector<OrthantChain> chains_;
+  std::vector<detail::OrthantChain> chains_;
 };
 
 }  // namespace bpm

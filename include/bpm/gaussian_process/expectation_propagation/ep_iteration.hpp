@@ -24,17 +24,16 @@ namespace bpm::detail {
 /// of the block's rank. That is the same as updating it at every point, at the speed of matrix
 /// products.
 ///
-/// A template, so that its products are compiled where it is used. Of Eigen's products only those
-/// that never start threads of their own are used: symmetric and triangular ones.
-template <class Real>
+/// Of Eigen's products only those that never start threads of their own are used: symmetric and
+/// triangular ones.
 class EpIteration {
  public:
-  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
-  using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+  using Matrix = Eigen::MatrixXd;
+  using Vector = Eigen::VectorXd;
 
-  EpIteration(const Cone& cone, double noise, std::ptrdiff_t block = 64)
+  EpIteration(const Cone& cone, double noise_deviation, std::ptrdiff_t block = 64)
       : cone_(cone),
-        noise_(noise),
+        noise_deviation_(noise_deviation),
         block_(block),
         rows_(cone.row(0), cone.rank(), cone.points(), Eigen::OuterStride<>(cone.stride())),
         sites_(static_cast<std::size_t>(cone.points())),
@@ -63,7 +62,7 @@ class EpIteration {
       scaled = rows_.middleCols(begin, count);
       for (Eigen::Index k = 0; k < count; ++k)
         scaled.col(k) *= std::sqrt(site(begin + k).precision);
-      factor_.template selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+      factor_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     }
     const Eigen::LLT<Eigen::Ref<Matrix>, Eigen::Lower> cholesky(factor_);
     if (cholesky.info() != Eigen::Success || !factor_.diagonal().allFinite()) {
@@ -71,7 +70,7 @@ class EpIteration {
     }
     mean_.setZero();
     for (Eigen::Index i = 0; i < cone_.points(); ++i) mean_ += site(i).shift * rows_.col(i);
-    const auto lower = factor_.template triangularView<Eigen::Lower>();
+    const auto lower = factor_.triangularView<Eigen::Lower>();
     lower.solveInPlace(mean_);
     log_gaussian_ = 0.5 * mean_.squaredNorm() - factor_.diagonal().array().log().sum();
     lower.adjoint().solveInPlace(mean_);
@@ -89,14 +88,14 @@ class EpIteration {
       auto columns = inverse.block(begin, begin, r - begin, count);
       columns.diagonal().setOnes();
       factor_.bottomRightCorner(r - begin, r - begin)
-          .template triangularView<Eigen::Lower>()
+          .triangularView<Eigen::Lower>()
           .solveInPlace(columns);
     }
     covariance_.setZero();
     for (Eigen::Index begin = 0; begin < r; begin += width) {
       const Eigen::Index count = std::min(width, r - begin);
       const Eigen::Index end = begin + count;
-      covariance_.topLeftCorner(end, end).template selfadjointView<Eigen::Lower>().rankUpdate(
+      covariance_.topLeftCorner(end, end).selfadjointView<Eigen::Lower>().rankUpdate(
           inverse.block(begin, 0, count, end).adjoint());
     }
   }
@@ -112,7 +111,7 @@ class EpIteration {
       const Eigen::Index count = std::min(width, cone_.points() - begin);
       solved = rows_.middleCols(begin, count);
       for (Eigen::Index k = 0; k < count; ++k) means.push_back(solved.col(k).dot(mean_));
-      factor_.template triangularView<Eigen::Lower>().solveInPlace(solved);
+      factor_.triangularView<Eigen::Lower>().solveInPlace(solved);
       for (Eigen::Index k = 0; k < count; ++k) variances.push_back(solved.col(k).squaredNorm());
     }
     for (std::size_t i = 0; i < sites_.size(); ++i) {
@@ -146,11 +145,11 @@ class EpIteration {
  private:
   void sweep_block(Eigen::Index begin, Eigen::Index count, double damping) {
     const auto rows = rows_.middleCols(begin, count);
-    const auto covariance = covariance_.template selfadjointView<Eigen::Lower>();
+    const auto covariance = covariance_.selfadjointView<Eigen::Lower>();
     directions_.noalias() = covariance * rows;
     start_.resize(count, count);
-    start_.template triangularView<Eigen::Lower>() = rows.adjoint() * directions_;
-    start_.template triangularView<Eigen::StrictlyUpper>() = start_.adjoint();
+    start_.triangularView<Eigen::Lower>() = rows.adjoint() * directions_;
+    start_.triangularView<Eigen::StrictlyUpper>() = start_.adjoint();
     now_ = start_;
     outputs_.noalias() = rows.adjoint() * mean_;
     // Covariance now = covariance before - D U D', mean now = mean before + D t, D the directions.
@@ -169,17 +168,17 @@ class EpIteration {
       }
       const double scale = 1 / (1 + more * now_(k, k));
       const double step = (shift - more * outputs_[k]) * scale;
-      combination_.noalias() = -(update_.template selfadjointView<Eigen::Lower>() * start_.col(k));
+      combination_.noalias() = -(update_.selfadjointView<Eigen::Lower>() * start_.col(k));
       combination_[k] += 1;
       column_ = now_.col(k);
       outputs_ += step * column_;
       shift_ += step * combination_;
       now_.noalias() -= (more * scale * column_) * column_.adjoint();
-      update_.template selfadjointView<Eigen::Lower>().rankUpdate(combination_, more * scale);
+      update_.selfadjointView<Eigen::Lower>().rankUpdate(combination_, more * scale);
     }
     mean_.noalias() += directions_ * shift_;
-    weighted_.noalias() = update_.template selfadjointView<Eigen::Lower>() * directions_.adjoint();
-    covariance_.template triangularView<Eigen::Lower>() -= directions_ * weighted_;
+    weighted_.noalias() = update_.selfadjointView<Eigen::Lower>() * directions_.adjoint();
+    covariance_.triangularView<Eigen::Lower>() -= directions_ * weighted_;
   }
 
   /// Moves site i towards what the tilted law of the point asks for. `mean` and `variance` are
@@ -201,7 +200,7 @@ class EpIteration {
       return;
     }
     const double cavity_mean = (mean / variance - site.shift) / precision;
-    const TiltedLaw tilted = tilted_law(cavity_mean, 1 / precision, noise_);
+    const TiltedLaw tilted = tilted_law(cavity_mean, 1 / precision, noise_deviation_);
     if (!std::isfinite(tilted.site.precision) || !std::isfinite(tilted.site.shift)) {
       ++refused_;
       return;
@@ -216,7 +215,7 @@ class EpIteration {
 
   [[nodiscard]] double log_scale(double cavity_mean, double cavity_variance,
                                  GaussianSite site) const {
-    return tilted_law(cavity_mean, cavity_variance, noise_).log_mass -
+    return tilted_law(cavity_mean, cavity_variance, noise_deviation_).log_mass -
            log_site_mass(cavity_mean, cavity_variance, site);
   }
 
@@ -225,7 +224,7 @@ class EpIteration {
   static constexpr double smallest_variance = 1e-20;
 
   const Cone& cone_;
-  double noise_;
+  double noise_deviation_;
   std::ptrdiff_t block_;
   /// s_i in columns, as the cone stores them.
   Eigen::Map<const Matrix, Eigen::Unaligned, Eigen::OuterStride<>> rows_;

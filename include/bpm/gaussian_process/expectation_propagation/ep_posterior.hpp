@@ -16,38 +16,60 @@
 
 namespace bpm {
 
-/// The latent outputs f(x) of n inputs under a Gaussian posterior, and P(y = +1).
-struct LatentPrediction {
-  Eigen::VectorXd mean;         ///< E[f(x)].
-  Eigen::VectorXd variance;     ///< Var[f(x)] >= 0.
-  Eigen::VectorXd probability;  ///< Phi(mean / sqrt(noise^2 + variance)).
-};
+namespace detail {
 
 /// The probability of a positive label where the latent output is normal. 1/2 for 0 / 0.
-[[nodiscard]] inline double positive_probability(double mean, double variance, double noise) {
-  const double deviation = std::sqrt(variance + noise * noise);
+[[nodiscard]] inline double positive_probability(double mean, double variance,
+                                                 double noise_deviation) {
+  const double deviation = std::sqrt(variance + noise_deviation * noise_deviation);
   if (deviation > 0) {
-    return detail::normal_cdf(mean / deviation);
+    return normal_cdf(mean / deviation);
   }
   return mean > 0 ? 1.0 : mean < 0 ? 0.0 : 0.5;
 }
 
 /// Its logarithm; at least -1e300, so that differences are numbers.
-[[nodiscard]] inline double log_positive_probability(double mean, double variance, double noise) {
-  const double deviation = std::sqrt(variance + noise * noise);
+[[nodiscard]] inline double log_positive_probability(double mean, double variance,
+                                                     double noise_deviation) {
+  const double deviation = std::sqrt(variance + noise_deviation * noise_deviation);
   if (deviation > 0) {
-    return std::max(-1e300, detail::log_normal_cdf(mean / deviation));
+    return std::max(-1e300, log_normal_cdf(mean / deviation));
   }
   return mean > 0 ? 0.0 : mean < 0 ? -1e300 : std::log(0.5);
 }
+
+}  // namespace detail
 
 /// The Gaussian law that expectation propagation puts in the place of a Gaussian process's
 /// posterior, in the coordinates of a cone: w has the precision I + sum_i tau_i s_i s_i' and the
 /// mean below. d_i = <s_i, w> are signed outputs, y_i times the latent output. A value, made by
 /// `expectation_propagation`. Memory: r^2 doubles twice and 5 m.
 struct EpPosterior {
-  double noise = 0;         ///< Of the likelihood: a standard deviation in units of outputs.
-  double log_evidence = 0;  ///< log P(all labels); of the step, log P_Y of the orthant, <= 0.
+  /// The latent outputs f(x) of n inputs under a Gaussian posterior, and P(y = +1).
+  struct Prediction {
+    Eigen::VectorXd mean;         ///< E[f(x)].
+    Eigen::VectorXd variance;     ///< Var[f(x)] >= 0.
+    Eigen::VectorXd probability;  ///< Phi(mean / sqrt(noise_deviation^2 + variance)).
+  };
+
+  /// What the posterior of all other training points says of each one.
+  struct LeaveOneOut {
+    Eigen::VectorXd mean;         ///< E[d_i] of the signed output without point i, m.
+    Eigen::VectorXd variance;     ///< Var[d_i] without point i, m.
+    Eigen::VectorXd probability;  ///< Of point i's own label, m.
+    /// Mean of 1 - probability: the Gibbs error of the posterior.
+    double gibbs_error = 0;
+    /// Part of the points whose own label has a probability of at most 1/2: the error of the Bayes
+    /// classifier, and of the Bayes point, which agree for Gaussian laws.
+    double bayes_error = 0;
+    /// Mean of (2 probability - 1)^2: the Gibbs agreement.
+    double agreement = 0;
+    /// Mean of log probability.
+    double log_score = 0;
+  };
+
+  double noise_deviation = 0;  ///< Of the likelihood, in units of outputs; 0: the step.
+  double log_evidence = 0;     ///< log P(all labels); of the step, log P_Y of the orthant, <= 0.
 
   std::vector<double> mean;            ///< E[w], r coordinates.
   std::vector<double> coefficients;    ///< Its dual coefficients, m, zero but for the pivots.
@@ -114,18 +136,53 @@ struct EpPosterior {
   /// Mean, variance and the probability of the label +1 for n inputs; arguments, cost and errors
   /// as for `latent_variance`.
   template <class Derived>
-  [[nodiscard]] LatentPrediction predict(const Eigen::MatrixBase<Derived>& values,
-                                         const Eigen::VectorXd& diagonal) const {
+  [[nodiscard]] Prediction predict(const Eigen::MatrixBase<Derived>& values,
+                                   const Eigen::VectorXd& diagonal) const {
     check_sizes(values.rows(), values.cols(), diagonal.size(), "EpPosterior::predict");
-    LatentPrediction result{Eigen::VectorXd(values.cols()), latent_variance(values, diagonal),
-                            Eigen::VectorXd(values.cols())};
+    Prediction result{Eigen::VectorXd::Zero(values.cols()), latent_variance(values, diagonal),
+                      Eigen::VectorXd(values.cols())};
     for (Eigen::Index j = 0; j < values.cols(); ++j) {
-      double sum = 0;
-      for (std::ptrdiff_t k = 0; k < rank(); ++k) {
-        sum += coefficients[pivots[k]] * values(k, j);
+      for (Eigen::Index k = 0; k < rank(); ++k) {
+        result.mean[j] += coefficients[pivots[k]] * values(k, j);
       }
-      result.mean[j] = sum;
-      result.probability[j] = positive_probability(sum, result.variance[j], noise);
+      result.probability[j] =
+          detail::positive_probability(result.mean[j], result.variance[j], noise_deviation);
+    }
+    return result;
+  }
+
+  /// Leave-one-out predictions of expectation propagation, at no cost: they are the cavities, the
+  /// approximate posterior with one site taken out. The other sites stay as the point had shaped
+  /// them, so it is an approximation: of 30 points in a plane the probabilities were 0.1 off at
+  /// worst and 0.014 on average. It is worst where points contradict each other in a thin version
+  /// space: of two of opposite labels and correlation 1 - 1e-12 the probability is 0.18, where
+  /// without the other site it is 5e-7. Source: C. Rasmussen, C. Williams, "Gaussian Processes for
+  /// Machine Learning", MIT Press 2006, section 5.4.2; M. Opper, O. Winther, "Gaussian processes
+  /// for classification: mean-field algorithms", Neural Computation 12, 2000. \throws
+  /// std::invalid_argument if the posterior is empty.
+  [[nodiscard]] LeaveOneOut leave_one_out() const {
+    const auto m = static_cast<Eigen::Index>(outputs.size());
+    detail::check(m > 0, "EpPosterior::leave_one_out", "posterior", "is of no point");
+    LeaveOneOut result{.mean = Eigen::VectorXd::Zero(m),
+                       .variance = Eigen::VectorXd::Zero(m),
+                       .probability = Eigen::VectorXd(m)};
+    const auto count = static_cast<double>(m);
+    for (Eigen::Index i = 0; i < m; ++i) {
+      // A point without features has an output of zero, with the others and without.
+      if (variances[i] > 0) {
+        const double precision = 1 / variances[i] - site_precision[i];
+        result.variance[i] = 1 / precision;
+        result.mean[i] = (outputs[i] / variances[i] - site_shift[i]) / precision;
+      }
+      const double p =
+          detail::positive_probability(result.mean[i], result.variance[i], noise_deviation);
+      result.probability[i] = p;
+      result.gibbs_error += (1 - p) / count;
+      result.bayes_error += p > 0.5 ? 0.0 : 1 / count;
+      result.agreement += (2 * p - 1) * (2 * p - 1) / count;
+      result.log_score +=
+          detail::log_positive_probability(result.mean[i], result.variance[i], noise_deviation) /
+          count;
     }
     return result;
   }

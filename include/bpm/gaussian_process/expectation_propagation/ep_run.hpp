@@ -27,8 +27,7 @@ struct EpOutcome {
 };
 
 /// What the posterior takes from the cone and the iteration.
-template <class Real>
-[[nodiscard]] EpPosterior make_posterior(const Cone& cone, EpIteration<Real>& iteration) {
+[[nodiscard]] inline EpPosterior make_posterior(const Cone& cone, EpIteration& iteration) {
   EpPosterior result;
   iteration.evaluate(result.outputs, result.variances);
   result.log_evidence = iteration.log_evidence();
@@ -59,20 +58,20 @@ template <class Real>
 inline constexpr double smallest_damping = 1.0 / 16;
 
 /// Sweeps until converged; `go_on(sweeps, change)` is asked before each. Does not throw.
-template <class Real, class Settings, class GoOn>
+template <class Settings, class GoOn>
 [[nodiscard]] EpOutcome run_expectation_propagation(const Cone& cone, const Settings& settings,
                                                     GoOn&& go_on) {
   EpOutcome outcome;
-  for (std::ptrdiff_t i = 0; settings.noise == 0 && i < cone.points(); ++i) {
+  for (std::ptrdiff_t i = 0; settings.noise_deviation == 0 && i < cone.points(); ++i) {
     if (!(cone.row_norm(i) > 0)) {
       outcome.not_separable = true;
       outcome.reason = join("point ", i,
                             " has k(x, x) + lambda = 0, so no classifier gives it a sign; set "
-                            "noise > 0 or a soft boundary lambda > 0");
+                            "noise_deviation > 0 or a soft boundary lambda > 0");
       return outcome;
     }
   }
-  EpIteration<Real> iteration(cone, settings.noise);
+  EpIteration iteration(cone, settings.noise_deviation);
   double damping = settings.damping;
   double change = 0;
   double last_change = 0;
@@ -104,7 +103,7 @@ template <class Real, class Settings, class GoOn>
     change = std::max(iteration.change(), evidence_change);
     if (iteration.refused() == 0 && change <= settings.tolerance) {
       outcome.posterior = make_posterior(cone, iteration);
-      outcome.posterior.noise = settings.noise;
+      outcome.posterior.noise_deviation = settings.noise_deviation;
       outcome.posterior.sweeps = sweep;
       outcome.posterior.change = change;
       outcome.posterior.damping = damping;
@@ -120,7 +119,7 @@ template <class Real, class Settings, class GoOn>
     iteration.invert();
   }
   outcome.reason = join("the sites have not converged ", so_far(),
-                        settings.noise > 0 ? "" : "; version space may be empty");
+                        settings.noise_deviation > 0 ? "" : "; version space may be empty");
   return outcome;
 }
 

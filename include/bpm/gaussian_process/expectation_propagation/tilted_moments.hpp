@@ -25,11 +25,9 @@ struct TruncatedMoments {
     result.variance = 1 - result.hazard * result.excess;
     return result;
   }
-  // With x = -z, Laplace's continued fraction 1 / lambda = 1 / (x + 1 / (x + b)), b = 2 / (x + c),
-  // c = 3 / (x + ...). Sixty terms leave less than rounding from x = 3 on.
+  // With x = -z, Laplace's continued fraction 1 / lambda = 1 / (x + 1 / (x + b)), b = 2 / (x + c).
   const double x = -z;
-  double c = 0;
-  for (int k = 60; k >= 3; --k) c = k / (x + c);
+  const double c = laplace_fraction(x, 3);
   const double b = 2 / (x + c);
   result.excess = 1 / (x + b);
   result.hazard = x + result.excess;
@@ -45,8 +43,8 @@ struct GaussianSite {
   double shift = 0;      ///< nu: the precision times the mean.
 };
 
-/// One point's likelihood Phi(d / noise), or the step 1[d > 0] where noise = 0, times its cavity
-/// N(d; mean, variance).
+/// One point's likelihood Phi(d / noise_deviation), or the step 1[d > 0] where that is 0, times its
+/// cavity N(d; mean, variance).
 struct TiltedLaw {
   double log_mass = 0;  ///< log of the integral of the product.
   double mean = 0;      ///< Of d under the product, normalised.
@@ -60,15 +58,16 @@ struct TiltedLaw {
 ///
 ///     tau = lambda a / (noise^2 + variance v'),   nu = s lambda (v' + a^2) / (noise^2 + variance
 ///     v').
-[[nodiscard]] inline TiltedLaw tilted_law(double mean, double variance, double noise) {
-  const double total = variance + noise * noise;
+[[nodiscard]] inline TiltedLaw tilted_law(double mean, double variance, double noise_deviation) {
+  const double noise_variance = noise_deviation * noise_deviation;
+  const double total = variance + noise_variance;
   const double s = std::sqrt(total);
   const TruncatedMoments law = truncated_moments(mean / s);
-  const double rest = noise * noise + variance * law.variance;
+  const double rest = noise_variance + variance * law.variance;
   TiltedLaw result;
   result.log_mass = law.log_mass;
   // mean + variance lambda / s, where that is not a difference of equals.
-  result.mean = (mean / s * noise * noise + variance * law.excess) / s;
+  result.mean = (mean / s * noise_variance + variance * law.excess) / s;
   result.variance = variance * rest / total;
   result.site.precision = law.hazard * law.excess / rest;
   result.site.shift = s * law.hazard * (law.variance + law.excess * law.excess) / rest;

@@ -3,6 +3,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -16,6 +17,39 @@
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm::detail {
+
+/// Throws unless the matrix is square, not empty, finite, symmetric to 1e-8 of the diagonal,
+/// and positive on its diagonal. Cost: one pass.
+inline void check_covariance(std::string_view function, const Eigen::MatrixXd& covariance) {
+  const char* const name = "covariance";
+  const Eigen::Index n = covariance.rows();
+  check(n > 0, function, name, "is empty, must have a row and a column a point");
+  check(covariance.cols() == n, function, name, "is ", n, " x ", covariance.cols(),
+        ", must be square");
+  for (Eigen::Index j = 0; j < n; ++j) {
+    for (Eigen::Index i = 0; i < n; ++i) {
+      check(std::isfinite(covariance(i, j)), function, name, "at (", i, ", ", j, ") is ",
+            covariance(i, j), ", must be finite");
+    }
+    check(covariance(j, j) > 0, function, name, "at (", j, ", ", j, ") is ", covariance(j, j),
+          ", must be positive");
+  }
+  for (Eigen::Index j = 0; j < n; ++j) {
+    for (Eigen::Index i = 0; i < j; ++i) {
+      const double tolerance = 1e-8 * std::sqrt(covariance(i, i)) * std::sqrt(covariance(j, j));
+      check(std::abs(covariance(i, j) - covariance(j, i)) <= tolerance, function, name, "at (", i,
+            ", ", j, ") is ", covariance(i, j), " but at (", j, ", ", i, ") ", covariance(j, i),
+            ": must be symmetric");
+    }
+  }
+}
+
+/// A mean path length, if it is one.
+inline double checked_path_length(double path_length, std::string_view function) {
+  check(path_length > 0 && path_length <= 100, function, "path_length", "is ", path_length,
+        ", must be positive and at most 100 radians");
+  return path_length;
+}
 
 /// The planes of N(0, K) with signs: rows y_i y_j K_ij, velocities y * (L z), K = L L' by Cholesky.
 /// Empty `signs`: all 1. \throws NotPositiveDefinite where L has no digits left: some L_ii^2 below

@@ -6,20 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numbers>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/gaussian_process/orthant/covariance_checks.hpp"
 #include "bpm/gaussian_process/orthant/dense_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// The law of labels Upsilon ~ N(0, K) given their signs, y_i Upsilon_i > 0 for all i, prepared for
 /// chains: "Kernel interpolation as a Bayes point machine" calls it Q_GP. Immutable; copies share
@@ -31,35 +30,27 @@ class OrthantLaw {
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
   ///         and positive on its diagonal, and the signs are 1 or -1, one a row;
   ///         NotPositiveDefinite where the covariance is singular or indefinite.
-  OrthantLaw(const Eigen::MatrixXd& covariance, std::span<const signed char> signs)
+  OrthantLaw(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
+             std::string_view function = "OrthantLaw")
       : signs_(signs.begin(), signs.end()) {
-    detail::check_covariance("OrthantLaw", covariance);
-    detail::check_signs("OrthantLaw", signs, covariance.rows());
-    planes_ = std::make_shared<const detail::OrthantPlanes>(
-        detail::dense_planes("OrthantLaw", covariance, signs));
+    check_covariance(function, covariance);
+    check_signs(function, signs, covariance.rows(), "one per row of the covariance");
+    planes_ = std::make_shared<const OrthantPlanes>(dense_planes(function, covariance, signs));
   }
 
   /// The same for the training outputs of a version space: K + diag(lambda) and its labels.
   template <VersionSpace Space>
   explicit OrthantLaw(const Space& space)
-      : OrthantLaw(detail::sampling_covariance(space), detail::labels_of(space)) {}
+      : OrthantLaw(sampling_covariance(space), labels_of(space)) {}
 
   /// n.
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return planes_->points; }
   [[nodiscard]] std::span<const signed char> signs() const noexcept { return signs_; }
-  [[nodiscard]] const detail::OrthantPlanes& planes() const noexcept { return *planes_; }
+  [[nodiscard]] const OrthantPlanes& planes() const noexcept { return *planes_; }
 
  private:
   std::vector<signed char> signs_;
-  std::shared_ptr<const detail::OrthantPlanes> planes_;
-};
-
-struct OrthantChainSettings {
-  /// Mean path length of a trajectory in radians; each has its own, uniform within a half of the
-  /// mean. A quarter turn forgets the most for its cost: on a kernel matrix of 300 digits the same
-  /// error costs 2.5 times as much at 0.5, 1.1 times at 1, 1.8 times at 2.5, and exponential
-  /// lengths cost 1.8 times as much as uniform ones.
-  double path_length = std::numbers::pi / 2;
+  std::shared_ptr<const OrthantPlanes> planes_;
 };
 
 /// An exact sampler of an `OrthantLaw` in label space, by flights with reflections (A. Pakman, L.
@@ -83,23 +74,26 @@ struct OrthantChainSettings {
 /// the bit.
 class OrthantChain {
  public:
-  /// From independent half normals of variances K_ii.
+  /// From independent half normals of variances K_ii. `path_length` is the mean of a trajectory's
+  /// in radians; each has its own, uniform within a half of the mean.
   /// \throws std::invalid_argument unless the path length is positive and at most 100.
-  OrthantChain(OrthantLaw law, const OrthantChainSettings& settings, RandomEngine engine)
-      : law_(std::move(law)), ball_(law_.planes(), checked(settings).path_length, engine) {
+  OrthantChain(OrthantLaw law, double path_length, RandomEngine engine)
+      : law_(std::move(law)),
+        ball_(law_.planes(), checked_path_length(path_length, "OrthantChain"), engine) {
     ball_.half_normals(law_.planes());
   }
   /// From labels inside the orthant.
   /// \throws std::invalid_argument also unless there is a finite
   /// label of the right sign a point.
-  OrthantChain(OrthantLaw law, const OrthantChainSettings& settings, RandomEngine engine,
+  OrthantChain(OrthantLaw law, double path_length, RandomEngine engine,
                std::span<const double> start)
-      : law_(std::move(law)), ball_(law_.planes(), checked(settings).path_length, engine) {
-    detail::check_size("OrthantChain", "start", start.size(), points(), "one label a point");
+      : law_(std::move(law)),
+        ball_(law_.planes(), checked_path_length(path_length, "OrthantChain"), engine) {
+    check_size("OrthantChain", "start", start.size(), points(), "one label a point");
     for (std::size_t i = 0; i < start.size(); ++i) {
       const double d = law_.signs()[i] * start[i];
-      detail::check(std::isfinite(d) && d > 0, "OrthantChain", "start", "at ", i, " is ", start[i],
-                    ", must be finite and of sign ", int{law_.signs()[i]});
+      check(std::isfinite(d) && d > 0, "OrthantChain", "start", "at ", i, " is ", start[i],
+            ", must be finite and of sign ", int{law_.signs()[i]});
       ball_.position()[i] = d;
     }
   }
@@ -121,7 +115,7 @@ class OrthantChain {
   /// Where the chain stands: n labels.
   void current(double* labels) const {
     for (std::ptrdiff_t i = 0; i < points(); ++i) {
-      labels[i] = law_.signs().data()[i] * ball_.position()[i];
+      labels[i] = law_.signs()[i] * ball_.position()[i];
     }
   }
 
@@ -131,15 +125,8 @@ class OrthantChain {
   [[nodiscard]] std::uint64_t repairs() const noexcept { return ball_.repairs(); }
 
  private:
-  static const OrthantChainSettings& checked(const OrthantChainSettings& settings) {
-    detail::check(settings.path_length > 0 && settings.path_length <= 100, "OrthantChain",
-                  "path_length", "is ", settings.path_length,
-                  ", must be positive and at most 100 radians");
-    return settings;
-  }
-
   OrthantLaw law_;
-  detail::OrthantBall<> ball_;
+  OrthantBall<> ball_;
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

@@ -16,7 +16,6 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/gaussian_process/orthant/batch_spread.hpp"
-#include "bpm/gaussian_process/orthant/covariance_checks.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/dense_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"
@@ -29,50 +28,55 @@
 
 namespace bpm {
 
-struct OrthantSettings {
-  /// Draws go on until the standard error of log P is this or less; 0: `draws` a stage and no more.
-  double standard_error = 0.25;
-  std::size_t draws = 128;          ///< A stage, at least; 64 or more.
-  std::size_t most_draws = 65'536;  ///< A stage, at most.
-  std::size_t pilot_draws = 32;     ///< A stage of the run that chooses the stages; 16 or more.
-  std::size_t burn_in = 16;         ///< Trajectories before a stage's draws, pilot and measurement.
-  double path_length = std::numbers::pi / 2;  ///< Of a trajectory, as for `OrthantChain`.
-  std::size_t most_bytes = 0;                 ///< Memory that may be used; 0: no limit.
-
-  /// Bytes that `orthant_probability` holds at most, beside its argument. The number of stages is
-  /// known once they are chosen; before that (0), 8 + 2 sqrt(n) are supposed, more than kernel
-  /// matrices of digits take. The budget is checked both times.
-  [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads,
-                                         std::size_t known_stages = 0) const {
-    const auto n = static_cast<std::size_t>(detail::padded<double>(points));
-    // The path's three matrices, as many again while it is made, two a thread; draws of a pilot;
-    // the chains, of which there are about sqrt(n) and each is kept twice while it runs; two
-    // numbers a draw.
-    const auto stages = known_stages != 0
-                            ? known_stages
-                            : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
-    const std::size_t matrices = n * n * (3 + std::max<std::size_t>(3, 2 * std::size_t{threads}));
-    // Vectors of draws grow by doubling.
-    const std::size_t kept = 4 * stages * (standard_error > 0 ? most_draws : draws);
-    return sizeof(double) *
-           (matrices + 2 * n * (pilot_draws + 64 * std::size_t{threads}) + stages * 80 * n + kept);
-  }
-};
-
-/// How an orthant probability was found.
-enum class OrthantMethod : std::uint8_t {
-  exact,            ///< One point: 1/2.
-  covariance_path,  ///< Draws from the orthant between independence and K.
-  annealed_noise,   ///< `log_evidence` at noise 0, since K is singular to rounding.
-};
-
 /// An estimate of log P[sign f = Y], f ~ N(0, K).
 struct OrthantProbability {
+  struct Settings {
+    /// Draws go on until the standard error of log P is this or less; 0: `draws` a stage and no
+    /// more.
+    double standard_error = 0.25;
+    std::size_t draws = 128;          ///< A stage, at least; 64 or more.
+    std::size_t most_draws = 65'536;  ///< A stage, at most.
+    std::size_t pilot_draws = 32;     ///< A stage of the run that chooses the stages; 16 or more.
+    std::size_t burn_in = 16;  ///< Trajectories before a stage's draws, pilot and measurement.
+    /// Mean path length of a trajectory in radians; each has its own, uniform within a half of the
+    /// mean. A quarter turn forgets the most for its cost: on a kernel matrix of 300 digits the
+    /// same error costs 2.5 times as much at 0.5, 1.1 times at 1, 1.8 times at 2.5, and exponential
+    /// lengths cost 1.8 times as much as uniform ones.
+    double path_length = std::numbers::pi / 2;
+    std::size_t most_bytes = 0;  ///< Memory that may be used; 0: no limit.
+
+    /// Bytes that a run holds at most, beside its argument. The number of stages is
+    /// known once they are chosen; before that (0), 8 + 2 sqrt(n) are supposed, more than kernel
+    /// matrices of digits take. The budget is checked both times.
+    [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads,
+                                           std::size_t known_stages = 0) const {
+      const auto n = static_cast<std::size_t>(detail::padded<double>(points));
+      // The path's three matrices, as many again while it is made, two a thread; draws of a pilot;
+      // the chains, of which there are about sqrt(n) and each is kept twice while it runs; two
+      // numbers a draw.
+      const auto stages = known_stages != 0
+                              ? known_stages
+                              : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
+      const std::size_t matrices = n * n * (3 + std::max<std::size_t>(3, 2 * std::size_t{threads}));
+      // Vectors of draws grow by doubling.
+      const std::size_t kept = 4 * stages * (standard_error > 0 ? most_draws : draws);
+      return sizeof(double) * (matrices + 2 * n * (pilot_draws + 64 * std::size_t{threads}) +
+                               stages * 80 * n + kept);
+    }
+  };
+
+  /// How an orthant probability was found.
+  enum class Method : std::uint8_t {
+    exact,            ///< One point: 1/2.
+    covariance_path,  ///< Draws from the orthant between independence and K.
+    annealed_noise,   ///< `log_evidence` at noise 0, since K is singular to rounding.
+  };
+
   double log_probability = 0;  ///< -infinity if no draw with these signs was met.
   double standard_error = 0;   ///< Of it, by batch means.
   /// Of the standard error (Welch, Satterthwaite); infinite where it is 0.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
-  OrthantMethod method = OrthantMethod::exact;
+  Method method = Method::exact;
   std::size_t stages = 0;     ///< Covariances that were drawn from, both ends counted.
   std::uint64_t draws = 0;    ///< That the estimate is made of, all stages together.
   std::uint64_t bounces = 0;  ///< Pilot and burn-in included.
@@ -98,7 +102,7 @@ struct OrthantProbability {
 
 namespace detail {
 
-inline void check_orthant_settings(const OrthantSettings& settings) {
+inline void check_orthant_settings(const OrthantProbability::Settings& settings) {
   const char* const f = "orthant_probability";
   check(settings.standard_error >= 0 && std::isfinite(settings.standard_error), f, "standard_error",
         "is ", settings.standard_error, ", must be finite and not negative");
@@ -107,8 +111,7 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
         ", must not be below draws, ", settings.draws);
   check(settings.pilot_draws >= 16, f, "pilot_draws", "is ", settings.pilot_draws,
         ", must be 16 or more");
-  check(settings.path_length > 0 && settings.path_length <= 100, f, "path_length", "is ",
-        settings.path_length, ", must be positive and at most 100 radians");
+  (void)checked_path_length(settings.path_length, f);
 }
 
 /// K of numerical rank below n: log_evidence bears that.
@@ -121,7 +124,7 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
   // Tenths of what is taken to be zero here.
   const LogEvidence evidence = log_evidence(make_cone(space, 1e-11), 0.0, {}, streams);
   OrthantProbability result;
-  result.method = OrthantMethod::annealed_noise;
+  result.method = OrthantProbability::Method::annealed_noise;
   result.log_probability = evidence.value;
   result.standard_error = evidence.standard_error;
   if (result.standard_error > 0) {
@@ -167,8 +170,8 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
 /// **Cost.** 8/3 n^3 multiply-adds once: one tridiagonal form serves all K_t. Then about sqrt(n)
 /// stages of `draws` trajectories, see `OrthantChain`, and 2 n^2 multiply-adds a draw. When the
 /// standard error is not reached, the chains go on for as many draws as should do, up to
-/// `most_draws`. Memory: `OrthantSettings::bytes_needed`. Threads work on different stages. Streams
-/// from `streams.next` on are used: one for the pilot and one a stage.
+/// `most_draws`. Memory: `OrthantProbability::Settings::bytes_needed`. Threads work on different
+/// stages. Streams from `streams.next` on are used: one for the pilot and one a stage.
 ///
 /// **Singular K.** Where an eigenvalue of the correlations is below 1e-11, the noise of labels is
 /// annealed instead (`log_evidence`, default settings; slower, and consistent too), and `method`
@@ -178,14 +181,13 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
 ///         positive on its diagonal, signs are 1 or -1, one a row, and settings in range;
 ///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8; BudgetTooSmall;
 ///         Stopped if stopped before there is an estimate.
-[[nodiscard]] inline OrthantProbability orthant_probability(const Eigen::MatrixXd& covariance,
-                                                            std::span<const signed char> signs,
-                                                            const OrthantSettings& settings,
-                                                            RandomStreams& streams,
-                                                            const RunControl& control = {}) {
+[[nodiscard]] inline OrthantProbability orthant_probability(
+    const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
+    const OrthantProbability::Settings& settings, RandomStreams& streams,
+    const RunControl& control = {}) {
   const char* const f = "orthant_probability";
   detail::check_covariance(f, covariance);
-  detail::check_signs(f, signs, covariance.rows());
+  detail::check_signs(f, signs, covariance.rows(), "one per row of the covariance");
   detail::check_orthant_settings(settings);
   OrthantProbability result;
   const Eigen::Index n = covariance.rows();
@@ -204,9 +206,7 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
   }
   // Signed correlations: the orthant is the positive one.
   Eigen::VectorXd scale(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    scale[i] = signs[static_cast<std::size_t>(i)] / std::sqrt(covariance(i, i));
-  }
+  for (Eigen::Index i = 0; i < n; ++i) scale[i] = signs[i] / std::sqrt(covariance(i, i));
   Eigen::MatrixXd correlation = scale.asDiagonal() * covariance * scale.asDiagonal();
   correlation.diagonal().setOnes();
   const detail::CovariancePath path(correlation);
@@ -231,7 +231,7 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
                                       " threads need ", more));
   }
   const std::uint64_t first = streams.next + 1;
-  result.method = OrthantMethod::covariance_path;
+  result.method = OrthantProbability::Method::covariance_path;
   result.stages = stages.size();
   for (std::size_t count = settings.draws;;) {
     try {
@@ -266,7 +266,7 @@ inline void check_orthant_settings(const OrthantSettings& settings) {
 /// more.
 template <VersionSpace Space>
 [[nodiscard]] OrthantProbability orthant_probability(const Space& space,
-                                                     const OrthantSettings& settings,
+                                                     const OrthantProbability::Settings& settings,
                                                      RandomStreams& streams,
                                                      const RunControl& control = {}) {
   return orthant_probability(detail::sampling_covariance(space), detail::labels_of(space), settings,

@@ -18,20 +18,12 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/gaussian_process/orthant/box_ball.hpp"
-#include "bpm/gaussian_process/orthant/covariance_checks.hpp"
 #include "bpm/gaussian_process/orthant/dense_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm {
-
-struct TruncatedNormalSettings {
-  std::uint64_t burn_in = 50;  ///< Trajectories of each chain that are thrown away first.
-  std::uint64_t trajectories_per_draw = 1;    ///< Trajectories from one draw to the next.
-  double path_length = std::numbers::pi / 2;  ///< Mean of a trajectory, as for `OrthantChain`.
-  unsigned chains = 4;  ///< Chains that share the draws; they run on up to `threads` threads.
-};
 
 /// The normal law N(mean, covariance) cut to the box lower_i <= x_i <= upper_i, bounds finite or
 /// not, and exact draws from it: flights x cos t + v sin t of x - mean with reflections at the
@@ -40,13 +32,20 @@ struct TruncatedNormalSettings {
 /// tails costs bounces, not draws.
 ///
 /// An orthant with its corner at the mean (every coordinate bounded by its mean on one side, and
-/// not at all on the other) is drawn from by the flights of `OrthantChain`, which have no root a
+/// not at all on the other) is drawn from by the flights of an orthant, which have no root a
 /// plane.
 ///
 /// Cost: n^3 / 6 multiply-adds for the Cholesky factor; n^2 a trajectory, and O(n) a bounce, some 5
 /// ns a coordinate. Memory: 2 n^2 doubles. Immutable.
 class TruncatedNormal {
  public:
+  struct Settings {
+    std::uint64_t burn_in = 50;  ///< Trajectories of each chain that are thrown away first.
+    std::uint64_t trajectories_per_draw = 1;    ///< Trajectories from one draw to the next.
+    double path_length = std::numbers::pi / 2;  ///< Mean of a trajectory, in radians.
+    unsigned chains = 4;  ///< Chains that share the draws; they run on up to `threads` threads.
+  };
+
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
   ///         and positive on its diagonal, the mean finite, and lower_i < upper_i, none of them not
   ///         a number, all of n entries, no side narrower than 1e-6 deviations or farther than 1e6
@@ -100,16 +99,14 @@ class TruncatedNormal {
   /// inside. The same draws on any number of threads.
   /// \throws std::invalid_argument on settings out of range or a negative count; Stopped if stopped
   ///         before every draw is made.
-  [[nodiscard]] Eigen::MatrixXd sample(std::ptrdiff_t count,
-                                       const TruncatedNormalSettings& settings,
+  [[nodiscard]] Eigen::MatrixXd sample(std::ptrdiff_t count, const Settings& settings,
                                        RandomStreams& streams,
                                        const RunControl& control = {}) const {
     const char* const f = "TruncatedNormal::sample";
     detail::check(count >= 0, f, "count", "is ", count, ", must not be negative");
     detail::check(settings.trajectories_per_draw >= 1, f, "trajectories_per_draw",
                   "is 0, must be 1 or more");
-    detail::check(settings.path_length > 0 && settings.path_length <= 100, f, "path_length", "is ",
-                  settings.path_length, ", must be positive and at most 100 radians");
+    (void)detail::checked_path_length(settings.path_length, f);
     detail::check(settings.chains >= 1, f, "chains", "is 0, must be 1 or more");
     Eigen::MatrixXd draws(points(), count);
     const std::uint64_t first = streams.next;
@@ -139,11 +136,9 @@ class TruncatedNormal {
             run(ball, settings, c, draws, finished,
                 [&](std::ptrdiff_t i, double d) { return mean_[i] + signs_[i] * d; });
           } else {
-            using Vector = Eigen::VectorXd;
-            const Vector& mean = mean_;
-            const Vector below = lower_ - mean;
-            const Vector above = upper_ - mean;
-            const Vector start = inside(below, above);
+            const Eigen::VectorXd below = lower_ - mean_;
+            const Eigen::VectorXd above = upper_ - mean_;
+            const Eigen::VectorXd start = inside(below, above);
             detail::BoxBall<> ball(*planes_, below.data(), above.data(), start.data(),
                                    settings.path_length, engine);
             run(ball, settings, c, draws, finished,
@@ -155,9 +150,9 @@ class TruncatedNormal {
 
  private:
   /// Zero, put inside: by a tenth of the deviation, or a quarter of the width where that is less.
-  template <class Vector>
-  [[nodiscard]] Vector inside(const Vector& below, const Vector& above) const {
-    Vector x(points());
+  [[nodiscard]] Eigen::VectorXd inside(const Eigen::VectorXd& below,
+                                       const Eigen::VectorXd& above) const {
+    Eigen::VectorXd x(points());
     for (Eigen::Index i = 0; i < x.size(); ++i) {
       const double off =
           std::min(0.25 * (above[i] - below[i]), 0.1 * std::sqrt(planes_->variance(i)));
@@ -167,8 +162,8 @@ class TruncatedNormal {
   }
 
   template <class Ball, class Finished, class Value>
-  void run(Ball& ball, const TruncatedNormalSettings& settings, std::ptrdiff_t chain,
-           Eigen::MatrixXd& draws, Finished&& finished, Value&& value) const {
+  void run(Ball& ball, const Settings& settings, std::ptrdiff_t chain, Eigen::MatrixXd& draws,
+           Finished&& finished, Value&& value) const {
     if (chain >= draws.cols()) {
       return;
     }

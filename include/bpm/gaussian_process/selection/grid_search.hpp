@@ -13,30 +13,6 @@
 
 namespace bpm {
 
-/// Every combination of the values of several parameters, the last one running fastest:
-/// {{1, 2}, {5, 6, 7}} makes 6 points of 2 parameters.
-/// \throws std::invalid_argument without
-/// parameters or if one has no value.
-[[nodiscard]] inline std::vector<std::vector<double>> parameter_grid(
-    const std::vector<std::vector<double>>& values) {
-  detail::check(!values.empty(), "parameter_grid", "values",
-                "are empty, expected one list a "
-                "parameter");
-  std::vector<std::vector<double>> points{{}};
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    detail::check(!values[k].empty(), "parameter_grid", "values", "of parameter ", k, " are empty");
-    std::vector<std::vector<double>> longer;
-    for (const auto& point : points) {
-      for (const double value : values[k]) {
-        longer.push_back(point);
-        longer.back().push_back(value);
-      }
-    }
-    points = std::move(longer);
-  }
-  return points;
-}
-
 /// `count` values from `low` to `high` in equal ratios.
 /// \throws std::invalid_argument unless 0 < low <= high, both finite, and count >= 1.
 [[nodiscard]] inline std::vector<double> geometric_values(double low, double high,
@@ -69,28 +45,60 @@ struct SearchResult {
   /// What a PAC-Bayes bound pays for a kernel chosen on the bound's own data from a grid fixed in
   /// advance: log(number of kernels). (Points that a search chose as it went are no such grid.)
   [[nodiscard]] double log_size() const { return std::log(static_cast<double>(points.size())); }
+
+  /// Scores a point and takes it in; returns its score, -infinity for what is not a number.
+  template <std::invocable<const std::vector<double>&> Score>
+  double add(const std::vector<double>& point, Score&& score) {
+    double found = std::invoke(score, point);
+    if (std::isnan(found)) found = -std::numeric_limits<double>::infinity();
+    points.push_back(point);
+    values.push_back(found);
+    if (found > value) {
+      value = found;
+      best = point;
+    }
+    return found;
+  }
 };
 
-/// The largest value of `score(parameters)` over given points; the first of several. Not a number
-/// counts as -infinity.
-/// \throws std::invalid_argument without points, or if no point has a value above -infinity.
-template <std::invocable<const std::vector<double>&> Score>
-[[nodiscard]] SearchResult grid_search(const std::vector<std::vector<double>>& points,
-                                       Score&& score) {
-  detail::check(!points.empty(), "grid_search", "points", "are empty");
-  SearchResult result;
-  for (const auto& point : points) {
-    double value = std::invoke(score, point);
-    if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
-    result.points.push_back(point);
-    result.values.push_back(value);
-    if (value > result.value) {
-      result.value = value;
-      result.best = point;
+namespace detail {
+
+/// Every combination of the values of several parameters, the last one running fastest:
+/// {{1, 2}, {5, 6, 7}} makes 6 points of 2 parameters.
+[[nodiscard]] inline std::vector<std::vector<double>> parameter_grid(
+    const std::vector<std::vector<double>>& values) {
+  check(!values.empty(), "grid_search", "values",
+        "are empty, expected one list a "
+        "parameter");
+  std::vector<std::vector<double>> points{{}};
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    check(!values[k].empty(), "grid_search", "values", "of parameter ", k, " are empty");
+    std::vector<std::vector<double>> longer;
+    for (const auto& point : points) {
+      for (const double value : values[k]) {
+        longer.push_back(point);
+        longer.back().push_back(value);
+      }
     }
+    points = std::move(longer);
   }
+  return points;
+}
+
+}  // namespace detail
+
+/// The largest value of `score(parameters)` over every combination of the values of several
+/// parameters, a list each, the last one running fastest; the first of several. Not a number counts
+/// as -infinity.
+/// \throws std::invalid_argument without parameters, if one has no value, or if no combination has
+///         a score above -infinity.
+template <std::invocable<const std::vector<double>&> Score>
+[[nodiscard]] SearchResult grid_search(const std::vector<std::vector<double>>& values,
+                                       Score&& score) {
+  SearchResult result;
+  for (const auto& point : detail::parameter_grid(values)) (void)result.add(point, score);
   detail::check(!result.best.empty(), "grid_search", "score", "is -infinity at all of ",
-                points.size(), " points: none of them works");
+                result.points.size(), " points: none of them works");
   return result;
 }
 

@@ -1,27 +1,52 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
 #include <limits>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "bpm/bounds/c_bound.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
-#include "bpm/gaussian_process/expectation_propagation/leave_one_out.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
 namespace bpm {
 
 /// What a kernel is worth on a training set, by figures that need no other data.
 struct KernelScore {
+  /// Scores a kernel on inputs and signs (+1, -1). Kernels under which expectation propagation
+  /// fails, as a search meets them, get the worst score and say why; bad arguments throw. Cost: the
+  /// kernel matrix, its factor and the sweeps of expectation propagation. \throws as
+  /// `OnDemandGram`, `KernelVersionSpace` and `ExpectationPropagation::check_settings`.
+  template <class Kernel, InputSet I>
+    requires KernelOn<Kernel, I>
+  KernelScore(const Kernel& kernel, const I& inputs, std::span<const signed char> signs,
+              const ExpectationPropagation& settings = {}, unsigned threads = 0) {
+    check_inputs(inputs, "KernelScore");
+    settings.check_settings();
+    const OnDemandGram<Kernel, I> values(kernel, inputs);
+    const DenseGram<kernel_scalar_t<I>> gram(values, threads);
+    const KernelVersionSpace<DenseGram<kernel_scalar_t<I>>> space(gram,
+                                                                  {signs.begin(), signs.end()});
+    try {
+      const EpPosterior posterior = expectation_propagation(space, settings);
+      const EpPosterior::LeaveOneOut left_out = posterior.leave_one_out();
+      log_evidence = posterior.log_evidence;
+      gibbs_error = left_out.gibbs_error;
+      bayes_error = left_out.bayes_error;
+      agreement = left_out.agreement;
+      if (agreement > 0) c_bound = CBound(gibbs_error, agreement).value();
+    } catch (const NotConverged& error) {
+      failure = error.what();
+    } catch (const NotSeparable& error) {
+      failure = error.what();
+    }
+  }
+
   /// log P(labels) of the Gaussian process, by expectation propagation: the evidence. -infinity
   /// where the kernel failed.
   double log_evidence = -std::numeric_limits<double>::infinity();
@@ -35,40 +60,5 @@ struct KernelScore {
   double agreement = 0;      ///< Leave-one-out.
   std::string failure;       ///< Why the kernel has no score; empty if it has.
 };
-
-/// Scores a kernel on inputs and signs (+1, -1). Kernels under which expectation propagation fails,
-/// as a search meets them, get the worst score and say why; bad arguments throw.
-/// Cost: the kernel matrix, its factor and the sweeps of expectation propagation.
-/// \throws as `OnDemandGram`, `KernelVersionSpace` and `ExpectationPropagation::check_settings`.
-template <class Kernel, InputSet I>
-  requires KernelOn<Kernel, I>
-[[nodiscard]] KernelScore score_kernel(const Kernel& kernel, const I& inputs,
-                                       std::span<const signed char> signs,
-                                       const ExpectationPropagation& settings = {},
-                                       unsigned threads = 0) {
-  check_inputs(inputs, "score_kernel");
-  settings.check_settings();
-  KernelScore score;
-  const OnDemandGram<Kernel, I> values(kernel, inputs);
-  const DenseGram<kernel_scalar_t<I>> gram(values, threads);
-  const KernelVersionSpace<DenseGram<kernel_scalar_t<I>>> space(gram, {signs.begin(), signs.end()});
-  try {
-    const EpPosterior posterior =
-        expectation_propagation(make_cone(space, settings.factor_tolerance), settings);
-    const LeaveOneOut left_out = leave_one_out(posterior);
-    score.log_evidence = posterior.log_evidence;
-    score.gibbs_error = left_out.gibbs_error;
-    score.bayes_error = left_out.bayes_error;
-    score.agreement = left_out.agreement;
-    score.c_bound = left_out.agreement > 0
-                        ? bpm::c_bound(left_out.gibbs_error, left_out.agreement).value()
-                        : 1.0;
-  } catch (const NotConverged& error) {
-    score.failure = error.what();
-  } catch (const NotSeparable& error) {
-    score.failure = error.what();
-  }
-  return score;
-}
 
 }  // namespace bpm

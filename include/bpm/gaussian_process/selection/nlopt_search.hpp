@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -55,14 +54,7 @@ double call_nlopt(unsigned count, const double* x, double* /*gradient*/, void* d
     if (call.result->points.size() == 1 && point == call.result->points.front()) {
       return call.result->value;
     }
-    double value = std::invoke(*call.score, point);
-    if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
-    call.result->points.push_back(point);
-    call.result->values.push_back(value);
-    if (value > call.result->value) {
-      call.result->value = value;
-      call.result->best = point;
-    }
+    const double value = call.result->add(point, *call.score);
     if (std::isfinite(value)) {
       call.worst = std::min(call.worst, value);
       return value;
@@ -119,13 +111,9 @@ template <std::invocable<const std::vector<double>&> Score>
   }
   SearchResult result;
   // The scale of failures comes from what works: the search must begin there.
-  const double first = std::invoke(score, start);
+  const double first = result.add(start, score);
   detail::check(std::isfinite(first), f, "start", "has the score ", first,
                 ", must be a point that works");
-  result.points.push_back(start);
-  result.values.push_back(first);
-  result.value = first;
-  result.best = start;
   using Plain = std::remove_reference_t<Score>;
   detail::NloptCall<Plain> call{&score, &result, handle.get(), nullptr, first};
   nlopt_set_max_objective(handle.get(), detail::call_nlopt<Plain>, &call);
