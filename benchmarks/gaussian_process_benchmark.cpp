@@ -96,8 +96,7 @@ void posterior_votes(benchmark::State& state) {
   const Eigen::MatrixXd covariance = problem.gram;
   const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
   const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self);
-  const bpm::IsotropicLabels labels(problem.signs, std::exp(bpm::log_isotropic_deviation(factor)),
-                                    {});
+  const bpm::IsotropicLabels labels(factor, problem.signs, {});
   constexpr std::uint64_t voters = 4096;
   for (auto _ : state) {
     benchmark::DoNotOptimize(ensemble.votes(labels, voters).positive.data());

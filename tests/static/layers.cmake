@@ -4,7 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(layers
-    version.hpp core kernels kernel_values version_space samplers decision machine gaussian_process bounds
+    version.hpp core kernels kernel_values version_space samplers decision bounds machine gaussian_process
     data storage cluster)
 # Folders that see less than all before them.
 set(sees_version.hpp "")

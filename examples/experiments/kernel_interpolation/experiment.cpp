@@ -13,13 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/bounds/vote_bound.hpp"
 #include "bpm/bounds/bayes_point_bound.hpp"
 #include "bpm/bounds/c_bound.hpp"
-#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/rademacher_bound.hpp"
-#include "bpm/bounds/relative_entropy.hpp"
+#include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/decision/votes.hpp"
@@ -29,7 +27,7 @@
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/centre_labels.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
-#include "bpm/gaussian_process/orthant/orthant_chain.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
@@ -112,7 +110,7 @@ class Experiment {
     const bpm::KernelComplexity complexity(factor_.llt(), data_.signs);
     result_.complexity = complexity.value();
     const bpm::GibbsBound gibbs(result_.complexity, result_.n,
-                                                   {.confidence = bpm::Confidence::exact(delta)});
+                                {.confidence = bpm::Confidence::exact(delta)});
     result_.gibbs_bound_a = gibbs.value();
     result_.bpm_bound_a = bpm::BayesPointBound(gibbs).value();
     result_.rademacher = bpm::RademacherBound(complexity.label_norm_squared, result_.n).value();
@@ -149,9 +147,7 @@ class Experiment {
 
   void isotropic(const Eigen::VectorXd& centroidal) {
     const WallTimer timer;
-    const bpm::IsotropicLabels source(data_.signs,
-                                      std::exp(bpm::log_isotropic_deviation(factor_.llt())),
-                                      streams(Use::isotropic));
+    const bpm::IsotropicLabels source(factor_.llt(), data_.signs, streams(Use::isotropic));
     const bpm::Votes votes = ensemble_.votes(source, options_.voters, control_);
     result_.isotropic = rates_of(votes, centroidal, digits_.test.signs);
     result_.isotropic_seconds = timer.seconds();
@@ -183,8 +179,8 @@ class Experiment {
     begin("billiard");
     const WallTimer timer;
     bpm::RandomStreams streams = this->streams(Use::billiard);
-    const bpm::CentreLabels centre(
-        space_, bpm::Billiard{.bounces = options_.bounces}, streams, control_);
+    const bpm::CentreLabels centre(space_, bpm::Billiard{.bounces = options_.bounces}, streams,
+                                   control_);
     if (centre.report.stopped) throw bpm::Stopped("stopped");
     billiard_labels_ = centre.values;
     result_.billiard_standard_error = centre.standard_error;
@@ -205,7 +201,7 @@ class Experiment {
     result_.log_inverse_nested = -found.log_probability;
     result_.log_inverse_nested_se = found.standard_error;
     const bpm::GibbsBound estimate(-found.log_probability, result_.n,
-                                                      {.confidence = bpm::Confidence::exact(delta)});
+                                   {.confidence = bpm::Confidence::exact(delta)});
     result_.gibbs_bound_p = estimate.value();
     result_.bpm_bound_p = bpm::BayesPointBound(estimate).value();
     log_inverse_upper_ = [found](double share) { return found.upper_log_inverse(1 - share); };
@@ -216,7 +212,7 @@ class Experiment {
     result_.bpm_bound_certified = bpm::BayesPointBound(certified).value();
     result_.bpm_bound_realizable =
         bpm::BayesPointBound(upper, result_.n,
-                       {.confidence = shared, .theorem = bpm::PacBayes::realizable})
+                             {.confidence = shared, .theorem = bpm::PacBayes::realizable})
             .value();
     result_.nested_seconds = timer.seconds();
   }
@@ -233,33 +229,22 @@ class Experiment {
     result_.exact = rates_of(votes, centre, digits_.test.signs);
     if (labels.size() == 0) result_.exact.bpm_bayes_disagreement = not_computed;
     if (log_inverse_upper_ && labels.size() > 0) {
+      // The test inputs stand for inputs without labels. Voters of a chain are slightly dependent:
+      // a tenth counts.
       const bpm::Confidence shared = bpm::Confidence::thirds(delta);
-      const bpm::GibbsBound gibbs(log_inverse_upper_(shared.gibbs.estimate),
-                                                     result_.n, {.confidence = shared.gibbs});
+      const std::uint64_t independent = std::max<std::uint64_t>(2, votes.voters / 10);
+      const double upper = log_inverse_upper_(shared.estimate);
       result_.exact.c_bound_certified =
-          bpm::CBound::certified(gibbs,
+          bpm::CBound::certified(bpm::GibbsBound(upper, result_.n, {.confidence = shared}),
                                  {.mean = result_.exact.agreement,
                                   .inputs = votes.positive.size(),
-                                  // Voters of a chain are slightly dependent: a tenth counts.
-                                  .shared_voters = static_cast<std::ptrdiff_t>(
-                                      std::max<std::uint64_t>(2, votes.voters / 10))},
-                                 shared.agreement)
+                                  .shared_voters = static_cast<std::ptrdiff_t>(independent)})
               .value();
-      // Twice the Gibbs bound bounds the vote (Lemma 1), and Delta leads to its Bayes point (Lemma
-      // 4): on inputs without labels, shares too close to one half counted in.
-      const auto inputs = static_cast<double>(votes.positive.size());
-      // Hoeffding for every input at once, at half of this share; the inputs take the other half.
-      const double half = shared.agreement / 2;
-      const double doubt =
-          std::sqrt(std::log(2 * inputs / half) /
-                    (2 * static_cast<double>(std::max<std::uint64_t>(2, votes.voters / 10))));
-      const double disagreement = bpm::kl_upper_inverse(
-          votes.disagreement(centre, doubt), -std::log(half) / inputs);
-      const bpm::GibbsBound realizable(log_inverse_upper_(shared.gibbs.estimate), result_.n,
-                           {.confidence = shared.gibbs, .theorem = bpm::PacBayes::realizable});
       result_.bpm_bound_by_vote =
-          bpm::VoteBound(std::min(1.0, bpm::VoteBound::from_gibbs_error(realizable.value()).value()),
-                            disagreement)
+          bpm::VoteBound::certified(
+              bpm::GibbsBound(upper, result_.n,
+                              {.confidence = shared, .theorem = bpm::PacBayes::realizable}),
+              votes, centre, independent)
               .value();
     }
     result_.exact_seconds = timer.seconds();

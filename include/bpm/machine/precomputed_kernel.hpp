@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 
 #include "bpm/kernels/inputs.hpp"
 
@@ -19,5 +20,19 @@ struct PrecomputedRows {
   const RowMatrix<T>& values;       ///< n x m.
   const Eigen::VectorXd& diagonal;  ///< n values k(x, x) > 0.
 };
+
+namespace detail {
+
+/// How many inputs a classifier is asked about.
+template <class Questions>
+[[nodiscard]] std::ptrdiff_t question_count(const Questions& inputs) {
+  if constexpr (InputSet<Questions>) {
+    return input_count(inputs);
+  } else {
+    return inputs.values.rows();  // PrecomputedRows.
+  }
+}
+
+}  // namespace detail
 
 }  // namespace bpm

@@ -34,7 +34,7 @@ const std::vector<signed char> signs{1, 1, -1};
 
 TEST_CASE("voters' labels have the law of the prior given the signs") {
   constexpr Eigen::Index voters = 40'000;
-  bpm::OrthantLabels source(bpm::detail::OrthantLaw(covariance(), signs), {.seed = 4});
+  bpm::OrthantLabels source(covariance(), signs, {.seed = 4});
   Eigen::MatrixXf labels(3, voters);
   source.fill(0, labels, 2);
   CHECK(source.bounces() > 0);
@@ -70,10 +70,9 @@ TEST_CASE("voters' labels have the law of the prior given the signs") {
 }
 
 TEST_CASE("voters are the same on one thread and on three, and in blocks of any size") {
-  const bpm::detail::OrthantLaw law(covariance(), signs);
   const bpm::OrthantLabels::Settings settings{.chains = 3, .burn_in = 2};
-  bpm::OrthantLabels whole(law, {.seed = 1}, settings);
-  bpm::OrthantLabels parts(law, {.seed = 1}, settings);
+  bpm::OrthantLabels whole(covariance(), signs, {.seed = 1}, settings);
+  bpm::OrthantLabels parts(covariance(), signs, {.seed = 1}, settings);
   Eigen::MatrixXf all(3, 20);
   whole.fill(0, all, 1);
   Eigen::MatrixXf first(3, 7);
@@ -85,10 +84,9 @@ TEST_CASE("voters are the same on one thread and on three, and in blocks of any 
 }
 
 TEST_CASE("voters' labels say what is wrong") {
-  const bpm::detail::OrthantLaw law(covariance(), signs);
-  CHECK(message_of([&] { (void)bpm::OrthantLabels(law, {}, {.chains = 0}); }) ==
+  CHECK(message_of([&] { (void)bpm::OrthantLabels(covariance(), signs, {}, {.chains = 0}); }) ==
         "OrthantLabels: chains is 0, must be 1 or more");
-  bpm::OrthantLabels source(law, {});
+  bpm::OrthantLabels source(covariance(), signs, {});
   Eigen::MatrixXf labels(3, 2);
   CHECK(message_of([&] { source.fill(0, labels.topRows(2), 1); }) ==
         "OrthantLabels::fill: labels has 2 entries, expected 3 (rows: one per training point)");

@@ -90,7 +90,7 @@ TEST_CASE("isotropic labels have the moments that Lemma 8 is made of") {
 TEST_CASE("the isotropic deviation is det(K)^(1/2n)") {
   const Problem problem(6, 1, 1);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
-  CHECK(std::exp(bpm::log_isotropic_deviation(factor)) ==
+  CHECK(bpm::IsotropicLabels(factor, problem.signs, {}).unit() ==
         Approx(std::pow(problem.gram.determinant(), 1.0 / 12)));
 }
 
@@ -145,16 +145,14 @@ TEST_CASE("votes do not depend on the scale of the kernel") {
   const Problem problem(12, 50, 7);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self, 1);
-  const double deviation = std::exp(bpm::log_isotropic_deviation(factor));
   const bpm::Votes votes =
-      ensemble.votes(bpm::IsotropicLabels(problem.signs, deviation, {.seed = 2}), 2'000);
+      ensemble.votes(bpm::IsotropicLabels(factor, problem.signs, {.seed = 2}), 2'000);
   for (const double scale : {1e80, 1e-80}) {
     CAPTURE(scale);
     const Eigen::LLT<Eigen::MatrixXd> scaled_factor(Eigen::MatrixXd(scale * problem.gram));
     const bpm::PosteriorEnsemble scaled(scaled_factor, scale * problem.cross, scale * problem.self,
                                         1);
-    const bpm::IsotropicLabels source(
-        problem.signs, std::exp(bpm::log_isotropic_deviation(scaled_factor)), {.seed = 2});
+    const bpm::IsotropicLabels source(scaled_factor, problem.signs, {.seed = 2});
     CHECK((scaled.votes(source, 2'000).positive - votes.positive).cwiseAbs().maxCoeff() < 1e-5);
   }
 }
@@ -263,8 +261,8 @@ TEST_CASE("ensembles say what is wrong with their arguments") {
         "IsotropicLabels: deviation is 0, must be positive and finite");
   const std::vector<signed char> wrong{1, 2};
   CHECK(message_of([&] { (void)bpm::IsotropicLabels(wrong, 1, {}); }) ==
-        "IsotropicLabels: signs hold 2 at point 1, must be 1 or -1");
+        "IsotropicLabels: signs at 1 is 2, must be 1 or -1");
   CHECK(message_of([&] {
-          (void)bpm::log_isotropic_deviation(Eigen::LLT<Eigen::MatrixXd>(Eigen::MatrixXd(0, 0)));
-        }) == "log_isotropic_deviation: factor is empty");
+          (void)bpm::IsotropicLabels(Eigen::LLT<Eigen::MatrixXd>(Eigen::MatrixXd(0, 0)), {}, {});
+        }) == "IsotropicLabels: factor is empty");
 }

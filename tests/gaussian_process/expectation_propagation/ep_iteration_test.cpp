@@ -14,7 +14,7 @@
 
 using namespace law_tests;
 using namespace ep_tests;
-using Iteration = bpm::detail::EpIteration<double>;
+using Iteration = bpm::detail::EpIteration;
 
 namespace {
 

@@ -117,52 +117,6 @@ TEST_CASE("EP: a point without features, by the step and by the probit") {
   CHECK(p.variances[1] == 0);
 }
 
-TEST_CASE("EP: what a run leaves in a report, where it fails") {
-  Kernel kernel = Kernel::Identity(3, 3);
-  kernel(1, 1) = 0;
-  const Gram empty_point(kernel);
-  bpm::RandomStreams streams{1, 0};
-  const auto sink = [](const bpm::Draw&) { FAIL("no draw"); };
-  const auto report = bpm::sample_version_space(
-      ExpectationPropagation{}, Space(empty_point, all_positive(3)), streams, {}, sink);
-  CHECK_FALSE(report.converged);
-  CHECK(report.advice != bpm::Advice::undecided);
-  CHECK_THAT(report.reason, ContainsSubstring("point 1 has k(x, x) + lambda = 0"));
-  const Kernel twins = duplicates(1.0);
-  const Gram gram(twins);
-  const auto other = bpm::sample_version_space(ExpectationPropagation{},
-                                               Space(gram, Labels{1, -1, 1}), streams, {}, sink);
-  CHECK_FALSE(other.converged);
-  CHECK(other.advice == bpm::Advice::undecided);
-  CHECK(other.chains->steps > 0);
-  CHECK(streams.next == 0);
-  // All is well: one draw of norm 1, by number, and a state that takes no second run.
-  ExpectationPropagation::State state;
-  streams.next = 7;
-  const Space space(gram, Labels{1, 1, 1});
-  int draws = 0;
-  const auto good = bpm::sample_version_space(
-      ExpectationPropagation{}, space, streams, {},
-      [&](const bpm::Draw& draw) {
-        ++draws;
-        CHECK(draw.number == 7);
-        double squared = 0;
-        for (std::size_t k = 0; k < draw.support.size(); ++k) {
-          squared += draw.coefficients[k] * draw.outputs[static_cast<std::size_t>(draw.support[k])];
-        }
-        CHECK(squared == Approx(1).epsilon(1e-9));
-      },
-      state);
-  CHECK(draws == 1);
-  CHECK(good.converged);
-  CHECK(good.draws == 1);
-  CHECK(streams.next == 8);
-  CHECK_THROWS_WITH(
-      bpm::sample_version_space(ExpectationPropagation{}, space, streams, {}, sink, state),
-      Equals("ExpectationPropagation: state holds a posterior already: its one draw "
-             "is made, and there are no more to add"));
-}
-
 TEST_CASE("EP: lengths of features do not matter to the step") {
   const Kernel inputs = tilted_inputs(20, 4, 0.3, 3);
   Kernel scaled = inputs;
@@ -212,8 +166,6 @@ TEST_CASE("EP refuses settings out of range") {
                       Equals("ExpectationPropagation: " + what));
   };
   constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-  refuse({.draws = 2}, "draws is 2, must be 1: the mean is all there is; use a sampler for more");
-  refuse({.draws = 0}, "draws is 0, must be 1: the mean is all there is; use a sampler for more");
   refuse({.noise_deviation = -1}, "noise_deviation is -1, must be at least 0 and below 1e100");
   refuse({.noise_deviation = not_a_number},
          "noise_deviation is nan, must be at least 0 and below 1e100");

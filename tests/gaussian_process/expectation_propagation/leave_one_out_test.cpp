@@ -54,6 +54,33 @@ TEST_CASE("leave-one-out predictions of independent points know nothing") {
   CHECK(found.log_score == Approx(std::log(0.5)));
 }
 
+TEST_CASE("leave-one-out rates of three cavities, by hand") {
+  // Cavities N(1, 1), N(-1, 4), N(0, 1) beside sites of precision 1 and shift 1/2: probabilities
+  // Phi(1), Phi(-1/2) and 1/2 of the points' own labels.
+  bpm::EpPosterior posterior;
+  const std::vector<double> mean{1, -1, 0};
+  const std::vector<double> variance{1, 4, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    posterior.site_precision.push_back(1);
+    posterior.site_shift.push_back(0.5);
+    posterior.variances.push_back(1 / (1 / variance[i] + 1));
+    posterior.outputs.push_back(posterior.variances[i] * (mean[i] / variance[i] + 0.5));
+  }
+  const bpm::EpPosterior::LeaveOneOut found = posterior.leave_one_out();
+  CHECK(found.mean[1] == Approx(-1).epsilon(1e-14));
+  CHECK(found.variance[1] == Approx(4).epsilon(1e-14));
+  constexpr double a = 0.8413447460685429;
+  constexpr double b = 0.3085375387259869;
+  CHECK(found.probability[0] == Approx(a).epsilon(1e-14));
+  CHECK(found.probability[1] == Approx(b).epsilon(1e-14));
+  CHECK(found.gibbs_error == Approx(1 - (a + b + 0.5) / 3).epsilon(1e-14));
+  // The second is wrong, and one half is no majority.
+  CHECK(found.bayes_error == Approx(2.0 / 3).epsilon(1e-14));
+  // (0.46606494267 + 0.14663149630 + 0) / 3.
+  CHECK(found.agreement == Approx(0.204232146323).epsilon(1e-10));
+  CHECK(found.log_score == Approx((std::log(a) + std::log(b) + std::log(0.5)) / 3).epsilon(1e-13));
+}
+
 TEST_CASE("leave-one-out predictions are close to those of fits without the point") {
   const double noise = GENERATE(0.0, 0.3);
   CAPTURE(noise);
@@ -110,9 +137,9 @@ TEST_CASE("leave-one-out predictions of a point without features are even") {
 
 TEST_CASE("leave-one-out predictions need points") {
   try {
-    (void){}.leave_one_out();
+    (void)bpm::EpPosterior{}.leave_one_out();
     FAIL("nothing was thrown");
   } catch (const std::invalid_argument& error) {
-    CHECK(std::string(error.what()) == "leave_one_out: posterior is of no point");
+    CHECK(std::string(error.what()) == "EpPosterior::leave_one_out: posterior is of no point");
   }
 }

@@ -19,7 +19,8 @@ TEST_CASE("EP on float and on sparse inputs: as on double") {
   const Doubles inputs = triangle(60, 1);
   const Doubles held_out = triangle(40, 2, 0.6);
   const std::vector<int> labels = two_labels(60);
-  const bpm::BayesPointMachine machine(bpm::Polynomial(3), ExpectationPropagation{.noise_deviation = 0.5});
+  const bpm::BayesPointMachine machine(bpm::Polynomial(3),
+                                       ExpectationPropagation{.noise_deviation = 0.5});
   const auto by_double = machine.fit(inputs, labels);
   const bpm::EpPosterior::Prediction expected = by_double.latent(held_out);
   // Ten dimensions: a polynomial of third degree in two inputs.

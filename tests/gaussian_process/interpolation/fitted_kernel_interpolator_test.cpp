@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/gaussian_process/interpolation/fitted_kernel_interpolator.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -33,7 +32,7 @@ TEST_CASE("an interpolator against a dense solver, and exact at its points") {
   const Inputs x = random_inputs(40, 4, 1);
   const Inputs z = random_inputs(250, 4, 2);  // Blocks of 96.
   const Labels labels = random_labels(x, 2, 1);
-  const auto fitted = machine.fit(x, labels);
+  const auto fitted = machine.train(x, labels);
   const Eigen::MatrixXd k = gaussian_matrix(x, x);
   const Eigen::MatrixXd inverse = textbook_inverse(k);
   const Eigen::VectorXd y = signs_of(labels, 4);
@@ -42,12 +41,12 @@ TEST_CASE("an interpolator against a dense solver, and exact at its points") {
 
   CHECK(fitted.jitter() == 0);
   CHECK(fitted.residual() == 0);
-  CHECK(fitted.classes() == Labels{3, 4});
-  CHECK(fitted.columns() == 1);
+  CHECK(fitted.classifier().classes() == Labels{3, 4});
+  CHECK(fitted.classifier().columns() == 1);
   CHECK(largest(fitted.values() - y) == 0);
-  CHECK(largest(fitted.decision_values(x) - y) < 1e-9);
-  CHECK(fitted.predict(x) == labels);
-  const Eigen::MatrixXd values = fitted.decision_values(z);
+  CHECK(largest(fitted.classifier().decision_values(x) - y) < 1e-9);
+  CHECK(fitted.classifier().predict(x) == labels);
+  const Eigen::MatrixXd values = fitted.classifier().decision_values(z);
   CHECK(largest(values - expected) < 1e-8);
   CHECK(largest(fitted.coefficients() - inverse * y) < 1e-8 * largest(inverse * y));
   CHECK(fitted.norms_squared()[0] == Approx(y.dot(inverse * y)).epsilon(1e-8));
@@ -60,7 +59,7 @@ TEST_CASE("an interpolator against a dense solver, and exact at its points") {
   CHECK(fitted.variances(x).minCoeff() >= 0);
   const std::vector<signed char> signs = fitted.signs(0);
   for (std::size_t i = 0; i < signs.size(); ++i) CHECK(signs[i] == (labels[i] == 4 ? 1 : -1));
-  const std::vector<int> predicted = fitted.predict(z);
+  const std::vector<int> predicted = fitted.classifier().predict(z);
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     CHECK(predicted[static_cast<std::size_t>(i)] == (values(i, 0) > 0 ? 4 : 3));
   }
@@ -70,13 +69,13 @@ TEST_CASE("an input's value is the same bits in a batch of any size and on any t
   const Inputs x = random_inputs(60, 3, 3);
   const Inputs z = random_inputs(130, 3, 4);
   const Labels labels = random_labels(x, 3, 3);
-  const Eigen::MatrixXd all = machine.fit(x, labels).decision_values(z);
-  const auto one = bpm::KernelInterpolator(machine.kernel(), {.threads = 1}).fit(x, labels);
-  const auto two = bpm::KernelInterpolator(machine.kernel(), {.threads = 2}).fit(x, labels);
-  CHECK(one.decision_values(z) == all);
-  CHECK(two.decision_values(z) == all);
+  const Eigen::MatrixXd all = machine.train(x, labels).classifier().decision_values(z);
+  const auto one = bpm::KernelInterpolator(machine.kernel(), {.threads = 1}).train(x, labels);
+  const auto two = bpm::KernelInterpolator(machine.kernel(), {.threads = 2}).train(x, labels);
+  CHECK(one.classifier().decision_values(z) == all);
+  CHECK(two.classifier().decision_values(z) == all);
   for (const Eigen::Index i : {0, 7, 95, 96, 129}) {
-    CHECK(one.decision_values(Inputs(z.row(i))) == all.row(i));
+    CHECK(one.classifier().decision_values(Inputs(z.row(i))) == all.row(i));
   }
 }
 
@@ -86,7 +85,7 @@ TEST_CASE("leave one out against refits without the point") {
     const bpm::KernelInterpolator noisy(machine.kernel(), {.noise_variance = noise});
     for (const int classes : {2, 3}) {
       const Labels labels = random_labels(x, classes, 6);
-      const auto fitted = noisy.fit(x, labels);
+      const auto fitted = noisy.train(x, labels);
       const Eigen::MatrixXd outputs = fitted.leave_one_out_outputs();
       int errors = 0;
       for (Eigen::Index i = 0; i < x.rows(); ++i) {
@@ -94,12 +93,13 @@ TEST_CASE("leave one out against refits without the point") {
         rest << x.topRows(i), x.bottomRows(x.rows() - 1 - i);
         Labels rest_labels = labels;
         rest_labels.erase(rest_labels.begin() + i);
-        const auto refit = noisy.fit(rest, rest_labels);
-        REQUIRE(refit.classes() == fitted.classes());
+        const auto refit = noisy.train(rest, rest_labels);
+        REQUIRE(refit.classifier().classes() == fitted.classifier().classes());
         const Inputs left_out = x.row(i);
         CAPTURE(noise, classes, i);
-        CHECK(largest(refit.decision_values(left_out) - outputs.row(i)) < 1e-7);
-        errors += refit.predict(left_out)[0] != labels[static_cast<std::size_t>(i)] ? 1 : 0;
+        CHECK(largest(refit.classifier().decision_values(left_out) - outputs.row(i)) < 1e-7);
+        errors +=
+            refit.classifier().predict(left_out)[0] != labels[static_cast<std::size_t>(i)] ? 1 : 0;
       }
       CHECK(errors > 0);
       CHECK(fitted.leave_one_out_error() == Approx(errors / 25.0));
@@ -111,26 +111,26 @@ TEST_CASE("many classes equal separate fits, and do not depend on how they are c
   const Inputs x = random_inputs(50, 4, 7);
   const Inputs z = random_inputs(20, 4, 8);
   const Labels labels = random_labels(x, 4, 7);
-  const auto fitted = machine.fit(x, labels);
-  CHECK(fitted.classes() == Labels{3, 4, 5, 6});
-  CHECK(fitted.columns() == 4);
-  const Eigen::MatrixXd values = fitted.decision_values(z);
+  const auto fitted = machine.train(x, labels);
+  CHECK(fitted.classifier().classes() == Labels{3, 4, 5, 6});
+  CHECK(fitted.classifier().columns() == 4);
+  const Eigen::MatrixXd values = fitted.classifier().decision_values(z);
   for (int c = 0; c < 4; ++c) {
     Labels against(labels.size());
     std::transform(labels.begin(), labels.end(), against.begin(),
                    [&](int label) { return label == 3 + c ? 1 : 0; });
-    const auto one = machine.fit(x, against);
-    CHECK(largest(one.decision_values(z) - values.col(c)) < 1e-9);
+    const auto one = machine.train(x, against);
+    CHECK(largest(one.classifier().decision_values(z) - values.col(c)) < 1e-9);
     CHECK(one.signs(0) == fitted.signs(c));
     CHECK(one.norms_squared()[0] == Approx(fitted.norms_squared()[c]).epsilon(1e-9));
   }
-  const std::vector<int> predicted = fitted.predict(z);
+  const std::vector<int> predicted = fitted.classifier().predict(z);
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     Eigen::Index best = 0;
     values.row(i).maxCoeff(&best);
     CHECK(predicted[static_cast<std::size_t>(i)] == 3 + best);
   }
-  CHECK(fitted.predict(x) == labels);
+  CHECK(fitted.classifier().predict(x) == labels);
   CHECK(largest(fitted.training_outputs() - fitted.values()) == 0);
 
   // Other names, in another order: the same columns, permuted.
@@ -139,7 +139,7 @@ TEST_CASE("many classes equal separate fits, and do not depend on how they are c
   Labels renamed(labels.size());
   std::transform(labels.begin(), labels.end(), renamed.begin(),
                  [&](int label) { return names[static_cast<std::size_t>(label - 3)]; });
-  const Eigen::MatrixXd permuted = machine.fit(x, renamed).decision_values(z);
+  const Eigen::MatrixXd permuted = machine.train(x, renamed).classifier().decision_values(z);
   for (Eigen::Index c = 0; c < 4; ++c) {
     CHECK(largest(permuted.col(c) - values.col(order[static_cast<std::size_t>(c)])) < 1e-9);
   }
@@ -147,7 +147,8 @@ TEST_CASE("many classes equal separate fits, and do not depend on how they are c
   const Labels two = random_labels(x, 2, 7);
   Labels exchanged(two.size());
   std::transform(two.begin(), two.end(), exchanged.begin(), [](int label) { return -label; });
-  CHECK(machine.fit(x, exchanged).decision_values(z) == -machine.fit(x, two).decision_values(z));
+  CHECK(machine.train(x, exchanged).classifier().decision_values(z) ==
+        -machine.train(x, two).classifier().decision_values(z));
 }
 
 TEST_CASE("points in another order give the same function") {
@@ -156,14 +157,14 @@ TEST_CASE("points in another order give the same function") {
   Inputs turned = x.colwise().reverse();
   Labels turned_labels(labels.rbegin(), labels.rend());
   const Inputs z = random_inputs(10, 3, 10);
-  CHECK(largest(machine.fit(x, labels).decision_values(z) -
-                machine.fit(turned, turned_labels).decision_values(z)) < 1e-8);
+  CHECK(largest(machine.train(x, labels).classifier().decision_values(z) -
+                machine.train(turned, turned_labels).classifier().decision_values(z)) < 1e-8);
 }
 
 TEST_CASE("orthogonal inputs, K = I: everything by hand") {
   const Inputs x = Inputs::Identity(4, 4);
   const Labels labels{0, 1, 1, 0};
-  const auto fitted = bpm::KernelInterpolator(bpm::Linear{}).fit(x, labels);
+  const auto fitted = bpm::KernelInterpolator(bpm::Linear{}).train(x, labels);
   const Eigen::VectorXd y = Eigen::Vector4d(-1, 1, 1, -1);
   CHECK(largest(fitted.coefficients() - y) < 1e-15);
   CHECK(fitted.log_determinant() == 0);
@@ -173,23 +174,23 @@ TEST_CASE("orthogonal inputs, K = I: everything by hand") {
   CHECK(fitted.leave_one_out_error() == 0.5);
   Inputs z(1, 4);
   z << 0.5, 0.25, 0, 0;
-  CHECK(fitted.decision_values(z)(0, 0) == Approx(-0.25));
+  CHECK(fitted.classifier().decision_values(z)(0, 0) == Approx(-0.25));
   CHECK(fitted.variances(z)[0] == Approx(0).margin(1e-15));
   const Inputs small = Inputs::Identity(2, 2);
-  CHECK(bpm::KernelInterpolator(bpm::Linear{}).fit(small, Labels{0, 1}).log_determinant() == 0);
+  CHECK(bpm::KernelInterpolator(bpm::Linear{}).train(small, Labels{0, 1}).log_determinant() == 0);
 }
 
 TEST_CASE("noise on the labels is a ridge") {
   const Inputs x = random_inputs(30, 3, 11);
   const Labels labels = random_labels(x, 2, 11);
   const bpm::KernelInterpolator ridge(machine.kernel(), {.noise_variance = 0.5});
-  const auto fitted = ridge.fit(x, labels);
+  const auto fitted = ridge.train(x, labels);
   Eigen::MatrixXd s = gaussian_matrix(x, x);
   const Eigen::MatrixXd k = s;
   s.diagonal().array() += 0.5;
   const Eigen::VectorXd y = signs_of(labels, 4);
   const Eigen::VectorXd alpha = textbook_inverse(s) * y;
-  CHECK(largest(fitted.decision_values(x) - k * alpha) < 1e-10);
+  CHECK(largest(fitted.classifier().decision_values(x) - k * alpha) < 1e-10);
   CHECK(largest(fitted.training_outputs() - k * alpha) < 1e-10);
   CHECK(fitted.residual() == Approx(0.5 * largest(alpha)).epsilon(1e-9));
   CHECK(fitted.jitter() == 0);
@@ -199,16 +200,17 @@ TEST_CASE("values of the caller's own") {
   const Inputs x = random_inputs(20, 3, 12);
   const Inputs z = random_inputs(5, 3, 13);
   const Labels labels = random_labels(x, 3, 12);
-  const auto fitted = machine.fit(x, labels);
+  const auto fitted = machine.train(x, labels);
   // Twice the labels: twice the function.
-  const auto twice = machine.fit_values(x, labels, 2 * fitted.values());
-  CHECK(largest(twice.decision_values(z) - 2 * fitted.decision_values(z)) < 1e-9);
+  const auto twice = machine.train(x, labels, 2 * fitted.values());
+  CHECK(largest(twice.classifier().decision_values(z) -
+                2 * fitted.classifier().decision_values(z)) < 1e-9);
   Eigen::MatrixXd values = fitted.values();
   for (Eigen::Index i = 0; i < values.size(); ++i) {
     values.data()[i] *= 0.1 + 0.05 * static_cast<double>(i);
   }
-  const auto other = machine.fit_values(x, labels, values);
-  CHECK(largest(other.decision_values(x) - values) < 1e-9);
-  CHECK(largest(other.decision_values(z) -
+  const auto other = machine.train(x, labels, values);
+  CHECK(largest(other.classifier().decision_values(x) - values) < 1e-9);
+  CHECK(largest(other.classifier().decision_values(z) -
                 gaussian_matrix(z, x) * (textbook_inverse(gaussian_matrix(x, x)) * values)) < 1e-8);
 }

@@ -26,18 +26,18 @@ TEST_CASE("strings, a callable of the user's own, and floats") {
   };
   const std::vector<std::string> words{"tea", "ten", "to", "inn", "in", "i"};
   const Labels sides{1, 1, 1, 0, 0, 0};
-  const auto by_words = bpm::KernelInterpolator(common).fit(words, sides);
-  CHECK(largest(by_words.decision_values(words) - by_words.values()) < 1e-12);
-  CHECK(by_words.predict(std::vector<std::string>{"team", "inner"}) == Labels{1, 0});
+  const auto by_words = bpm::KernelInterpolator(common).train(words, sides);
+  CHECK(largest(by_words.classifier().decision_values(words) - by_words.values()) < 1e-12);
+  CHECK(by_words.classifier().predict(std::vector<std::string>{"team", "inner"}) == Labels{1, 0});
 
   const Inputs x = random_inputs(30, 2, 6);
   const Inputs z = random_inputs(7, 2, 7);
   const Labels labels = random_labels(x, 2, 6);
   using Floats = bpm::RowMatrix<float>;
   const auto by_floats = bpm::KernelInterpolator(gaussian, {.noise_variance = 0.01})
-                             .fit(Floats(x.cast<float>()), labels);
+                             .train(Floats(x.cast<float>()), labels);
   const auto by_doubles =
-      bpm::KernelInterpolator(gaussian, {.noise_variance = 0.01}).fit(x, labels);
-  CHECK(largest(by_floats.decision_values(Floats(z.cast<float>())) -
-                by_doubles.decision_values(z)) < 1e-4);
+      bpm::KernelInterpolator(gaussian, {.noise_variance = 0.01}).train(x, labels);
+  CHECK(largest(by_floats.classifier().decision_values(Floats(z.cast<float>())) -
+                by_doubles.classifier().decision_values(z)) < 1e-4);
 }

@@ -82,6 +82,21 @@ TEST_CASE("points of very different scale need no jitter") {
   CHECK((factor.solve(Eigen::Vector2d(1e20, 3)) - Eigen::Vector2d(1, 3)).norm() < 1e-12);
 }
 
+TEST_CASE("the least that a pivot may leave of its diagonal is the root of the least rcond") {
+  // Points of correlation 1 - e, the second 1e-8 as long: rcond is below 1e-16 for every e, and the
+  // second pivot leaves 1 - (1 - e)^2 = 2 e.
+  const auto jitter = [](double e, double smallest_rcond) {
+    constexpr double length = 1e-8;
+    Eigen::Matrix2d k;
+    k << 1, (1 - e) * length, (1 - e) * length, length * length;
+    return bpm::JitteredCholesky(k, {.smallest_rcond = smallest_rcond}).jitter();
+  };
+  CHECK(jitter(0.6e-7, 1e-14) == 0);  // 1.2e-7 against 1e-7.
+  CHECK(jitter(0.4e-7, 1e-14) > 0);
+  CHECK(jitter(0.6e-5, 1e-10) == 0);
+  CHECK(jitter(0.4e-5, 1e-10) > 0);
+}
+
 TEST_CASE("an indefinite matrix fails at the top of the ladder and says how far it went") {
   Eigen::MatrixXd k(2, 2);
   k << 2, 3, 3, 2;  // Eigenvalues 5 and -1.

@@ -20,30 +20,31 @@ TEST_CASE("a matrix of kernel values that the user brings") {
   const Inputs k = gaussian_matrix(x, x);
   const Inputs kz = gaussian_matrix(z, x);
   const bpm::KernelInterpolator brought{bpm::PrecomputedKernel{}};
-  const auto by_matrix = brought.fit(k, labels);
-  CHECK(largest(by_matrix.decision_values(kz) - kz * (inverse * y)) < 1e-6);
+  const auto by_matrix = brought.train(k, labels);
+  CHECK(largest(by_matrix.classifier().decision_values(kz) - kz * (inverse * y)) < 1e-6);
   const Eigen::VectorXd diagonal = Eigen::VectorXd::Ones(7);
   const bpm::PrecomputedRows<double> rows{kz, diagonal};
   const Eigen::VectorXd variances = by_matrix.variances(rows);
   for (Eigen::Index i = 0; i < 7; ++i) {
     CHECK(variances[i] == Approx(1 - kz.row(i).dot(inverse * kz.row(i).transpose())).margin(1e-7));
   }
-  CHECK(largest(by_matrix.decision_values(rows) - by_matrix.decision_values(kz)) == 0);
+  CHECK(largest(by_matrix.classifier().decision_values(rows) -
+                by_matrix.classifier().decision_values(kz)) == 0);
   CHECK_THROWS_WITH(by_matrix.variances(kz),
-                    "FittedKernelInterpolator::variances: inputs are kernel values without k(x, "
+                    "InterpolatorTraining::variances: inputs are kernel values without k(x, "
                     "x), expected PrecomputedRows");
-  CHECK_THROWS_WITH(by_matrix.decision_values(k.leftCols(3).eval()),
-                    "FittedKernelInterpolator::decision_values: inputs has 3 entries, expected 30 "
+  CHECK_THROWS_WITH(by_matrix.classifier().decision_values(k.leftCols(3).eval()),
+                    "Classifier::decision_values: inputs has 3 entries, expected 30 "
                     "(columns: one per training point)");
   const Eigen::VectorXd negative = -diagonal;
   CHECK_THROWS_WITH(by_matrix.variances(bpm::PrecomputedRows<double>{kz, negative}),
-                    "FittedKernelInterpolator::variances: diagonal at 0 is -1, must be finite and "
+                    "InterpolatorTraining::variances: diagonal at 0 is -1, must be finite and "
                     "not negative");
   const Eigen::VectorXd one = Eigen::VectorXd::Ones(1);
   CHECK_THROWS_WITH(by_matrix.variances(bpm::PrecomputedRows<double>{kz, one}),
-                    "FittedKernelInterpolator::variances: diagonal has 1 entries, expected 7 (one "
+                    "InterpolatorTraining::variances: diagonal has 1 entries, expected 7 (one "
                     "per input)");
-  CHECK_THROWS_WITH(brought.fit(kz, Labels{0, 1, 0, 1, 0, 1, 0}),
-                    "KernelInterpolator::fit: inputs has 30 entries, expected 7 (columns: the "
+  CHECK_THROWS_WITH(brought.train(kz, Labels{0, 1, 0, 1, 0, 1, 0}),
+                    "KernelInterpolator::train: inputs has 30 entries, expected 7 (columns: the "
                     "kernel matrix is square)");
 }

@@ -113,6 +113,22 @@ TEST_CASE("orthant probability: one point and independent points are exact") {
   CHECK(found.stages == 2);
 }
 
+TEST_CASE("orthant probability: the upper limit takes Student's quantile, not the normal one") {
+  OrthantProbability found{.log_probability = -10, .standard_error = 2, .degrees_of_freedom = 7};
+  // From tables: t(0.99, 7) = 2.99795, t(0.99, 5) = 3.36493, t(0.99, 30) = 2.45726.
+  CHECK(found.upper_log_inverse(0.99) == Approx(10 + 2 * 2.99795).epsilon(5e-4));
+  found.degrees_of_freedom = 30;
+  CHECK(found.upper_log_inverse(0.99) == Approx(10 + 2 * 2.45726).epsilon(5e-4));
+  found.degrees_of_freedom = 5;
+  const double five = found.upper_log_inverse(0.99);
+  CHECK(five == Approx(10 + 2 * 3.36493).epsilon(2e-3));
+  found.degrees_of_freedom = 2;  // The expansion is for five and more.
+  CHECK(found.upper_log_inverse(0.99) == five);
+  found.degrees_of_freedom = infinity;
+  CHECK(found.upper_log_inverse(0.99) == Approx(10 + 2 * 2.3263479).epsilon(1e-8));
+  CHECK(found.upper_log_inverse(0.5) == Approx(10).epsilon(1e-12));
+}
+
 TEST_CASE("orthant probability: two and three points are known by arcsines") {
   const auto pair = [](double rho) { return 0.25 + std::asin(rho) / (2 * std::numbers::pi); };
   const double rho = GENERATE(-0.99, -0.5, 0.3, 0.9999);

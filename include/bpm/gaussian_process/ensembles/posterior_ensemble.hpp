@@ -144,7 +144,8 @@ class PosteriorEnsemble {
     Votes result{.positive = Eigen::VectorXd::Zero(inputs()), .voters = voters, .integrated = true};
     const Eigen::Index pieces = (inputs() + input_block - 1) / input_block;
     // Margins in deviations; a deviation of almost nothing is a sure vote.
-    const Eigen::ArrayXf scale = (source.unit() / deviations_.array()).min(1e30).template cast<float>();
+    const Eigen::ArrayXf scale =
+        (source.unit() / deviations_.array()).min(1e30).template cast<float>();
     Eigen::MatrixXf labels;
     std::vector<VoteScratch> scratch(threads_);
     for (std::uint64_t first = 0; first < voters; first += voter_block) {

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_run.hpp"
-#include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -49,14 +46,6 @@ struct ExpectationPropagation {
   std::uint64_t max_sweeps = 100;
   double damping = 1;  ///< Part of a site's change that is made, in (0, 1]; halved where needed.
   double factor_tolerance = 0;  ///< As for `make_cone`, where the cone is made here.
-
-  /// Bytes that a run holds beside the kernel values, and the posteriors that it leaves.
-  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    const auto m = static_cast<std::size_t>(detail::padded<double>(run.points));
-    // Rows, covariance, factor and its inverse, with a block's panels; the factor and its copy
-    // while the cone is made are fewer. Of each problem two factors and some vectors stay.
-    return {.bytes = sizeof(double) * m * (4 * m + 512 + run.problems * (2 * m + 16))};
-  }
 
   /// \throws std::invalid_argument on settings out of range.
   void check_settings() const {

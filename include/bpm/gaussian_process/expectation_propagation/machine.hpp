@@ -3,9 +3,12 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -13,16 +16,23 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/coefficients.hpp"
+#include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/cone.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
 
 namespace bpm {
 
@@ -34,17 +44,18 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 
  public:
   /// `posteriors`: of the columns, their pivots in the support.
-  PosteriorClassifier(Base classifier, std::vector<EpState> posteriors)
-      : Base(std::move(classifier)), posteriors_(std::move(posteriors)) {}
+  PosteriorClassifier(Base classifier, std::vector<EpPosterior> posteriors)
+      : Base(std::move(classifier)),
+        posteriors_(std::make_shared<const std::vector<EpPosterior>>(std::move(posteriors))) {}
 
-  /// P(class | x) for n inputs, n x C. Of two classes that of the second: Phi(mean / sqrt(noise^2 +
-  /// variance)) with the moments of `latent`, where f is taken under the plain kernel: lambda holds
-  /// the boundary open at the training points, it is no noise of others. More than 1/2 exactly
-  /// where the decision value is positive, unless mean / deviation is below rounding. Of more
-  /// classes each class's probability against the rest, divided by their sum, with logarithms, so
-  /// that an input that every class disowns has the ratios of its probabilities as well; the most
-  /// probable class need not be the predicted one, that of the largest mean. With a
-  /// `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed. Cost: as
+  /// P(class | x) for n inputs, n x C. Of two classes that of the second: Phi(mean /
+  /// sqrt(noise_deviation^2 + variance)) with the moments of `latent`, where f is taken under the
+  /// plain kernel: lambda holds the boundary open at the training points, it is no noise of others.
+  /// More than 1/2 exactly where the decision value is positive, unless mean / deviation is below
+  /// rounding. Of more classes each class's probability against the rest, divided by their sum,
+  /// with logarithms, so that an input that every class disowns has the ratios of its probabilities
+  /// as well; the most probable class need not be the predicted one, that of the largest mean. With
+  /// a `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed. Cost: as
   /// `decision_values`, and r^2 multiply-adds an input and column. Variances, unlike decision
   /// values, depend on the size of the batch by rounding. \throws as `decision_values`.
   template <class Questions>
@@ -53,11 +64,11 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     Eigen::MatrixXd result(found.mean.rows(), found.mean.cols());
     for (Eigen::Index c = 0; c < result.cols(); ++c) {
       for (Eigen::Index i = 0; i < result.rows(); ++i) {
-        const double noise = posterior(static_cast<std::size_t>(c)).noise;
+        const double noise = posterior(static_cast<std::size_t>(c)).noise_deviation;
         result(i, c) =
             result.cols() == 1
-                ? positive_probability(found.mean(i, c), found.variance(i, c), noise)
-                : log_positive_probability(found.mean(i, c), found.variance(i, c), noise);
+                ? detail::positive_probability(found.mean(i, c), found.variance(i, c), noise)
+                : detail::log_positive_probability(found.mean(i, c), found.variance(i, c), noise);
       }
     }
     for (Eigen::Index i = 0; result.cols() > 1 && i < result.rows(); ++i) {
@@ -70,14 +81,16 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   /// Mean and variance of the latent output f(x) of one column, in units of the kernel's outputs: f
   /// ~ N(0, k) before the labels were seen. Throws and costs as `predict_probability`.
   template <class Questions>
-  [[nodiscard]] LatentPrediction latent(const Questions& inputs, std::size_t column = 0) const {
-    const double noise = posterior(column).noise;
+  [[nodiscard]] EpPosterior::Prediction latent(const Questions& inputs,
+                                               std::size_t column = 0) const {
+    const double noise = posterior(column).noise_deviation;
     const Moments found = moments(inputs, "PosteriorClassifier::latent");
     const auto c = static_cast<Eigen::Index>(column);
-    LatentPrediction result{found.mean.col(c), found.variance.col(c),
-                            Eigen::VectorXd(found.mean.rows())};
+    EpPosterior::Prediction result{found.mean.col(c), found.variance.col(c),
+                                   Eigen::VectorXd(found.mean.rows())};
     for (Eigen::Index i = 0; i < result.mean.size(); ++i) {
-      result.probability[i] = positive_probability(result.mean[i], result.variance[i], noise);
+      result.probability[i] =
+          detail::positive_probability(result.mean[i], result.variance[i], noise);
     }
     return result;
   }
@@ -90,11 +103,10 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   /// Everything that is known of one column's posterior.
   /// \throws std::invalid_argument where there is none.
   [[nodiscard]] const EpPosterior& posterior(std::size_t column = 0) const {
-    detail::check(column < posteriors_.size(), "PosteriorClassifier::posterior", "column", "is ",
-                  column, ", must be below ", posteriors_.size());
-    return posteriors_[column].posterior();
+    detail::check(column < posteriors_->size(), "PosteriorClassifier::posterior", "column", "is ",
+                  column, ", must be below ", posteriors_->size());
+    return (*posteriors_)[column];
   }
-  [[nodiscard]] const Base& classifier() const noexcept { return *this; }
 
  private:
   struct Moments {
@@ -105,12 +117,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   /// The sums are those of `decision_values` to the bit, so that the signs of both agree.
   template <class Questions>
   [[nodiscard]] Moments moments(const Questions& inputs, std::string_view function) const {
-    std::ptrdiff_t count = 0;
-    if constexpr (InputSet<Questions>) {
-      count = input_count(inputs);
-    } else {
-      count = inputs.values.rows();  // PrecomputedRows.
-    }
+    const std::ptrdiff_t count = detail::question_count(inputs);
     const std::vector<PointIndex>& support = this->support();
     const detail::PackedCoefficients packed(this->coefficients());
     const std::ptrdiff_t width = std::ssize(support);
@@ -125,7 +132,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
           packed.outputs(values, rows, width, sums.data(), widened);
           Eigen::VectorXd self(rows);
           for (std::ptrdiff_t r = 0; r < rows; ++r) self[r] = static_cast<double>(diagonal[r]);
-          for (std::size_t p = 0; p < posteriors_.size(); ++p) {
+          for (std::size_t p = 0; p < posteriors_->size(); ++p) {
             const auto c = static_cast<Eigen::Index>(p);
             const std::vector<PointIndex>& pivots = posterior(p).pivots;
             Eigen::MatrixXd block(std::ssize(pivots), rows);
@@ -143,21 +150,104 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     return result;
   }
 
-  std::vector<EpState> posteriors_;
+  std::shared_ptr<const std::vector<EpPosterior>> posteriors_;
 };
 
 namespace detail {
 
-/// The classifier and the posteriors that a run of expectation propagation has left.
-template <class Kernel, class Inputs>
-[[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<Inputs>> with_posteriors(
-    const Training<Kernel, ExpectationPropagation, Inputs>& training) {
-  std::vector<PointIndex> pivots;
-  for (const EpState& state : training.states()) {
-    const std::vector<PointIndex>& more = state.posterior().pivots;
-    pivots.insert(pivots.end(), more.begin(), more.end());
+/// What `forecast_memory` asks of a method.
+struct EpDemand {
+  static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
+  std::uint64_t draws = 1;
+
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    const auto m = static_cast<std::size_t>(padded<double>(run.points));
+    // Rows, covariance, factor and its inverse, with a block's panels; the factor and its copy
+    // while the cone is made are fewer. Of each problem two factors and some vectors stay.
+    return {.bytes = sizeof(double) * m * (4 * m + 512 + run.problems * (2 * m + 16))};
   }
-  return {Classifier(training.parts(pivots)), training.states()};
+};
+
+/// Runs expectation propagation on every subproblem.
+template <class Kernel, InputSet I, Observer O>
+[[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
+    const Kernel& kernel, const ExpectationPropagation& method, const FitSettings& settings,
+    const I& inputs, std::span<const int> labels, std::vector<int> classes, O& observer,
+    std::stop_token stop, std::string_view function) {
+  const auto start = std::chrono::steady_clock::now();
+  method.check_settings();
+  check(!settings.keep_draws, function, "keep_draws",
+        "is true, must be false: expectation propagation makes no draws");
+  check_inputs(inputs, function);
+  const std::size_t count = subproblem_count(classes.size());
+  const MemoryForecast forecast =
+      forecast_memory<Kernel>(EpDemand{}, settings, inputs, count, function);
+  RunControl control = run_control(settings, observer, std::move(stop));
+  control.threads = forecast.threads;
+  Subproblems problems(std::move(classes), labels);
+  std::vector<DrawMean> means(count, DrawMean(input_count(inputs), false, false));
+  std::vector<EpPosterior> posteriors;
+  std::vector<PointIndex> pivots;
+  bool not_converged = false;
+  const auto prepare = [&](const auto& gram) {
+    problems.resolve_lambda(gram, settings.soft_boundary, labels);
+    if (method.noise_deviation > 0) return;  // Points may lie on the wrong side.
+    std::vector<std::uint64_t> hashes;
+    if constexpr (!std::same_as<Kernel, PrecomputedKernel>) hashes = input_hashes(inputs);
+    check_separable(gram, inputs, hashes, problems, function);
+  };
+  const auto run = [&]<class Gram>(const Gram& gram) {
+    SamplerReport report;
+    const auto go_on = [&](Progress progress) {
+      progress.fraction =
+          (static_cast<double>(posteriors.size()) + progress.fraction) / static_cast<double>(count);
+      report.stopped = !control.go_on(progress);
+      return !report.stopped;
+    };
+    for (std::size_t p = 0; p < count; ++p) {
+      if (!go_on({.stage = "factor"})) return report;
+      const KernelVersionSpace<Gram> space(gram, problems.signs[p], problems.lambda[p]);
+      EpOutcome outcome = run_expectation_propagation(
+          make_cone(space, method.factor_tolerance), method,
+          [&](std::uint64_t sweep, double change) {
+            return go_on(
+                {.stage = "sweeps",
+                 .fraction = static_cast<double>(sweep) / static_cast<double>(method.max_sweeps),
+                 .passes = sweep,
+                 .change = change});
+          });
+      if (!outcome.converged) {
+        report.reason = std::move(outcome.reason);
+        not_converged = !outcome.not_separable;
+        return report;
+      }
+      means[p].set_centre(outcome.posterior.centre_of_mass());
+      const std::vector<PointIndex>& more = outcome.posterior.pivots;
+      pivots.insert(pivots.end(), more.begin(), more.end());
+      posteriors.push_back(std::move(outcome.posterior));
+    }
+    report.converged = true;
+    return report;
+  };
+  SamplerReport report = with_kernel_values(kernel, inputs, forecast, control, prepare, run);
+  if (report.stopped) {
+    throw Stopped(join(function, ": stopped before the posterior was found"));
+  }
+  if (not_converged) {
+    throw NotConverged(join(function, ": ", report.reason,
+                            "; set a soft boundary lambda > 0 or noise, or raise the limits"));
+  }
+  if (!report.converged) {
+    throw NotSeparable(
+        join(function, ": no classifier without training error was found: ", report.reason));
+  }
+  auto parts = parts_of_means(kernel, inputs, problems, means, pivots);
+  parts.threads = settings.threads;
+  parts.report = std::move(report);
+  parts.forecast = forecast;
+  parts.training_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {Classifier(std::move(parts)), std::move(posteriors)};
 }
 
 }  // namespace detail
@@ -179,20 +269,24 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
-    return detail::with_posteriors(detail::start_training(
-        *this, false, inputs, labels, observer, std::move(stop), "BayesPointMachine::fit"));
+    const char* const function = "BayesPointMachine::fit";
+    std::vector<int> classes = detail::check_labels(input_count(inputs), labels, function);
+    detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
+                  " classes, expected two; use OneVsRest for more");
+    return detail::fit_posteriors(kernel_, method_, settings_, inputs, labels, std::move(classes),
+                                  observer, std::move(stop), function);
   }
 
   /// What `fit` will take on these inputs.
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory<Kernel>(method_, settings_, inputs, 1,
+    return detail::forecast_memory<Kernel>(detail::EpDemand{}, settings_, inputs, 1,
                                            "BayesPointMachine::forecast");
   }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
-  [[nodiscard]] const ExpectationPropagation& sampler() const noexcept { return method_; }
+  [[nodiscard]] const ExpectationPropagation& method() const noexcept { return method_; }
   [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
 
  private:
@@ -215,15 +309,18 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
-    return detail::with_posteriors(detail::start_training(machine_, true, inputs, labels, observer,
-                                                          std::move(stop), "OneVsRest::fit"));
+    const char* const function = "OneVsRest::fit";
+    return detail::fit_posteriors(machine_.kernel(), machine_.method(), machine_.settings(), inputs,
+                                  labels,
+                                  detail::check_labels(input_count(inputs), labels, function),
+                                  observer, std::move(stop), function);
   }
 
   /// What `fit` will take on these inputs with this many classes.
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory<Kernel>(machine_.sampler(), machine_.settings(), inputs,
+    return detail::forecast_memory<Kernel>(detail::EpDemand{}, machine_.settings(), inputs,
                                            detail::subproblem_count(classes),
                                            "OneVsRest::forecast");
   }

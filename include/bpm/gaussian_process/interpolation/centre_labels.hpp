@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <limits>
+#include <string>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
@@ -16,6 +17,8 @@
 
 namespace bpm {
 
+namespace detail {
+
 /// The centre-of-mass labels E[Upsilon], Upsilon ~ N(0, S) given the labels' signs, of "Kernel
 /// Interpolation as a Bayes Point Machine", section 4.1, from the centre of mass of version space:
 ///
@@ -27,18 +30,41 @@ namespace bpm {
 /// \throws std::invalid_argument unless there are outputs and rank is 1 or more.
 [[nodiscard]] inline Eigen::VectorXd centre_labels(const CentreOfMass& centre,
                                                    std::ptrdiff_t rank) {
-  detail::check(!centre.outputs.empty(), "centre_labels", "centre",
-                "has no outputs, expected that of a run with draws");
-  detail::check(rank >= 1, "centre_labels", "rank", "is ", rank, ", must be 1 or more");
-  const auto count = static_cast<Eigen::Index>(centre.outputs.size());
-  const double scale = mean_chi(rank);
-  Eigen::VectorXd labels(count);
-  for (Eigen::Index i = 0; i < count; ++i) labels[i] = scale * centre.outputs[i];
-  return labels;
+  check(!centre.outputs.empty(), "centre_labels", "centre",
+        "has no outputs, expected that of a run with draws");
+  check(rank >= 1, "centre_labels", "rank", "is ", rank, ", must be 1 or more");
+  return mean_chi(rank) * Eigen::VectorXd::Map(centre.outputs.data(), std::ssize(centre.outputs));
 }
 
-/// Centre-of-mass labels as a sampler has found them.
+}  // namespace detail
+
+/// Centre-of-mass labels as a sampler has found them, for `KernelInterpolator::train`.
 struct CentreLabels {
+  /// Runs a sampler that sees a cone (`Billiard`, `KernelGibbs`) on a version space and takes its
+  /// centre of mass. (Expectation propagation has them, too: `EpPosterior::centre_labels`.) With a
+  /// soft boundary they belong to S = K + diag(lambda). With label noise they are those of that
+  /// posterior, and may have other signs than the labels.
+  /// \throws what the sampler throws, NotSeparable where it finds no classifier without training
+  ///         error, Stopped where it was stopped before the first draw.
+  template <ConeSampler Sampler, VersionSpace Space>
+  CentreLabels(const Space& space, const Sampler& sampler, RandomStreams& streams,
+               const RunControl& control = {}) {
+    typename Sampler::State state;
+    report = sample_version_space(
+        sampler, space, streams, control, [](const Draw&) {}, state);
+    if (report.draws == 0) {
+      if (report.stopped) {
+        throw Stopped("CentreLabels: stopped before the first draw");
+      }
+      const std::string text = detail::join("CentreLabels: ", report.reason);
+      if (report.advice == Advice::undecided) throw NotConverged(text);
+      throw NotSeparable(text);
+    }
+    rank = report.chains->rank;
+    standard_error = report.chains->standard_error;
+    values = detail::centre_labels(state.centre(), rank);
+  }
+
   Eigen::VectorXd values;  ///< E[Upsilon], one a point.
   /// Estimated angle of the centre to the true one, rad: the labels' relative error in the norm of
   /// the span. Infinity where the run cannot tell.
@@ -46,35 +72,5 @@ struct CentreLabels {
   std::ptrdiff_t rank = 0;
   SamplerReport report{};
 };
-
-/// Runs a sampler of chains (`Billiard`, `KernelGibbs`), or `ExpectationPropagation`, on a version
-/// space and gives the labels of its centre of mass, for `KernelInterpolator::fit_values`. With a
-/// soft boundary they belong to S = K + diag(lambda). With label noise they are those of that
-/// posterior, and may have other signs than the labels.
-/// \throws what the sampler throws,
-/// NotSeparable where it finds no classifier without training error, Stopped where it was stopped
-/// before the first draw.
-template <ConeSampler Sampler, VersionSpace Space>
-[[nodiscard]] CentreLabels centre_of_mass_labels(const Space& space, const Sampler& sampler,
-                                                 RandomStreams& streams,
-                                                 const RunControl& control = {}) {
-  typename Sampler::State state;
-  CentreLabels labels;
-  labels.report = sample_version_space(
-      sampler, space, streams, control, [](const Draw&) {}, state);
-  if (labels.report.draws == 0) {
-    if (labels.report.stopped) {
-      throw Stopped("centre_of_mass_labels: stopped before the first draw");
-    }
-    if (labels.report.advice == Advice::undecided) {
-      throw NotConverged(detail::join("centre_of_mass_labels: ", labels.report.reason));
-    }
-    throw NotSeparable(detail::join("centre_of_mass_labels: ", labels.report.reason));
-  }
-  labels.rank = labels.report.chains->rank;
-  labels.standard_error = labels.report.chains->standard_error;
-  labels.values = centre_labels(state.centre(), labels.rank);
-  return labels;
-}
 
 }  // namespace bpm

@@ -2,17 +2,291 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "bpm/gaussian_process/interpolation/fitted_kernel_interpolator.hpp"
-#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/core/buffer.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/classifier.hpp"
+#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
 namespace bpm {
+
+/// How a kernel interpolator is fitted. A plain value.
+struct InterpolatorSettings {
+  /// Added to the diagonal, in units of the kernel: a ridge, or the variance of noise on the
+  /// values. 0: the values are interpolated.
+  double noise_variance = 0;
+  /// What may be added beside, where the matrix has no factor.
+  JitteredCholesky::Settings jitter{};
+  unsigned threads = 0;  ///< For kernel values; 0: as many as the machine runs.
+  std::size_t memory = detail::four_gibibytes;  ///< Of a fit beside the inputs, in bytes.
+};
+
+namespace detail {
+
+/// The kernel matrix and its factor; columns of values, and a block of the inverse.
+[[nodiscard]] inline std::size_t interpolator_bytes(std::ptrdiff_t points, std::size_t classes) {
+  const auto n = static_cast<std::size_t>(points);
+  return sizeof(double) * n * (2 * n + 4 * subproblem_count(classes) + 128);
+}
+
+/// K_XX in double. Errors name the points.
+template <class Kernel, InputSet I>
+[[nodiscard]] Eigen::MatrixXd interpolated_matrix(const Kernel& kernel, const I& inputs,
+                                                  const InterpolatorSettings& settings,
+                                                  std::string_view function) {
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    check_size(function, "inputs", inputs.cols(), inputs.rows(),
+               "columns: the kernel matrix is square");
+    return inputs.template cast<double>();
+  } else {
+    try {
+      // The diagonal first: an input that a kernel has no value for is named, not a pair with it.
+      (void)kernel_diagonal_values(kernel, inputs);
+      return kernel_matrix(kernel, inputs,
+                           {.threads = settings.threads, .memory = settings.memory});
+    } catch (const KernelValueError& error) {
+      throw KernelValueError(join(function, ": ", error.what()));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// What kernel interpolation knows of its training set, and its classifier. Made by
+/// `KernelInterpolator::train`. Copies share the factor of the kernel matrix.
+///
+/// S below is K + (noise_variance + jitter) I. Columns: one for two classes, else one per class.
+template <class Kernel, InputSet Owned>
+class InterpolatorTraining {
+ public:
+  template <InputSet I>
+  InterpolatorTraining(const Kernel& kernel, const InterpolatorSettings& settings, const I& inputs,
+                       std::span<const int> labels, const Eigen::MatrixXd* values,
+                       std::string_view function)
+      : settings_(settings),
+        problems_(checked_classes(settings, inputs, labels, function), labels),
+        values_(values_of(problems_, values, function)),
+        factor_(factor_of(kernel, inputs, labels, function)),
+        classifier_(parts(kernel, inputs, factor_->solve(values_))) {
+    // A jitter may make a factor of a matrix that no function of the kernel's space agrees with.
+    if (settings.noise_variance == 0 && residual() > 0.1 * values_.cwiseAbs().maxCoeff()) {
+      throw NotSeparable(
+          detail::join(function, ": no function passes through these values: with a jitter of ",
+                       jitter(), " the best one misses them by up to ", residual(),
+                       "; take a kernel that tells the inputs apart, or set noise_variance > 0"));
+    }
+  }
+
+  /// f(x) and its classes. All training points are its support, and outputs are not divided by
+  /// sqrt(k(x, x)).
+  [[nodiscard]] const Classifier<Kernel, Owned>& classifier() const noexcept { return classifier_; }
+
+  /// K_xx - K_xX S^-1 K_Xx of n inputs: the variance of the Gaussian process given any values at
+  /// the training inputs, the same for all classes, at least 0. Cost: n^2 / 2 multiply-adds an
+  /// input. With a `PrecomputedKernel`, of `PrecomputedRows`.
+  /// \throws as `Classifier::decision_values`.
+  template <class Questions>
+  [[nodiscard]] Eigen::VectorXd variances(const Questions& inputs) const {
+    const char* const f = "InterpolatorTraining::variances";
+    if constexpr (std::same_as<Kernel, PrecomputedKernel> && InputSet<Questions>) {
+      detail::fail(f, "inputs", "are kernel values without k(x, x), expected PrecomputedRows");
+    } else {
+      Eigen::VectorXd result(detail::question_count(inputs));
+      classifier_.visit_values(
+          inputs, f,
+          [&](unsigned, std::ptrdiff_t first, std::ptrdiff_t rows, const auto* values,
+              const auto* selves) {
+            using Scalar = std::remove_cvref_t<decltype(*values)>;
+            Eigen::MatrixXd block =
+                Eigen::Map<const Eigen::MatrixX<Scalar>>(values, values_.rows(), rows)
+                    .template cast<double>();
+            factor_->llt().matrixL().solveInPlace(block);
+            for (std::ptrdiff_t r = 0; r < rows; ++r) {
+              result[first + r] =
+                  std::max(0.0, static_cast<double>(selves[r]) - block.col(r).squaredNorm());
+            }
+          });
+      return result;
+    }
+  }
+
+  /// f_(-i)(x_i), what the interpolator of all points but i gives at point i, n x columns, by
+  /// Upsilon_i - alpha_i / (S^-1)_ii. Cost: n^3 / 3 multiply-adds.
+  [[nodiscard]] Eigen::MatrixXd leave_one_out_outputs() const {
+    return values_ - factor_->inverse_diagonal().cwiseInverse().asDiagonal() * coefficients();
+  }
+  /// The share of training points whose class the interpolator of the others gets wrong. The jitter
+  /// is that of all points.
+  [[nodiscard]] double leave_one_out_error() const {
+    const std::vector<int> left_out = classifier_.labels_of(leave_one_out_outputs());
+    std::ptrdiff_t errors = 0;
+    for (Eigen::Index i = 0; i < values_.rows(); ++i) {
+      // A point is of the class whose sign is positive, of two classes of the first if none is.
+      std::size_t c = 0;
+      while (c < problems_.size() && problems_.signs[c][i] < 0) ++c;
+      const std::size_t place = problems_.size() > 1 ? c : c == 0 ? 1 : 0;
+      errors += left_out[i] != problems_.classes[place] ? 1 : 0;
+    }
+    return static_cast<double>(errors) / static_cast<double>(values_.rows());
+  }
+
+  /// f at the training inputs: Upsilon - (noise_variance + jitter) alpha, n x columns.
+  [[nodiscard]] Eigen::MatrixXd training_outputs() const {
+    return values_ - (settings_.noise_variance + jitter()) * coefficients();
+  }
+  /// Largest |f(x_i) - Upsilon_i|: 0 but for rounding where nothing was added to the diagonal.
+  [[nodiscard]] double residual() const {
+    return (settings_.noise_variance + jitter()) * coefficients().cwiseAbs().maxCoeff();
+  }
+  /// Upsilon' S^-1 Upsilon of each column: the squared RKHS norm of f where nothing was added.
+  [[nodiscard]] Eigen::VectorXd norms_squared() const {
+    return values_.cwiseProduct(coefficients()).colwise().sum().transpose();
+  }
+
+  /// Upsilon, n x columns.
+  [[nodiscard]] const Eigen::MatrixXd& values() const noexcept { return values_; }
+  /// alpha = S^-1 Upsilon, n x columns.
+  [[nodiscard]] const RowMatrix<double>& coefficients() const noexcept {
+    return classifier_.coefficients();
+  }
+  /// The signs +1 and -1 of one column, as `KernelComplexity` takes them.
+  /// \throws std::invalid_argument unless there is such a column.
+  [[nodiscard]] const std::vector<signed char>& signs(std::size_t column = 0) const {
+    detail::check(column < problems_.size(), "InterpolatorTraining::signs", "column", "is ", column,
+                  ", must be one of ", problems_.size());
+    return problems_.signs[column];
+  }
+
+  /// log det S.
+  [[nodiscard]] double log_determinant() const { return factor_->log_determinant(); }
+  /// What was added to the diagonal beside the noise, since S would have had no factor.
+  [[nodiscard]] double jitter() const noexcept { return factor_->jitter(); }
+  /// The factor of S, to share: `KernelComplexity(training.factor().llt(), training.signs())`.
+  [[nodiscard]] const JitteredCholesky& factor() const noexcept { return *factor_; }
+
+ private:
+  /// Checks all that can be checked before anything is computed.
+  template <InputSet I>
+  static std::vector<int> checked_classes(const InterpolatorSettings& settings, const I& inputs,
+                                          std::span<const int> labels, std::string_view function) {
+    detail::check(std::isfinite(settings.noise_variance) && settings.noise_variance >= 0, function,
+                  "noise_variance", "is ", settings.noise_variance,
+                  ", must be finite and not negative");
+    std::vector<int> classes = detail::check_labels(input_count(inputs), labels, function);
+    check_inputs(inputs, function);
+    const std::size_t needed = detail::interpolator_bytes(input_count(inputs), classes.size());
+    if (needed > settings.memory) {
+      throw BudgetTooSmall(detail::join(function, ": memory is ", settings.memory, " bytes, ",
+                                        input_count(inputs), " points and ", classes.size(),
+                                        " classes need ", needed,
+                                        "; raise memory or use fewer points"));
+    }
+    return classes;
+  }
+
+  /// The signs, or the caller's values, which must have them.
+  static Eigen::MatrixXd values_of(const detail::Subproblems& problems,
+                                   const Eigen::MatrixXd* values, std::string_view function) {
+    const auto n = static_cast<Eigen::Index>(problems.signs[0].size());
+    const auto count = static_cast<Eigen::Index>(problems.size());
+    if (values != nullptr) {
+      detail::check_size(function, "values", values->rows(), n, "rows: one per input");
+      detail::check_size(function, "values", values->cols(), count,
+                         "columns: one for two classes, else one per class");
+    }
+    Eigen::MatrixXd result(n, count);
+    for (Eigen::Index c = 0; c < count; ++c) {
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double sign = problems.signs[c][i];
+        const double value = values == nullptr ? sign : (*values)(i, c);
+        detail::check(std::isfinite(value) && sign * value > 0, function, "values", "at ", i, ", ",
+                      c, " is ", value, ", must be finite and ", sign > 0 ? "positive" : "negative",
+                      " as its label says");
+        result(i, c) = value;
+      }
+    }
+    return result;
+  }
+
+  template <InputSet I>
+  [[nodiscard]] std::shared_ptr<const JitteredCholesky> factor_of(const Kernel& kernel,
+                                                                  const I& inputs,
+                                                                  std::span<const int> labels,
+                                                                  std::string_view function) const {
+    if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
+      if (settings_.noise_variance == 0) check_equal_inputs(inputs, labels, function);
+    }
+    Eigen::MatrixXd matrix = detail::interpolated_matrix(kernel, inputs, settings_, function);
+    matrix.diagonal().array() += settings_.noise_variance;
+    return std::make_shared<const JitteredCholesky>(matrix, settings_.jitter);
+  }
+
+  /// Throws where equal inputs ask for different values.
+  template <InputSet I>
+  void check_equal_inputs(const I& inputs, std::span<const int> labels,
+                          std::string_view function) const {
+    for (const auto& group : detail::equal_groups(inputs, detail::input_hashes(inputs))) {
+      const PointIndex a = group.front();
+      for (const PointIndex b : group) {
+        if (labels[a] != labels[b]) {
+          throw NotSeparable(
+              detail::join(function, ": points ", a, " and ", b,
+                           " are equal inputs with different labels, so no function has both; "
+                           "set noise_variance > 0, or drop one of them"));
+        }
+        const double distance = (values_.row(a) - values_.row(b)).cwiseAbs().maxCoeff();
+        detail::check(distance <= 1e-6 * values_.row(a).cwiseAbs().maxCoeff(), function, "values",
+                      "at ", a, " and ", b, " differ by ", distance,
+                      ", must be the same: the inputs are equal; or set noise_variance > 0");
+      }
+    }
+  }
+
+  template <InputSet I>
+  [[nodiscard]] ClassifierParts<Kernel, Owned> parts(const Kernel& kernel, const I& inputs,
+                                                     const Eigen::MatrixXd& coefficients) const {
+    std::vector<PointIndex> everyone(static_cast<std::size_t>(values_.rows()));
+    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
+    auto support = [&] {
+      if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+        return Owned(0, inputs.rows());
+      } else {
+        return Owned(select_inputs(inputs, everyone));
+      }
+    }();
+    return {.kernel = kernel,
+            .inputs = std::move(support),
+            .support = std::move(everyone),
+            .coefficients = coefficients,
+            .classes = problems_.classes,
+            .divide_by_self = false,
+            .threads = settings_.threads};
+  }
+
+  InterpolatorSettings settings_;
+  detail::Subproblems problems_;
+  Eigen::MatrixXd values_;
+  std::shared_ptr<const JitteredCholesky> factor_;
+  Classifier<Kernel, Owned> classifier_;
+};
 
 /// Kernel interpolation as a classifier: the function of least norm that has given values Upsilon
 /// at the training inputs,
@@ -20,51 +294,61 @@ namespace bpm {
 ///     f(x) = K_xX (K + noise_variance I)^-1 Upsilon,
 ///
 /// and its sign ("Kernel Interpolation as a Bayes Point Machine", sections 1.1 and 4.1). With the
-/// labels +-1, the *centroid* of their orthant up to a factor, it is the Bayes point of the
-/// Gaussian process with isotropic labels; with the centre-of-mass labels (`centre_of_mass_labels`)
-/// that of the process conditioned on the labels' signs. For more than two classes one function a
-/// class against the rest, all from one factor; the largest value wins.
+/// signs +-1 of the labels, the *centroid* of their orthant up to a factor, it is the Bayes point
+/// of the Gaussian process with isotropic values; with the centre-of-mass values (`CentreLabels`)
+/// that of the process conditioned on the signs. For more than two classes one function per class
+/// against the rest, all from one factor; the largest value wins.
 ///
 ///     const bpm::KernelInterpolator machine(bpm::ArcCosine(7));
-///     const auto fitted = machine.fit(inputs, labels);
-///     fitted.predict(others);
-///     fitted.leave_one_out_error();                  // no refit: from the one factor
+///     machine.fit(inputs, labels).predict(others);
+///     const auto training = machine.train(inputs, labels);
+///     training.leave_one_out_error();                // no refit: from the one factor
+///     training.classifier().predict(others);
 ///
 /// Cost: K once, and n^3 / 3 multiply-adds on one thread. Memory: 16 n^2 bytes, of which 8 n^2, the
-/// factor, stay with what is fitted.
+/// factor, stay with the training.
 template <class Kernel>
 class KernelInterpolator {
  public:
   explicit KernelInterpolator(Kernel kernel, InterpolatorSettings settings = {})
       : kernel_(std::move(kernel)), settings_(settings) {}
 
-  /// Interpolates the labels +-1, of n inputs with two classes or more, any integers; with two, the
+  /// Interpolates the signs +-1, of n inputs with two classes or more, any integers; with two, the
   /// larger is the positive one.
   /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
   ///         finite, one class only (so, of one input), settings out of range.
   /// \throws NotSeparable, unless there is noise, on equal inputs with different labels, and where
   ///         the kernel does not tell the inputs apart, so that the best function with a jitter
   ///         misses a value by a tenth of the largest.
-  /// \throws NotPositiveDefinite where no jitter on the ladder is enough (see `JitterSettings`).
+  /// \throws NotPositiveDefinite where no jitter on the ladder is enough (see `JitteredCholesky`).
   /// \throws KernelValueError on kernel values that are not finite or near overflow, such as those
   ///         of an input of norm 0 under `ArcCosine`.
   /// \throws BudgetTooSmall if `settings().memory` is below what is needed.
   template <InputSet I>
-    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
-  [[nodiscard]] FittedKernelInterpolator<Kernel, owned_inputs_t<I>> fit(
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] InterpolatorTraining<Kernel, owned_inputs_t<I>> train(
       const I& inputs, std::span<const int> labels) const {
-    return {kernel_, settings_, inputs, labels, nullptr, "KernelInterpolator::fit"};
+    return {kernel_, settings_, inputs, labels, nullptr, "KernelInterpolator::train"};
   }
 
-  /// Interpolates `values`, one column for two classes, else one a class in ascending order. Each
+  /// Interpolates `values`, one column for two classes, else one per class in ascending order. Each
   /// has the sign of its label: positive in the (positive) class's column, else negative.
-  /// \throws as `fit`, and std::invalid_argument on values that are not finite, have another sign,
-  ///         or differ at equal inputs.
+  /// \throws also std::invalid_argument on values that are not finite, have another sign, or differ
+  ///         at equal inputs.
   template <InputSet I>
-    requires std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>
-  [[nodiscard]] FittedKernelInterpolator<Kernel, owned_inputs_t<I>> fit_values(
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] InterpolatorTraining<Kernel, owned_inputs_t<I>> train(
       const I& inputs, std::span<const int> labels, const Eigen::MatrixXd& values) const {
-    return {kernel_, settings_, inputs, labels, &values, "KernelInterpolator::fit_values"};
+    return {kernel_, settings_, inputs, labels, &values, "KernelInterpolator::train"};
+  }
+
+  /// The classifier alone: `train(inputs, labels).classifier()`, with values or without.
+  template <InputSet I, class... Values>
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
+                                                          std::span<const int> labels,
+                                                          const Values&... values) const {
+    return train(inputs, labels, values...).classifier();
   }
 
   /// The memory that a fit of n points needs beside the inputs, in bytes.

@@ -15,7 +15,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
-#include "bpm/gaussian_process/orthant/batch_spread.hpp"
+#include "bpm/samplers/chains/batch_spread.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/dense_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"

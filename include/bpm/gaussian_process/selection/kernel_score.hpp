@@ -18,6 +18,7 @@ namespace bpm {
 
 /// What a kernel is worth on a training set, by figures that need no other data.
 struct KernelScore {
+  KernelScore() = default;  ///< Of no kernel: the worst.
   /// Scores a kernel on inputs and signs (+1, -1). Kernels under which expectation propagation
   /// fails, as a search meets them, get the worst score and say why; bad arguments throw. Cost: the
   /// kernel matrix, its factor and the sweeps of expectation propagation. \throws as

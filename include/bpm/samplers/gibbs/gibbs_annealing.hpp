@@ -12,6 +12,7 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/chains/batch_spread.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_law.hpp"
@@ -51,23 +52,6 @@ struct AnnealingStage {
   double log_ratio = 0;
   double relative_variance = 0;  ///< Of the ratio as estimated.
 };
-
-/// Variance of the mean of correlated values: the largest that 8, 16, 32 or 64 batches tell.
-[[nodiscard]] inline double batch_variance(const std::vector<double>& values, double mean) {
-  double largest = 0;
-  for (const std::size_t batches : {8U, 16U, 32U, 64U}) {
-    const std::size_t length = values.size() / batches;
-    double squares = 0;
-    for (std::size_t b = 0; b < batches; ++b) {
-      const double* first = values.data() + b * length;
-      const double difference =
-          std::accumulate(first, first + length, 0.0) / static_cast<double>(length) - mean;
-      squares += difference * difference;
-    }
-    largest = std::max(largest, squares / static_cast<double>(batches * (batches - 1)));
-  }
-  return largest;
-}
 
 /// log of E[share^errors] on the two points of a sphere in one dimension.
 [[nodiscard]] inline double log_mean_of_two_points(const Cone& cone, double share) {
@@ -148,7 +132,7 @@ class GibbsAnnealing {
       ratio = circle.ratio(from, to);
       mean += ratio / static_cast<double>(count);
     }
-    return {std::log(mean), mean > 0 ? batch_variance(ratios, mean) / (mean * mean) : 0.0};
+    return {std::log(mean), mean > 0 ? batch_spread(ratios).variance / (mean * mean) : 0.0};
   }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Batch means on an autoregression, whose mean has a known variance, and quantiles from tables.
-#include "bpm/gaussian_process/orthant/batch_spread.hpp"
+#include "bpm/samplers/chains/batch_spread.hpp"
 
 #include <cmath>
 #include <cstddef>

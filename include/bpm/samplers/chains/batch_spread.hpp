@@ -24,17 +24,18 @@ struct BatchSpread {
   for (std::size_t batches = 8; batches <= 64 && batches <= values.size(); batches *= 2) {
     const std::size_t length = values.size() / batches;
     const double* first = values.data() + (values.size() - batches * length);
-    double sum = 0;
-    double squares = 0;
-    for (std::size_t b = 0; b < batches; ++b) {
-      double mean = 0;
-      for (std::size_t k = 0; k < length; ++k) mean += first[b * length + k];
-      mean /= static_cast<double>(length);
-      sum += mean;
-      squares += mean * mean;
-    }
     const auto count = static_cast<double>(batches);
-    const double variance = (squares - sum * sum / count) / (count * (count - 1));
+    double means[64];
+    double all = 0;
+    for (std::size_t b = 0; b < batches; ++b) {
+      means[b] = 0;
+      for (std::size_t k = 0; k < length; ++k) means[b] += first[b * length + k];
+      means[b] /= static_cast<double>(length);
+      all += means[b] / count;
+    }
+    double squares = 0;
+    for (std::size_t b = 0; b < batches; ++b) squares += (means[b] - all) * (means[b] - all);
+    const double variance = squares / (count * (count - 1));
     if (variance > largest.variance) {
       largest = {variance, count - 1};
     }
