@@ -96,7 +96,7 @@ void naive_bounce(benchmark::State& state) {
   const Eigen::Index m = state.range(0);
   Eigen::MatrixXd kernel(m, m);
   Eigen::VectorXd y(m);
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   for (Eigen::Index i = 0; i < m; ++i) {
     const auto row = data.gram.row(i, scratch);
     kernel.col(i) = Eigen::Map<const Eigen::VectorXd>(row.data(), m);

@@ -26,8 +26,8 @@ namespace bpm_benchmarks {
 /// sign of a random kernel expansion.
 struct ConeData {
   using Inputs = bpm::RowMatrix<double>;
-  using Values = bpm::OnDemandGram<bpm::Gaussian, Inputs>;
-  using Matrix = bpm::DenseGram<double>;
+  using Values = bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>;
+  using Matrix = bpm::detail::DenseGram<double>;
 
   Inputs inputs;
   std::vector<signed char> labels;
@@ -39,7 +39,7 @@ struct ConeData {
       : inputs(points, features),
         labels(static_cast<std::size_t>(points)),
         gram(fill(points, features)),
-        cone(bpm::make_cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
+        cone(bpm::Cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
     cone.form_products();
     start = bpm::find_largest_margin(cone).position;
   }
@@ -56,7 +56,7 @@ struct ConeData {
     Matrix matrix(Values(bpm::Gaussian::from_sigma(1.0), inputs));
     if (!read) {
       // Expansions again until both classes have some points.
-      bpm::BlockScratch<double> scratch;
+      bpm::detail::BlockScratch<double> scratch;
       bpm::NormalDraws normals;
       std::ptrdiff_t positive = 0;
       while (positive < 1 + points / 40 || positive > points - 1 - points / 40) {
@@ -86,7 +86,7 @@ struct ConeData {
       return false;
     }
     // Features, label, reference output.
-    const auto table = bpm::read_csv<double>(file, {.label = bpm::LabelColumn::none});
+    const auto table = bpm::read_csv<double>(file, {.label = bpm::CsvSettings::LabelColumn::none});
     inputs = table.inputs.leftCols(features);
     for (std::ptrdiff_t i = 0; i < points; ++i) {
       labels[static_cast<std::size_t>(i)] = table.inputs(i, features) > 0 ? 1 : -1;

@@ -43,18 +43,19 @@ inline constexpr Product product_of = std::same_as<Scalar, std::uint8_t> ? Produ
 template <class Scalar, class Kernel>
 void kernel_block(benchmark::State& state, const Kernel& kernel) {
   using Inputs = bpm::RowMatrix<Scalar>;
-  using Value = bpm::kernel_scalar_t<Inputs>;
+  using Value = bpm::detail::kernel_scalar_t<Inputs>;
   const std::ptrdiff_t rows = state.range(0);
   const auto& data = bpm_benchmarks::kept_digits<Scalar>(window + rows);
-  const bpm::PreparedInputs<Inputs> inputs(data.inputs);
+  const bpm::detail::PreparedInputs<Inputs> inputs(data.inputs);
   std::vector<PointIndex> points(static_cast<std::size_t>(window + rows));
   std::iota(points.begin(), points.end(), PointIndex{0});
   const std::span<const PointIndex> all(points);
   std::vector<Value> values(static_cast<std::size_t>(window * rows));
-  bpm::BlockScratch<Value> scratch;
+  bpm::detail::BlockScratch<Value> scratch;
   for (auto _ : state) {
-    bpm::kernel_block(kernel, inputs, all.subspan(static_cast<std::size_t>(window)), inputs,
-                      all.first(static_cast<std::size_t>(window)), values.data(), window, scratch);
+    bpm::detail::kernel_block(kernel, inputs, all.subspan(static_cast<std::size_t>(window)), inputs,
+                              all.first(static_cast<std::size_t>(window)), values.data(), window,
+                              scratch);
     benchmark::ClobberMemory();
   }
   const double operations = 2.0 * static_cast<double>(window * rows * data.inputs.cols());

@@ -29,7 +29,7 @@ using bpm_benchmarks::Floor;
 using bpm_benchmarks::Product;
 
 template <class Scalar>
-using Values = bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<Scalar>>;
+using Values = bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<Scalar>>;
 
 template <class Scalar>
 bpm::Polynomial digit_kernel() {
@@ -72,7 +72,7 @@ void perceptron_pass(benchmark::State& state) {
 
 void perceptron_draw(benchmark::State& state) {
   const auto& data = bpm_benchmarks::kept_digits<float>(state.range(0));
-  const bpm::DenseGram<float> gram(Values<float>(digit_kernel<float>(), data.inputs));
+  const bpm::detail::DenseGram<float> gram(Values<float>(digit_kernel<float>(), data.inputs));
   const auto spaces = digit_spaces(gram, data.labels);
   bpm::PermutedPerceptron sampler;
   sampler.draws = 1;

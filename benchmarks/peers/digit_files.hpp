@@ -22,7 +22,7 @@ namespace bpm_peers {
 
 /// One line a digit, "label index:value ...", indices from 1, zeros left out; every input scaled to
 /// norm 1, nine digits a value. \throws bpm_examples::OutputError where the disk is full.
-inline void write_unit_norm(const bpm::LabelledData<bpm::ByteImages>& digits,
+inline void write_unit_norm(const bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits,
                             const std::filesystem::path& path) {
   std::ofstream file(path, std::ios::binary);
   std::string line;

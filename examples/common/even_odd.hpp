@@ -38,7 +38,7 @@ struct SignedDigits {
 struct EvenOdd {
   std::string source;  ///< One line for the screen.
   bool drawn = false;  ///< Not MNIST.
-  bpm::LabelledData<bpm::ByteImages> pool;
+  bpm::LabelledData<bpm::RowMatrix<std::uint8_t>> pool;
   SignedDigits test;
 
   [[nodiscard]] const char* name() const noexcept { return drawn ? "drawn" : "mnist"; }
@@ -48,7 +48,8 @@ struct EvenOdd {
   return static_cast<signed char>(digit % 2 == 0 ? 1 : -1);
 }
 
-[[nodiscard]] inline bpm::RowMatrix<double> standardised(const bpm::ByteImages& images) {
+[[nodiscard]] inline bpm::RowMatrix<double> standardised(
+    const bpm::RowMatrix<std::uint8_t>& images) {
   return ((images.cast<double>().array() / 255 - 0.1307) / 0.3081).matrix();
 }
 
@@ -73,7 +74,7 @@ struct EvenOdd {
                                                 bpm::RandomEngine engine) {
   std::vector<Eigen::Index> order(digits.pool.labels.size());
   bpm::random_permutation(std::span(order), engine);
-  bpm::ByteImages images(count, digits.pool.inputs.cols());
+  bpm::RowMatrix<std::uint8_t> images(count, digits.pool.inputs.cols());
   SignedDigits chosen;
   for (Eigen::Index i = 0; i < count; ++i) {
     const Eigen::Index row = order[static_cast<std::size_t>(i)];

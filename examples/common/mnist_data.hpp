@@ -36,8 +36,8 @@ struct MnistFiles {
 
 /// Training and test digits, one image of 784 bytes a row, and where they come from.
 struct Digits {
-  bpm::LabelledData<bpm::ByteImages> train;
-  bpm::LabelledData<bpm::ByteImages> test;
+  bpm::LabelledData<bpm::RowMatrix<std::uint8_t>> train;
+  bpm::LabelledData<bpm::RowMatrix<std::uint8_t>> test;
   bool drawn = false;
   std::string source;  ///< One line for the screen.
 
@@ -82,7 +82,7 @@ namespace mnist_detail {
 }
 
 /// Throws unless these are digits of 28 x 28 pixels, then keeps the first `count`.
-inline void take_first(bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index count,
+inline void take_first(bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits, Eigen::Index count,
                        const std::string& option, const std::filesystem::path& images,
                        const std::filesystem::path& labels) {
   if (digits.inputs.cols() != digit_pixels) {
@@ -100,7 +100,7 @@ inline void take_first(bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index 
                                 images.string() + " holds " + std::to_string(digits.inputs.rows()));
   }
   if (count < digits.inputs.rows()) {
-    digits.inputs = bpm::ByteImages(digits.inputs.topRows(count));
+    digits.inputs = bpm::RowMatrix<std::uint8_t>(digits.inputs.topRows(count));
     digits.labels.resize(static_cast<std::size_t>(count));
   }
 }
@@ -167,12 +167,12 @@ inline void take_first(bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index 
   for (const auto& place : data_places(data)) {
     if (const auto files = mnist_in(place)) {
       digits.source = "MNIST, " + files->folder.string();
-      digits.train = bpm::read_labelled_images(bpm::GzipFile{files->train_images},
-                                               bpm::GzipFile{files->train_labels});
+      digits.train = bpm::read_idx_images(bpm::GzipFile{files->train_images},
+                                          bpm::GzipFile{files->train_labels});
       mnist_detail::take_first(digits.train, train, "--train", files->train_images,
                                files->train_labels);
-      digits.test = bpm::read_labelled_images(bpm::GzipFile{files->test_images},
-                                              bpm::GzipFile{files->test_labels});
+      digits.test = bpm::read_idx_images(bpm::GzipFile{files->test_images},
+                                         bpm::GzipFile{files->test_labels});
       mnist_detail::take_first(digits.test, test, "--test", files->test_images, files->test_labels);
       return digits;
     }

@@ -20,8 +20,8 @@ namespace bpm_examples {
 /// Digits as a machine takes them: as bytes or as numbers; the other two are empty.
 struct DigitInputs {
   bool bytes = false;
-  bpm::ByteImages train_bytes;
-  bpm::ByteImages test_bytes;
+  bpm::RowMatrix<std::uint8_t> train_bytes;
+  bpm::RowMatrix<std::uint8_t> test_bytes;
   bpm::RowMatrix<float> train;
   bpm::RowMatrix<float> test;
   std::vector<int> train_labels;

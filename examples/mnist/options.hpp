@@ -10,7 +10,6 @@
 #include <string>
 #include <variant>
 
-#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
@@ -19,6 +18,7 @@
 #include "common/mnist_data.hpp"
 #include "common/options.hpp"
 #include "common/program.hpp"
+#include "report.hpp"
 
 /// \file
 /// The command line of the mnist program.
@@ -48,7 +48,7 @@ struct MnistOptions {
   bool bytes = true;  ///< Inputs are the images' bytes, not floats.
   bool floor = false;
   bool verify = false;
-  bpm::RejectionScore reject = bpm::RejectionScore::largest;
+  RejectionScore reject = RejectionScore::largest;
 
   /// The width of the Gaussian. Digits of pixels / 255 lie about 10 apart, those of unit norm 1.
   [[nodiscard]] double gaussian_width() const { return width.value_or(normalise ? 0.6 : 6.0); }
@@ -188,7 +188,7 @@ struct MnistOptions {
   if (relative->count() > 0) {
     options.lambda_relative = relative_value;
   }
-  options.reject = reject == "gap" ? bpm::RejectionScore::gap : bpm::RejectionScore::largest;
+  options.reject = reject == "gap" ? RejectionScore::gap : RejectionScore::largest;
   return options;
 }
 

@@ -24,6 +24,9 @@
 
 namespace bpm_examples {
 
+/// By which score of the outputs digits are rejected.
+enum class RejectionScore { largest, gap };
+
 /// One line of a rejection table, in percent.
 struct RejectionRow {
   double rate_percent = 0;
@@ -86,7 +89,7 @@ struct MnistReport {
   std::vector<RejectionRow> curve;                  ///< At 0, 0.1, ..., 10 %, for the plot.
   std::vector<RejectionRow> curve_gap;
   /// Which of the two comes first on the screen and in the plot.
-  bpm::RejectionScore leading = bpm::RejectionScore::largest;
+  RejectionScore leading = RejectionScore::largest;
   std::optional<double> floor_seconds;
   std::optional<double> predict_floor_seconds;
   bool floor_missing = false;  ///< A floor was asked for, and there is no library to measure it by.
@@ -214,8 +217,8 @@ struct ScoreRows {
                                                        const std::vector<RejectionRow>& gap) {
   const ScoreRows first{"largest output", largest};
   const ScoreRows second{"gap of the best two", gap};
-  return report.leading == bpm::RejectionScore::largest ? std::array{first, second}
-                                                        : std::array{second, first};
+  return report.leading == RejectionScore::largest ? std::array{first, second}
+                                                   : std::array{second, first};
 }
 
 }  // namespace report_detail

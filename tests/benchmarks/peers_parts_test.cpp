@@ -79,7 +79,7 @@ double svm_predict_values(const svm_model *model)
 
 TEST_CASE("peers: digits are written with unit norm and read as they were", "[benchmarks]") {
   const TemporaryFolder folder;
-  bpm::LabelledData<bpm::ByteImages> digits;
+  bpm::LabelledData<bpm::RowMatrix<std::uint8_t>> digits;
   digits.inputs.setZero(3, 5);
   digits.inputs(0, 1) = 3;
   digits.inputs(0, 4) = 4;

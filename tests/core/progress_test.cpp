@@ -29,8 +29,8 @@ TEST_CASE("Observer: a callable on Progress that returns nothing or a bool",
           "[progress][concepts]") {
   STATIC_REQUIRE(bpm::Observer<Silent>);
   STATIC_REQUIRE(bpm::Observer<Stopping>);
-  STATIC_REQUIRE(bpm::Observer<bpm::IgnoreProgress>);
-  STATIC_REQUIRE(bpm::Observer<const bpm::IgnoreProgress>);
+  STATIC_REQUIRE(bpm::Observer<bpm::detail::IgnoreProgress>);
+  STATIC_REQUIRE(bpm::Observer<const bpm::detail::IgnoreProgress>);
   const auto lambda = [](const bpm::Progress&) { return true; };
   STATIC_REQUIRE(bpm::Observer<decltype(lambda)>);
 
@@ -43,15 +43,15 @@ TEST_CASE("Observer: a callable on Progress that returns nothing or a bool",
 
 TEST_CASE("notify goes on unless the observer says no", "[progress]") {
   Silent silent;
-  CHECK(bpm::notify(silent, bpm::Progress{}));
-  bpm::IgnoreProgress ignore;
-  CHECK(bpm::notify(ignore, bpm::Progress{}));
+  CHECK(bpm::detail::notify(silent, bpm::Progress{}));
+  bpm::detail::IgnoreProgress ignore;
+  CHECK(bpm::detail::notify(ignore, bpm::Progress{}));
   Stopping stopping;
   bpm::Progress progress;
   progress.draws = 1;
-  CHECK(bpm::notify(stopping, progress));
+  CHECK(bpm::detail::notify(stopping, progress));
   progress.draws = 2;
-  CHECK_FALSE(bpm::notify(stopping, progress));
+  CHECK_FALSE(bpm::detail::notify(stopping, progress));
 }
 
 TEST_CASE("notify hands the observer what it was given", "[progress]") {
@@ -64,7 +64,7 @@ TEST_CASE("notify hands the observer what it was given", "[progress]") {
   sent.draws_total = 4;
   sent.passes = 12;
   sent.mistakes = 99;
-  CHECK(bpm::notify(observer, sent));
+  CHECK(bpm::detail::notify(observer, sent));
   CHECK(seen.stage == "draws");
   CHECK(seen.fraction == 0.25);
   CHECK(seen.draws == 1);

@@ -42,11 +42,11 @@ TEST_CASE("read_csv reads numbers too small for double as 0, and refuses those t
 
 TEST_CASE("read_csv takes the first column as the label, or none") {
   bpm::CsvSettings settings;
-  settings.label = bpm::LabelColumn::first;
+  settings.label = bpm::CsvSettings::LabelColumn::first;
   const auto first = read("7,1,2\n8,3,4\n", settings);
   CHECK(first.labels == std::vector<int>{7, 8});
   CHECK(first.inputs == (Eigen::MatrixXd(2, 2) << 1, 2, 3, 4).finished());
-  settings.label = bpm::LabelColumn::none;
+  settings.label = bpm::CsvSettings::LabelColumn::none;
   const auto none = read("7\n8\n", settings);
   CHECK(none.labels.empty());
   CHECK(none.inputs == (Eigen::MatrixXd(2, 1) << 7, 8).finished());

@@ -48,24 +48,24 @@ const std::string two_images("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\x01\x02
 TEST_CASE("unpack_gzip gives back what was packed") {
   for (const std::string& text :
        {std::string(), std::string("a"), noise(100000), std::string(3000000, 'x')}) {
-    CHECK(bpm::unpack_gzip(pack(text)) == text);
+    CHECK(bpm::detail::unpack_gzip(pack(text)) == text);
   }
 }
 
 TEST_CASE("unpack_gzip joins the members of a file and drops zero bytes after the last") {
   const std::string a = noise(5000);
   const std::string b(70000, 'b');
-  CHECK(bpm::unpack_gzip(pack(a) + pack(b) + pack("") + pack("end")) == a + b + "end");
-  CHECK(bpm::unpack_gzip(pack(a) + std::string(512, '\0')) == a);
+  CHECK(bpm::detail::unpack_gzip(pack(a) + pack(b) + pack("") + pack("end")) == a + b + "end");
+  CHECK(bpm::detail::unpack_gzip(pack(a) + std::string(512, '\0')) == a);
 }
 
 TEST_CASE("unpack_gzip trusts no declared length") {
   // The length stands in the last four bytes: a small one after a large member, and a false one.
   const std::string large(1000000, 'x');
-  CHECK(bpm::unpack_gzip(pack(large) + pack("y")) == large + "y");
+  CHECK(bpm::detail::unpack_gzip(pack(large) + pack("y")) == large + "y");
   std::string lie = pack("hello");
   lie.replace(lie.size() - 4, 4, "\xff\xff\xff\xff");
-  CHECK_THROWS_WITH(bpm::unpack_gzip(lie, "f"),
+  CHECK_THROWS_WITH(bpm::detail::unpack_gzip(lie, "f"),
                     "f: byte 25: found corrupt gzip data (incorrect length check)");
 }
 
@@ -73,13 +73,13 @@ TEST_CASE("unpack_gzip names the byte at which data ends early") {
   const std::string whole = pack(noise(1000));
   for (const std::size_t n :
        {std::size_t{2}, std::size_t{9}, std::size_t{500}, whole.size() - 8, whole.size() - 1}) {
-    CHECK_THROWS_AS(bpm::unpack_gzip(whole.substr(0, n)), bpm::DataError);
-    CHECK_THROWS_WITH(bpm::unpack_gzip(whole.substr(0, n), "f"),
+    CHECK_THROWS_AS(bpm::detail::unpack_gzip(whole.substr(0, n)), bpm::DataError);
+    CHECK_THROWS_WITH(bpm::detail::unpack_gzip(whole.substr(0, n), "f"),
                       "f: byte " + std::to_string(n) +
                           ": found the end, expected more gzip data (the file is cut short)");
   }
   const std::string second = whole + whole.substr(0, 100);
-  CHECK_THROWS_WITH(bpm::unpack_gzip(second, "f"),
+  CHECK_THROWS_WITH(bpm::detail::unpack_gzip(second, "f"),
                     "f: byte " + std::to_string(second.size()) +
                         ": found the end, expected more gzip data (the file is cut short)");
 }
@@ -88,21 +88,22 @@ TEST_CASE("unpack_gzip names the byte at which data is corrupt") {
   const std::string whole = pack(noise(1000));
   std::string checksum = whole;
   checksum[whole.size() - 8] = static_cast<char>(checksum[whole.size() - 8] ^ 1);
-  CHECK_THROWS_WITH(bpm::unpack_gzip(checksum, "f"),
+  CHECK_THROWS_WITH(bpm::detail::unpack_gzip(checksum, "f"),
                     "f: byte " + std::to_string(whole.size() - 4) +
                         ": found corrupt gzip data (incorrect data check)");
   std::string method = whole;
   method[2] = 7;
   CHECK_THROWS_WITH(
-      bpm::unpack_gzip(method, "f"),
+      bpm::detail::unpack_gzip(method, "f"),
       Catch::Matchers::ContainsSubstring(": found corrupt gzip data (unknown compression method)"));
   std::string content = whole;
   content[500] = static_cast<char>(content[500] ^ 0x55);
-  CHECK_THROWS_AS(bpm::unpack_gzip(content), bpm::DataError);
-  CHECK_THROWS_WITH(bpm::unpack_gzip(whole + "tail", "f"),
+  CHECK_THROWS_AS(bpm::detail::unpack_gzip(content), bpm::DataError);
+  CHECK_THROWS_WITH(bpm::detail::unpack_gzip(whole + "tail", "f"),
                     "f: byte " + std::to_string(whole.size()) +
                         ": found other bytes after the gzip data, expected the end");
-  CHECK_THROWS_WITH(bpm::unpack_gzip("text", "f"), "f: byte 0: found no gzip file, expected 1f 8b");
+  CHECK_THROWS_WITH(bpm::detail::unpack_gzip("text", "f"),
+                    "f: byte 0: found no gzip file, expected 1f 8b");
 }
 
 TEST_CASE("every reader takes packed and plain files") {
@@ -112,20 +113,21 @@ TEST_CASE("every reader takes packed and plain files") {
                                       {folder.write(name + ".gz", pack(content))}};
   };
   for (const bpm::GzipFile& file : both("images", two_images)) {
-    CHECK(bpm::read_content(file) == two_images);
-    CHECK(bpm::read_idx(file).sizes == std::vector<std::size_t>{2, 1, 2});
-    const bpm::ByteImages images = bpm::read_idx_images(file);
+    CHECK(bpm::detail::read_content(file) == two_images);
+    CHECK(bpm::detail::read_idx(file).sizes == std::vector<std::size_t>{2, 1, 2});
+    const bpm::RowMatrix<std::uint8_t> images = bpm::read_idx_images(file);
     CHECK(images.rows() == 2);
     CHECK(images(1, 1) == 4);
     for (const bpm::GzipFile& labels : both("labels", two_labels)) {
       CHECK(bpm::read_idx_labels(labels) == std::vector<int>{5, 6});
-      CHECK(bpm::read_labelled_images(file, labels).labels == std::vector<int>{5, 6});
+      CHECK(bpm::read_idx_images(file, labels).labels == std::vector<int>{5, 6});
     }
   }
   for (const bpm::GzipFile& file : both("csv", "3;1;2\n")) {
-    const auto data = bpm::read_csv<float>(
-        file,
-        {.delimiter = ';', .header = false, .label = bpm::LabelColumn::first, .comment = '#'});
+    const auto data = bpm::read_csv<float>(file, {.delimiter = ';',
+                                                  .header = false,
+                                                  .label = bpm::CsvSettings::LabelColumn::first,
+                                                  .comment = '#'});
     CHECK(data.labels == std::vector<int>{3});
     CHECK(data.inputs.cols() == 2);
   }
@@ -151,11 +153,11 @@ TEST_CASE("errors in packed files name the file and the place in the content") {
                         ": found the end, expected more gzip data (the file is cut short)");
   const auto images = folder.write("images.gz", pack(two_images));
   const auto labels = folder.write("one", std::string("\0\0\x08\x01\0\0\0\x01\x05", 9));
-  CHECK_THROWS_WITH(bpm::read_labelled_images(bpm::GzipFile{images}, bpm::GzipFile{labels}),
+  CHECK_THROWS_WITH(bpm::read_idx_images(bpm::GzipFile{images}, bpm::GzipFile{labels}),
                     images.string() + " holds 2 images, " + labels.string() +
                         " holds 1 labels, expected as many labels as images");
   const auto absent = folder.path() / "absent.gz";
-  CHECK_THROWS_WITH(bpm::read_content(bpm::GzipFile{absent}),
+  CHECK_THROWS_WITH(bpm::detail::read_content(bpm::GzipFile{absent}),
                     absent.string() + ": cannot be opened for reading");
 }
 
@@ -168,7 +170,7 @@ TEST_CASE("MNIST is read from its packed files") {
     return bpm::GzipFile{*folder / "mnist" / (name + ".gz")};
   };
   const auto train =
-      bpm::read_labelled_images(file("train-images-idx3-ubyte"), file("train-labels-idx1-ubyte"));
+      bpm::read_idx_images(file("train-images-idx3-ubyte"), file("train-labels-idx1-ubyte"));
   CHECK(train.inputs.rows() == 60000);
   CHECK(train.inputs.cols() == 784);
   REQUIRE(train.labels.size() == 60000);
@@ -177,7 +179,7 @@ TEST_CASE("MNIST is read from its packed files") {
   CHECK(train.inputs.minCoeff() == 0);
   CHECK(train.inputs.maxCoeff() == 255);
   const auto test =
-      bpm::read_labelled_images(file("t10k-images-idx3-ubyte"), file("t10k-labels-idx1-ubyte"));
+      bpm::read_idx_images(file("t10k-images-idx3-ubyte"), file("t10k-labels-idx1-ubyte"));
   CHECK(test.inputs.rows() == 10000);
   CHECK(test.inputs.cols() == 784);
   CHECK(std::count(test.labels.begin(), test.labels.end(), 7) == 1028);

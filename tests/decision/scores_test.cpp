@@ -29,9 +29,6 @@ TEST_CASE("scores of a hand-made matrix", "[decision]") {
   const Eigen::MatrixXd values = three_by_three();
   CHECK(bpm::largest_output_scores(values) == std::vector<double>{0.5, -1.0, 2.0});
   CHECK(bpm::gap_scores(values) == std::vector<double>{0.25, 0.5, 0.0});
-  CHECK(bpm::rejection_scores(values, bpm::RejectionScore::largest) ==
-        bpm::largest_output_scores(values));
-  CHECK(bpm::rejection_scores(values, bpm::RejectionScore::gap) == bpm::gap_scores(values));
 }
 
 TEST_CASE("a column of signed outputs scores by its absolute value", "[decision]") {

@@ -22,7 +22,7 @@ bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel) {
   const bpm::PrecomputedGram<double> gram(kernel);
   const std::vector<signed char> labels(static_cast<std::size_t>(kernel.rows()), 1);
   const bpm::KernelVersionSpace space(gram, labels);
-  bpm::Cone cone = bpm::make_cone(space);
+  bpm::Cone cone = bpm::Cone(space);
   cone.form_products();
   return cone;
 }

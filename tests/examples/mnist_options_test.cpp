@@ -38,7 +38,7 @@ TEST_CASE("without options the experiment is the paper's", "[examples]") {
   CHECK(options.bytes);
   CHECK_FALSE(options.floor);
   CHECK_FALSE(options.verify);
-  CHECK(options.reject == bpm::RejectionScore::largest);
+  CHECK(options.reject == bpm_examples::RejectionScore::largest);
   const auto kernel = std::get<bpm::Polynomial>(options.make_kernel());
   CHECK(kernel.degree() == 5);
   CHECK(kernel.scale() == 1);
@@ -77,7 +77,7 @@ TEST_CASE("the other options are taken", "[examples]") {
   CHECK(options.lambda == 0.5);
   CHECK_FALSE(options.lambda_relative.has_value());
   CHECK(options.memory == std::size_t{3} << 20U);
-  CHECK(options.reject == bpm::RejectionScore::gap);
+  CHECK(options.reject == bpm_examples::RejectionScore::gap);
   CHECK(parse({"--lambda-relative", "0"}).lambda_relative == 0.0);
   CHECK_FALSE(parse({"--input", "float"}).bytes);
   CHECK(parse({"--input", "byte"}).bytes);

@@ -13,7 +13,7 @@
 using bpm_examples::scale_pixels;
 
 TEST_CASE("pixels become fractions of 255 or images of norm 1", "[examples]") {
-  bpm::ByteImages images(5, 4);
+  bpm::RowMatrix<std::uint8_t> images(5, 4);
   images << 0, 1, 128, 255, 3, 4, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 1, 0, 0, 0;
   const int threads = GENERATE(1, 2, 3, 8);
   const auto plain = scale_pixels(images, false, threads);
@@ -35,7 +35,7 @@ TEST_CASE("pixels become fractions of 255 or images of norm 1", "[examples]") {
 }
 
 TEST_CASE("kernels of pixels agree with kernels of scaled images", "[examples]") {
-  bpm::ByteImages images(4, 8);
+  bpm::RowMatrix<std::uint8_t> images(4, 8);
   images << 0, 1, 128, 255, 9, 0, 0, 7, 3, 4, 0, 0, 200, 100, 50, 25, 0, 0, 0, 0, 0, 0, 0, 0, 255,
       255, 255, 255, 255, 255, 255, 255;
   const bool unit = GENERATE(false, true);

@@ -146,7 +146,7 @@ TEST_CASE("the rejection table stands beside the paper's on MNIST only", "[examp
         "         0                        1.52                     1.52    1.46\n"
         "         1                        1.12                     0.50    1.10\n");
   report.train_size = 1000;
-  report.leading = bpm::RejectionScore::gap;
+  report.leading = bpm_examples::RejectionScore::gap;
   out.str("");
   bpm_examples::print_rejection(out, report);
   CHECK(out.str() ==
@@ -243,7 +243,7 @@ TEST_CASE("the plot shows both scores and, on MNIST, the paper's points", "[exam
   CHECK(plot.series[2].y.back() == 0.11);
   CHECK_NOTHROW(bpm_examples::gnuplot_script(plot, "a.svg"));
 
-  report.leading = bpm::RejectionScore::gap;
+  report.leading = bpm_examples::RejectionScore::gap;
   report.train_size = 5000;
   const auto other = bpm_examples::rejection_plot(report);
   CHECK(other.series[0].title == "rejected by gap of the best two");

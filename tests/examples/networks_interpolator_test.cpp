@@ -25,7 +25,8 @@ namespace {
 
 ParityDigits some_digits(std::uint32_t count) {
   auto drawn = draw_digits(count, 1, 0, 1);
-  const bpm::LabelledData<bpm::ByteImages> digits{std::move(drawn.images), std::move(drawn.labels)};
+  const bpm::LabelledData<bpm::RowMatrix<std::uint8_t>> digits{std::move(drawn.images),
+                                                               std::move(drawn.labels)};
   std::vector<std::uint32_t> all(count);
   std::iota(all.begin(), all.end(), 0U);
   return parity_digits(digits, all);
@@ -34,8 +35,8 @@ ParityDigits some_digits(std::uint32_t count) {
 }  // namespace
 
 TEST_CASE("Digits: standardised, of norm^2 784, even against odd", "[examples]") {
-  bpm::LabelledData<bpm::ByteImages> digits;
-  digits.inputs = bpm::ByteImages::Zero(3, 784);
+  bpm::LabelledData<bpm::RowMatrix<std::uint8_t>> digits;
+  digits.inputs = bpm::RowMatrix<std::uint8_t>::Zero(3, 784);
   digits.inputs(1, 100) = 255;
   digits.labels = {7, 4, 0};
   const ParityDigits result = parity_digits(digits, std::vector<std::uint32_t>{2, 0, 1});

@@ -77,13 +77,13 @@ TEMPLATE_TEST_CASE("chosen rows and columns land where they should", "[kernels]"
   const auto z = test_support::normal_inputs<TestType>(60, 7, 2);
   const bpm::Gaussian kernel = bpm::Gaussian::from_gamma(0.1);
   const auto all = block_values(kernel, x, z);
-  const bpm::PreparedInputs<bpm::RowMatrix<TestType>> left(x);
-  const bpm::PreparedInputs<bpm::RowMatrix<TestType>> right(z);
+  const bpm::detail::PreparedInputs<bpm::RowMatrix<TestType>> left(x);
+  const bpm::detail::PreparedInputs<bpm::RowMatrix<TestType>> right(z);
   const std::vector<bpm::PointIndex> rows{49, 0, 7, 7, 30};
   const std::vector<bpm::PointIndex> cols{59, 3, 58, 0, 1, 2, 3};
-  bpm::BlockScratch<TestType> scratch;
+  bpm::detail::BlockScratch<TestType> scratch;
   bpm::RowMatrix<TestType> values = bpm::RowMatrix<TestType>::Constant(5, 10, -9);
-  bpm::kernel_block(kernel, left, rows, right, cols, values.data(), 10, scratch);
+  bpm::detail::kernel_block(kernel, left, rows, right, cols, values.data(), 10, scratch);
   CHECK(scratch.evaluations == 35);
   bool right_place = true;
   for (Eigen::Index a = 0; a < 5; ++a) {
@@ -94,8 +94,8 @@ TEMPLATE_TEST_CASE("chosen rows and columns land where they should", "[kernels]"
   }
   CHECK(right_place);
   // Nothing asked for, nothing written.
-  bpm::kernel_block(kernel, left, {}, right, cols, values.data(), 10, scratch);
-  bpm::kernel_block(kernel, left, rows, right, {}, values.data(), 10, scratch);
+  bpm::detail::kernel_block(kernel, left, {}, right, cols, values.data(), 10, scratch);
+  bpm::detail::kernel_block(kernel, left, rows, right, {}, values.data(), 10, scratch);
   CHECK(scratch.evaluations == 35);
 }
 
@@ -114,15 +114,15 @@ TEST_CASE("one scratch serves inputs of several sizes in turn", "[kernels]") {
   const bpm::SparseRowMatrix<double> sparse_narrow = narrow.sparseView();
   const bpm::SparseRowMatrix<double> sparse_wide = wide.sparseView();
   using Sparse = bpm::SparseRowMatrix<double>;
-  const bpm::PreparedInputs<Sparse> first(sparse_narrow);
-  const bpm::PreparedInputs<Sparse> second(sparse_wide);
-  bpm::BlockScratch<double> scratch;
+  const bpm::detail::PreparedInputs<Sparse> first(sparse_narrow);
+  const bpm::detail::PreparedInputs<Sparse> second(sparse_wide);
+  bpm::detail::BlockScratch<double> scratch;
   for (int repeat = 0; repeat < 2; ++repeat) {
     for (const auto* inputs : {&first, &second}) {
       const auto points = test_support::first_points(inputs->size());
       bpm::RowMatrix<double> values(inputs->size(), inputs->size());
-      bpm::kernel_block(bpm::Linear{}, *inputs, points, *inputs, points, values.data(),
-                        values.cols(), scratch);
+      bpm::detail::kernel_block(bpm::Linear{}, *inputs, points, *inputs, points, values.data(),
+                                values.cols(), scratch);
       const auto& dense = inputs == &first ? narrow : wide;
       CHECK(test_support::largest_difference(values, dense * dense.transpose()) <= 1e-12);
     }
@@ -162,11 +162,11 @@ TEST_CASE("a pair of one set is called in one order, so that its value is one", 
     return a(0) + 1e-17 * b(0) + 1e-9 * a(0);
   };
   const auto x = test_support::normal_inputs<double>(10, 1, 1);
-  const bpm::PreparedInputs<bpm::RowMatrix<double>> prepared(x);
+  const bpm::detail::PreparedInputs<bpm::RowMatrix<double>> prepared(x);
   const auto points = test_support::first_points(10);
   bpm::RowMatrix<double> values(10, 10);
-  bpm::BlockScratch<double> scratch;
-  bpm::kernel_block(kernel, prepared, points, prepared, points, values.data(), 10, scratch);
+  bpm::detail::BlockScratch<double> scratch;
+  bpm::detail::kernel_block(kernel, prepared, points, prepared, points, values.data(), 10, scratch);
   CHECK(values == values.transpose());
 }
 
@@ -175,7 +175,8 @@ TEMPLATE_TEST_CASE("kernel_diagonal gives the bits of the blocks", "[kernels]", 
   const bpm::SparseRowMatrix<TestType> sparse = x.sparseView();
   const auto check = [&](const auto& kernel, const auto& inputs) {
     using I = std::remove_cvref_t<decltype(inputs)>;
-    const auto diagonal = bpm::kernel_diagonal(kernel, bpm::PreparedInputs<I>(inputs));
+    const auto diagonal =
+        bpm::detail::kernel_diagonal(kernel, bpm::detail::PreparedInputs<I>(inputs));
     const auto values = block_values(kernel, inputs, inputs);
     int different = 0;
     for (Eigen::Index i = 0; i < 37; ++i) {
@@ -193,9 +194,9 @@ TEMPLATE_TEST_CASE("kernel_diagonal gives the bits of the blocks", "[kernels]", 
 TEST_CASE("the diagonal of a kernel is not negative", "[kernels]") {
   const std::vector<double> numbers{1, 2, -3};
   const auto kernel = [](double a, double b) { return a + b; };
-  const bpm::PreparedInputs<std::vector<double>> prepared(numbers);
-  CHECK_THROWS_AS(bpm::kernel_diagonal(kernel, prepared), bpm::KernelValueError);
-  CHECK_THROWS_WITH(bpm::kernel_diagonal(kernel, prepared),
+  const bpm::detail::PreparedInputs<std::vector<double>> prepared(numbers);
+  CHECK_THROWS_AS(bpm::detail::kernel_diagonal(kernel, prepared), bpm::KernelValueError);
+  CHECK_THROWS_WITH(bpm::detail::kernel_diagonal(kernel, prepared),
                     "kernel: k(x_2, x_2) is -6, must not be negative: the kernel is not positive "
                     "semi-definite");
 }

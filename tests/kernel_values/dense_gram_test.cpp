@@ -15,7 +15,7 @@
 
 namespace {
 
-using Source = bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<double>>;
+using Source = bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<double>>;
 
 Source source(const bpm::RowMatrix<double>& inputs) { return {bpm::Polynomial(3, 0.1), inputs}; }
 
@@ -23,9 +23,9 @@ Source source(const bpm::RowMatrix<double>& inputs) { return {bpm::Polynomial(3,
 
 TEST_CASE("the whole matrix holds the kernel's values", "[gram]") {
   const auto inputs = test_support::normal_inputs<double>(50, 4, 1);
-  const bpm::DenseGram<double> gram(source(inputs));
+  const bpm::detail::DenseGram<double> gram(source(inputs));
   const Eigen::MatrixXd expected = (0.1 * (inputs * inputs.transpose()).array() + 1).cube();
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   double worst = 0;
   for (Eigen::Index i = 0; i < 50; ++i) {
     const auto row = gram.row(i, scratch);
@@ -40,14 +40,14 @@ TEST_CASE("the whole matrix holds the kernel's values", "[gram]") {
   CHECK(gram.rows_in_memory());
   CHECK(gram.complete());
   CHECK(gram.bytes() == 50 * 50 * sizeof(double));
-  CHECK(bpm::DenseGram<float>::bytes_needed(60000) == 14400000000U);
+  CHECK(bpm::detail::DenseGram<float>::bytes_needed(60000) == 14400000000U);
 }
 
 TEST_CASE("each pair of tiles is evaluated once", "[gram]") {
   const auto inputs = test_support::normal_inputs<double>(1030, 2, 1);
   const auto on_demand = source(inputs);
   for (const unsigned threads : {1U, 3U}) {
-    const bpm::DenseGram<double> gram(on_demand, threads);
+    const bpm::detail::DenseGram<double> gram(on_demand, threads);
     // Tiles of 512, 512 and 6 points: the lower triangle of three by three.
     CHECK(gram.evaluations() == 3U * 512 * 512 + 2 * 512 * 6 + 6 * 6);
     CHECK(gram.seconds() >= 0);
@@ -57,9 +57,9 @@ TEST_CASE("each pair of tiles is evaluated once", "[gram]") {
 TEST_CASE("no threads wanted means as many as the machine runs", "[gram]") {
   const auto inputs = test_support::normal_inputs<double>(30, 3, 1);
   const auto on_demand = source(inputs);
-  const bpm::DenseGram<double> one(on_demand, 1);
-  const bpm::DenseGram<double> all(on_demand, 0);
-  bpm::BlockScratch<double> scratch;
+  const bpm::detail::DenseGram<double> one(on_demand, 1);
+  const bpm::detail::DenseGram<double> all(on_demand, 0);
+  bpm::detail::BlockScratch<double> scratch;
   CHECK(std::ranges::equal(one.row(7, scratch), all.row(7, scratch)));
   CHECK(all.complete());
 }
@@ -69,7 +69,7 @@ TEST_CASE("progress rises to 1, one call a tile, and false stops", "[gram]") {
   const auto on_demand = source(inputs);
   for (const unsigned threads : {1U, 2U}) {
     std::vector<double> fractions;
-    const bpm::DenseGram<double> gram(on_demand, threads, [&](double fraction) {
+    const bpm::detail::DenseGram<double> gram(on_demand, threads, [&](double fraction) {
       fractions.push_back(fraction);
       return true;
     });
@@ -80,7 +80,8 @@ TEST_CASE("progress rises to 1, one call a tile, and false stops", "[gram]") {
     }
 
     int calls = 0;
-    const bpm::DenseGram<double> stopped(on_demand, threads, [&](double) { return ++calls < 2; });
+    const bpm::detail::DenseGram<double> stopped(on_demand, threads,
+                                                 [&](double) { return ++calls < 2; });
     CHECK_FALSE(stopped.complete());
     CHECK(calls >= 2);
     CHECK(calls <= 1 + static_cast<int>(threads));
@@ -93,14 +94,14 @@ TEST_CASE("what a source or an observer throws comes through", "[gram]") {
   const auto on_demand = source(inputs);
   for (const unsigned threads : {1U, 2U}) {
     const auto run = [&] {
-      bpm::DenseGram<double>(on_demand, threads,
-                             [](double) -> bool { throw std::runtime_error("observer"); });
+      bpm::detail::DenseGram<double>(on_demand, threads,
+                                     [](double) -> bool { throw std::runtime_error("observer"); });
     };
     CHECK_THROWS_WITH(run(), "observer");
   }
   // A value that is not finite off the diagonal.
   const std::vector<int> numbers{0, 1, 2};
   const auto kernel = [](int a, int b) { return a + b == 3 ? std::nan("") : 1.0; };
-  const bpm::OnDemandGram<decltype(kernel), std::vector<int>> bad(kernel, numbers);
-  CHECK_THROWS_AS(bpm::DenseGram<double>(bad, 2), bpm::KernelValueError);
+  const bpm::detail::OnDemandGram<decltype(kernel), std::vector<int>> bad(kernel, numbers);
+  CHECK_THROWS_AS(bpm::detail::DenseGram<double>(bad, 2), bpm::KernelValueError);
 }

@@ -22,11 +22,11 @@ struct Identity {
   [[nodiscard]] std::ptrdiff_t size() const { return 2; }
   [[nodiscard]] double diagonal(std::ptrdiff_t /*i*/) const { return 1; }
   [[nodiscard]] std::span<const double> row(std::ptrdiff_t i,
-                                            bpm::BlockScratch<double>& /*scratch*/) const {
+                                            bpm::detail::BlockScratch<double>& /*scratch*/) const {
     return std::span(values).subspan(static_cast<std::size_t>(2 * i), 2);
   }
   void block(std::span<const bpm::PointIndex> rows, std::span<const bpm::PointIndex> cols,
-             double* out, std::ptrdiff_t ld, bpm::BlockScratch<double>& /*scratch*/) const {
+             double* out, std::ptrdiff_t ld, bpm::detail::BlockScratch<double>& /*scratch*/) const {
     for (std::size_t a = 0; a < rows.size(); ++a) {
       for (std::size_t b = 0; b < cols.size(); ++b) {
         out[static_cast<std::ptrdiff_t>(a) * ld + static_cast<std::ptrdiff_t>(b)] =
@@ -51,7 +51,7 @@ struct WithoutRow : Identity {
 };
 struct RowOfAnotherType : Identity {
   [[nodiscard]] std::vector<float> row(std::ptrdiff_t /*i*/,
-                                       bpm::BlockScratch<double>& /*scratch*/) const {
+                                       bpm::detail::BlockScratch<double>& /*scratch*/) const {
     return {};
   }
 };
@@ -77,7 +77,7 @@ struct WithColumns : Identity {
     columns.assign(points.begin(), points.end());
   }
   void block(std::span<const bpm::PointIndex> rows, Columns& columns, double* out,
-             std::ptrdiff_t ld, bpm::BlockScratch<double>& scratch) const {
+             std::ptrdiff_t ld, bpm::detail::BlockScratch<double>& scratch) const {
     block(rows, std::span<const bpm::PointIndex>(columns), out, ld, scratch);
   }
 };
@@ -104,41 +104,41 @@ struct PrepareNotConst : WithColumns {
 }  // namespace
 
 TEST_CASE("GramAccess: size, diagonal, row, block, memory", "[gram][concepts]") {
-  STATIC_REQUIRE(bpm::GramAccess<Identity>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutScalar>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutSize>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutDiagonal>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutRow>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<RowOfAnotherType>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutBlock>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutRowsInMemory>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<WithoutBytes>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<SizeNotConst>);
-  STATIC_REQUIRE_FALSE(bpm::GramAccess<int>);
+  STATIC_REQUIRE(bpm::detail::GramAccess<Identity>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<WithoutScalar>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<WithoutSize>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<WithoutDiagonal>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<WithoutRow>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<RowOfAnotherType>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<WithoutBlock>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<WithoutRowsInMemory>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<WithoutBytes>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<SizeNotConst>);
+  STATIC_REQUIRE_FALSE(bpm::detail::GramAccess<int>);
 }
 
 TEST_CASE("ColumnGram: kernel values that make columns ready", "[gram][concepts]") {
-  STATIC_REQUIRE(bpm::ColumnGram<WithColumns>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<Identity>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutGram>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutType>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutPrepare>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<ColumnsWithoutBlock>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<PrepareNotConst>);
-  STATIC_REQUIRE(bpm::ColumnGram<bpm::OnDemandGram<bpm::Linear, Eigen::MatrixXf>>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<bpm::DenseGram<float>>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnGram<bpm::PrecomputedGram<double>>);
+  STATIC_REQUIRE(bpm::detail::ColumnGram<WithColumns>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<Identity>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<ColumnsWithoutGram>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<ColumnsWithoutType>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<ColumnsWithoutPrepare>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<ColumnsWithoutBlock>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<PrepareNotConst>);
+  STATIC_REQUIRE(bpm::detail::ColumnGram<bpm::detail::OnDemandGram<bpm::Linear, Eigen::MatrixXf>>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<bpm::detail::DenseGram<float>>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnGram<bpm::PrecomputedGram<double>>);
 }
 
 TEST_CASE("the library's sources of kernel values are GramAccess", "[gram][concepts]") {
-  STATIC_REQUIRE(bpm::GramAccess<bpm::DenseGram<float>>);
-  STATIC_REQUIRE(bpm::GramAccess<bpm::PrecomputedGram<double>>);
-  STATIC_REQUIRE(bpm::GramAccess<bpm::OnDemandGram<bpm::Linear, Eigen::MatrixXf>>);
+  STATIC_REQUIRE(bpm::detail::GramAccess<bpm::detail::DenseGram<float>>);
+  STATIC_REQUIRE(bpm::detail::GramAccess<bpm::PrecomputedGram<double>>);
+  STATIC_REQUIRE(bpm::detail::GramAccess<bpm::detail::OnDemandGram<bpm::Linear, Eigen::MatrixXf>>);
 }
 
 TEST_CASE("a whole matrix is made from any source", "[gram]") {
-  const bpm::DenseGram<double> gram{Identity{}};
-  bpm::BlockScratch<double> scratch;
+  const bpm::detail::DenseGram<double> gram{Identity{}};
+  bpm::detail::BlockScratch<double> scratch;
   CHECK(gram.row(0, scratch)[0] == 1);
   CHECK(gram.row(0, scratch)[1] == 0);
   CHECK(gram.row(1, scratch)[1] == 1);

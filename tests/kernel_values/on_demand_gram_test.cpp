@@ -16,10 +16,10 @@
 
 TEST_CASE("values on demand are the kernel's", "[gram]") {
   const auto inputs = test_support::normal_inputs<double>(30, 4, 1);
-  const bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<double>> gram(bpm::Polynomial(3, 0.1),
-                                                                        inputs);
+  const bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<double>> gram(
+      bpm::Polynomial(3, 0.1), inputs);
   const Eigen::MatrixXd expected = (0.1 * (inputs * inputs.transpose()).array() + 1).cube();
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   double worst = 0;
   for (Eigen::Index i = 0; i < 30; ++i) {
     const auto row = gram.row(i, scratch);
@@ -40,7 +40,8 @@ TEST_CASE("values on demand are the kernel's", "[gram]") {
 
 TEST_CASE("memory on demand grows with the number of points, not its square", "[gram]") {
   const auto inputs = test_support::normal_inputs<float>(1000, 16, 1);
-  const bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
+  const bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(),
+                                                                               inputs);
   // The inputs are read in place: norms, diagonal and the points' numbers remain.
   CHECK(gram.bytes() == 1000 * (4 + 4 + 4));
 }
@@ -48,13 +49,13 @@ TEST_CASE("memory on demand grows with the number of points, not its square", "[
 TEST_CASE("columns made ready give the same bits, and count", "[gram]") {
   const auto check = [](const auto& kernel, const auto& inputs) {
     using Inputs = std::remove_cvref_t<decltype(inputs)>;
-    using Gram = bpm::OnDemandGram<std::remove_cvref_t<decltype(kernel)>, Inputs>;
+    using Gram = bpm::detail::OnDemandGram<std::remove_cvref_t<decltype(kernel)>, Inputs>;
     using Scalar = typename Gram::Scalar;
     const Gram gram(kernel, inputs);
     const std::vector<bpm::PointIndex> rows{3, 0, 19, 3};
     std::vector<bpm::PointIndex> points;
     for (bpm::PointIndex i = 0; i < 90; ++i) points.push_back(i * 7 % 20);
-    bpm::BlockScratch<Scalar> scratch;
+    bpm::detail::BlockScratch<Scalar> scratch;
     bpm::RowMatrix<Scalar> expected(4, 90);
     gram.block(rows, points, expected.data(), 90, scratch);
     CHECK(scratch.evaluations == 360);
@@ -75,23 +76,23 @@ TEST_CASE("columns made ready give the same bits, and count", "[gram]") {
 
 TEST_CASE("rows are kept where one says, and nowhere else", "[gram]") {
   const auto inputs = test_support::normal_inputs<float>(20, 5, 1);
-  bpm::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
-  CHECK(gram.kept_rows() == nullptr);
-  bpm::KeptRows<float> rows(20, 160);
-  gram.keep_rows_in(&rows);
-  CHECK(gram.kept_rows() == &rows);
-  gram.keep_rows_in(nullptr);
-  CHECK(gram.kept_rows() == nullptr);
+  bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
+  CHECK(gram.row_cache() == nullptr);
+  bpm::detail::RowCache<float> rows(20, 160);
+  gram.set_row_cache(&rows);
+  CHECK(gram.row_cache() == &rows);
+  gram.set_row_cache(nullptr);
+  CHECK(gram.row_cache() == nullptr);
 }
 
 TEST_CASE("a bad diagonal is found at once", "[gram]") {
   bpm::RowMatrix<double> inputs = bpm::RowMatrix<double>::Ones(5, 3);
   inputs.row(3).setZero();
-  using Gram = bpm::OnDemandGram<bpm::ArcCosine, bpm::RowMatrix<double>>;
+  using Gram = bpm::detail::OnDemandGram<bpm::ArcCosine, bpm::RowMatrix<double>>;
   CHECK_THROWS_AS(Gram(bpm::ArcCosine(), inputs), bpm::KernelValueError);
   const std::vector<double> numbers{1, -1};
   const auto kernel = [](double a, double) { return a; };
-  using Numbers = bpm::OnDemandGram<decltype(kernel), std::vector<double>>;
+  using Numbers = bpm::detail::OnDemandGram<decltype(kernel), std::vector<double>>;
   CHECK_THROWS_WITH(Numbers(kernel, numbers),
                     Catch::Matchers::ContainsSubstring("k(x_1, x_1) is -1, must not be negative"));
 }
@@ -105,8 +106,8 @@ TEST_CASE("a kernel on strings has rows and blocks like any other", "[gram]") {
     }
     return common;
   };
-  const bpm::OnDemandGram<decltype(kernel), std::vector<std::string>> gram(kernel, words);
-  bpm::BlockScratch<double> scratch;
+  const bpm::detail::OnDemandGram<decltype(kernel), std::vector<std::string>> gram(kernel, words);
+  bpm::detail::BlockScratch<double> scratch;
   const auto row = gram.row(1, scratch);
   CHECK(std::vector<double>(row.begin(), row.end()) == std::vector<double>{2, 3, 0});
   CHECK(gram.diagonal(2) == 2);

@@ -23,7 +23,7 @@ bpm::RowMatrix<T> three() {
 TEMPLATE_TEST_CASE("a matrix of the user's is read as it is", "[gram]", float, double) {
   const auto values = three<TestType>();
   const bpm::PrecomputedGram<TestType> gram(values);
-  bpm::BlockScratch<TestType> scratch;
+  bpm::detail::BlockScratch<TestType> scratch;
   CHECK(gram.size() == 3);
   CHECK(gram.diagonal(1) == 5);
   CHECK(gram.rows_in_memory());

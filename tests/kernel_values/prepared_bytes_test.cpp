@@ -37,15 +37,15 @@ Bytes image_rows(Eigen::Index m, Eigen::Index d, std::uint64_t seed) {
 
 /// What prepared bytes promise, against 64-bit integers.
 template <class I>
-bpm::PreparedInputs<I> check_prepared(const I& inputs) {
-  bpm::PreparedInputs<I> prepared(inputs);
+bpm::detail::PreparedInputs<I> check_prepared(const I& inputs) {
+  bpm::detail::PreparedInputs<I> prepared(inputs);
   const Eigen::Matrix<std::int64_t, Eigen::Dynamic, Eigen::Dynamic> expected =
       inputs.template cast<std::int64_t>();
   CHECK(prepared.size() == expected.rows());
   CHECK(prepared.columns() == expected.cols());
   CHECK(prepared.length() == (expected.cols() + 3) / 4);
-  CHECK(prepared.bytes() == bpm::PreparedInputs<I>::bytes_needed(inputs));
-  CHECK(bpm::PreparedInputs<I>::row_bytes(inputs) ==
+  CHECK(prepared.bytes() == bpm::detail::PreparedInputs<I>::bytes_needed(inputs));
+  CHECK(bpm::detail::PreparedInputs<I>::row_bytes(inputs) ==
         4 * static_cast<std::size_t>(prepared.length()));
   bool same = true;
   for (std::ptrdiff_t i = 0; i < prepared.size(); ++i) {
@@ -74,12 +74,12 @@ double relative_difference(const Kernel& kernel, const Bytes& x, const Bytes& z)
 }  // namespace
 
 TEST_CASE("bytes of any form, padded to groups of four", "[kernels]") {
-  STATIC_REQUIRE(bpm::ByteInputs<Bytes>);
-  STATIC_REQUIRE(bpm::ByteInputs<ByteColumns>);
-  STATIC_REQUIRE_FALSE(bpm::ByteInputs<bpm::RowMatrix<std::int8_t>>);
-  STATIC_REQUIRE_FALSE(bpm::ByteInputs<bpm::RowMatrix<float>>);
-  STATIC_REQUIRE(std::is_same_v<bpm::kernel_scalar_t<Bytes>, float>);
-  STATIC_REQUIRE(std::is_same_v<bpm::owned_inputs_t<ByteColumns>, Bytes>);
+  STATIC_REQUIRE(bpm::detail::ByteInputs<Bytes>);
+  STATIC_REQUIRE(bpm::detail::ByteInputs<ByteColumns>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ByteInputs<bpm::RowMatrix<std::int8_t>>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ByteInputs<bpm::RowMatrix<float>>);
+  STATIC_REQUIRE(std::is_same_v<bpm::detail::kernel_scalar_t<Bytes>, float>);
+  STATIC_REQUIRE(std::is_same_v<bpm::detail::owned_inputs_t<ByteColumns>, Bytes>);
   for (const Eigen::Index d : {1, 2, 3, 4, 5, 8, 31, 32, 33, 49}) {
     const Bytes bytes = image_rows(7, d, 1);
     (void)check_prepared(bytes);
@@ -170,9 +170,9 @@ TEST_CASE("every form of bytes gives the same values", "[kernels]") {
 
 TEST_CASE("the diagonal of bytes has the bits of the blocks", "[kernels]") {
   const Bytes bytes = image_rows(37, 49, 4);
-  const bpm::PreparedInputs<Bytes> prepared(bytes);
+  const bpm::detail::PreparedInputs<Bytes> prepared(bytes);
   const auto check = [&](const auto& kernel) {
-    const auto diagonal = bpm::kernel_diagonal(kernel, prepared);
+    const auto diagonal = bpm::detail::kernel_diagonal(kernel, prepared);
     const auto values = block_values(kernel, bytes, bytes);
     int different = 0;
     for (Eigen::Index i = 0; i < 37; ++i) different += values(i, i) != diagonal[i] ? 1 : 0;

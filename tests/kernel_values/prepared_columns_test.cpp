@@ -37,15 +37,15 @@ std::vector<PointIndex> random_points(std::size_t count, std::ptrdiff_t size, st
 template <class Kernel, class I>
 long bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t column_count,
                       bool pack = true) {
-  using Scalar = bpm::kernel_scalar_t<I>;
-  const bpm::PreparedInputs<I> x(inputs);
+  using Scalar = bpm::detail::kernel_scalar_t<I>;
+  const bpm::detail::PreparedInputs<I> x(inputs);
   const auto rows = random_points(11, x.size(), 1);
   const auto points = random_points(column_count, x.size(), 2);
-  bpm::BlockScratch<Scalar> scratch;
+  bpm::detail::BlockScratch<Scalar> scratch;
   const auto all = static_cast<std::ptrdiff_t>(column_count);
   bpm::RowMatrix<Scalar> expected(11, all);
-  bpm::kernel_block(kernel, x, rows, x, points, expected.data(), all, scratch);
-  bpm::PreparedColumns<I> columns;
+  bpm::detail::kernel_block(kernel, x, rows, x, points, expected.data(), all, scratch);
+  bpm::detail::PreparedColumns<I> columns;
   // Used before for more, and for fewer: what was there must not matter.
   const auto others = random_points(column_count + 70, x.size(), 3);
   columns.assign(x, others, pack);
@@ -55,12 +55,12 @@ long bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t column_
   CHECK(&columns.inputs() == &x);
   CHECK(std::ranges::equal(columns.points(), points));
   long count = 0;
-  for (std::ptrdiff_t first = 0; first < all; first += bpm::PreparedColumns<I>::step) {
+  for (std::ptrdiff_t first = 0; first < all; first += bpm::detail::PreparedColumns<I>::step) {
     for (const std::ptrdiff_t wanted : {all - first, std::min<std::ptrdiff_t>(all - first, 5)}) {
       bpm::RowMatrix<Scalar> values = bpm::RowMatrix<Scalar>::Constant(12, wanted + 2, Scalar{-9});
       const std::uint64_t before = scratch.evaluations;
-      bpm::kernel_block(kernel, x, rows, columns, first, wanted, values.data(), values.cols(),
-                        scratch);
+      bpm::detail::kernel_block(kernel, x, rows, columns, first, wanted, values.data(),
+                                values.cols(), scratch);
       CHECK(scratch.evaluations - before == static_cast<std::uint64_t>(11 * wanted));
       count +=
           (values.topLeftCorner(11, wanted).array() != expected.middleCols(first, wanted).array())
@@ -114,7 +114,7 @@ TEST_CASE("inputs that are not dense are listed, not packed", "[kernels]") {
   const bpm::SparseRowMatrix<double> sparse =
       test_support::holey_inputs<double>(50, 21, 1).sparseView();
   CHECK(bits_that_differ(bpm::Polynomial(5, 0.1), sparse, 130) == 0);
-  using Sparse = bpm::PreparedColumns<bpm::SparseRowMatrix<double>>;
+  using Sparse = bpm::detail::PreparedColumns<bpm::SparseRowMatrix<double>>;
   CHECK(Sparse::bytes_needed(sparse, 1000) == 0);
   const std::vector<std::string> words{"one", "three", "seventeen"};
   const auto kernel = [](const std::string& a, const std::string& b) {
@@ -131,14 +131,14 @@ TEST_CASE("dense columns may be left unpacked", "[kernels]") {
 TEST_CASE("the bytes of packed columns are those that were told", "[kernels]") {
   const auto check = [](const auto& inputs) {
     using I = std::remove_cvref_t<decltype(inputs)>;
-    const bpm::PreparedInputs<I> x(inputs);
-    bpm::PreparedColumns<I> columns;
+    const bpm::detail::PreparedInputs<I> x(inputs);
+    bpm::detail::PreparedColumns<I> columns;
     CHECK(columns.bytes() == 0);
     // Counts of whole panels and chunks.
     for (const std::size_t count : {64U, 256U, 512U}) {
       const auto points = random_points(count, x.size(), 5);
       columns.assign(x, points, true);
-      CHECK(columns.bytes() == bpm::PreparedColumns<I>::bytes_needed(inputs, count));
+      CHECK(columns.bytes() == bpm::detail::PreparedColumns<I>::bytes_needed(inputs, count));
     }
     // Nothing allocated anew for fewer.
     const std::size_t held = columns.bytes();
@@ -154,20 +154,20 @@ TEST_CASE("the bytes of packed columns are those that were told", "[kernels]") {
 TEST_CASE("a value near overflow is an error through prepared columns too", "[kernels]") {
   bpm::RowMatrix<float> inputs = bpm::RowMatrix<float>::Ones(70, 3);
   inputs.row(66) *= 1e4F;
-  const bpm::PreparedInputs<bpm::RowMatrix<float>> x(inputs);
+  const bpm::detail::PreparedInputs<bpm::RowMatrix<float>> x(inputs);
   const auto points = test_support::first_points(70);
-  bpm::PreparedColumns<bpm::RowMatrix<float>> columns;
+  bpm::detail::PreparedColumns<bpm::RowMatrix<float>> columns;
   columns.assign(x, points, true);
-  bpm::BlockScratch<float> scratch;
+  bpm::detail::BlockScratch<float> scratch;
   bpm::RowMatrix<float> values(70, 70);
   const auto block = [&](std::ptrdiff_t first, std::ptrdiff_t count) {
-    bpm::kernel_block(bpm::Polynomial(5), x, points, columns, first, count, values.data(), 70,
-                      scratch);
+    bpm::detail::kernel_block(bpm::Polynomial(5), x, points, columns, first, count, values.data(),
+                              70, scratch);
   };
   CHECK_THROWS_WITH(block(0, 70),
                     Catch::Matchers::ContainsSubstring("kernel: k(x_66, x_66) is inf"));
   CHECK_THROWS_WITH(block(64, 6),
                     Catch::Matchers::ContainsSubstring("kernel: k(x_66, x_66) is inf"));
-  CHECK_NOTHROW(bpm::kernel_block(bpm::Polynomial(5), x, std::span(points).first(60), columns, 0,
-                                  64, values.data(), 70, scratch));
+  CHECK_NOTHROW(bpm::detail::kernel_block(bpm::Polynomial(5), x, std::span(points).first(60),
+                                          columns, 0, 64, values.data(), 70, scratch));
 }

@@ -15,15 +15,15 @@ namespace {
 /// What prepared dense inputs promise, against the same numbers as doubles.
 template <class I>
 void check_prepared(const I& inputs) {
-  using Scalar = bpm::kernel_scalar_t<I>;
-  const bpm::PreparedInputs<I> prepared(inputs);
+  using Scalar = bpm::detail::kernel_scalar_t<I>;
+  const bpm::detail::PreparedInputs<I> prepared(inputs);
   const Eigen::MatrixXd expected = inputs.template cast<double>();
   REQUIRE(prepared.size() == expected.rows());
   REQUIRE(prepared.columns() == expected.cols());
   REQUIRE(prepared.length() >= expected.cols());
   REQUIRE(prepared.length() < expected.cols() + bpm::detail::lane_count<Scalar>);
   REQUIRE(prepared.length() % bpm::detail::lane_count<Scalar> == 0);
-  CHECK(prepared.bytes() == bpm::PreparedInputs<I>::bytes_needed(inputs));
+  CHECK(prepared.bytes() == bpm::detail::PreparedInputs<I>::bytes_needed(inputs));
   bool same = true;
   double worst = 0;
   for (std::ptrdiff_t i = 0; i < prepared.size(); ++i) {
@@ -77,14 +77,14 @@ TEMPLATE_TEST_CASE("rows of whole registers are read in place", "[kernels]", flo
   const Eigen::Index d = 3 * bpm::detail::lane_count<TestType>;
   const auto inputs = test_support::normal_inputs<TestType>(4, d + 2, 1);
   const bpm::RowMatrix<TestType> whole = inputs.leftCols(d);
-  const bpm::PreparedInputs<bpm::RowMatrix<TestType>> in_place(whole);
+  const bpm::detail::PreparedInputs<bpm::RowMatrix<TestType>> in_place(whole);
   CHECK(in_place.row(2) == whole.data() + 2 * d);
   CHECK(in_place.bytes() == 4 * sizeof(TestType));
   const auto block = inputs.leftCols(d);
-  const bpm::PreparedInputs<std::remove_cvref_t<decltype(block)>> part(block);
+  const bpm::detail::PreparedInputs<std::remove_cvref_t<decltype(block)>> part(block);
   CHECK(part.row(2) == inputs.data() + 2 * (d + 2));
   // Anything else is copied once.
-  const bpm::PreparedInputs<bpm::RowMatrix<TestType>> copied(inputs);
+  const bpm::detail::PreparedInputs<bpm::RowMatrix<TestType>> copied(inputs);
   CHECK(copied.row(0) != inputs.data());
   CHECK(copied.bytes() == static_cast<std::size_t>(4 * copied.length() + 4) * sizeof(TestType));
 }
@@ -92,12 +92,12 @@ TEMPLATE_TEST_CASE("rows of whole registers are read in place", "[kernels]", flo
 TEMPLATE_TEST_CASE("sparse rows scatter, clear and multiply", "[kernels]", float, double) {
   const auto dense = test_support::holey_inputs<TestType>(9, 21, 3);
   const bpm::SparseRowMatrix<TestType> sparse = dense.sparseView();
-  const bpm::PreparedInputs<bpm::SparseRowMatrix<TestType>> prepared(sparse);
+  const bpm::detail::PreparedInputs<bpm::SparseRowMatrix<TestType>> prepared(sparse);
   CHECK(prepared.size() == 9);
   CHECK(prepared.columns() == 21);
   CHECK(prepared.bytes() == 9 * sizeof(TestType));
   CHECK(prepared.bytes() ==
-        bpm::PreparedInputs<bpm::SparseRowMatrix<TestType>>::bytes_needed(sparse));
+        bpm::detail::PreparedInputs<bpm::SparseRowMatrix<TestType>>::bytes_needed(sparse));
   Eigen::Matrix<TestType, 1, Eigen::Dynamic> row(21);
   row.setZero();
   bool same = true;
@@ -122,9 +122,9 @@ TEMPLATE_TEST_CASE("sparse rows scatter, clear and multiply", "[kernels]", float
 
 TEST_CASE("inputs of the user's own type are used as they are", "[kernels]") {
   const std::vector<std::string> words{"one", "two"};
-  const bpm::PreparedInputs<std::vector<std::string>> prepared(words);
+  const bpm::detail::PreparedInputs<std::vector<std::string>> prepared(words);
   CHECK(prepared.size() == 2);
   CHECK(&prepared.one(1) == &words[1]);
   CHECK(prepared.bytes() == 0);
-  CHECK(bpm::PreparedInputs<std::vector<std::string>>::bytes_needed(words) == 0);
+  CHECK(bpm::detail::PreparedInputs<std::vector<std::string>>::bytes_needed(words) == 0);
 }

@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 
-using Rows = bpm::KeptRows<float>;
+using Rows = bpm::detail::RowCache<float>;
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("rows are claimed once, found when published", "[gram]") {
 
 TEST_CASE("as many rows as the bytes hold, at most all", "[gram]") {
   CHECK(Rows::row_bytes(100) == 400);
-  CHECK(bpm::KeptRows<double>::row_bytes(100) == 800);
+  CHECK(bpm::detail::RowCache<double>::row_bytes(100) == 800);
   CHECK(Rows(100, 0).capacity() == 0);
   CHECK(Rows(100, 399).capacity() == 0);
   CHECK(Rows(100, 400).capacity() == 1);

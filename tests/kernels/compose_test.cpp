@@ -111,14 +111,17 @@ TEMPLATE_TEST_CASE("identities between compositions", "[kernels]", float, double
 
 TEST_CASE("compositions work on blocks when their parts do", "[kernels][concepts]") {
   using Strings = bool (*)(const std::string&, const std::string&);
-  STATIC_REQUIRE(bpm::InnerProductKernel<bpm::Sum<bpm::Linear, bpm::Gaussian>>);
-  STATIC_REQUIRE(bpm::InnerProductKernel<bpm::Normalised<bpm::Scaled<bpm::Polynomial>>>);
-  STATIC_REQUIRE(bpm::InnerProductKernel<bpm::Biased<bpm::UnitInputs<bpm::Polynomial>>>);
-  STATIC_REQUIRE_FALSE(bpm::InnerProductKernel<bpm::Sum<bpm::Linear, bpm::Laplacian>>);
-  STATIC_REQUIRE_FALSE(bpm::InnerProductKernel<bpm::Scaled<Strings>>);
-  STATIC_REQUIRE_FALSE(bpm::ManhattanKernel<bpm::Sum<bpm::Laplacian, bpm::Laplacian>>);
+  STATIC_REQUIRE(bpm::InnerProductKernel<bpm::detail::Sum<bpm::Linear, bpm::Gaussian>>);
+  STATIC_REQUIRE(
+      bpm::InnerProductKernel<bpm::detail::Normalised<bpm::detail::Scaled<bpm::Polynomial>>>);
+  STATIC_REQUIRE(
+      bpm::InnerProductKernel<bpm::detail::Biased<bpm::detail::UnitInputs<bpm::Polynomial>>>);
+  STATIC_REQUIRE_FALSE(bpm::InnerProductKernel<bpm::detail::Sum<bpm::Linear, bpm::Laplacian>>);
+  STATIC_REQUIRE_FALSE(bpm::InnerProductKernel<bpm::detail::Scaled<Strings>>);
+  STATIC_REQUIRE_FALSE(bpm::ManhattanKernel<bpm::detail::Sum<bpm::Laplacian, bpm::Laplacian>>);
   // Where one part only has pairs, so has the whole.
-  STATIC_REQUIRE(bpm::PairKernel<bpm::Sum<bpm::Linear, bpm::Laplacian>, Eigen::RowVectorXf>);
+  STATIC_REQUIRE(
+      bpm::PairKernel<bpm::detail::Sum<bpm::Linear, bpm::Laplacian>, Eigen::RowVectorXf>);
   const auto x = test_support::normal_inputs<double>(9, 5, 1);
   const auto expected = test_support::formula_values(x, x, [](const auto& a, const auto& b) {
     return a.dot(b) + std::exp(-(a - b).cwiseAbs().sum());

@@ -80,81 +80,81 @@ TEST_CASE("InputSet: one of the three kinds", "[kernels][concepts]") {
 }
 
 TEST_CASE("kernel values are float on float and integers, else double", "[kernels]") {
-  STATIC_REQUIRE(std::same_as<bpm::kernel_scalar_t<Eigen::MatrixXf>, float>);
-  STATIC_REQUIRE(std::same_as<bpm::kernel_scalar_t<Bytes>, float>);
-  STATIC_REQUIRE(std::same_as<bpm::kernel_scalar_t<Eigen::MatrixXi>, float>);
-  STATIC_REQUIRE(std::same_as<bpm::kernel_scalar_t<Eigen::MatrixXd>, double>);
-  STATIC_REQUIRE(std::same_as<bpm::kernel_scalar_t<bpm::SparseRowMatrix<float>>, float>);
-  STATIC_REQUIRE(std::same_as<bpm::kernel_scalar_t<std::vector<std::string>>, double>);
-  STATIC_REQUIRE(std::same_as<bpm::owned_inputs_t<Eigen::MatrixXf>, bpm::RowMatrix<float>>);
-  STATIC_REQUIRE(std::same_as<bpm::owned_inputs_t<Bytes>, Bytes>);
-  STATIC_REQUIRE(std::same_as<bpm::owned_inputs_t<std::deque<int>>, std::vector<int>>);
-  STATIC_REQUIRE(std::same_as<bpm::input_t<std::vector<std::string>>, std::string>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::kernel_scalar_t<Eigen::MatrixXf>, float>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::kernel_scalar_t<Bytes>, float>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::kernel_scalar_t<Eigen::MatrixXi>, float>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::kernel_scalar_t<Eigen::MatrixXd>, double>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::kernel_scalar_t<bpm::SparseRowMatrix<float>>, float>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::kernel_scalar_t<std::vector<std::string>>, double>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::owned_inputs_t<Eigen::MatrixXf>, bpm::RowMatrix<float>>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::owned_inputs_t<Bytes>, Bytes>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::owned_inputs_t<std::deque<int>>, std::vector<int>>);
+  STATIC_REQUIRE(std::same_as<bpm::detail::input_t<std::vector<std::string>>, std::string>);
 }
 
 TEST_CASE("input_count and select_inputs of dense inputs", "[kernels]") {
   Eigen::MatrixXd inputs(3, 2);
   inputs << 1, 2, 3, 4, 5, 6;
-  CHECK(bpm::input_count(inputs) == 3);
+  CHECK(bpm::detail::input_count(inputs) == 3);
   const std::vector<bpm::PointIndex> chosen{2, 0, 2, 1};
   Eigen::MatrixXd expected(4, 2);
   expected << 5, 6, 1, 2, 5, 6, 3, 4;
-  CHECK(bpm::select_inputs(inputs, chosen) == expected);
-  CHECK(bpm::select_inputs(inputs.middleRows(0, 3), chosen) == expected);
-  CHECK(bpm::select_inputs(2 * inputs, chosen) == 2 * expected);
-  CHECK(bpm::select_inputs(inputs, {}).rows() == 0);
-  CHECK(bpm::select_inputs(inputs, {}).cols() == 2);
+  CHECK(bpm::detail::select_inputs(inputs, chosen) == expected);
+  CHECK(bpm::detail::select_inputs(inputs.middleRows(0, 3), chosen) == expected);
+  CHECK(bpm::detail::select_inputs(2 * inputs, chosen) == 2 * expected);
+  CHECK(bpm::detail::select_inputs(inputs, {}).rows() == 0);
+  CHECK(bpm::detail::select_inputs(inputs, {}).cols() == 2);
   const Bytes bytes = inputs.cast<std::uint8_t>();
-  CHECK(bpm::select_inputs(bytes, chosen) == expected.cast<std::uint8_t>());
+  CHECK(bpm::detail::select_inputs(bytes, chosen) == expected.cast<std::uint8_t>());
 }
 
 TEST_CASE("input_count and select_inputs of sparse inputs", "[kernels]") {
   bpm::RowMatrix<float> dense(3, 4);
   dense << 0, 1, 0, 2, 0, 0, 0, 0, 3, 0, 4, 5;
   bpm::SparseRowMatrix<float> inputs = dense.sparseView();
-  CHECK(bpm::input_count(inputs) == 3);
+  CHECK(bpm::detail::input_count(inputs) == 3);
   const std::vector<bpm::PointIndex> chosen{2, 1, 0, 2};
   bpm::RowMatrix<float> expected(4, 4);
   expected << 3, 0, 4, 5, 0, 0, 0, 0, 0, 1, 0, 2, 3, 0, 4, 5;
-  CHECK(bpm::RowMatrix<float>(bpm::select_inputs(inputs, chosen)) == expected);
-  CHECK(bpm::select_inputs(inputs, chosen).nonZeros() == 8);
-  CHECK(bpm::select_inputs(inputs, {}).rows() == 0);
+  CHECK(bpm::RowMatrix<float>(bpm::detail::select_inputs(inputs, chosen)) == expected);
+  CHECK(bpm::detail::select_inputs(inputs, chosen).nonZeros() == 8);
+  CHECK(bpm::detail::select_inputs(inputs, {}).rows() == 0);
   // Rows with room between them, as after an insertion.
   inputs.uncompress();
   inputs.coeffRef(1, 3) = 7;
   expected(1, 3) = 7;
-  CHECK(bpm::RowMatrix<float>(bpm::select_inputs(inputs, chosen)) == expected);
+  CHECK(bpm::RowMatrix<float>(bpm::detail::select_inputs(inputs, chosen)) == expected);
 }
 
 TEST_CASE("input_count and select_inputs of a range", "[kernels]") {
   const std::vector<std::string> words{"a", "bb", "ccc"};
-  CHECK(bpm::input_count(words) == 3);
+  CHECK(bpm::detail::input_count(words) == 3);
   const std::vector<bpm::PointIndex> chosen{2, 0, 2};
-  CHECK(bpm::select_inputs(words, chosen) == std::vector<std::string>{"ccc", "a", "ccc"});
-  CHECK(bpm::select_inputs(Numbers{}, chosen) == std::vector<int>{3, 1, 3});
+  CHECK(bpm::detail::select_inputs(words, chosen) == std::vector<std::string>{"ccc", "a", "ccc"});
+  CHECK(bpm::detail::select_inputs(Numbers{}, chosen) == std::vector<int>{3, 1, 3});
 }
 
 TEMPLATE_TEST_CASE("check_inputs names row and column of the first bad number", "[kernels]", float,
                    double) {
   using Limits = std::numeric_limits<TestType>;
   bpm::RowMatrix<TestType> inputs = bpm::RowMatrix<TestType>::Ones(5, 70);
-  CHECK_NOTHROW(bpm::check_inputs(inputs, "fit"));
+  CHECK_NOTHROW(bpm::detail::check_inputs(inputs, "fit"));
   inputs(3, 69) = Limits::quiet_NaN();
-  CHECK_THROWS_AS(bpm::check_inputs(inputs, "fit"), std::invalid_argument);
-  CHECK_THROWS_WITH(bpm::check_inputs(inputs, "fit"),
+  CHECK_THROWS_AS(bpm::detail::check_inputs(inputs, "fit"), std::invalid_argument);
+  CHECK_THROWS_WITH(bpm::detail::check_inputs(inputs, "fit"),
                     "fit: inputs row 3, column 69 is nan, must be finite");
   inputs(3, 69) = 1;
   inputs(4, 0) = -Limits::infinity();
   inputs(2, 7) = Limits::infinity();
-  CHECK_THROWS_WITH(bpm::check_inputs(inputs, "fit"),
+  CHECK_THROWS_WITH(bpm::detail::check_inputs(inputs, "fit"),
                     "fit: inputs row 2, column 7 is inf, must be finite");
   inputs(2, 7) = Limits::max();
-  CHECK_THROWS_WITH(bpm::check_inputs(inputs, "fit"),
+  CHECK_THROWS_WITH(bpm::detail::check_inputs(inputs, "fit"),
                     "fit: inputs row 4, column 0 is -inf, must be finite");
-  CHECK_THROWS_WITH(bpm::check_inputs(inputs.transpose(), "fit"),
+  CHECK_THROWS_WITH(bpm::detail::check_inputs(inputs.transpose(), "fit"),
                     "fit: inputs row 0, column 4 is -inf, must be finite");
   const Eigen::Matrix<TestType, Eigen::Dynamic, Eigen::Dynamic> columns = inputs;
-  CHECK_THROWS_WITH(bpm::check_inputs(columns, "fit"),
+  CHECK_THROWS_WITH(bpm::detail::check_inputs(columns, "fit"),
                     "fit: inputs row 4, column 0 is -inf, must be finite");
 }
 
@@ -162,10 +162,10 @@ TEST_CASE("check_inputs looks at what sparse rows hold, and not into other thing
   bpm::SparseRowMatrix<double> inputs(3, 4);
   inputs.insert(0, 3) = 1;
   inputs.insert(2, 1) = 2;
-  CHECK_NOTHROW(bpm::check_inputs(inputs, "predict"));
+  CHECK_NOTHROW(bpm::detail::check_inputs(inputs, "predict"));
   inputs.coeffRef(2, 1) = std::nan("");
-  CHECK_THROWS_WITH(bpm::check_inputs(inputs, "predict"),
+  CHECK_THROWS_WITH(bpm::detail::check_inputs(inputs, "predict"),
                     "predict: inputs row 2, column 1 is nan, must be finite");
-  CHECK_NOTHROW(bpm::check_inputs(std::vector<double>{std::nan("")}, "predict"));
-  CHECK_NOTHROW(bpm::check_inputs(Eigen::MatrixXi::Ones(2, 2), "predict"));
+  CHECK_NOTHROW(bpm::detail::check_inputs(std::vector<double>{std::nan("")}, "predict"));
+  CHECK_NOTHROW(bpm::detail::check_inputs(Eigen::MatrixXi::Ones(2, 2), "predict"));
 }

@@ -137,7 +137,7 @@ TEST_CASE("the library's kernels are pair kernels on Eigen vectors and work on b
   STATIC_REQUIRE(works_on_vectors<bpm::Exponential>);
   STATIC_REQUIRE(works_on_vectors<bpm::ArcCosine>);
   STATIC_REQUIRE(works_on_vectors<bpm::Laplacian>);
-  STATIC_REQUIRE(works_on_vectors<bpm::Sum<bpm::Linear, bpm::Gaussian>>);
+  STATIC_REQUIRE(works_on_vectors<bpm::detail::Sum<bpm::Linear, bpm::Gaussian>>);
   STATIC_REQUIRE(bpm::InnerProductKernel<bpm::Linear>);
   STATIC_REQUIRE(bpm::InnerProductKernel<bpm::Polynomial>);
   STATIC_REQUIRE(bpm::InnerProductKernel<bpm::Gaussian>);
@@ -147,20 +147,20 @@ TEST_CASE("the library's kernels are pair kernels on Eigen vectors and work on b
 
 TEST_CASE("KernelOn: which kernel goes with which inputs", "[kernels][concepts]") {
   // Functions of inner products need numbers, dense or sparse, and no pair call.
-  STATIC_REQUIRE(bpm::KernelOn<OfProducts, Dense>);
-  STATIC_REQUIRE(bpm::KernelOn<OfProducts, Sparse>);
-  STATIC_REQUIRE_FALSE(bpm::KernelOn<OfProducts, Strings>);
+  STATIC_REQUIRE(bpm::detail::KernelOn<OfProducts, Dense>);
+  STATIC_REQUIRE(bpm::detail::KernelOn<OfProducts, Sparse>);
+  STATIC_REQUIRE_FALSE(bpm::detail::KernelOn<OfProducts, Strings>);
   // Functions of distances need dense numbers.
-  STATIC_REQUIRE(bpm::KernelOn<OfDistances, Dense>);
-  STATIC_REQUIRE_FALSE(bpm::KernelOn<OfDistances, Sparse>);
+  STATIC_REQUIRE(bpm::detail::KernelOn<OfDistances, Dense>);
+  STATIC_REQUIRE_FALSE(bpm::detail::KernelOn<OfDistances, Sparse>);
   // Pair kernels need what they can be called on.
-  STATIC_REQUIRE(bpm::KernelOn<OnThings, Things>);
-  STATIC_REQUIRE_FALSE(bpm::KernelOn<OnThings, Strings>);
-  STATIC_REQUIRE_FALSE(bpm::KernelOn<OnThings, Dense>);
+  STATIC_REQUIRE(bpm::detail::KernelOn<OnThings, Things>);
+  STATIC_REQUIRE_FALSE(bpm::detail::KernelOn<OnThings, Strings>);
+  STATIC_REQUIRE_FALSE(bpm::detail::KernelOn<OnThings, Dense>);
   const auto on_rows = [](const auto& x, const auto& z) { return x.dot(z); };
-  STATIC_REQUIRE(bpm::KernelOn<decltype(on_rows), Dense>);
-  STATIC_REQUIRE(bpm::KernelOn<decltype(on_rows), Sparse>);
+  STATIC_REQUIRE(bpm::detail::KernelOn<decltype(on_rows), Dense>);
+  STATIC_REQUIRE(bpm::detail::KernelOn<decltype(on_rows), Sparse>);
   // And what are no inputs go with nothing.
-  STATIC_REQUIRE_FALSE(bpm::KernelOn<bpm::Linear, Eigen::SparseMatrix<double>>);
-  STATIC_REQUIRE_FALSE(bpm::KernelOn<bpm::Linear, int>);
+  STATIC_REQUIRE_FALSE(bpm::detail::KernelOn<bpm::Linear, Eigen::SparseMatrix<double>>);
+  STATIC_REQUIRE_FALSE(bpm::detail::KernelOn<bpm::Linear, int>);
 }

@@ -121,7 +121,7 @@ TEST_CASE("add_draws that fails leaves the machine as it was") {
   // Stopped at once: nothing new, and said so.
   std::stop_source source;
   source.request_stop();
-  training.add_draws(1, bpm::IgnoreProgress{}, source.get_token());
+  training.add_draws(1, bpm::detail::IgnoreProgress{}, source.get_token());
   CHECK(unchanged());
   CHECK(training.report().stopped);
 }

@@ -73,7 +73,7 @@ TEST_CASE("numbers between the bytes are predicted from a model of bytes as they
   Floats others = byte_points(40, 2).cast<float>();
   others.array() += 0.37F;
   // By hand, in double.
-  const Doubles support = bpm::select_inputs(inputs, model.support()).cast<double>();
+  const Doubles support = bpm::detail::select_inputs(inputs, model.support()).cast<double>();
   const Doubles questions = others.cast<double>();
   const auto cube = [](const Doubles& products) {
     return Doubles((products.array() / 65025 + 1).cube());

@@ -51,11 +51,11 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   settings.strategy = bpm::Strategy::windowed;
   const bpm::MemoryForecast windowed = forecast();
   CHECK(windowed.strategy == bpm::Strategy::windowed);
-  const std::size_t columns = bpm::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(
+  const std::size_t columns = bpm::detail::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(
       inputs, bpm::PermutedPerceptron{}.memory_need({600, 1, 2, 4}).columns);
   // Of the matrix, each thread packs the columns of a tile.
   const std::size_t of_tiles =
-      2 * bpm::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(inputs, 256);
+      2 * bpm::detail::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(inputs, 256);
   CHECK(windowed.total() == dense.total() - 600 * 600 * sizeof(float) - of_tiles + columns);
   settings.memory = windowed.total();
   CHECK(forecast().strategy == bpm::Strategy::windowed);
@@ -183,7 +183,7 @@ TEST_CASE("a stop token ends a fit between draws of the library's sampler too") 
   REQUIRE(whole.forecast().strategy == bpm::Strategy::windowed);
   limit = calls / 2;
   calls = 0;
-  const auto half = machine.fit(inputs, labels, bpm::IgnoreProgress{}, source.get_token());
+  const auto half = machine.fit(inputs, labels, bpm::detail::IgnoreProgress{}, source.get_token());
   CHECK(half.report().stopped);
   CHECK(half.report().draws > 0);
   CHECK(half.report().draws < 20);

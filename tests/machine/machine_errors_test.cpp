@@ -222,10 +222,10 @@ TEST_CASE("stopped before the first draw") {
   std::stop_source source;
   source.request_stop();
   CHECK(message_of<bpm::Stopped>([&] {
-          (void)machine.fit(inputs, labels, bpm::IgnoreProgress{}, source.get_token());
+          (void)machine.fit(inputs, labels, bpm::detail::IgnoreProgress{}, source.get_token());
         }) == expected);
   CHECK(message_of<bpm::Stopped>([&] {
-          (void)one_vs_rest.fit(inputs, three_labels(30), bpm::IgnoreProgress{},
+          (void)one_vs_rest.fit(inputs, three_labels(30), bpm::detail::IgnoreProgress{},
                                 source.get_token());
         }) == "OneVsRest::fit: stopped before the first draw was finished");
 }

@@ -36,10 +36,10 @@ long all_kernels(Eigen::Index m, Eigen::Index d) {
 /// The whole matrix of one set.
 template <class T>
 bpm::RowMatrix<T> whole_matrix(const bpm::RowMatrix<T>& inputs, unsigned threads) {
-  const bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<T>> source(bpm::Gaussian::from_sigma(2),
-                                                                   inputs);
-  const bpm::DenseGram<T> gram(source, threads);
-  bpm::BlockScratch<T> scratch;
+  const bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<T>> source(
+      bpm::Gaussian::from_sigma(2), inputs);
+  const bpm::detail::DenseGram<T> gram(source, threads);
+  bpm::detail::BlockScratch<T> scratch;
   bpm::RowMatrix<T> values(gram.size(), gram.size());
   for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
     const auto row = gram.row(i, scratch);

@@ -18,7 +18,7 @@
 
 namespace {
 
-using Space = bpm::KernelVersionSpace<bpm::DenseGram<float>>;
+using Space = bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>;
 static_assert(bpm::VersionSpace<Space>);
 
 /// What a sampler of each kind needs.

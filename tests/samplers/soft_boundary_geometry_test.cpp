@@ -37,11 +37,11 @@ Angle angle_at(double lambda) {
     inputs(i, 1) = 2 * bpm::uniform_unit(engine) - 1;
     labels.push_back(inputs(i, 0) * inputs(i, 1) > 0 ? 1 : -1);
   }
-  const bpm::OnDemandGram values(bpm::Gaussian::from_sigma(0.7), inputs);
-  const bpm::DenseGram<double> gram(values);
+  const bpm::detail::OnDemandGram values(bpm::Gaussian::from_sigma(0.7), inputs);
+  const bpm::detail::DenseGram<double> gram(values);
   const auto per_point = std::make_shared<const std::vector<double>>(m, lambda);
   const bpm::KernelVersionSpace space(gram, labels, per_point);
-  const bpm::Cone cone = bpm::make_cone(space);
+  const bpm::Cone cone = bpm::Cone(space);
   const bpm::LargestMargin margin = bpm::find_largest_margin(cone, 1 - 1e-9);
   REQUIRE(margin.margin > 0);
   REQUIRE(margin.margin >= margin.upper_bound * (1 - 1e-6));

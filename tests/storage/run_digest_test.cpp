@@ -18,7 +18,7 @@
 namespace {
 
 using Inputs = bpm::RowMatrix<float>;
-using Gram = bpm::OnDemandGram<bpm::Gaussian, Inputs>;
+using Gram = bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>;
 
 Inputs some_inputs() {
   Inputs inputs(37, 3);
@@ -34,7 +34,7 @@ bpm::RunDigest digest(const G& gram, const std::vector<signed char>& labels,
                       const bpm::PermutedPerceptron& sampler = {}, std::uint64_t seed = 1) {
   const bpm::KernelVersionSpace<G> space(gram, labels,
                                          std::make_shared<const std::vector<double>>(lambda));
-  bpm::BlockScratch<typename G::Scalar> scratch;
+  bpm::detail::BlockScratch<typename G::Scalar> scratch;
   return bpm::run_digest(sampler, std::span(&space, 1), {seed, 0}, scratch);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("a digest tells data and settings apart, and says which") {
   const bpm::RunDigest plain = digest(gram, labels);
   CHECK(plain == digest(gram, labels));
   // However the values are kept, and however many draws are made of them.
-  CHECK(plain == digest(bpm::DenseGram<float>(gram, 1), labels));
+  CHECK(plain == digest(bpm::detail::DenseGram<float>(gram, 1), labels));
   CHECK(plain == digest(gram, labels, {}, {.draws = 3, .max_passes = 9, .max_mistakes = 8}));
 
   std::set<bpm::RunDigest::Parts> seen{plain.parts()};
@@ -81,7 +81,8 @@ TEST_CASE("a digest tells data and settings apart, and says which") {
   const Inputs fewer = inputs.topRows(30);
   CHECK(digest(Gram(kernel, fewer), std::vector<signed char>(30, 1)).sizes != plain.sizes);
   const bpm::RowMatrix<double> exact = inputs.cast<double>();
-  CHECK(digest(bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>(kernel, exact), labels)
+  CHECK(digest(bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>(kernel, exact),
+               labels)
             .format != plain.format);
 }
 

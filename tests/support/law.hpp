@@ -40,7 +40,7 @@ inline Labels all_positive(std::ptrdiff_t m) {
 inline bpm::Cone cone_of_kernel(const Kernel& kernel, const Labels& labels, Numbers lambda = {}) {
   const Gram gram(kernel);
   bpm::Cone cone =
-      bpm::make_cone(Space(gram, labels, std::make_shared<const Numbers>(std::move(lambda))));
+      bpm::Cone(Space(gram, labels, std::make_shared<const Numbers>(std::move(lambda))));
   cone.form_products();
   return cone;
 }

@@ -60,8 +60,8 @@ inline Lambda random_lambda(std::ptrdiff_t m, std::uint64_t seed) {
 
 /// Any labels are separable under this kernel: random points are nearly orthogonal.
 inline const auto narrow_gaussian = bpm::Gaussian::from_sigma(0.5);
-using NarrowValues = bpm::OnDemandGram<bpm::Gaussian, Inputs>;
-using Matrix = bpm::DenseGram<float>;
+using NarrowValues = bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>;
+using Matrix = bpm::detail::DenseGram<float>;
 
 /// A draw with memory of its own.
 struct KeptDraw {
@@ -124,7 +124,7 @@ inline bpm::RunControl on_threads(unsigned threads) { return {{}, {}, threads}; 
 /// All values of a kernel matrix, in double.
 template <class Gram>
 Eigen::MatrixXd values_of(const Gram& gram) {
-  bpm::BlockScratch<typename Gram::Scalar> scratch;
+  bpm::detail::BlockScratch<typename Gram::Scalar> scratch;
   Eigen::MatrixXd values(gram.size(), gram.size());
   for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
     const auto row = gram.row(i, scratch);

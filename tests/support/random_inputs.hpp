@@ -52,14 +52,15 @@ inline std::vector<bpm::PointIndex> first_points(std::ptrdiff_t count) {
 
 /// All values between two input sets, by one block.
 template <class Kernel, class X, class Z>
-bpm::RowMatrix<bpm::kernel_scalar_t<X>> block_values(const Kernel& kernel, const X& x, const Z& z) {
-  const bpm::PreparedInputs<X> left(x);
-  const bpm::PreparedInputs<Z> right(z);
+bpm::RowMatrix<bpm::detail::kernel_scalar_t<X>> block_values(const Kernel& kernel, const X& x,
+                                                             const Z& z) {
+  const bpm::detail::PreparedInputs<X> left(x);
+  const bpm::detail::PreparedInputs<Z> right(z);
   const auto rows = first_points(left.size());
   const auto cols = first_points(right.size());
-  bpm::RowMatrix<bpm::kernel_scalar_t<X>> values(left.size(), right.size());
-  bpm::BlockScratch<bpm::kernel_scalar_t<X>> scratch;
-  bpm::kernel_block(kernel, left, rows, right, cols, values.data(), values.cols(), scratch);
+  bpm::RowMatrix<bpm::detail::kernel_scalar_t<X>> values(left.size(), right.size());
+  bpm::detail::BlockScratch<bpm::detail::kernel_scalar_t<X>> scratch;
+  bpm::detail::kernel_block(kernel, left, rows, right, cols, values.data(), values.cols(), scratch);
   return values;
 }
 

@@ -50,18 +50,18 @@ bpm::RowMatrix<T> rough_inputs(Eigen::Index m, Eigen::Index d, std::uint64_t see
 template <class Kernel, class I>
 class BitsTest {
  public:
-  using Scalar = bpm::kernel_scalar_t<I>;
-  using Owned = bpm::owned_inputs_t<I>;
+  using Scalar = bpm::detail::kernel_scalar_t<I>;
+  using Owned = bpm::detail::owned_inputs_t<I>;
 
   BitsTest(const Kernel& kernel, const I& inputs, std::uint64_t seed = 1)
       : kernel_(kernel), inputs_(inputs), prepared_(inputs), engine_(seed, 80) {
     const auto m = static_cast<bpm::PointIndex>(prepared_.size());
     alone_.resize(m, m);
-    bpm::BlockScratch<Scalar> scratch;
+    bpm::detail::BlockScratch<Scalar> scratch;
     for (bpm::PointIndex i = 0; i < m; ++i) {
       for (bpm::PointIndex j = 0; j < m; ++j) {
-        bpm::kernel_block(kernel_, prepared_, std::span(&i, 1), prepared_, std::span(&j, 1),
-                          &alone_(i, j), 1, scratch);
+        bpm::detail::kernel_block(kernel_, prepared_, std::span(&i, 1), prepared_, std::span(&j, 1),
+                                  &alone_(i, j), 1, scratch);
       }
     }
   }
@@ -107,11 +107,11 @@ class BitsTest {
 
  private:
   long gram_of(const std::vector<bpm::PointIndex>& points, const std::vector<unsigned>& threads) {
-    const Owned few = bpm::select_inputs(inputs_, points);
-    const bpm::OnDemandGram<Kernel, Owned> on_demand(kernel_, few);
+    const Owned few = bpm::detail::select_inputs(inputs_, points);
+    const bpm::detail::OnDemandGram<Kernel, Owned> on_demand(kernel_, few);
     long count = differences(on_demand, points);
     for (const unsigned wanted : threads) {
-      count += differences(bpm::DenseGram<Scalar>(on_demand, wanted), points);
+      count += differences(bpm::detail::DenseGram<Scalar>(on_demand, wanted), points);
     }
     return count;
   }
@@ -127,7 +127,8 @@ class BitsTest {
     // Columns beyond the block show whether anything is written where it should not be.
     const auto ld = static_cast<std::ptrdiff_t>(cols.size()) + 3;
     std::vector<Scalar> values(rows.size() * static_cast<std::size_t>(ld), Scalar{-77});
-    bpm::kernel_block(kernel_, prepared_, rows, prepared_, cols, values.data(), ld, scratch_);
+    bpm::detail::kernel_block(kernel_, prepared_, rows, prepared_, cols, values.data(), ld,
+                              scratch_);
     long count = 0;
     for (std::size_t a = 0; a < rows.size(); ++a) {
       const Scalar* const row = values.data() + a * static_cast<std::size_t>(ld);
@@ -173,9 +174,9 @@ class BitsTest {
 
   Kernel kernel_;
   const I& inputs_;
-  bpm::PreparedInputs<I> prepared_;
+  bpm::detail::PreparedInputs<I> prepared_;
   bpm::RandomEngine engine_;
-  bpm::BlockScratch<Scalar> scratch_;
+  bpm::detail::BlockScratch<Scalar> scratch_;
   bpm::RowMatrix<Scalar> alone_;
 };
 
@@ -184,7 +185,7 @@ class BitsTest {
 template <class Kernel, class I>
 long bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t gram_step) {
   BitsTest<Kernel, I> test(kernel, inputs);
-  const auto largest = static_cast<std::size_t>(bpm::input_count(inputs));
+  const auto largest = static_cast<std::size_t>(bpm::detail::input_count(inputs));
   long count = test.lopsided();
   for (std::size_t m = 1; m <= largest; ++m) {
     count += test.shuffled_block(m) + test.block(1, m) + test.block(m, 1) + test.block(m, 7);

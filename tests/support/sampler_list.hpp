@@ -39,7 +39,7 @@ struct RandomStartPerceptron {
   bpm::SamplerReport sample(std::span<const Space> spaces, bpm::RandomStreams& streams,
                             const bpm::RunControl& control, Sink&& sink) const {
     bpm::SamplerReport report{.perceptron = bpm::PerceptronReport{}};
-    bpm::BlockScratch<typename Space::Scalar> scratch;
+    bpm::detail::BlockScratch<typename Space::Scalar> scratch;
     for (std::uint64_t n = 0; n < draws; ++n) {
       if (!control.go_on({.stage = "draws", .draws = n, .draws_total = draws})) {
         report.stopped = true;

@@ -47,21 +47,21 @@ std::vector<PointIndex> first_points(std::ptrdiff_t count) {
 /// All values of a kernel on rows of x and columns of z, as one block and through packed columns,
 /// which must be the same bits.
 template <class Kernel, class I>
-RowMatrix<bpm::kernel_scalar_t<I>> values(const Kernel& kernel, const I& x, const I& z,
-                                          long long size) {
-  using Scalar = bpm::kernel_scalar_t<I>;
-  const bpm::PreparedInputs<I> left(x);
-  const bpm::PreparedInputs<I> right(z);
+RowMatrix<bpm::detail::kernel_scalar_t<I>> values(const Kernel& kernel, const I& x, const I& z,
+                                                  long long size) {
+  using Scalar = bpm::detail::kernel_scalar_t<I>;
+  const bpm::detail::PreparedInputs<I> left(x);
+  const bpm::detail::PreparedInputs<I> right(z);
   const auto rows = first_points(x.rows());
   const auto cols = first_points(z.rows());
-  bpm::BlockScratch<Scalar> scratch;
+  bpm::detail::BlockScratch<Scalar> scratch;
   RowMatrix<Scalar> block(x.rows(), z.rows());
-  bpm::kernel_block(kernel, left, rows, right, cols, block.data(), block.cols(), scratch);
-  bpm::PreparedColumns<I> columns;
+  bpm::detail::kernel_block(kernel, left, rows, right, cols, block.data(), block.cols(), scratch);
+  bpm::detail::PreparedColumns<I> columns;
   columns.assign(right, cols, true);
   RowMatrix<Scalar> packed(x.rows(), z.rows());
-  bpm::kernel_block(kernel, left, rows, columns, 0, z.rows(), packed.data(), packed.cols(),
-                    scratch);
+  bpm::detail::kernel_block(kernel, left, rows, columns, 0, z.rows(), packed.data(), packed.cols(),
+                            scratch);
   check(block == packed, "packed columns give the same bits", size);
   return block;
 }

@@ -42,8 +42,8 @@ struct Problem {
   }
   [[nodiscard]] bpm::Cone cone(double tolerance = 0) const {
     const Gram gram(kernel);
-    return bpm::make_cone(Space(gram, labels, std::make_shared<const std::vector<double>>(lambda)),
-                          tolerance);
+    return bpm::Cone(Space(gram, labels, std::make_shared<const std::vector<double>>(lambda)),
+                     tolerance);
   }
   /// y_i y_j (K + diag(lambda))_ij.
   [[nodiscard]] double product(std::ptrdiff_t i, std::ptrdiff_t j) const {
@@ -163,7 +163,7 @@ TEST_CASE("cone: a point of small norm counts as much as one of large") {
     Kernel kernel = Kernel::Identity(3, 3);
     kernel(2, 2) = small;
     const Gram gram(kernel);
-    const bpm::Cone cone = bpm::make_cone(Space(gram, {1, 1, 1}));
+    const bpm::Cone cone = bpm::Cone(Space(gram, {1, 1, 1}));
     CHECK(cone.rank() == 3);
     CHECK(std::abs(cone.row_norm(2) / std::sqrt(small) - 1) < 1e-12);
   }
@@ -177,16 +177,16 @@ TEST_CASE("cone: the tolerance of the factor decides the rank; float values bear
   kernel.col(2) *= 1e-3;
   const Gram gram(kernel);
   const Space space(gram, {1, 1, 1});
-  CHECK(bpm::make_cone(space).rank() == 3);
-  CHECK(bpm::make_cone(space, 1e-6).rank() == 2);
-  CHECK(std::abs(bpm::make_cone(space, 1e-6).residual() - 1e-8) < 1e-14);
+  CHECK(bpm::Cone(space).rank() == 3);
+  CHECK(bpm::Cone(space, 1e-6).rank() == 2);
+  CHECK(std::abs(bpm::Cone(space, 1e-6).residual() - 1e-8) < 1e-14);
   const bpm::RowMatrix<float> single = kernel.cast<float>();
   const bpm::PrecomputedGram<float> single_gram(single);
-  CHECK(bpm::make_cone(bpm::KernelVersionSpace(single_gram, {1, 1, 1})).rank() == 2);
+  CHECK(bpm::Cone(bpm::KernelVersionSpace(single_gram, {1, 1, 1})).rank() == 2);
 }
 
 TEST_CASE("cone: what it refuses") {
-  bpm::KernelFactor factor;
+  bpm::detail::KernelFactor factor;
   factor.factor = Eigen::MatrixXd::Identity(3, 3);
   factor.pivots = {0, 1, 2};
   CHECK_THROWS_WITH(bpm::Cone(factor, Labels{1, 1}),
@@ -206,7 +206,7 @@ TEST_CASE("cone: what it refuses") {
   indefinite.kernel.setIdentity();
   indefinite.kernel(0, 1) = indefinite.kernel(1, 0) = 2;
   CHECK_THROWS_WITH(indefinite.cone(),
-                    "make_cone: space has kernel values that are not positive semi-definite: a "
+                    "Cone: space has kernel values that are not positive semi-definite: a "
                     "factor leaves 3 of a point's k(x, x) + lambda; no kernel gives such values");
   const bpm::Cone cone = Problem(4, 2).cone();
   CHECK_THROWS_AS(cone.coordinates(std::vector<double>(3)), std::invalid_argument);

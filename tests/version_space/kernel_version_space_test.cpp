@@ -66,7 +66,7 @@ TEST_CASE("a version space says what it is made of", "[version_space]") {
   CHECK(space.size() == 7);
   CHECK(&space.gram() == &gram);
   CHECK(space.rows_in_memory());
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   for (Eigen::Index i = 0; i < 7; ++i) {
     CHECK(space.label(i) == (i % 3 == 0 ? 1 : -1));
     CHECK(space.lambda(i) == 0.25 * static_cast<double>(i % 5));
@@ -85,12 +85,12 @@ TEST_CASE("a version space says what it is made of", "[version_space]") {
 
 TEST_CASE("columns made ready and kept rows are those of the kernel values", "[version_space]") {
   const auto inputs = test_support::normal_inputs<double>(20, 3, 1);
-  using Values = bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
+  using Values = bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
   Values values(bpm::Gaussian::from_sigma(1), inputs);
   const bpm::KernelVersionSpace<Values> space(values, std::vector<signed char>(20, 1));
   const std::vector<bpm::PointIndex> rows{1, 6, 19};
   const std::vector<bpm::PointIndex> cols{6, 1, 0, 6};
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   bpm::RowMatrix<double> expected(3, 4);
   space.block(rows, cols, expected.data(), 4, scratch);
   bpm::KernelVersionSpace<Values>::Columns columns;
@@ -98,10 +98,10 @@ TEST_CASE("columns made ready and kept rows are those of the kernel values", "[v
   bpm::RowMatrix<double> found(3, 4);
   space.block(rows, columns, found.data(), 4, scratch);
   CHECK(found == expected);
-  CHECK(space.kept_rows() == nullptr);
-  bpm::KeptRows<double> kept(20, 1000);
-  values.keep_rows_in(&kept);
-  CHECK(space.kept_rows() == &kept);
+  CHECK(space.row_cache() == nullptr);
+  bpm::detail::RowCache<double> kept(20, 1000);
+  values.set_row_cache(&kept);
+  CHECK(space.row_cache() == &kept);
 }
 
 TEST_CASE("no lambda and an empty one are hard boundaries", "[version_space]") {
@@ -123,7 +123,7 @@ TEST_CASE("outputs of a block of coefficients are S times the block", "[version_
       const Problem problem(m);
       const Gram gram(problem.kernel);
       const Space space(gram, problem.labels, problem.lambda);
-      bpm::BlockScratch<double> scratch;
+      bpm::detail::BlockScratch<double> scratch;
       const Eigen::MatrixXd alpha = coefficients(m, n);
       const Eigen::MatrixXd expected = problem.sampling * alpha;
       CHECK((space.outputs(alpha, scratch) - expected).norm() <= 1e-13 * (1 + expected.norm()));
@@ -139,7 +139,7 @@ TEST_CASE("outputs of nothing", "[version_space]") {
   const Problem problem(5);
   const Gram gram(problem.kernel);
   const Space space(gram, problem.labels, problem.lambda);
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   CHECK(space.outputs(Eigen::MatrixXd(5, 0), scratch).cols() == 0);
   CHECK(space.outputs(Eigen::MatrixXd::Zero(5, 2), scratch) == Eigen::MatrixXd::Zero(5, 2));
 }
@@ -148,7 +148,7 @@ TEST_CASE("add_row adds a multiple of a row of S", "[version_space]") {
   const Problem problem(11);
   const Gram gram(problem.kernel);
   const Space space(gram, problem.labels, problem.lambda);
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   std::vector<double> outputs(11, 1.0);
   space.add_row(4, -2, outputs, scratch);
   space.add_row(9, 0.5, outputs, scratch);
@@ -164,7 +164,7 @@ TEST_CASE("signed outputs, membership and margin against dense algebra", "[versi
   const Problem problem(40);
   const Gram gram(problem.kernel);
   const Space space(gram, problem.labels, problem.lambda);
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   const Eigen::VectorXd y = signs(problem);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Eigen::VectorXd alpha = test_support::normal_inputs<double>(40, 1, seed);
@@ -181,7 +181,7 @@ TEST_CASE("a classifier that separates is inside, one on a plane is not", "[vers
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
   const Gram gram(kernel);
   const Space space(gram, {1, -1, 1});
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   CHECK(space.contains(Eigen::Vector3d(3, -4, 12), scratch));
   CHECK(std::abs(space.margin(Eigen::Vector3d(3, -4, 12), scratch) - 3.0 / 13) <= 1e-15);
   CHECK_FALSE(space.contains(Eigen::Vector3d(3, 0, 12), scratch));
@@ -196,7 +196,7 @@ TEST_CASE("lambda separates equal points with opposite labels", "[version_space]
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Ones(2, 2);
   const Gram gram(kernel);
   const auto half = std::make_shared<const std::vector<double>>(2, 0.5);
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   const Eigen::Vector2d alpha(1, -1);
   CHECK_FALSE(Space(gram, {1, -1}).contains(alpha, scratch));
   const Space soft(gram, {1, -1}, half);
@@ -208,11 +208,11 @@ TEST_CASE("lambda separates equal points with opposite labels", "[version_space]
 TEST_CASE("kernel values on demand give the same version space", "[version_space]") {
   const auto inputs = test_support::normal_inputs<double>(30, 3, 1);
   const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(1);
-  using OnDemand = bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
+  using OnDemand = bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
   const OnDemand gram(kernel, inputs);
   const bpm::KernelVersionSpace<OnDemand> space(gram, std::vector<signed char>(30, 1));
   CHECK_FALSE(space.rows_in_memory());
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   const Eigen::MatrixXd alpha = coefficients(30, 2);
   const Eigen::MatrixXd expected = test_support::block_values(kernel, inputs, inputs) * alpha;
   CHECK((space.outputs(alpha, scratch) - expected).norm() <= 1e-13 * expected.norm());
@@ -238,7 +238,7 @@ TEST_CASE("a version space refuses labels and lambdas that do not fit", "[versio
   CHECK_THROWS_WITH(Space(gram, {1, 1, -1}, lambda({std::nan(""), 0, 0})),
                     "KernelVersionSpace: lambda at 0 is nan, must be finite and not negative");
   const Space space(gram, problem.labels);
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   CHECK_THROWS_WITH(space.outputs(Eigen::MatrixXd::Zero(2, 1), scratch),
                     "KernelVersionSpace::outputs: coefficients has 2 entries, expected 3 (rows: "
                     "one per training point)");
@@ -246,7 +246,7 @@ TEST_CASE("a version space refuses labels and lambdas that do not fit", "[versio
 
 TEST_CASE("a version space needs a point", "[version_space]") {
   const bpm::RowMatrix<double> none(0, 2);
-  using Empty = bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
+  using Empty = bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
   const Empty gram(bpm::Gaussian::from_sigma(1), none);
   CHECK_THROWS_WITH(bpm::KernelVersionSpace<Empty>(gram, {}),
                     "KernelVersionSpace: gram has no points");

@@ -24,8 +24,8 @@ namespace {
 using Gram = bpm::PrecomputedGram<double>;
 using Space = bpm::KernelVersionSpace<Gram>;
 
-bpm::KernelFactor factor_of(const bpm::RowMatrix<double>& kernel, double tolerance,
-                            std::vector<double> lambda = {}) {
+bpm::detail::KernelFactor factor_of(const bpm::RowMatrix<double>& kernel, double tolerance,
+                                    std::vector<double> lambda = {}) {
   const Gram gram(kernel);
   const Space space(gram, std::vector<signed char>(static_cast<std::size_t>(kernel.rows()), 1),
                     std::make_shared<const std::vector<double>>(std::move(lambda)));
@@ -34,7 +34,7 @@ bpm::KernelFactor factor_of(const bpm::RowMatrix<double>& kernel, double toleran
 
 /// What holds of every factor: sizes, pivots all different, L's diagonal falling from pivot to
 /// pivot, zeros above it, S - L L' within the residual where S is exact.
-void check_factor(const bpm::KernelFactor& factor, const Eigen::MatrixXd& sampling,
+void check_factor(const bpm::detail::KernelFactor& factor, const Eigen::MatrixXd& sampling,
                   double tolerance) {
   const Eigen::Index rank = factor.factor.cols();
   REQUIRE(factor.factor.rows() == sampling.rows());
@@ -70,7 +70,7 @@ TEST_CASE("a positive definite matrix is factored whole", "[version_space]") {
     const auto x = test_support::normal_inputs<double>(m, m + 3, 1);
     bpm::RowMatrix<double> kernel = x * x.transpose();
     kernel = ((kernel + kernel.transpose()) / 2).eval();
-    const bpm::KernelFactor factor = factor_of(kernel, 1e-14);
+    const bpm::detail::KernelFactor factor = factor_of(kernel, 1e-14);
     CHECK(factor.factor.cols() == m);
     CHECK(factor.residual == 0);
     check_factor(factor, kernel, 1e-14);
@@ -79,7 +79,7 @@ TEST_CASE("a positive definite matrix is factored whole", "[version_space]") {
 
 TEST_CASE("one point: its feature's norm", "[version_space]") {
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Constant(1, 1, 9);
-  const bpm::KernelFactor factor = factor_of(kernel, 1e-12, {7});
+  const bpm::detail::KernelFactor factor = factor_of(kernel, 1e-12, {7});
   CHECK(factor.factor.rows() == 1);
   CHECK(factor.factor.cols() == 1);
   CHECK(factor.factor(0, 0) == 4);
@@ -89,7 +89,7 @@ TEST_CASE("one point: its feature's norm", "[version_space]") {
 
 TEST_CASE("the largest remaining diagonal entry is the next pivot", "[version_space]") {
   const Eigen::MatrixXd diagonal = Eigen::Vector4d(2, 16, 1, 4).asDiagonal();
-  const bpm::KernelFactor factor = factor_of(diagonal, 1e-12);
+  const bpm::detail::KernelFactor factor = factor_of(diagonal, 1e-12);
   CHECK(factor.pivots == std::vector<bpm::PointIndex>{1, 3, 0, 2});
   // Point 1 takes with it what lies in its direction: 4 - 6^2 / 16 = 1.75 is then less than 2.
   Eigen::MatrixXd tilted = diagonal;
@@ -103,9 +103,9 @@ TEST_CASE("the largest remaining diagonal entry is the next pivot", "[version_sp
 TEST_CASE("a linear kernel in d dimensions has rank d", "[version_space]") {
   for (const Eigen::Index d : {1, 3, 20}) {
     const auto x = test_support::normal_inputs<double>(60, d, 1);
-    const bpm::OnDemandGram<bpm::Linear, bpm::RowMatrix<double>> gram(bpm::Linear{}, x);
+    const bpm::detail::OnDemandGram<bpm::Linear, bpm::RowMatrix<double>> gram(bpm::Linear{}, x);
     const bpm::KernelVersionSpace space(gram, std::vector<signed char>(60, 1));
-    const bpm::KernelFactor factor = bpm::pivoted_factor(space, 1e-12);
+    const bpm::detail::KernelFactor factor = bpm::detail::pivoted_factor(space, 1e-12);
     CHECK(factor.factor.cols() == d);
     check_factor(factor, x * x.transpose(), 1e-12);
   }
@@ -118,7 +118,7 @@ TEST_CASE("equal points count once, and apart with lambda", "[version_space]") {
   kernel = ((kernel + kernel.transpose()) / 2).eval();
   check_factor(factor_of(kernel, 1e-12), kernel, 1e-12);
   CHECK(factor_of(kernel, 1e-12).factor.cols() == 5);
-  const bpm::KernelFactor soft = factor_of(kernel, 1e-12, std::vector<double>(10, 0.5));
+  const bpm::detail::KernelFactor soft = factor_of(kernel, 1e-12, std::vector<double>(10, 0.5));
   CHECK(soft.factor.cols() == 10);
   Eigen::MatrixXd sampling = kernel;
   sampling.diagonal().array() += 0.5;
@@ -127,7 +127,7 @@ TEST_CASE("equal points count once, and apart with lambda", "[version_space]") {
 
 TEST_CASE("a matrix of zeros has rank 0", "[version_space]") {
   const bpm::RowMatrix<double> zero = bpm::RowMatrix<double>::Zero(4, 4);
-  const bpm::KernelFactor factor = factor_of(zero, 1e-12);
+  const bpm::detail::KernelFactor factor = factor_of(zero, 1e-12);
   CHECK(factor.factor.rows() == 4);
   CHECK(factor.factor.cols() == 0);
   CHECK(factor.pivots.empty());
@@ -142,7 +142,7 @@ TEST_CASE("near-singular Gaussian kernels stay finite and are reconstructed", "[
     const Eigen::MatrixXd values = test_support::block_values(kernel, x, x);
     Eigen::Index last = 80;
     for (const double tolerance : {1e-14, 1e-12, 1e-6, 1e-2}) {
-      const bpm::KernelFactor factor = factor_of(values, tolerance);
+      const bpm::detail::KernelFactor factor = factor_of(values, tolerance);
       check_factor(factor, values, std::max(tolerance, 1e-12));
       CHECK(factor.factor.cols() <= last);
       CHECK(factor.factor.cols() < 80);
@@ -157,9 +157,9 @@ TEST_CASE("near-singular Gaussian kernels stay finite and are reconstructed", "[
 
 TEST_CASE("float values: the rank ends at their rounding", "[version_space]") {
   const auto x = test_support::normal_inputs<float>(50, 4, 1);
-  const bpm::OnDemandGram<bpm::Linear, bpm::RowMatrix<float>> gram(bpm::Linear{}, x);
+  const bpm::detail::OnDemandGram<bpm::Linear, bpm::RowMatrix<float>> gram(bpm::Linear{}, x);
   const bpm::KernelVersionSpace space(gram, std::vector<signed char>(50, 1));
-  const bpm::KernelFactor factor = space.factor(1e-5);
+  const bpm::detail::KernelFactor factor = space.factor(1e-5);
   CHECK(factor.factor.cols() == 4);
   const Eigen::MatrixXd doubles = x.cast<double>();
   check_factor(factor, doubles * doubles.transpose(), 1e-5);

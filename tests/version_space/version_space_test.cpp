@@ -18,7 +18,7 @@
 
 namespace {
 
-using Scratch = bpm::BlockScratch<double>;
+using Scratch = bpm::detail::BlockScratch<double>;
 using Points = std::span<const bpm::PointIndex>;
 
 /// The least a version space can be: one point, K = 1, label +1.
@@ -48,8 +48,8 @@ struct OnePoint {
                                         Scratch& /*scratch*/) const {
     return coefficients;
   }
-  [[nodiscard]] bpm::KernelFactor factor(double tolerance) const {
-    return bpm::pivoted_factor(*this, tolerance);
+  [[nodiscard]] bpm::detail::KernelFactor factor(double tolerance) const {
+    return bpm::detail::pivoted_factor(*this, tolerance);
   }
 };
 
@@ -140,28 +140,30 @@ TEST_CASE("VersionSpace: everything a sampler may ask for", "[version_space][con
 }
 
 TEST_CASE("ColumnSpace: a version space that makes columns ready", "[version_space][concepts]") {
-  STATIC_REQUIRE(bpm::ColumnSpace<PointWithColumns>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<OnePoint>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutSpace>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutType>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutPrepare>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<ColumnsWithoutBlock>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<PrepareNotConst>);
+  STATIC_REQUIRE(bpm::detail::ColumnSpace<PointWithColumns>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<OnePoint>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutSpace>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutType>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutPrepare>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutBlock>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<PrepareNotConst>);
   // As the kernel values are, so is the version space.
-  using Values = bpm::OnDemandGram<bpm::Linear, bpm::RowMatrix<float>>;
-  STATIC_REQUIRE(bpm::ColumnSpace<bpm::KernelVersionSpace<Values>>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<bpm::KernelVersionSpace<bpm::DenseGram<float>>>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>>);
+  using Values = bpm::detail::OnDemandGram<bpm::Linear, bpm::RowMatrix<float>>;
+  STATIC_REQUIRE(bpm::detail::ColumnSpace<bpm::KernelVersionSpace<Values>>);
+  STATIC_REQUIRE_FALSE(
+      bpm::detail::ColumnSpace<bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>>);
+  STATIC_REQUIRE_FALSE(
+      bpm::detail::ColumnSpace<bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>>);
 }
 
 TEST_CASE("KernelVersionSpace is a version space on any kernel values",
           "[version_space][concepts]") {
-  STATIC_REQUIRE(bpm::VersionSpace<bpm::KernelVersionSpace<bpm::DenseGram<float>>>);
+  STATIC_REQUIRE(bpm::VersionSpace<bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>>);
   STATIC_REQUIRE(bpm::VersionSpace<bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>>);
 }
 
 TEST_CASE("a factor of the least version space", "[version_space]") {
-  const bpm::KernelFactor factor = OnePoint{}.factor(1e-12);
+  const bpm::detail::KernelFactor factor = OnePoint{}.factor(1e-12);
   CHECK(factor.factor.size() == 1);
   CHECK(factor.factor(0, 0) == 1);
   CHECK(factor.pivots == std::vector<bpm::PointIndex>{0});

@@ -66,7 +66,7 @@ struct Learner {
 bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel, const std::vector<int>& labels) {
   const bpm::PrecomputedGram<double> gram(kernel);
   const bpm::KernelVersionSpace space(gram, {labels.begin(), labels.end()});
-  bpm::Cone cone = bpm::make_cone(space);
+  bpm::Cone cone = bpm::Cone(space);
   cone.form_products();
   return cone;
 }

@@ -155,8 +155,8 @@ MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job
   with_inputs(
       options, digits, 0, count, [&](const auto& inputs, const auto& /*test*/, const auto& kernel) {
         using I = std::remove_cvref_t<decltype(inputs)>;
-        using Scalar = bpm::kernel_scalar_t<I>;
-        const bpm::PreparedInputs<I> prepared(inputs);
+        using Scalar = bpm::detail::kernel_scalar_t<I>;
+        const bpm::detail::PreparedInputs<I> prepared(inputs);
         constexpr std::ptrdiff_t height = 240;
         constexpr std::ptrdiff_t width = 256;
         std::vector<bpm::PointIndex> all(static_cast<std::size_t>(count));
@@ -168,15 +168,15 @@ MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job
         meet();
         const WallTimer timer;
         bpm::detail::parallel_for(threads, threads, [&](unsigned worker, std::ptrdiff_t) {
-          bpm::BlockScratch<Scalar> scratch;
+          bpm::detail::BlockScratch<Scalar> scratch;
           std::vector<Scalar> block(static_cast<std::size_t>(height * width));
           for (std::ptrdiff_t from = 0; timer.seconds() < 0.5; from += width) {
             if (from + width > count) from = 0;
             const auto cols = std::span<const bpm::PointIndex>(all).subspan(
                 static_cast<std::size_t>(from),
                 static_cast<std::size_t>(std::min(width, count - from)));
-            bpm::kernel_block(kernel, prepared, rows, prepared, cols, block.data(),
-                              std::ssize(cols), scratch);
+            bpm::detail::kernel_block(kernel, prepared, rows, prepared, cols, block.data(),
+                                      std::ssize(cols), scratch);
           }
           values[worker] = scratch.evaluations;
         });

@@ -31,8 +31,9 @@ struct ParityDigits {
 
 /// (pixel / 255 - 0.1307) / 0.3081, the mean and deviation of MNIST's training pixels, then each
 /// image scaled to |x|^2 = number of pixels.
-[[nodiscard]] inline ParityDigits parity_digits(const bpm::LabelledData<bpm::ByteImages>& digits,
-                                                std::span<const std::uint32_t> chosen) {
+[[nodiscard]] inline ParityDigits parity_digits(
+    const bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits,
+    std::span<const std::uint32_t> chosen) {
   ParityDigits result;
   const Eigen::Index pixels = digits.inputs.cols();
   result.inputs.resize(std::ssize(chosen), pixels);

@@ -59,7 +59,7 @@ class Network {
   /// Independent normal weights, each row then balanced.
   /// \throws std::invalid_argument unless inputs and width are 2 or more (a row of one weight has
   /// no balanced form but zero) and depth is 2 or more.
-  template <bpm::Random64 Engine>
+  template <bpm::detail::Random64 Engine>
   Network(const NetworkShape& shape, Engine& engine) {
     bpm::detail::check(shape.inputs >= 2, "Network", "inputs", "is ", shape.inputs,
                        ", must be 2 or more");

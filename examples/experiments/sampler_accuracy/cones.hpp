@@ -42,7 +42,8 @@ struct ReferenceCone {
 /// Reads a cone: on each line the features, the label, and the reference output.
 /// \throws bpm::DataError on a file that is not there or holds something else.
 [[nodiscard]] inline ReferenceCone read_cone(const std::filesystem::path& file) {
-  const auto table = bpm::read_csv<double>(file, {.label = bpm::LabelColumn::none}).inputs;
+  const auto table =
+      bpm::read_csv<double>(file, {.label = bpm::CsvSettings::LabelColumn::none}).inputs;
   if (table.cols() < 3) {
     throw bpm::DataError(file.string() + ": found " + std::to_string(table.cols()) +
                          " columns, expected features, label and reference output");

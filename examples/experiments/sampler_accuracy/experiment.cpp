@@ -133,7 +133,7 @@ Measurement measure(std::string_view method, const ReferenceCone& cone,
 
 std::vector<double> find_start(const ReferenceCone& cone) {
   const Gram gram(cone.kernel);
-  bpm::Cone coordinates = bpm::make_cone(Space(gram, cone.labels));
+  bpm::Cone coordinates = bpm::Cone(Space(gram, cone.labels));
   coordinates.form_products();
   const bpm::LargestMargin found = bpm::find_largest_margin(coordinates);
   if (!(found.margin > 0)) {

@@ -38,7 +38,7 @@ struct Images {
 };
 
 /// `count` random digits 1 and 2.
-Images choose(const bpm::LabelledData<bpm::ByteImages>& digits, Eigen::Index count,
+Images choose(const bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits, Eigen::Index count,
               const std::string& what, bpm::RandomEngine engine) {
   std::vector<Eigen::Index> order(digits.labels.size());
   bpm::random_permutation(std::span(order), engine);

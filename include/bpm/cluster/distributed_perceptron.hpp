@@ -319,7 +319,7 @@ struct DistributedPerceptron : PermutedPerceptron {
     const RunControl& control_;
     std::uint64_t begin_;
     std::uint64_t end_;
-    BlockScratch<typename Space::Scalar> scratch_;
+    detail::BlockScratch<typename Space::Scalar> scratch_;
     std::unique_ptr<DrawStore> store_;
     std::vector<detail::OwnedPiece> pieces_;  ///< All, in order.
     std::vector<detail::PieceTask> tasks_;    ///< Of this rank.

@@ -71,12 +71,12 @@ class ShardedOneVsRest {
   /// \throws std::invalid_argument as `OneVsRest::fit`, and where ranks were given other settings,
   ///         kernels or numbers of columns, a rank has no input, or the order is greedy.
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
-  template <DenseInputs I, Observer O = IgnoreProgress>
+  template <DenseInputs I, Observer O = detail::IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)
-  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
-                                                          std::span<const int> labels,
-                                                          O&& observer = {},
-                                                          std::stop_token stop = {}) const {
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
+                                                                  std::span<const int> labels,
+                                                                  O&& observer = {},
+                                                                  std::stop_token stop = {}) const {
     static_assert(I::IsRowMajor, "inputs of shards are row-major");
     const Communicator ranks(communicator_);
     detail::together(ranks, [&] { check_own(inputs, labels); });
@@ -116,13 +116,13 @@ class ShardedOneVsRest {
         if (now - told < std::chrono::milliseconds(50)) return true;
         told = now;
         const double part = 1 - std::exp2(-passes);
-        return notify(observer, {.stage = "draws",
-                                 .fraction = (static_cast<double>(report.draws) + part) /
-                                             static_cast<double>(sampler_.draws),
-                                 .draws = report.draws,
-                                 .draws_total = sampler_.draws,
-                                 .passes = counts.passes,
-                                 .mistakes = counts.mistakes});
+        return detail::notify(observer, {.stage = "draws",
+                                         .fraction = (static_cast<double>(report.draws) + part) /
+                                                     static_cast<double>(sampler_.draws),
+                                         .draws = report.draws,
+                                         .draws_total = sampler_.draws,
+                                         .passes = counts.passes,
+                                         .mistakes = counts.mistakes});
       };
       const detail::PerceptronOutcome outcome = run.draw(streams.stream(report.draws), go_on);
       if (outcome == detail::PerceptronOutcome::stopped) {
@@ -166,7 +166,7 @@ class ShardedOneVsRest {
     detail::check(inputs.rows() > 0, function, "inputs",
                   "is empty, expected one input or more on each rank");
     detail::check_size(function, "labels", labels.size(), inputs.rows(), "one per input");
-    check_inputs(inputs, function);
+    detail::check_inputs(inputs, function);
   }
 
   /// Settings by their values, the kernel by what it makes of a few inputs of rank 0.
@@ -184,13 +184,13 @@ class ShardedOneVsRest {
     detail::WordHash kernel;
     detail::WordHash settings;
     detail::together(ranks, [&] {
-      const PreparedInputs<RowMatrix<T>> prepared(probes);
-      BlockScratch<kernel_scalar_t<I>> scratch;
+      const detail::PreparedInputs<RowMatrix<T>> prepared(probes);
+      detail::BlockScratch<detail::kernel_scalar_t<I>> scratch;
       std::vector<PointIndex> all(static_cast<std::size_t>(count));
       std::iota(all.begin(), all.end(), PointIndex{0});
-      std::vector<kernel_scalar_t<I>> values(all.size() * all.size());
-      kernel_block(kernel_, prepared, std::span<const PointIndex>(all), prepared,
-                   std::span<const PointIndex>(all), values.data(), count, scratch);
+      std::vector<detail::kernel_scalar_t<I>> values(all.size() * all.size());
+      detail::kernel_block(kernel_, prepared, std::span<const PointIndex>(all), prepared,
+                           std::span<const PointIndex>(all), values.data(), count, scratch);
       kernel.add_bytes(values.data(), values.size() * sizeof(values[0]));
     });
     for (const std::uint64_t word : {settings_.seed, sampler_.draws, sampler_.max_passes,
@@ -206,8 +206,8 @@ class ShardedOneVsRest {
   template <class I>
   [[nodiscard]] std::unique_ptr<detail::Shard<Kernel, I>> make_shard(
       const I& inputs, std::span<const int> labels, const std::vector<int>& classes) const {
-    const PreparedInputs<I> prepared(inputs);
-    const auto diagonal = kernel_diagonal(kernel_, prepared);
+    const detail::PreparedInputs<I> prepared(inputs);
+    const auto diagonal = detail::kernel_diagonal(kernel_, prepared);
     std::vector<std::vector<signed char>> signs;
     std::vector<std::vector<double>> lambda;
     for (const int label : classes) {
@@ -276,7 +276,7 @@ class ShardedOneVsRest {
 
   /// The support points of all ranks on all ranks.
   template <class I>
-  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> gather(
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> gather(
       const Communicator& ranks, const I& inputs, std::int64_t offset,
       const std::vector<int>& classes, const std::vector<std::vector<double>>& sums,
       const SamplerReport& report) const {
@@ -287,7 +287,7 @@ class ShardedOneVsRest {
       for (const auto& sum : sums) used = used || sum[i] != 0;
       if (used) mine.push_back(static_cast<PointIndex>(i));
     }
-    const owned_inputs_t<I> own = select_inputs(inputs, mine);
+    const detail::owned_inputs_t<I> own = detail::select_inputs(inputs, mine);
     std::vector<double> coefficients;
     for (const PointIndex i : mine) {
       for (const auto& sum : sums) {
@@ -300,15 +300,15 @@ class ShardedOneVsRest {
     RowMatrix<double> all(std::ssize(support), std::ssize(classes));
     ranks.gather_items(coefficients.data(), mine.size(), classes.size() * sizeof(double), lengths,
                        [&](std::size_t) { return all.data(); });
-    owned_inputs_t<I> rows(std::ssize(support), inputs.cols());
+    detail::owned_inputs_t<I> rows(std::ssize(support), inputs.cols());
     ranks.gather_items(own.data(), mine.size(), static_cast<std::size_t>(inputs.cols()) * sizeof(T),
                        lengths, [&](std::size_t) { return rows.data(); });
     if (classes.size() == 2) all = all.rightCols(1).eval();
-    ClassifierParts<Kernel, owned_inputs_t<I>> parts{.kernel = kernel_,
-                                                     .inputs = std::move(rows),
-                                                     .support = std::move(support),
-                                                     .coefficients = std::move(all),
-                                                     .classes = classes};
+    ClassifierParts<Kernel, detail::owned_inputs_t<I>> parts{.kernel = kernel_,
+                                                             .inputs = std::move(rows),
+                                                             .support = std::move(support),
+                                                             .coefficients = std::move(all),
+                                                             .classes = classes};
     parts.threads = settings_.threads;
     parts.report = report;
     return Classifier(std::move(parts));

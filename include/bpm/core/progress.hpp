@@ -30,6 +30,8 @@ concept Observer = std::invocable<O&, const Progress&> &&
                    (std::is_void_v<std::invoke_result_t<O&, const Progress&>> ||
                     std::convertible_to<std::invoke_result_t<O&, const Progress&>, bool>);
 
+namespace detail {
+
 /// The observer that looks away.
 struct IgnoreProgress {
   void operator()(const Progress& /*progress*/) const noexcept {}
@@ -45,5 +47,7 @@ template <Observer O>
     return static_cast<bool>(observer(progress));
   }
 }
+
+}  // namespace detail
 
 }  // namespace bpm

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "bpm/core/lanes.hpp"
-#include "bpm/kernel_values/row_products.hpp"
+#include "bpm/core/row_products.hpp"
 
 /// \file
 /// Operations on rows of numbers that are padded with zeros to whole registers. The order of the

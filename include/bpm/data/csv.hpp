@@ -21,11 +21,10 @@
 
 namespace bpm {
 
-/// Which field of a line is the label.
-enum class LabelColumn { first, last, none };
-
 /// How a file of separated values is laid out.
 struct CsvSettings {
+  /// Which field of a line is the label.
+  enum class LabelColumn { first, last, none };
   /// Stands between two fields. A space means any run of spaces and tabs; otherwise spaces and tabs
   /// around a field are ignored.
   char delimiter = ',';
@@ -72,14 +71,14 @@ inline void split_fields(std::string_view line, char delimiter,
 /// an integer, or a line has another number of fields than the first; and where there is no line
 /// of data.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_csv(std::istream& stream,
-                                                         std::string_view name = "CSV stream",
-                                                         const CsvSettings& settings = {}) {
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_csv(std::istream& stream,
+                                                       std::string_view name = "CSV stream",
+                                                       const CsvSettings& settings = {}) {
   detail::Lines lines(stream, name);
   std::vector<std::string_view> fields;
   std::vector<Scalar> values;
   std::vector<int> labels;
-  const std::size_t least = settings.label == LabelColumn::none ? 1 : 2;
+  const std::size_t least = settings.label == CsvSettings::LabelColumn::none ? 1 : 2;
   std::size_t width = 0;
   std::size_t first_line = 0;
   std::size_t rows = 0;
@@ -107,8 +106,8 @@ template <class Scalar = double>
                          width, " as in line ", first_line);
     }
     for (std::size_t i = 0; i < width; ++i) {
-      const bool is_label = (settings.label == LabelColumn::first && i == 0) ||
-                            (settings.label == LabelColumn::last && i + 1 == width);
+      const bool is_label = (settings.label == CsvSettings::LabelColumn::first && i == 0) ||
+                            (settings.label == CsvSettings::LabelColumn::last && i + 1 == width);
       if (is_label) {
         labels.push_back(
             detail::parse_label(fields[i], name, ":", lines.number(), ": column ", i + 1, ": "));
@@ -123,15 +122,15 @@ template <class Scalar = double>
     detail::data_error(name, ":", lines.number(), ": found the end, expected a line of data");
   }
   const auto columns = static_cast<Eigen::Index>(values.size() / rows);
-  return {Eigen::Map<const InputMatrix<Scalar>>(values.data(), static_cast<Eigen::Index>(rows),
-                                                columns),
-          std::move(labels)};
+  return {
+      Eigen::Map<const RowMatrix<Scalar>>(values.data(), static_cast<Eigen::Index>(rows), columns),
+      std::move(labels)};
 }
 
 /// The same, from a file.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_csv(const std::filesystem::path& path,
-                                                         const CsvSettings& settings = {}) {
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_csv(const std::filesystem::path& path,
+                                                       const CsvSettings& settings = {}) {
   std::ifstream file = detail::open_file(path);
   return read_csv<Scalar>(file, path.string(), settings);
 }

@@ -69,8 +69,6 @@ class Inflation {
   return std::min(declared, packed.size() * greatest_ratio) + 1;
 }
 
-}  // namespace detail
-
 /// Unpacks gzip data of one or more members; zero bytes may follow the last. `name` begins the
 /// messages.
 ///
@@ -79,12 +77,12 @@ class Inflation {
 /// checksum included), or is followed by anything else.
 [[nodiscard]] inline std::string unpack_gzip(std::string_view packed,
                                              std::string_view name = "gzip data") {
-  if (!detail::begins_gzip(packed)) {
-    detail::data_error(name, ": byte 0: found no gzip file, expected 1f 8b");
+  if (!begins_gzip(packed)) {
+    data_error(name, ": byte 0: found no gzip file, expected 1f 8b");
   }
-  detail::Inflation inflation;
+  Inflation inflation;
   z_stream& state = inflation.state();
-  std::string out(detail::unpacked_size_hint(packed), '\0');
+  std::string out(unpacked_size_hint(packed), '\0');
   std::size_t in = 0;
   std::size_t have = 0;
   for (;;) {
@@ -108,19 +106,19 @@ class Inflation {
         out.resize(have);
         return out;
       }
-      if (!detail::begins_gzip(rest)) {
-        detail::data_error(name, ": byte ", in,
-                           ": found other bytes after the gzip data, expected the end");
+      if (!begins_gzip(rest)) {
+        data_error(name, ": byte ", in,
+                   ": found other bytes after the gzip data, expected the end");
       }
       inflateReset(&state);
     } else if (status == Z_DATA_ERROR) {
-      detail::data_error(name, ": byte ", in, ": found corrupt gzip data (",
-                         state.msg != nullptr ? state.msg : "no details", ")");
+      data_error(name, ": byte ", in, ": found corrupt gzip data (",
+                 state.msg != nullptr ? state.msg : "no details", ")");
     } else if (status == Z_MEM_ERROR) {
       throw std::bad_alloc();
     } else if (in == packed.size() && state.avail_out != 0) {
-      detail::data_error(name, ": byte ", in,
-                         ": found the end, expected more gzip data (the file is cut short)");
+      data_error(name, ": byte ", in,
+                 ": found the end, expected more gzip data (the file is cut short)");
     }
   }
 }
@@ -128,12 +126,10 @@ class Inflation {
 /// The content of a file, unpacked if it is a gzip file.
 /// \throws DataError as unpack_gzip, and where the file cannot be read.
 [[nodiscard]] inline std::string read_content(const GzipFile& file) {
-  std::ifstream stream = detail::open_file(file.path);
+  std::ifstream stream = open_file(file.path);
   std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  return detail::begins_gzip(bytes) ? unpack_gzip(bytes, file.path.string()) : bytes;
+  return begins_gzip(bytes) ? unpack_gzip(bytes, file.path.string()) : bytes;
 }
-
-namespace detail {
 
 /// Runs `read(stream, name)` on the content of the file. Places in its messages are those of the
 /// unpacked content.
@@ -145,16 +141,16 @@ template <class Read>
   return read(stream, file.path.string());
 }
 
-}  // namespace detail
-
 /// read_idx for a file that may be compressed; messages give offsets in the unpacked content.
 [[nodiscard]] inline IdxTensor read_idx(const GzipFile& file) {
-  return detail::read_unpacked(
+  return read_unpacked(
       file, [](std::istream& stream, const std::string& name) { return read_idx(stream, name); });
 }
 
+}  // namespace detail
+
 /// read_idx_images for a file that may be compressed.
-[[nodiscard]] inline ByteImages read_idx_images(const GzipFile& file) {
+[[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(const GzipFile& file) {
   return detail::read_unpacked(file, [](std::istream& stream, const std::string& name) {
     return read_idx_images(stream, name);
   });
@@ -167,17 +163,17 @@ template <class Read>
   });
 }
 
-/// read_labelled_images for files that may be compressed.
-[[nodiscard]] inline LabelledData<ByteImages> read_labelled_images(const GzipFile& images,
-                                                                   const GzipFile& labels) {
+/// read_idx_images for files that may be compressed.
+[[nodiscard]] inline LabelledData<RowMatrix<std::uint8_t>> read_idx_images(const GzipFile& images,
+                                                                           const GzipFile& labels) {
   return detail::label_images(read_idx_images(images), read_idx_labels(labels),
                               images.path.string(), labels.path.string());
 }
 
 /// read_csv for a file that may be compressed.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_csv(const GzipFile& file,
-                                                         const CsvSettings& settings = {}) {
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_csv(const GzipFile& file,
+                                                       const CsvSettings& settings = {}) {
   return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
     return read_csv<Scalar>(stream, name, settings);
   });
@@ -185,7 +181,7 @@ template <class Scalar = double>
 
 /// read_svmlight_dense for a file that may be compressed.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_svmlight_dense(
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
     const GzipFile& file, const SvmlightSettings& settings = {}) {
   return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
     return read_svmlight_dense<Scalar>(stream, name, settings);
@@ -194,7 +190,7 @@ template <class Scalar = double>
 
 /// read_svmlight_sparse for a file that may be compressed.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<SparseInputMatrix<Scalar>> read_svmlight_sparse(
+[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
     const GzipFile& file, const SvmlightSettings& settings = {}) {
   return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
     return read_svmlight_sparse<Scalar>(stream, name, settings);

@@ -26,13 +26,13 @@
 
 namespace bpm {
 
+namespace detail {
+
 /// An IDX tensor: its sizes, and its elements with the last index running fastest.
 struct IdxTensor {
   std::vector<std::size_t> sizes;
   std::vector<std::uint8_t> bytes;
 };
-
-namespace detail {
 
 /// Reads one IDX stream; offsets in messages count from where it began.
 class IdxReader {
@@ -165,8 +165,6 @@ class IdxReader {
   bool header_read_ = false;
 };
 
-}  // namespace detail
-
 /// Reads a tensor of unsigned bytes. `name` begins the messages. The stream must end with it.
 ///
 /// Cost: one pass; memory for the elements once (twice for a stream that cannot tell its length).
@@ -175,7 +173,7 @@ class IdxReader {
 /// of the stream before memory is taken.
 [[nodiscard]] inline IdxTensor read_idx(std::istream& stream,
                                         std::string_view name = "IDX stream") {
-  detail::IdxReader reader(stream, name);
+  IdxReader reader(stream, name);
   IdxTensor tensor;
   tensor.sizes = reader.sizes();
   reader.read_elements([&](std::size_t n) {
@@ -187,17 +185,19 @@ class IdxReader {
 
 /// The same, from a file.
 [[nodiscard]] inline IdxTensor read_idx(const std::filesystem::path& path) {
-  std::ifstream file = detail::open_file(path);
+  std::ifstream file = open_file(path);
   return read_idx(file, path.string());
 }
 
+}  // namespace detail
+
 /// Reads images, an IDX tensor of n x height x width bytes, as n rows of height * width bytes.
 /// \throws DataError as read_idx, and where the tensor has not three dimensions.
-[[nodiscard]] inline ByteImages read_idx_images(std::istream& stream,
-                                                std::string_view name = "IDX stream") {
+[[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(std::istream& stream,
+                                                             std::string_view name = "IDX stream") {
   detail::IdxReader reader(stream, name);
   reader.require_dimensions(3, "images, rows, columns");
-  ByteImages images;
+  RowMatrix<std::uint8_t> images;
   reader.read_elements([&](std::size_t) {
     const auto& sizes = reader.sizes();
     images.resize(static_cast<Eigen::Index>(sizes[0]),
@@ -208,7 +208,7 @@ class IdxReader {
 }
 
 /// The same, from a file.
-[[nodiscard]] inline ByteImages read_idx_images(const std::filesystem::path& path) {
+[[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(const std::filesystem::path& path) {
   std::ifstream file = detail::open_file(path);
   return read_idx_images(file, path.string());
 }
@@ -236,10 +236,9 @@ class IdxReader {
 namespace detail {
 
 /// Joins images and labels; the names are those of their files.
-[[nodiscard]] inline LabelledData<ByteImages> label_images(ByteImages images,
-                                                           std::vector<int> labels,
-                                                           std::string_view images_name,
-                                                           std::string_view labels_name) {
+[[nodiscard]] inline LabelledData<RowMatrix<std::uint8_t>> label_images(
+    RowMatrix<std::uint8_t> images, std::vector<int> labels, std::string_view images_name,
+    std::string_view labels_name) {
   if (static_cast<std::size_t>(images.rows()) != labels.size()) {
     data_error(images_name, " holds ", images.rows(), " images, ", labels_name, " holds ",
                labels.size(), " labels, expected as many labels as images");
@@ -252,7 +251,7 @@ namespace detail {
 /// Reads a file of images and the file of their labels.
 /// \throws DataError as read_idx_images and read_idx_labels, and where the files disagree in
 /// length.
-[[nodiscard]] inline LabelledData<ByteImages> read_labelled_images(
+[[nodiscard]] inline LabelledData<RowMatrix<std::uint8_t>> read_idx_images(
     const std::filesystem::path& images, const std::filesystem::path& labels) {
   return detail::label_images(read_idx_images(images), read_idx_labels(labels), images.string(),
                               labels.string());

@@ -25,10 +25,6 @@
 
 namespace bpm {
 
-/// Sparse inputs: n x d, one input a row.
-template <class Scalar>
-using SparseInputMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
-
 /// How a file in the SVMlight format is taken.
 struct SvmlightSettings {
   /// Number of columns of the result; 0 means the largest index in the file. A test set must be
@@ -126,12 +122,12 @@ template <class Scalar>
 /// not finite; and where there is no line of data.
 /// \throws std::invalid_argument where settings.columns is negative or not below 2^31.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_svmlight_dense(
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
     std::istream& stream, std::string_view name = "SVMlight stream",
     const SvmlightSettings& settings = {}) {
   auto entries = detail::read_svmlight_entries<Scalar>(stream, name, settings);
   const auto rows = static_cast<Eigen::Index>(entries.labels.size());
-  LabelledData<InputMatrix<Scalar>> data;
+  LabelledData<RowMatrix<Scalar>> data;
   data.inputs.setZero(rows, entries.width);
   for (Eigen::Index row = 0; row < rows; ++row) {
     const auto at = static_cast<std::size_t>(row);
@@ -145,7 +141,7 @@ template <class Scalar = double>
 
 /// The same, from a file.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<InputMatrix<Scalar>> read_svmlight_dense(
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
     const std::filesystem::path& path, const SvmlightSettings& settings = {}) {
   std::ifstream file = detail::open_file(path);
   return read_svmlight_dense<Scalar>(file, path.string(), settings);
@@ -155,7 +151,7 @@ template <class Scalar = double>
 /// entries. Entries written as 0 are not stored. Otherwise as read_svmlight_dense; memory is
 /// O(rows + entries), twice that while reading.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<SparseInputMatrix<Scalar>> read_svmlight_sparse(
+[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
     std::istream& stream, std::string_view name = "SVMlight stream",
     const SvmlightSettings& settings = {}) {
   auto entries = detail::read_svmlight_entries<Scalar>(stream, name, settings);
@@ -164,16 +160,16 @@ template <class Scalar = double>
                        " entries, expected fewer than 2^31");
   }
   const std::vector<int> starts(entries.starts.begin(), entries.starts.end());
-  using View = Eigen::Map<const SparseInputMatrix<Scalar>>;
+  using View = Eigen::Map<const Eigen::SparseMatrix<Scalar, Eigen::RowMajor>>;
   const View view(static_cast<Eigen::Index>(entries.labels.size()), entries.width,
                   static_cast<Eigen::Index>(entries.values.size()), starts.data(),
                   entries.columns.data(), entries.values.data());
-  return {SparseInputMatrix<Scalar>(view), std::move(entries.labels)};
+  return {Eigen::SparseMatrix<Scalar, Eigen::RowMajor>(view), std::move(entries.labels)};
 }
 
 /// The same, from a file.
 template <class Scalar = double>
-[[nodiscard]] LabelledData<SparseInputMatrix<Scalar>> read_svmlight_sparse(
+[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
     const std::filesystem::path& path, const SvmlightSettings& settings = {}) {
   std::ifstream file = detail::open_file(path);
   return read_svmlight_sparse<Scalar>(file, path.string(), settings);

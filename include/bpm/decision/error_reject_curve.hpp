@@ -69,7 +69,8 @@ namespace detail {
       detail::fail("error_reject_curve", detail::join("rates[", i, "]"), "is ", rates[i],
                    ", must be at least 0 and below 1");
     }
-    curve.push_back(detail::curve_point(rates[i], rejection_count(rates[i], scores.size()), left));
+    curve.push_back(
+        detail::curve_point(rates[i], detail::rejection_count(rates[i], scores.size()), left));
   }
   return curve;
 }

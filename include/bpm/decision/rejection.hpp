@@ -32,6 +32,8 @@ struct Rejector {
   [[nodiscard]] constexpr bool accepts(double score) const noexcept { return score >= threshold; }
 };
 
+namespace detail {
+
 /// floor(rate * count), the number of inputs to reject out of `count`.
 ///
 /// The product is taken as if `rate` were the decimal it was written as: 0.29 of 100 is 29, though
@@ -39,14 +41,16 @@ struct Rejector {
 /// below a whole number counts as that number.
 /// Throws `std::invalid_argument` unless 0 <= rate < 1.
 [[nodiscard]] inline std::size_t rejection_count(double rate, std::size_t count) {
-  detail::check(rate >= 0 && rate < 1, "rejection_count", "rate", "is ", rate,
-                ", must be at least 0 and below 1");
+  check(rate >= 0 && rate < 1, "rejection_count", "rate", "is ", rate,
+        ", must be at least 0 and below 1");
   const double product = rate * static_cast<double>(count);
   const double slack = 4 * std::numeric_limits<double>::epsilon() * product;
   const auto rejected = static_cast<std::size_t>(std::floor(product + slack));
   // A rate a rounding error below 1 must not reject the last input.
   return count == 0 ? 0 : std::min(rejected, count - 1);
 }
+
+}  // namespace detail
 
 namespace detail {
 
@@ -65,19 +69,23 @@ inline void check_rate(double rate, std::string_view function) {
 
 }  // namespace detail
 
+namespace detail {
+
 /// The indices of the `count` lowest scores, lowest first; equal scores are taken by index, the
 /// smaller index first.
 /// Throws `std::invalid_argument` if a score is not finite or `count` exceeds their number.
 /// Cost O(n log n).
 [[nodiscard]] inline std::vector<std::size_t> lowest_indices(std::span<const double> scores,
                                                              std::size_t count) {
-  detail::check_scores(scores, "lowest_indices");
-  detail::check(count <= scores.size(), "lowest_indices", "count", "is ", count,
-                ", must be at most the number of scores, ", scores.size());
-  auto order = detail::rejection_order(scores);
+  check_scores(scores, "lowest_indices");
+  check(count <= scores.size(), "lowest_indices", "count", "is ", count,
+        ", must be at most the number of scores, ", scores.size());
+  auto order = rejection_order(scores);
   order.resize(count);
   return order;
 }
+
+}  // namespace detail
 
 /// The indices of the floor(rate * n) lowest scores, in the order of `lowest_indices`. How the
 /// product is rounded stands at `rejection_count`.
@@ -86,7 +94,7 @@ inline void check_rate(double rate, std::string_view function) {
                                                                double rate) {
   detail::check_scores(scores, "rejected_indices");
   detail::check_rate(rate, "rejected_indices");
-  return lowest_indices(scores, rejection_count(rate, scores.size()));
+  return detail::lowest_indices(scores, detail::rejection_count(rate, scores.size()));
 }
 
 /// The threshold whose `Rejector` rejects the floor(rate * n) lowest of these scores: the lowest
@@ -96,7 +104,7 @@ inline void check_rate(double rate, std::string_view function) {
 [[nodiscard]] inline double threshold_for_rate(std::span<const double> scores, double rate) {
   detail::check_scores(scores, "threshold_for_rate");
   detail::check_rate(rate, "threshold_for_rate");
-  const std::size_t rejected = rejection_count(rate, scores.size());
+  const std::size_t rejected = detail::rejection_count(rate, scores.size());
   if (rejected == 0) {
     return -std::numeric_limits<double>::infinity();
   }

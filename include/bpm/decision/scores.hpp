@@ -18,12 +18,6 @@
 
 namespace bpm {
 
-/// Which confidence score rejection sorts by.
-enum class RejectionScore {
-  largest,  ///< The largest output (`largest_output_scores`).
-  gap       ///< The largest output less the second largest (`gap_scores`).
-};
-
 namespace detail {
 
 /// Throws unless there is a score and all are finite.
@@ -97,13 +91,6 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
         decision_values.cols() == 1 ? std::abs(first) : first - second;
   }
   return scores;
-}
-
-/// The scores of the chosen kind.
-[[nodiscard]] inline std::vector<double> rejection_scores(
-    const Eigen::Ref<const Eigen::MatrixXd>& decision_values, RejectionScore kind) {
-  return kind == RejectionScore::largest ? largest_output_scores(decision_values)
-                                         : gap_scores(decision_values);
 }
 
 }  // namespace bpm

@@ -7,9 +7,7 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
-namespace bpm {
-
-namespace detail {
+namespace bpm::detail {
 
 /// Columns of a block, packed: panels of numbers or bytes, and squared norms.
 template <class Scalar>
@@ -18,23 +16,21 @@ struct PackedColumns {
   Buffer<Scalar> norms;
 };
 
-}  // namespace detail
-
 /// Memory that a thread reuses from block to block, so that no loop allocates, with a count of the
 /// kernel values made through it.
 template <class Scalar>
 struct BlockScratch {
-  detail::Buffer<const Scalar*> left;
-  detail::Buffer<const Scalar*> right;
-  detail::Buffer<const std::uint32_t*> byte_rows;
-  detail::Buffer<std::int64_t> byte_sums;
-  detail::PackedColumns<Scalar> columns;
-  detail::StepLists lists;
-  detail::Buffer<Scalar> scattered;
-  detail::Buffer<Scalar> widened;  ///< Bytes as numbers, for kernels of distances.
-  detail::Buffer<Scalar> values;   ///< For a caller's own use (rows, blocks).
-  std::uint64_t evaluations = 0;   ///< Kernel values computed so far.
-  double seconds = 0;              ///< Time spent on them.
+  Buffer<const Scalar*> left;
+  Buffer<const Scalar*> right;
+  Buffer<const std::uint32_t*> byte_rows;
+  Buffer<std::int64_t> byte_sums;
+  PackedColumns<Scalar> columns;
+  StepLists lists;
+  Buffer<Scalar> scattered;
+  Buffer<Scalar> widened;         ///< Bytes as numbers, for kernels of distances.
+  Buffer<Scalar> values;          ///< For a caller's own use (rows, blocks).
+  std::uint64_t evaluations = 0;  ///< Kernel values computed so far.
+  double seconds = 0;             ///< Time spent on them.
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

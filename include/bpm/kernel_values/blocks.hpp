@@ -10,19 +10,19 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_bytes.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernel_values/row_products.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// Blocks of kernel values between prepared inputs.
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Kernels that some input set can be used with: on dense and sparse numbers those that are
 /// functions of inner products, and any pair kernel on what it can be called with.
@@ -31,8 +31,6 @@ concept KernelOn =
     InputSet<I> &&
     ((!RangeInputs<I> && InnerProductKernel<K>) || (DenseInputs<I> && ManhattanKernel<K>) ||
      PairKernel<K, std::remove_cvref_t<typename PreparedInputs<I>::One>>);
-
-namespace detail {
 
 /// How far kernel values may go: sums of 1 / epsilon such values are still finite.
 template <class Scalar>
@@ -220,8 +218,6 @@ const Scalar* const* rows_of_numbers(const PreparedInputs<I>& x, std::span<const
   return pointers.data();
 }
 
-}  // namespace detail
-
 /// values[a * ld + b] = k(x_rows[a], z_cols[b]) for prepared inputs x and z.
 ///
 /// Inner-product kernels on numbers run at matrix-product speed, Manhattan kernels on dense numbers
@@ -240,45 +236,42 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                 "both input sets must have the same precision: cast one of them");
   static_assert(ByteInputs<Left> == ByteInputs<Right>,
                 "both input sets must be bytes, or none: cast one of them");
-  constexpr bool by_products = detail::by_inner_products<Kernel, Left>;
-  constexpr bool by_distances = detail::by_distances<Kernel, Left>;
   const auto count_rows = static_cast<std::ptrdiff_t>(rows.size());
   const auto count_cols = static_cast<std::ptrdiff_t>(cols.size());
   scratch.evaluations += static_cast<std::uint64_t>(count_rows * count_cols);
-  if constexpr (DenseInputs<Left> && by_products) {
+  if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
     static_assert(DenseInputs<Right>);
     // Columns that stay in the second-level cache while they are packed and used.
     constexpr std::size_t together = 256;
     for (std::size_t first = 0; first < cols.size(); first += together) {
       const auto part = cols.subspan(first, std::min(together, cols.size() - first));
       Scalar* const out = values + static_cast<std::ptrdiff_t>(first);
-      detail::pack_columns(z, part, scratch.columns);
-      detail::packed_products(x, rows, scratch.columns, 0, std::ssize(part), out, ld, scratch);
-      detail::finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), part, out, ld);
+      pack_columns(z, part, scratch.columns);
+      packed_products(x, rows, scratch.columns, 0, std::ssize(part), out, ld, scratch);
+      finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), part, out, ld);
     }
-  } else if constexpr (by_distances) {
-    const std::ptrdiff_t length = detail::padded<Scalar>(x.columns());
+  } else if constexpr (by_distances<Kernel, Left>) {
+    const std::ptrdiff_t length = padded<Scalar>(x.columns());
     if constexpr (ByteInputs<Left>) {
       scratch.widened.reserve_discarding((count_rows + count_cols) * length);
     }
-    const auto* const left = detail::rows_of_numbers(x, rows, scratch.left, scratch.widened.data());
-    const auto* const right = detail::rows_of_numbers(
-        z, cols, scratch.right,
-        scratch.widened.data() + (ByteInputs<Left> ? count_rows * length : 0));
-    detail::row_products<detail::DistanceTerm, Scalar>(left, count_rows, right, count_cols, length,
-                                                       values, ld);
+    const auto* const left = rows_of_numbers(x, rows, scratch.left, scratch.widened.data());
+    const auto* const right =
+        rows_of_numbers(z, cols, scratch.right,
+                        scratch.widened.data() + (ByteInputs<Left> ? count_rows * length : 0));
+    row_products<DistanceTerm, Scalar>(left, count_rows, right, count_cols, length, values, ld);
     for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
       Scalar* const row = values + a * ld;
-      detail::map_padded(row, count_cols, [&](const auto& distances, auto, auto, auto& out) {
-        detail::manhattan_chunk(kernel, distances, out);
+      map_padded(row, count_cols, [&](const auto& distances, auto, auto, auto& out) {
+        manhattan_chunk(kernel, distances, out);
       });
-      detail::check_kernel_row(row, count_cols, rows[a], cols.data());
+      check_kernel_row(row, count_cols, rows[a], cols.data());
     }
-  } else if constexpr (SparseInputs<Left> && by_products) {
+  } else if constexpr (SparseInputs<Left> && by_inner_products<Kernel, Left>) {
     static_assert(SparseInputs<Right>);
-    detail::pack_columns(z, cols, scratch.columns);
+    pack_columns(z, cols, scratch.columns);
     if (scratch.scattered.size() < x.columns()) {
-      scratch.scattered = detail::Buffer<Scalar>(x.columns(), Scalar{0});
+      scratch.scattered = Buffer<Scalar>(x.columns(), Scalar{0});
     }
     for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
       x.scatter(rows[a], scratch.scattered.data());
@@ -287,7 +280,7 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
       }
       x.clear(rows[a], scratch.scattered.data());
     }
-    detail::finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), cols, values, ld);
+    finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), cols, values, ld);
   } else {
     // One order for a pair, whoever asks: a user's function need not be symmetric to the last bit.
     const bool same = static_cast<const void*>(&x) == static_cast<const void*>(&z);
@@ -298,7 +291,7 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
         values[a * ld + b] = static_cast<Scalar>(same && j < i ? kernel(z.one(j), x.one(i))
                                                                : kernel(x.one(i), z.one(j)));
       }
-      detail::check_kernel_row(values + a * ld, count_cols, rows[a], cols.data());
+      check_kernel_row(values + a * ld, count_cols, rows[a], cols.data());
     }
   }
 }
@@ -310,13 +303,13 @@ template <class Kernel, class I>
                                             PointIndex i,
                                             BlockScratch<kernel_scalar_t<I>>& scratch) {
   using Scalar = kernel_scalar_t<I>;
-  if constexpr (detail::by_inner_products<Kernel, I>) {
+  if constexpr (by_inner_products<Kernel, I>) {
     // <x, x> is the squared norm to the bit.
-    alignas(64) Scalar norms[detail::map_width];
-    std::fill_n(norms, detail::map_width, x.squared_norm(i));
+    alignas(64) Scalar norms[map_width];
+    std::fill_n(norms, map_width, x.squared_norm(i));
     Scalar value = x.squared_norm(i);
-    detail::apply_inner_product_kernel(kernel, value, norms, &value, 1);
-    detail::check_kernel_row(&value, 1, i, &i);
+    apply_inner_product_kernel(kernel, value, norms, &value, 1);
+    check_kernel_row(&value, 1, i, &i);
     ++scratch.evaluations;
     return value;
   } else {
@@ -329,20 +322,20 @@ template <class Kernel, class I>
 /// diagonal[i] = k(x_i, x_i) for all inputs; the same bits as in a block.
 /// \throws KernelValueError if a value is not finite, near overflow, or negative.
 template <class Kernel, class I>
-[[nodiscard]] detail::Buffer<kernel_scalar_t<I>> kernel_diagonal(const Kernel& kernel,
-                                                                 const PreparedInputs<I>& x) {
+[[nodiscard]] Buffer<kernel_scalar_t<I>> kernel_diagonal(const Kernel& kernel,
+                                                         const PreparedInputs<I>& x) {
   using Scalar = kernel_scalar_t<I>;
-  detail::Buffer<Scalar> diagonal(x.size());
+  Buffer<Scalar> diagonal(x.size());
   BlockScratch<Scalar> scratch;
   for (PointIndex i = 0; i < x.size(); ++i) {
     diagonal[i] = self_value(kernel, x, i, scratch);
     if (diagonal[i] < 0) {
-      throw KernelValueError(detail::join("kernel: k(x_", i, ", x_", i, ") is ", diagonal[i],
-                                          ", must not be negative: the kernel is not positive "
-                                          "semi-definite"));
+      throw KernelValueError(join("kernel: k(x_", i, ", x_", i, ") is ", diagonal[i],
+                                  ", must not be negative: the kernel is not positive "
+                                  "semi-definite"));
     }
   }
   return diagonal;
 }
 
-}  // namespace bpm
+}  // namespace bpm::detail

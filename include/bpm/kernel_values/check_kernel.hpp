@@ -198,16 +198,16 @@ class KernelSample {
 ///         inputs, one is not finite, or points or tolerance is not positive.
 /// \throws KernelValueError if a value is not finite or near overflow.
 template <class Kernel, InputSet I>
-  requires KernelOn<Kernel, I>
+  requires detail::KernelOn<Kernel, I>
 KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t points = 100,
                           double tolerance = 1e-5) {
   const char* const function = "check_kernel";
-  const std::ptrdiff_t m = input_count(inputs);
+  const std::ptrdiff_t m = detail::input_count(inputs);
   detail::check(m > 0, function, "inputs", "is empty, must hold an input");
   detail::check(points > 0, function, "points", "is ", points, ", must be positive");
   detail::check(std::isfinite(tolerance) && tolerance > 0, function, "tolerance", "is ", tolerance,
                 ", must be positive and finite");
-  check_inputs(inputs, function);
+  detail::check_inputs(inputs, function);
 
   const std::ptrdiff_t n = std::min(points, m);
   std::vector<PointIndex> chosen;
@@ -215,9 +215,9 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     chosen.push_back(static_cast<PointIndex>(i * m / n));
   }
-  const owned_inputs_t<I> few = select_inputs(inputs, chosen);
-  const detail::KernelSample<Kernel, owned_inputs_t<I>> sample(kernel, few, chosen);
-  using Scalar = kernel_scalar_t<I>;
+  const detail::owned_inputs_t<I> few = detail::select_inputs(inputs, chosen);
+  const detail::KernelSample<Kernel, detail::owned_inputs_t<I>> sample(kernel, few, chosen);
+  using Scalar = detail::kernel_scalar_t<I>;
   const Scalar rounding = static_cast<Scalar>(tolerance) * sample.values().cwiseAbs().maxCoeff();
 
   constexpr bool by_blocks = !RangeInputs<I> && (InnerProductKernel<Kernel> ||
@@ -230,7 +230,7 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
                            static_cast<std::size_t>(width));
   }
   if constexpr (by_blocks &&
-                PairKernel<Kernel, std::remove_cvref_t<typename PreparedInputs<I>::One>>) {
+                PairKernel<Kernel, std::remove_cvref_t<typename detail::PreparedInputs<I>::One>>) {
     sample.check_pairs(rounding);
   }
 

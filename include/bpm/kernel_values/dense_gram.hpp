@@ -15,7 +15,7 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// The whole symmetric kernel matrix in memory, m^2 values in row-major order.
 template <class T>
@@ -33,14 +33,14 @@ class DenseGram {
       : size_(source.size()), values_(size_ * size_) {
     const std::ptrdiff_t side = (size_ + tile - 1) / tile;
     const std::ptrdiff_t tiles = side * (side + 1) / 2;
-    threads = detail::thread_count(threads);
+    threads = thread_count(threads);
     std::vector<BlockScratch<T>> scratch(threads);
-    detail::Buffer<PointIndex> points(size_);
+    Buffer<PointIndex> points(size_);
     for (std::ptrdiff_t i = 0; i < size_; ++i) points[i] = static_cast<PointIndex>(i);
     std::atomic<bool> stopped{false};
     std::ptrdiff_t done = 0;
     std::mutex mutex;
-    detail::parallel_for(threads, tiles, [&](unsigned worker, std::ptrdiff_t n) {
+    parallel_for(threads, tiles, [&](unsigned worker, std::ptrdiff_t n) {
       if (stopped) {
         return;
       }
@@ -132,10 +132,10 @@ class DenseGram {
   }
 
   std::ptrdiff_t size_;
-  detail::Buffer<T> values_;
+  Buffer<T> values_;
   bool complete_ = false;
   std::uint64_t evaluations_ = 0;
   double seconds_ = 0;
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

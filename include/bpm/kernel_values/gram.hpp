@@ -8,7 +8,7 @@
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Kernel values on the training set, K_ij = k(x_i, x_j), wherever they come from.
 ///
@@ -48,4 +48,4 @@ concept ColumnGram =
       gram.block(points, columns, values, ld, scratch);
     };
 
-}  // namespace bpm
+}  // namespace bpm::detail

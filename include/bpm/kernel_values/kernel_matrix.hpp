@@ -58,20 +58,20 @@ inline void check_matrix_memory(std::ptrdiff_t rows, std::ptrdiff_t cols, std::s
 /// \throws std::invalid_argument on empty inputs and numbers that are not finite, KernelValueError
 ///         on kernel values that are not, BudgetTooSmall where the matrix exceeds the budget.
 template <class Kernel, InputSet I>
-  requires KernelOn<Kernel, I>
+  requires detail::KernelOn<Kernel, I>
 [[nodiscard]] Eigen::MatrixXd kernel_matrix(const Kernel& kernel, const I& inputs,
                                             const KernelMatrixSettings& settings = {}) {
-  using Scalar = kernel_scalar_t<I>;
-  check_inputs(inputs, "kernel_matrix");
-  const std::ptrdiff_t n = input_count(inputs);
+  using Scalar = detail::kernel_scalar_t<I>;
+  detail::check_inputs(inputs, "kernel_matrix");
+  const std::ptrdiff_t n = detail::input_count(inputs);
   detail::check(n > 0, "kernel_matrix", "inputs", "are empty, expected one or more");
   // While values in float are widened, both are there.
   constexpr std::size_t value_bytes =
       sizeof(double) + (std::same_as<Scalar, double> ? sizeof(double) : sizeof(Scalar));
   detail::check_matrix_memory(n, n, value_bytes, settings.memory, "kernel_matrix");
-  const OnDemandGram<Kernel, I> values(kernel, inputs);
-  const DenseGram<Scalar> gram(values, settings.threads);
-  BlockScratch<Scalar> scratch;
+  const detail::OnDemandGram<Kernel, I> values(kernel, inputs);
+  const detail::DenseGram<Scalar> gram(values, settings.threads);
+  detail::BlockScratch<Scalar> scratch;
   Eigen::MatrixXd matrix(n, n);
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     const std::span<const Scalar> row = gram.row(i, scratch);
@@ -83,22 +83,22 @@ template <class Kernel, InputSet I>
 /// The matrix k(x_i, z_j), a row for each of the inputs x and a column for each of z.
 /// \throws as the other, and std::invalid_argument where the inputs' numbers of columns differ.
 template <class Kernel, InputSet I, InputSet J>
-  requires KernelOn<Kernel, I>
+  requires detail::KernelOn<Kernel, I>
 [[nodiscard]] Eigen::MatrixXd kernel_matrix(const Kernel& kernel, const I& x, const J& z,
                                             const KernelMatrixSettings& settings = {}) {
-  using Scalar = kernel_scalar_t<I>;
+  using Scalar = detail::kernel_scalar_t<I>;
   if constexpr (!RangeInputs<I>) {
     detail::check_size("kernel_matrix", "z", z.cols(), x.cols(), "columns: one per feature of x");
   }
-  check_inputs(x, "kernel_matrix");
-  check_inputs(z, "kernel_matrix");
-  const std::ptrdiff_t rows = input_count(x);
-  const std::ptrdiff_t cols = input_count(z);
+  detail::check_inputs(x, "kernel_matrix");
+  detail::check_inputs(z, "kernel_matrix");
+  const std::ptrdiff_t rows = detail::input_count(x);
+  const std::ptrdiff_t cols = detail::input_count(z);
   detail::check(rows > 0, "kernel_matrix", "x", "is empty, expected one input or more");
   detail::check(cols > 0, "kernel_matrix", "z", "is empty, expected one input or more");
   detail::check_matrix_memory(rows, cols, sizeof(double), settings.memory, "kernel_matrix");
-  const PreparedInputs<I> left(x);
-  const PreparedInputs<J> right(z);
+  const detail::PreparedInputs<I> left(x);
+  const detail::PreparedInputs<J> right(z);
   const std::vector<PointIndex> all_rows = detail::first_points(rows);
   const std::vector<PointIndex> all_cols = detail::first_points(cols);
   Eigen::MatrixXd matrix(rows, cols);
@@ -108,7 +108,7 @@ template <class Kernel, InputSet I, InputSet J>
   const std::ptrdiff_t tiles = (rows + height - 1) / height * across;
   const unsigned threads = detail::thread_count(settings.threads);
   struct Worker {
-    BlockScratch<Scalar> scratch;
+    detail::BlockScratch<Scalar> scratch;
     detail::Buffer<Scalar> values;
   };
   std::vector<Worker> workers(threads);
@@ -119,7 +119,7 @@ template <class Kernel, InputSet I, InputSet J>
     const std::ptrdiff_t j = tile % across * width;
     const std::ptrdiff_t tall = std::min(height, rows - i);
     const std::ptrdiff_t wide = std::min(width, cols - j);
-    kernel_block(
+    detail::kernel_block(
         kernel, left,
         std::span(all_rows).subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(tall)),
         right,
@@ -137,13 +137,13 @@ template <class Kernel, InputSet I, InputSet J>
 
 /// k(x_i, x_i) of every input. \throws as `kernel_matrix`.
 template <class Kernel, InputSet I>
-  requires KernelOn<Kernel, I>
+  requires detail::KernelOn<Kernel, I>
 [[nodiscard]] Eigen::VectorXd kernel_diagonal_values(const Kernel& kernel, const I& inputs) {
-  check_inputs(inputs, "kernel_diagonal_values");
-  detail::check(input_count(inputs) > 0, "kernel_diagonal_values", "inputs",
+  detail::check_inputs(inputs, "kernel_diagonal_values");
+  detail::check(detail::input_count(inputs) > 0, "kernel_diagonal_values", "inputs",
                 "are empty, expected one or more");
-  const PreparedInputs<I> prepared(inputs);
-  const auto diagonal = kernel_diagonal(kernel, prepared);
+  const detail::PreparedInputs<I> prepared(inputs);
+  const auto diagonal = detail::kernel_diagonal(kernel, prepared);
   Eigen::VectorXd values(prepared.size());
   for (std::ptrdiff_t i = 0; i < prepared.size(); ++i) {
     values[i] = static_cast<double>(diagonal[i]);

@@ -12,7 +12,7 @@
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Kernel values computed when asked for: no matrix, O(m) memory. Refers to the inputs.
 template <class Kernel, InputSet I>
@@ -60,7 +60,7 @@ class OnDemandGram {
 
   /// Makes columns of blocks ready. Cost: a copy of their inputs, for kernels of inner products.
   void prepare(std::span<const PointIndex> points, Columns& columns) const {
-    columns.assign(inputs_, points, detail::by_inner_products<Kernel, I>);
+    columns.assign(inputs_, points, by_inner_products<Kernel, I>);
   }
 
   /// K_rows,columns, the same bits.
@@ -74,8 +74,8 @@ class OnDemandGram {
   }
 
   /// Where rows of points that were asked for are kept for the next draw; null: nowhere.
-  [[nodiscard]] KeptRows<Scalar>* kept_rows() const noexcept { return kept_rows_; }
-  void keep_rows_in(KeptRows<Scalar>* rows) noexcept { kept_rows_ = rows; }
+  [[nodiscard]] RowCache<Scalar>* row_cache() const noexcept { return row_cache_; }
+  void set_row_cache(RowCache<Scalar>* rows) noexcept { row_cache_ = rows; }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
@@ -83,9 +83,9 @@ class OnDemandGram {
  private:
   Kernel kernel_;
   PreparedInputs<I> inputs_;
-  detail::Buffer<Scalar> diagonal_;
-  detail::Buffer<PointIndex> everyone_;
-  KeptRows<Scalar>* kept_rows_ = nullptr;
+  Buffer<Scalar> diagonal_;
+  Buffer<PointIndex> everyone_;
+  RowCache<Scalar>* row_cache_ = nullptr;
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

@@ -58,12 +58,13 @@ class PrecomputedGram {
   /// Nothing beyond the caller's matrix.
   [[nodiscard]] std::size_t bytes() const noexcept { return 0; }
 
-  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i, BlockScratch<T>& /*scratch*/) const {
+  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i,
+                                       detail::BlockScratch<T>& /*scratch*/) const {
     return {values_->data() + i * size(), static_cast<std::size_t>(size())};
   }
 
   void block(std::span<const PointIndex> rows, std::span<const PointIndex> cols, T* values,
-             std::ptrdiff_t ld, BlockScratch<T>& /*scratch*/) const {
+             std::ptrdiff_t ld, detail::BlockScratch<T>& /*scratch*/) const {
     for (std::size_t a = 0; a < rows.size(); ++a) {
       for (std::size_t b = 0; b < cols.size(); ++b) {
         values[static_cast<std::ptrdiff_t>(a) * ld + static_cast<std::ptrdiff_t>(b)] =

@@ -11,7 +11,7 @@
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Rows of bytes, zero-padded to whole groups of four: read in place where they are row-major with
 /// rows of a multiple of four bytes, else copied once.
@@ -26,15 +26,15 @@ class PreparedInputs<I> {
     borrow(inputs);
     if (data_ == nullptr && size_ > 0) {
       stride_ = length_ * 4;
-      copy_ = detail::Buffer<std::uint8_t>(size_ * stride_, 0);
+      copy_ = Buffer<std::uint8_t>(size_ * stride_, 0);
       for (std::ptrdiff_t i = 0; i < size_; ++i) {
         Eigen::Map<Eigen::Matrix<std::uint8_t, 1, Eigen::Dynamic>>(copy_.data() + i * stride_,
                                                                    columns_) = inputs.row(i);
       }
       data_ = copy_.data();
     }
-    sums_ = detail::Buffer<std::int64_t>(size_);
-    norms_ = detail::Buffer<Scalar>(size_);
+    sums_ = Buffer<std::int64_t>(size_);
+    norms_ = Buffer<Scalar>(size_);
     for (std::ptrdiff_t i = 0; i < size_; ++i) {
       std::int64_t sum = 0;
       std::int64_t squares = 0;
@@ -64,8 +64,8 @@ class PreparedInputs<I> {
     return data_ + i * stride_;
   }
   /// Row i by groups of four bytes.
-  [[nodiscard]] const detail::ByteUnit* row(std::ptrdiff_t i) const noexcept {
-    return reinterpret_cast<const detail::ByteUnit*>(bytes_of(i));
+  [[nodiscard]] const ByteUnit* row(std::ptrdiff_t i) const noexcept {
+    return reinterpret_cast<const ByteUnit*>(bytes_of(i));
   }
   [[nodiscard]] One one(std::ptrdiff_t i) const {
     return Eigen::Map<const Eigen::Matrix<std::uint8_t, 1, Eigen::Dynamic>>(bytes_of(i), columns_)
@@ -114,9 +114,9 @@ class PreparedInputs<I> {
   std::ptrdiff_t length_;
   std::ptrdiff_t stride_ = 0;
   const std::uint8_t* data_ = nullptr;
-  detail::Buffer<std::uint8_t> copy_;
-  detail::Buffer<std::int64_t> sums_;
-  detail::Buffer<Scalar> norms_;
+  Buffer<std::uint8_t> copy_;
+  Buffer<std::int64_t> sums_;
+  Buffer<Scalar> norms_;
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

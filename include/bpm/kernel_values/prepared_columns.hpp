@@ -8,7 +8,7 @@
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Some inputs as the columns of blocks that will be asked for several times: for inner-product
 /// kernels on dense inputs they are packed here once instead of in every block. Refers to the
@@ -19,7 +19,7 @@ class PreparedColumns {
   using Scalar = kernel_scalar_t<I>;
 
   /// What a `first` in `kernel_block` must be a multiple of.
-  static constexpr std::ptrdiff_t step = detail::map_width;
+  static constexpr std::ptrdiff_t step = map_width;
 
   /// For kernels of any kind `pack` may be false: nothing is copied then.
   void assign(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack) {
@@ -28,7 +28,7 @@ class PreparedColumns {
     if constexpr (DenseInputs<I>) {
       packed_there_ = pack;
       if (pack) {
-        detail::pack_columns(inputs, points, packed_);
+        pack_columns(inputs, points, packed_);
       }
     }
   }
@@ -36,7 +36,7 @@ class PreparedColumns {
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return *inputs_; }
   [[nodiscard]] std::span<const PointIndex> points() const noexcept { return points_; }
   [[nodiscard]] bool is_packed() const noexcept { return packed_there_; }
-  [[nodiscard]] const detail::PackedColumns<Scalar>& packed() const noexcept { return packed_; }
+  [[nodiscard]] const PackedColumns<Scalar>& packed() const noexcept { return packed_; }
   /// Bytes that `points` inputs like these would hold, packed.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs, std::size_t points) {
     if constexpr (DenseInputs<I>) {
@@ -56,7 +56,7 @@ class PreparedColumns {
   const PreparedInputs<I>* inputs_ = nullptr;
   std::span<const PointIndex> points_;
   bool packed_there_ = false;
-  detail::PackedColumns<Scalar> packed_;
+  PackedColumns<Scalar> packed_;
 };
 
 /// values[a * ld + b] = k(x_rows[a], z_{first + b}) for `count` of the prepared columns z, from
@@ -69,13 +69,12 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                   std::ptrdiff_t ld, BlockScratch<kernel_scalar_t<Left>>& scratch) {
   const auto cols =
       z.points().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-  if constexpr (DenseInputs<Left> && detail::by_inner_products<Kernel, Left>) {
+  if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
     if (z.is_packed()) {
       static_assert(ByteInputs<Left> == ByteInputs<Right>,
                     "both input sets must be bytes, or none: cast one of them");
-      detail::packed_products(x, rows, z.packed(), first, count, values, ld, scratch);
-      detail::finish_inner_products(kernel, x, rows, z.packed().norms.data() + first, cols, values,
-                                    ld);
+      packed_products(x, rows, z.packed(), first, count, values, ld, scratch);
+      finish_inner_products(kernel, x, rows, z.packed().norms.data() + first, cols, values, ld);
       scratch.evaluations += static_cast<std::uint64_t>(std::ssize(rows) * count);
       return;
     }
@@ -83,4 +82,4 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   kernel_block(kernel, x, rows, z.inputs(), cols, values, ld, scratch);
 }
 
-}  // namespace bpm
+}  // namespace bpm::detail

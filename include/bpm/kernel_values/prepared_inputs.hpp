@@ -20,7 +20,7 @@
 /// Inputs made ready for blocks of kernel values. They refer to the caller's inputs, which must
 /// outlive them, and copy only what cannot be read in place.
 
-namespace bpm {
+namespace bpm::detail {
 
 template <InputSet I>
 class PreparedInputs;
@@ -34,11 +34,11 @@ class PreparedInputs<I> {
   using One = Eigen::Map<const Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>;
 
   explicit PreparedInputs(const I& inputs) : size_(inputs.rows()), columns_(inputs.cols()) {
-    constexpr std::ptrdiff_t width = detail::lane_count<Scalar>;
+    constexpr std::ptrdiff_t width = lane_count<Scalar>;
     length_ = (columns_ + width - 1) / width * width;
     if (!borrow(inputs)) {
       stride_ = length_;
-      copy_ = detail::Buffer<Scalar>(size_ * length_);
+      copy_ = Buffer<Scalar>(size_ * length_);
       for (std::ptrdiff_t i = 0; i < size_; ++i) {
         Scalar* row = copy_.data() + i * length_;
         Eigen::Map<Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>(row, columns_) =
@@ -47,7 +47,7 @@ class PreparedInputs<I> {
       }
       data_ = copy_.data();
     }
-    norms_ = detail::Buffer<Scalar>(size_);
+    norms_ = Buffer<Scalar>(size_);
     for (std::ptrdiff_t i = 0; i < size_; i += 16) {
       find_norms(i, std::min<std::ptrdiff_t>(16, size_ - i));
     }
@@ -67,7 +67,7 @@ class PreparedInputs<I> {
   }
   /// Bytes of a row with its padding.
   [[nodiscard]] static std::size_t row_bytes(const I& inputs) {
-    constexpr std::ptrdiff_t width = detail::lane_count<Scalar>;
+    constexpr std::ptrdiff_t width = lane_count<Scalar>;
     return static_cast<std::size_t>((inputs.cols() + width - 1) / width * width) * sizeof(Scalar);
   }
   /// Bytes that preparing `rows` inputs like these would hold.
@@ -80,7 +80,7 @@ class PreparedInputs<I> {
   [[nodiscard]] static bool borrowable(const I& inputs) {
     constexpr bool direct = (int(I::Flags) & Eigen::DirectAccessBit) != 0;
     if constexpr (direct && bool(I::IsRowMajor) && std::same_as<typename I::Scalar, Scalar>) {
-      return inputs.innerStride() == 1 && inputs.cols() % detail::lane_count<Scalar> == 0;
+      return inputs.innerStride() == 1 && inputs.cols() % lane_count<Scalar> == 0;
     } else {
       return false;
     }
@@ -88,13 +88,13 @@ class PreparedInputs<I> {
 
   /// Squared norms of up to 16 inputs, by the chain of sums that panel_products makes.
   void find_norms(std::ptrdiff_t first, std::ptrdiff_t count) {
-    for (std::ptrdiff_t begin = 0; begin == 0 || begin < length_; begin += detail::longest_chain) {
-      const std::ptrdiff_t end = std::min(length_, begin + detail::longest_chain);
+    for (std::ptrdiff_t begin = 0; begin == 0 || begin < length_; begin += longest_chain) {
+      const std::ptrdiff_t end = std::min(length_, begin + longest_chain);
       Scalar sums[16] = {};
       for (std::ptrdiff_t k = begin; k < end; ++k) {
         for (std::ptrdiff_t i = 0; i < count; ++i) {
           const Scalar x = row(first + i)[k];
-          sums[i] = detail::multiply_add(x, x, sums[i]);
+          sums[i] = multiply_add(x, x, sums[i]);
         }
       }
       for (std::ptrdiff_t i = 0; i < count; ++i) {
@@ -120,8 +120,8 @@ class PreparedInputs<I> {
   std::ptrdiff_t length_ = 0;
   std::ptrdiff_t stride_ = 0;
   const Scalar* data_ = nullptr;
-  detail::Buffer<Scalar> copy_;
-  detail::Buffer<Scalar> norms_;
+  Buffer<Scalar> copy_;
+  Buffer<Scalar> norms_;
 };
 
 /// Sparse rows. Inner products scatter one row and walk the other: the terms of the common columns
@@ -136,7 +136,7 @@ class PreparedInputs<I> {
     for (std::ptrdiff_t i = 0; i < size(); ++i) {
       Scalar sum = 0;
       for (typename I::InnerIterator entry(inputs, i); entry; ++entry) {
-        sum = detail::multiply_add(entry.value(), entry.value(), sum);
+        sum = multiply_add(entry.value(), entry.value(), sum);
       }
       norms_[i] = sum;
     }
@@ -168,14 +168,14 @@ class PreparedInputs<I> {
   [[nodiscard]] Scalar product(std::ptrdiff_t i, const Scalar* dense) const {
     Scalar sum = 0;
     for (typename I::InnerIterator entry(*inputs_, i); entry; ++entry) {
-      sum = detail::multiply_add(entry.value(), dense[entry.col()], sum);
+      sum = multiply_add(entry.value(), dense[entry.col()], sum);
     }
     return sum;
   }
 
  private:
   const I* inputs_;
-  detail::Buffer<Scalar> norms_;
+  Buffer<Scalar> norms_;
 };
 
 /// Inputs of the user's own type: nothing to prepare.
@@ -198,4 +198,4 @@ class PreparedInputs<I> {
   const I* inputs_;
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

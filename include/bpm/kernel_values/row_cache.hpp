@@ -9,16 +9,16 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Kernel rows that are kept once they are known, within a byte budget, for those who will ask for
 /// them again. A row is claimed by one thread, filled in any order, published, and from then on
 /// read by all; first come, first kept. Memory is touched only as rows are filled.
 template <class T>
-class KeptRows {
+class RowCache {
  public:
   /// As many rows of m values as `bytes` hold, at most m.
-  KeptRows(std::ptrdiff_t m, std::size_t bytes)
+  RowCache(std::ptrdiff_t m, std::size_t bytes)
       : size_(m),
         capacity_(static_cast<std::ptrdiff_t>(
             m == 0 ? 0 : std::min(static_cast<std::size_t>(m), bytes / row_bytes(m)))),
@@ -26,8 +26,8 @@ class KeptRows {
         places_(capacity_ > 0 ? m : 0) {
     places_.fill(nobody);
   }
-  KeptRows(const KeptRows&) = delete;
-  KeptRows& operator=(const KeptRows&) = delete;
+  RowCache(const RowCache&) = delete;
+  RowCache& operator=(const RowCache&) = delete;
 
   /// Bytes that a row takes.
   [[nodiscard]] static std::size_t row_bytes(std::ptrdiff_t m) noexcept {
@@ -77,9 +77,9 @@ class KeptRows {
 
   std::ptrdiff_t size_;
   std::ptrdiff_t capacity_;
-  detail::Buffer<T> values_;
-  mutable detail::Buffer<std::int32_t> places_;
+  Buffer<T> values_;
+  mutable Buffer<std::int32_t> places_;
   std::atomic<std::ptrdiff_t> claimed_{0};
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

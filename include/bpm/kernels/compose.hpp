@@ -26,8 +26,6 @@ template <class Value>
   }
 }
 
-}  // namespace detail
-
 /// k = k1 + k2: the features of both.
 template <class First, class Second>
 struct Sum {
@@ -44,7 +42,7 @@ struct Sum {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::real_value(first(x, z)) + detail::real_value(second(x, z));
+    return real_value(first(x, z)) + real_value(second(x, z));
   }
 };
 
@@ -64,7 +62,7 @@ struct Product {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::real_value(first(x, z)) * detail::real_value(second(x, z));
+    return real_value(first(x, z)) * real_value(second(x, z));
   }
 };
 
@@ -90,7 +88,7 @@ struct Scaled {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    const auto value = detail::real_value(inner(x, z));
+    const auto value = real_value(inner(x, z));
     return value * static_cast<decltype(value)>(factor);
   }
 };
@@ -118,7 +116,7 @@ struct Biased {
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    const auto value = detail::real_value(inner(x, z));
+    const auto value = real_value(inner(x, z));
     return value + static_cast<decltype(value)>(bias);
   }
 };
@@ -142,8 +140,8 @@ struct Normalised {
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
     using std::sqrt;
-    return detail::real_value(inner(x, z)) /
-           (sqrt(detail::real_value(inner(x, x))) * sqrt(detail::real_value(inner(z, z))));
+    return real_value(inner(x, z)) /
+           (sqrt(real_value(inner(x, x))) * sqrt(real_value(inner(z, z))));
   }
 };
 
@@ -161,25 +159,27 @@ struct UnitInputs {
     return inner.from_inner_products(cosine, one, one);
   }
 
-  template <detail::EigenVector X, detail::EigenVector Z>
+  template <EigenVector X, EigenVector Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::pair_from_inner_products(*this, x, z);
+    return pair_from_inner_products(*this, x, z);
   }
 };
 
+}  // namespace detail
+
 template <class First, class Second>
-[[nodiscard]] Sum<First, Second> sum(First first, Second second) {
+[[nodiscard]] detail::Sum<First, Second> sum(First first, Second second) {
   return {std::move(first), std::move(second)};
 }
 
 template <class First, class Second>
-[[nodiscard]] Product<First, Second> product(First first, Second second) {
+[[nodiscard]] detail::Product<First, Second> product(First first, Second second) {
   return {std::move(first), std::move(second)};
 }
 
 /// \throws std::invalid_argument unless factor is positive and finite.
 template <class Inner>
-[[nodiscard]] Scaled<Inner> scaled(Inner inner, double factor) {
+[[nodiscard]] detail::Scaled<Inner> scaled(Inner inner, double factor) {
   detail::check(std::isfinite(factor) && factor > 0, "scaled", "factor", "is ", factor,
                 ", must be positive and finite");
   return {std::move(inner), factor};
@@ -187,19 +187,19 @@ template <class Inner>
 
 /// \throws std::invalid_argument unless bias is finite and not negative.
 template <class Inner>
-[[nodiscard]] Biased<Inner> biased(Inner inner, double bias = 1) {
+[[nodiscard]] detail::Biased<Inner> biased(Inner inner, double bias = 1) {
   detail::check(std::isfinite(bias) && bias >= 0, "biased", "bias", "is ", bias,
                 ", must be finite and not negative");
   return {std::move(inner), bias};
 }
 
 template <class Inner>
-[[nodiscard]] Normalised<Inner> normalised(Inner inner) {
+[[nodiscard]] detail::Normalised<Inner> normalised(Inner inner) {
   return {std::move(inner)};
 }
 
 template <InnerProductKernel Inner>
-[[nodiscard]] UnitInputs<Inner> on_unit_inputs(Inner inner) {
+[[nodiscard]] detail::UnitInputs<Inner> on_unit_inputs(Inner inner) {
   return {std::move(inner)};
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/row_matrix.hpp"
 
 /// \file
 /// The three kinds of inputs and what the library needs of each: how many there are, one of them,
@@ -23,10 +24,6 @@ namespace bpm {
 
 /// Index of a training point. 32 bits: lists of points are long, training sets below 2^31.
 using PointIndex = std::int32_t;
-
-/// Numbers with one input a row, in row-major order.
-template <class Scalar>
-using RowMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Sparse numbers with one input a row.
 template <class Scalar>
@@ -41,13 +38,6 @@ concept DenseInputs =
     std::derived_from<I, Eigen::MatrixBase<I>> &&
     (std::same_as<typename I::Scalar, float> || std::same_as<typename I::Scalar, double> ||
      std::integral<typename I::Scalar>);
-
-/// Dense inputs whose numbers are bytes, 0 to 255: images. Their inner products are exact integers,
-/// four products an operation where the target has the instruction, and a quarter of the memory
-/// passes by. Kernel values are float. To have pixels / 255 as inputs, give the kernel the scale
-/// 1 / 255^2, `Polynomial(5, 1.0 / 65025)`; to have inputs of norm 1, `on_unit_inputs`.
-template <class I>
-concept ByteInputs = DenseInputs<I> && std::same_as<typename I::Scalar, std::uint8_t>;
 
 /// One input a row of a row-major `Eigen::SparseMatrix` of float or double.
 template <class I>
@@ -66,6 +56,13 @@ template <class I>
 concept InputSet = DenseInputs<I> || SparseInputs<I> || RangeInputs<I>;
 
 namespace detail {
+
+/// Dense inputs whose numbers are bytes, 0 to 255: images. Their inner products are exact integers,
+/// four products an operation where the target has the instruction, and a quarter of the memory
+/// passes by. Kernel values are float. To have pixels / 255 as inputs, give the kernel the scale
+/// 1 / 255^2, `Polynomial(5, 1.0 / 65025)`; to have inputs of norm 1, `on_unit_inputs`.
+template <class I>
+concept ByteInputs = DenseInputs<I> && std::same_as<typename I::Scalar, std::uint8_t>;
 
 template <class I>
 struct InputTraits;
@@ -123,30 +120,28 @@ struct InputTraits<I> {
   }
 };
 
-}  // namespace detail
-
 /// The type that one input has when a pair kernel is called on it.
 template <InputSet I>
-using input_t = typename detail::InputTraits<I>::One;
+using input_t = typename InputTraits<I>::One;
 
 /// The type in which a fitted model keeps inputs of its own.
 template <InputSet I>
-using owned_inputs_t = typename detail::InputTraits<I>::Owned;
+using owned_inputs_t = typename InputTraits<I>::Owned;
 
 /// The type of kernel values on these inputs: float for float and integer inputs, else double.
 template <InputSet I>
-using kernel_scalar_t = typename detail::InputTraits<I>::Scalar;
+using kernel_scalar_t = typename InputTraits<I>::Scalar;
 
 /// How many inputs there are.
 template <InputSet I>
 [[nodiscard]] std::ptrdiff_t input_count(const I& inputs) {
-  return detail::InputTraits<I>::size(inputs);
+  return InputTraits<I>::size(inputs);
 }
 
 /// The inputs `chosen`, in that order, copied.
 template <InputSet I>
 [[nodiscard]] owned_inputs_t<I> select_inputs(const I& inputs, std::span<const PointIndex> chosen) {
-  return detail::InputTraits<I>::select(inputs, chosen);
+  return InputTraits<I>::select(inputs, chosen);
 }
 
 /// Throws std::invalid_argument, naming row and column, unless every number is finite. Cost: one
@@ -154,8 +149,7 @@ template <InputSet I>
 template <InputSet I>
 void check_inputs(const I& inputs, std::string_view function) {
   [[maybe_unused]] const auto refuse = [&](auto row, auto column, auto value) {
-    detail::fail(function, "inputs", "row ", row, ", column ", column, " is ", value,
-                 ", must be finite");
+    fail(function, "inputs", "row ", row, ", column ", column, " is ", value, ", must be finite");
   };
   if constexpr (DenseInputs<I>) {
     if constexpr (std::floating_point<typename I::Scalar>) {
@@ -177,4 +171,5 @@ void check_inputs(const I& inputs, std::string_view function) {
   }
 }
 
+}  // namespace detail
 }  // namespace bpm

@@ -64,19 +64,19 @@ class BayesPointMachine {
   /// \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
   /// \throws KernelValueError on kernel values that are not finite or near overflow.
   /// \throws Stopped if stopped before the first draw.
-  template <InputSet I, Observer O = IgnoreProgress>
+  template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
-                                                          std::span<const int> labels,
-                                                          O&& observer = {},
-                                                          std::stop_token stop = {}) const {
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
+                                                                  std::span<const int> labels,
+                                                                  O&& observer = {},
+                                                                  std::stop_token stop = {}) const {
     return detail::start_training(*this, false, inputs, labels, observer, std::move(stop),
                                   "BayesPointMachine::fit")
         .classifier();
   }
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
-  template <class I, Observer O = IgnoreProgress>
+  template <class I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            std::stop_token stop = {}) const {

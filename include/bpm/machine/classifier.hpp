@@ -257,10 +257,10 @@ class Classifier {
                     "support", "ends with ", parts.support.back(), ", must be below ",
                     parts.inputs.cols(), ", the columns of inputs");
     } else {
-      detail::check_size(f, "inputs", input_count(parts.inputs), parts.support.size(),
+      detail::check_size(f, "inputs", detail::input_count(parts.inputs), parts.support.size(),
                          "one per support point");
     }
-    check_inputs(parts.inputs, f);
+    detail::check_inputs(parts.inputs, f);
     const std::size_t columns = parts.classes.size() == 2 ? 1 : parts.classes.size();
     detail::check_size(f, "coefficients", parts.coefficients.rows(), parts.support.size(),
                        "rows: one per support point");

@@ -56,9 +56,9 @@ template <class Kernel, InputSet I, class Prepare, class Run>
   } else {
     using Scalar = kernel_scalar_t<I>;
     OnDemandGram<Kernel, I> values(kernel, inputs);
-    KeptRows<Scalar> kept(values.size(),
-                          forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
-    if (forecast.strategy == Strategy::windowed_rows) values.keep_rows_in(&kept);
+    RowCache<Scalar> kept(values.size(),
+                          forecast.kept_rows * RowCache<Scalar>::row_bytes(values.size()));
+    if (forecast.strategy == Strategy::windowed_rows) values.set_row_cache(&kept);
     prepare(values);
     if (forecast.strategy != Strategy::dense) {
       return run(values);

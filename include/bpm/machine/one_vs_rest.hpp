@@ -29,19 +29,19 @@ class OneVsRest {
 
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
   /// as in `BayesPointMachine::fit`; memory grows with the number of classes.
-  template <InputSet I, Observer O = IgnoreProgress>
+  template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
-                                                          std::span<const int> labels,
-                                                          O&& observer = {},
-                                                          std::stop_token stop = {}) const {
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
+                                                                  std::span<const int> labels,
+                                                                  O&& observer = {},
+                                                                  std::stop_token stop = {}) const {
     return detail::start_training(machine_, true, inputs, labels, observer, std::move(stop),
                                   "OneVsRest::fit")
         .classifier();
   }
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
-  template <class I, Observer O = IgnoreProgress>
+  template <class I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            std::stop_token stop = {}) const {

@@ -124,7 +124,7 @@ template <class Kernel, class Sampler, InputSet I>
     MemoryForecast rows = windowed;
     rows.strategy = Strategy::windowed_rows;
     const std::size_t place_bytes = points * sizeof(std::int32_t);
-    const std::size_t row_bytes = KeptRows<Scalar>::row_bytes(m);
+    const std::size_t row_bytes = RowCache<Scalar>::row_bytes(m);
     if (windowed.total() + place_bytes + row_bytes <= settings.memory) {
       const std::size_t room = settings.memory - windowed.total() - place_bytes;
       rows.kept_rows = std::min(points, room / row_bytes);

@@ -169,11 +169,11 @@ class Training {
         inputs_(std::move(inputs)),
         labels_(std::move(labels)) {
     sampler.check_settings();  // Before a kernel matrix is made for nothing.
-    check_inputs(*inputs_, function);
+    detail::check_inputs(*inputs_, function);
     const std::size_t count = detail::subproblem_count(classes.size());
     forecast_ = detail::forecast_memory<Kernel>(sampler, settings, *inputs_, count, function);
     problems_ = detail::Subproblems(std::move(classes), labels_.list());
-    state_.means.assign(count, detail::DrawMean(input_count(*inputs_), settings.keep_draws,
+    state_.means.assign(count, detail::DrawMean(detail::input_count(*inputs_), settings.keep_draws,
                                                 !detail::sees_cones<Sampler>));
     state_.states.resize(count);
     state_.streams.assign(count, RandomStreams{settings.seed, 0});
@@ -186,12 +186,13 @@ class Training {
   /// once, bit for bit. Nothing changes if it throws, as `fit` does, or because inputs or labels
   /// are no longer what they were (checked; of inputs that cannot be hashed, only number and
   /// labels).
-  template <Observer O = IgnoreProgress>
+  template <Observer O = detail::IgnoreProgress>
   void add_draws(std::uint64_t draws, O&& observer = {}, std::stop_token stop = {}) {
     const char* const function = "Training::add_draws";
     const auto points = state_.means[0].size();
     detail::check(draws >= 1, function, "draws", "is ", draws, ", must be 1 or more");
-    detail::check_size(function, "inputs", input_count(*inputs_), points, "as in the training set");
+    detail::check_size(function, "inputs", detail::input_count(*inputs_), points,
+                       "as in the training set");
     const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
     detail::check(detail::fingerprint(hashes, labels_.list()) == fingerprint_, function, "inputs",
                   "or labels differ from the training set, must be the same");
@@ -203,12 +204,12 @@ class Training {
 
   /// The Bayes point of all draws so far. Cost: a pass over the sums, and copies of the inputs that
   /// have a coefficient.
-  [[nodiscard]] Classifier<Kernel, owned_inputs_t<Inputs>> classifier() const {
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
     return Classifier(parts());
   }
 
   /// What it is made of. `more` are points that the support has beside those with a coefficient.
-  [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<Inputs>> parts(
+  [[nodiscard]] ClassifierParts<Kernel, detail::owned_inputs_t<Inputs>> parts(
       std::span<const PointIndex> more = {}) const {
     auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means, more);
     parts.threads = settings_.threads;

@@ -170,7 +170,7 @@ enum class Start {
 struct ConePlan {
   std::string_view name = "sampler";  ///< For messages.
   std::uint64_t draws = 0;            ///< For progress: draws asked for; 0: unknown.
-  double factor_tolerance = 0;        ///< As for `make_cone`.
+  double factor_tolerance = 0;        ///< As for `Cone`.
   bool form_products = false;         ///< Call `Cone::form_products`: m^2 doubles.
   Start start = Start::largest_margin;
   std::span<const double> start_coefficients{};  ///< Dual coefficients of a start; empty: searched.

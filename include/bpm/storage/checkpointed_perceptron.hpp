@@ -42,7 +42,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     check_run(spaces);
     detail::check(!checkpoint.empty(), "CheckpointedPerceptron", "checkpoint",
                   "is empty, expected the name of a folder");
-    BlockScratch<typename Space::Scalar> scratch;
+    detail::BlockScratch<typename Space::Scalar> scratch;
     const DrawStore store(checkpoint, run_digest(*this, spaces, streams, scratch),
                           spaces[0].size());
     const std::uint64_t begin = streams.next;

@@ -121,7 +121,7 @@ template <VersionSpace Space>
 template <VersionSpace Space>
 [[nodiscard]] RunDigest run_digest(const PermutedPerceptron& sampler, std::span<const Space> spaces,
                                    const RandomStreams& streams,
-                                   BlockScratch<typename Space::Scalar>& scratch) {
+                                   detail::BlockScratch<typename Space::Scalar>& scratch) {
   using detail::WordHash;
   RunDigest digest;
   WordHash format;

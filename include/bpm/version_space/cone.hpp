@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -10,14 +11,70 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernel_values/row_products.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {
+
+namespace detail {
+
+/// The tolerance of the pivoted factor that kernel values of type Scalar bear: what they are
+/// rounded to, with room for the rounding of r columns.
+template <class Scalar>
+inline constexpr double default_factor_tolerance = std::same_as<Scalar, float> ? 1e-5 : 1e-12;
+
+/// The sampling kernel scaled to ones on its diagonal: what a version space's planes depend on.
+template <class Space>
+class UnitDiagonal {
+ public:
+  using Scalar = typename Space::Scalar;
+
+  UnitDiagonal(const Space& space, std::span<const double> norms) : space_(space), norms_(norms) {}
+
+  [[nodiscard]] std::ptrdiff_t size() const { return space_.size(); }
+  [[nodiscard]] double diagonal(std::ptrdiff_t i) const { return norms_[i] > 0 ? 1.0 : 0.0; }
+  void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs,
+               BlockScratch<Scalar>& scratch) const {
+    std::vector<double> row(outputs.size(), 0.0);
+    space_.add_row(i, 1 / norms_[i], row, scratch);
+    for (std::ptrdiff_t j = 0; j < size(); ++j) {
+      if (norms_[j] > 0) outputs[j] += scale * row[j] / norms_[j];
+    }
+  }
+
+ private:
+  const Space& space_;
+  std::span<const double> norms_;
+};
+
+/// The factor of S that `Cone` says.
+template <VersionSpace Space>
+[[nodiscard]] KernelFactor cone_factor(const Space& space, double tolerance) {
+  check(space.size() > 0, "Cone", "space", "has no points");
+  std::vector<double> norms;
+  for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
+    const double squared = space.diagonal(i);
+    check(squared >= 0, "Cone", "space", "has k(x, x) + lambda = ", squared, " at point ", i,
+          ", must not be negative");
+    norms.push_back(std::sqrt(squared));
+  }
+  if (tolerance <= 0) {
+    tolerance = default_factor_tolerance<typename Space::Scalar>;
+  }
+  KernelFactor factor = pivoted_factor(UnitDiagonal<Space>(space, norms), tolerance);
+  check(factor.residual <= 100 * tolerance, "Cone", "space",
+        "has kernel values that are not positive semi-definite: a factor leaves ", factor.residual,
+        " of a point's k(x, x) + lambda; no kernel gives such values");
+  factor.factor.array().colwise() *=
+      Eigen::Map<const Eigen::ArrayXd>(norms.data(), factor.factor.rows());
+  return factor;
+}
+
+}  // namespace detail
 
 /// Version space in coordinates, as the samplers of its uniform law see it.
 ///
@@ -36,9 +93,18 @@ namespace bpm {
 /// Memory: m r doubles, and m^2 with `form_products`. Not copied by accident: move-only.
 class Cone {
  public:
+  /// The cone of a version space. `tolerance` as in `pivoted_factor`, on S scaled to ones on its
+  /// diagonal, so that a point of small norm counts as much as one of large; 0: 1e-12, for kernel
+  /// values in float 1e-5. Cost: r rows of kernel values and m r^2 multiply-adds.
+  /// \throws std::invalid_argument if there is no point, if a diagonal entry is negative, or if the
+  ///         factor's diagonal shows that the values are not positive semi-definite.
+  template <VersionSpace Space>
+  explicit Cone(const Space& space, double tolerance = 0)
+      : Cone(detail::cone_factor(space, tolerance), detail::labels_of(space)) {}
+
   /// From a factor of S and the labels. \throws std::invalid_argument if sizes disagree, or if the
   /// factor has rank 0 (S = 0).
-  Cone(const KernelFactor& factor, std::span<const signed char> labels)
+  Cone(const detail::KernelFactor& factor, std::span<const signed char> labels)
       : points_(static_cast<std::ptrdiff_t>(factor.factor.rows())),
         rank_(static_cast<std::ptrdiff_t>(factor.factor.cols())),
         stride_(detail::padded<double>(rank_)),
@@ -166,70 +232,5 @@ class Cone {
   std::vector<const double*> row_pointers_;
   detail::Buffer<double> products_;
 };
-
-/// The tolerance of the pivoted factor that kernel values of type Scalar bear: what they are
-/// rounded to, with room for the rounding of r columns.
-template <class Scalar>
-inline constexpr double default_factor_tolerance = std::same_as<Scalar, float> ? 1e-5 : 1e-12;
-
-namespace detail {
-
-/// The sampling kernel scaled to ones on its diagonal: what a version space's planes depend on.
-template <class Space>
-class UnitDiagonal {
- public:
-  using Scalar = typename Space::Scalar;
-
-  UnitDiagonal(const Space& space, std::span<const double> norms) : space_(space), norms_(norms) {}
-
-  [[nodiscard]] std::ptrdiff_t size() const { return space_.size(); }
-  [[nodiscard]] double diagonal(std::ptrdiff_t i) const { return norms_[i] > 0 ? 1.0 : 0.0; }
-  void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs,
-               BlockScratch<Scalar>& scratch) const {
-    std::vector<double> row(outputs.size(), 0.0);
-    space_.add_row(i, 1 / norms_[i], row, scratch);
-    for (std::size_t j = 0; j < row.size(); ++j) {
-      if (norms_[j] > 0) outputs[j] += scale * row[j] / norms_[j];
-    }
-  }
-
- private:
-  const Space& space_;
-  std::span<const double> norms_;
-};
-
-}  // namespace detail
-
-/// The cone of a version space. `tolerance` as in `pivoted_factor`, on S scaled to ones on its
-/// diagonal, so that a point of small norm counts as much as one of large; 0:
-/// `default_factor_tolerance`. Cost: r rows of kernel values and m r^2 multiply-adds. \throws
-/// std::invalid_argument if there is no point, if a diagonal entry is negative, or if the
-///         factor's diagonal shows that the values are not positive semi-definite.
-template <VersionSpace Space>
-[[nodiscard]] Cone make_cone(const Space& space, double tolerance = 0) {
-  detail::check(space.size() > 0, "make_cone", "space", "has no points");
-  std::vector<signed char> labels;
-  std::vector<double> norms;
-  for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
-    const auto squared = static_cast<double>(space.diagonal(i));
-    detail::check(squared >= 0, "make_cone", "space", "has k(x, x) + lambda = ", squared,
-                  " at point ", i, ", must not be negative");
-    norms.push_back(std::sqrt(squared));
-    labels.push_back(static_cast<signed char>(space.label(i)));
-  }
-  if (tolerance <= 0) {
-    tolerance = default_factor_tolerance<typename Space::Scalar>;
-  }
-  KernelFactor factor = pivoted_factor(detail::UnitDiagonal<Space>(space, norms), tolerance);
-  detail::check(factor.residual <= 100 * tolerance, "make_cone", "space",
-                "has kernel values that are not positive semi-definite: a factor leaves ",
-                factor.residual, " of a point's k(x, x) + lambda; no kernel gives such values");
-  for (Eigen::Index k = 0; k < factor.factor.cols(); ++k) {
-    for (Eigen::Index i = 0; i < factor.factor.rows(); ++i) {
-      factor.factor(i, k) *= norms[i];
-    }
-  }
-  return Cone(factor, labels);
-}
 
 }  // namespace bpm

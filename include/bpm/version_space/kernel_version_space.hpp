@@ -34,11 +34,11 @@ struct GramColumns<Gram> {
 
 /// Version space given by kernel values on the training set, labels and a soft boundary. Refers to
 /// the kernel values, which must outlive it; several label vectors may share them.
-template <GramAccess Gram>
+template <detail::GramAccess Gram>
 class KernelVersionSpace : public detail::GramColumns<Gram> {
  public:
   using Scalar = typename Gram::Scalar;
-  using Scratch = BlockScratch<Scalar>;
+  using Scratch = detail::BlockScratch<Scalar>;
   /// lambda_i of each point; empty means zero everywhere. Shared by the classes of one-vs-rest.
   using Lambda = std::shared_ptr<const std::vector<double>>;
 
@@ -89,20 +89,20 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   }
 
   /// Columns of blocks made ready, and blocks on them: see `ColumnGram`.
-  template <ColumnGram G = Gram>
+  template <detail::ColumnGram G = Gram>
   void prepare(std::span<const PointIndex> points, typename G::Columns& columns) const {
     gram_->prepare(points, columns);
   }
-  template <ColumnGram G = Gram>
+  template <detail::ColumnGram G = Gram>
   void block(std::span<const PointIndex> rows, const typename G::Columns& columns, Scalar* values,
              std::ptrdiff_t ld, Scratch& scratch) const {
     gram_->block(rows, columns, values, ld, scratch);
   }
   /// Where the kernel values keep rows between draws, or null.
-  [[nodiscard]] auto* kept_rows() const noexcept
-    requires requires(const Gram& gram) { gram.kept_rows(); }
+  [[nodiscard]] auto* row_cache() const noexcept
+    requires requires(const Gram& gram) { gram.row_cache(); }
   {
-    return gram_->kept_rows();
+    return gram_->row_cache();
   }
 
   /// outputs += scale (K_i. + lambda_i e_i), in double; K first, then lambda.
@@ -177,8 +177,8 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
                             : std::numeric_limits<double>::quiet_NaN();
   }
 
-  [[nodiscard]] KernelFactor factor(double tolerance) const {
-    return pivoted_factor(*this, tolerance);
+  [[nodiscard]] detail::KernelFactor factor(double tolerance) const {
+    return detail::pivoted_factor(*this, tolerance);
   }
 
  private:

@@ -13,7 +13,7 @@
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// The pivoted Cholesky factor of the sampling kernel S = K + diag(lambda): S ~ L L', L of size
 /// m x r, the point with the largest remaining diagonal entry next, until that entry is at most
@@ -26,8 +26,8 @@ namespace bpm {
 /// \throws std::invalid_argument unless 0 < tolerance < 1.
 template <class Space>
 [[nodiscard]] KernelFactor pivoted_factor(const Space& space, double tolerance) {
-  detail::check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
-                ", must lie between 0 and 1");
+  check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
+        ", must lie between 0 and 1");
   using Vector = Eigen::VectorXd;
   using Matrix = Eigen::MatrixXd;
   const Eigen::Index m = space.size();
@@ -70,4 +70,4 @@ template <class Space>
   return result;
 }
 
-}  // namespace bpm
+}  // namespace bpm::detail

@@ -12,12 +12,16 @@
 
 namespace bpm {
 
+namespace detail {
+
 /// A factor of the sampling kernel: K + diag(lambda) ~ L L'.
 struct KernelFactor {
   Eigen::MatrixXd factor;          ///< L, m x r; row i are coordinates of training point i.
   std::vector<PointIndex> pivots;  ///< The r points whose features span the rest, in order.
   double residual = 0;  ///< Largest diagonal entry of K + diag(lambda) - L L', in absolute value.
 };
+
+}  // namespace detail
 
 /// Version space of a two-class problem as samplers see it: the classifiers w = sum_i alpha_i
 /// phi(x_i) with d_i = y_i <w, x_i> > 0 for all m training points. No inputs, no kernel.
@@ -37,21 +41,33 @@ struct KernelFactor {
 /// Const and safe to call from several threads, each with a scratch of its own.
 /// Satisfied by `KernelVersionSpace`.
 template <class V>
-concept VersionSpace =
-    requires(const V& space, std::ptrdiff_t i, std::span<const PointIndex> points,
-             typename V::Scalar* values, std::span<double> outputs,
-             const Eigen::MatrixXd& coefficients, BlockScratch<typename V::Scalar>& scratch) {
-      { space.size() } -> std::convertible_to<std::ptrdiff_t>;
-      { space.label(i) } -> std::convertible_to<int>;
-      { space.lambda(i) } -> std::convertible_to<double>;
-      { space.diagonal(i) } -> std::convertible_to<double>;
-      { space.row(i, scratch) } -> std::convertible_to<std::span<const typename V::Scalar>>;
-      space.block(points, points, values, i, scratch);
-      { space.rows_in_memory() } -> std::convertible_to<bool>;
-      space.add_row(i, 1.0, outputs, scratch);
-      { space.outputs(coefficients, scratch) } -> std::convertible_to<Eigen::MatrixXd>;
-      { space.factor(1e-12) } -> std::convertible_to<KernelFactor>;
-    };
+concept VersionSpace = requires(const V& space, std::ptrdiff_t i,
+                                std::span<const PointIndex> points, typename V::Scalar* values,
+                                std::span<double> outputs, const Eigen::MatrixXd& coefficients,
+                                detail::BlockScratch<typename V::Scalar>& scratch) {
+  { space.size() } -> std::convertible_to<std::ptrdiff_t>;
+  { space.label(i) } -> std::convertible_to<int>;
+  { space.lambda(i) } -> std::convertible_to<double>;
+  { space.diagonal(i) } -> std::convertible_to<double>;
+  { space.row(i, scratch) } -> std::convertible_to<std::span<const typename V::Scalar>>;
+  space.block(points, points, values, i, scratch);
+  { space.rows_in_memory() } -> std::convertible_to<bool>;
+  space.add_row(i, 1.0, outputs, scratch);
+  { space.outputs(coefficients, scratch) } -> std::convertible_to<Eigen::MatrixXd>;
+  { space.factor(1e-12) } -> std::convertible_to<detail::KernelFactor>;
+};
+
+namespace detail {
+
+/// y_i of every point.
+template <VersionSpace Space>
+[[nodiscard]] std::vector<signed char> labels_of(const Space& space) {
+  std::vector<signed char> labels;
+  for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
+    labels.push_back(static_cast<signed char>(space.label(i)));
+  }
+  return labels;
+}
 
 /// A version space whose kernel values make columns ready, as `ColumnGram` says.
 template <class V>
@@ -63,5 +79,7 @@ concept ColumnSpace =
       space.prepare(points, columns);
       space.block(points, columns, values, ld, scratch);
     };
+
+}  // namespace detail
 
 }  // namespace bpm

@@ -170,9 +170,10 @@ TEST_CASE("ranks that disagree are told so, all of them, at the start") {
 TEST_CASE("bad settings on one rank are an error of all") {
   const Problem problem = make_problem();
   bpm::DistributedPerceptron sampler{{.draws = 2}};
-  const bpm::OnDemandGram<bpm::Gaussian, Inputs> gram(kernel, problem.inputs);
+  const bpm::detail::OnDemandGram<bpm::Gaussian, Inputs> gram(kernel, problem.inputs);
   std::vector<signed char> signs(240, 1);
-  const bpm::KernelVersionSpace<bpm::OnDemandGram<bpm::Gaussian, Inputs>> space(gram, signs);
+  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>> space(gram,
+                                                                                        signs);
   if (rank() == 3) sampler.margin = -1;
   const auto call = [&](auto&& sink) {
     bpm::RandomStreams streams;

@@ -44,11 +44,11 @@ struct FromOne : Listed {
 }  // namespace
 
 TEST_CASE("Random64 wants full-range 64-bit words", "[random][concepts]") {
-  STATIC_REQUIRE(bpm::Random64<Listed>);
-  STATIC_REQUIRE(bpm::Random64<bpm::RandomEngine>);
-  STATIC_REQUIRE_FALSE(bpm::Random64<Narrow>);
-  STATIC_REQUIRE_FALSE(bpm::Random64<FromOne>);
-  STATIC_REQUIRE_FALSE(bpm::Random64<int>);
+  STATIC_REQUIRE(bpm::detail::Random64<Listed>);
+  STATIC_REQUIRE(bpm::detail::Random64<bpm::RandomEngine>);
+  STATIC_REQUIRE_FALSE(bpm::detail::Random64<Narrow>);
+  STATIC_REQUIRE_FALSE(bpm::detail::Random64<FromOne>);
+  STATIC_REQUIRE_FALSE(bpm::detail::Random64<int>);
 }
 
 TEST_CASE("uniform_unit takes the upper 53 bits", "[random]") {

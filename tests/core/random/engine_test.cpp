@@ -81,7 +81,7 @@ TEST_CASE("the engine is xoshiro256++ seeded by SplitMix64", "[random]") {
 }
 
 TEST_CASE("the engine is a generator of all 64 bits, also in constant expressions", "[random]") {
-  STATIC_REQUIRE(bpm::Random64<bpm::RandomEngine>);
+  STATIC_REQUIRE(bpm::detail::Random64<bpm::RandomEngine>);
   STATIC_REQUIRE(std::uniform_random_bit_generator<bpm::RandomEngine>);
   constexpr auto first = [] {
     bpm::RandomEngine engine(7, 3);

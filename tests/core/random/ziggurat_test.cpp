@@ -15,7 +15,7 @@ namespace {
 std::vector<double> sample(std::size_t count, std::uint64_t seed) {
   bpm::RandomEngine engine(seed, 103);
   std::vector<double> values(count);
-  bpm::Ziggurat::instance().fill(values.data(), std::ssize(values), engine);
+  bpm::detail::Ziggurat::instance().fill(values.data(), std::ssize(values), engine);
   return values;
 }
 

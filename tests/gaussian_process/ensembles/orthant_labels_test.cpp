@@ -46,7 +46,7 @@ TEST_CASE("voters' labels have the law of the prior given the signs") {
   Eigen::Vector3d square = Eigen::Vector3d::Zero();
   double accepted = 0;
   for (int k = 0; k < 400'000; ++k) {
-    bpm::Ziggurat::instance().fill(z.data(), 3, engine);
+    bpm::detail::Ziggurat::instance().fill(z.data(), 3, engine);
     const Eigen::Vector3d f = lower * z;
     if (f[0] > 0 && f[1] > 0 && f[2] < 0) {
       mean += f;

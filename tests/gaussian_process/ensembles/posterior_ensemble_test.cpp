@@ -114,7 +114,7 @@ TEST_CASE("votes of a posterior equal those of voters with their noise drawn") {
   Eigen::VectorXd counted = Eigen::VectorXd::Zero(5);
   Eigen::VectorXd without_noise = Eigen::VectorXd::Zero(5);
   for (std::uint64_t v = 0; v < voters; ++v) {
-    bpm::Ziggurat::instance().fill(normals.data(), 17, engine);
+    bpm::detail::Ziggurat::instance().fill(normals.data(), 17, engine);
     Eigen::VectorXd labels = problem.labels();
     for (Eigen::Index i = 0; i < 12; ++i) {
       labels[i] *= deviation * std::abs(normals[static_cast<std::size_t>(i)]);

@@ -184,7 +184,7 @@ TEST_CASE("billiard: seeds and streams make different runs, the same ones the sa
 TEST_CASE("billiard: runs one after another share no path") {
   // One draw of two chains each: no chain of the second run is one of the first.
   const Billiard sampler{.draws = 1, .bounces_per_draw = 30, .chains = 2};
-  bpm::Cone cone = bpm::make_cone(easy_problem().space);
+  bpm::Cone cone = bpm::Cone(easy_problem().space);
   cone.form_products();
   bpm::RandomStreams streams;
   std::vector<Numbers> first_draws;

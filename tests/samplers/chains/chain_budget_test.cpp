@@ -89,7 +89,7 @@ TEST_CASE("chain state: one of another version space is refused") {
 }
 
 TEST_CASE("a billiard chain of one's own is checked at its door") {
-  bpm::Cone cone = bpm::make_cone(Problem(Kernel::Identity(3, 3), {1, 1, -1}).space);
+  bpm::Cone cone = bpm::Cone(Problem(Kernel::Identity(3, 3), {1, 1, -1}).space);
   const bpm::RandomEngine engine(1);
   const auto refusal = [&](const std::vector<double>& start, const bpm::BilliardChainSettings& s) {
     return message_of([&] { (void)bpm::BilliardChain(cone, s, start, engine); });

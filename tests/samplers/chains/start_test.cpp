@@ -70,7 +70,7 @@ TEST_CASE("largest margin: the fraction that was asked for, below the truth by n
 TEST_CASE("largest margin: with and without the products of rows") {
   const Kernel kernel = linear_kernel(tilted_inputs(30, 6, 2.0, 4));
   const Gram gram(kernel);
-  bpm::Cone plain = bpm::make_cone(Space(gram, all_positive(30)));
+  bpm::Cone plain = bpm::Cone(Space(gram, all_positive(30)));
   const bpm::LargestMargin without = bpm::find_largest_margin(plain, 0.9);
   plain.form_products();
   const bpm::LargestMargin with = bpm::find_largest_margin(plain, 0.9);

@@ -174,7 +174,7 @@ TEST_CASE("Gibbs chain: bad arguments are named") {
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
   const bpm::PrecomputedGram<double> gram(kernel);
   const bpm::Cone bare =
-      bpm::make_cone(bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>(gram, {1, 1, 1}));
+      bpm::Cone(bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>(gram, {1, 1, 1}));
   CHECK_THAT(message({.directions = GibbsDirection::input}, std::vector<double>(3, 1.0), bare),
              ContainsSubstring("cone has no products; call form_products()"));
 }

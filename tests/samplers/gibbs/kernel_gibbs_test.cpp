@@ -96,7 +96,7 @@ TEST_CASE("KernelGibbs: draws have norm 1 and stand in version space") {
   CHECK(run.report.chains->burn_in > 0);
   CHECK(run.report.chains->mean_errors == 0);
   CHECK(run.report.chains->start_margin > 0);
-  bpm::BlockScratch<double> scratch;
+  bpm::detail::BlockScratch<double> scratch;
   for (const KeptDraw& draw : run.draws) {
     CHECK(errors_of(draw, *problem.space) == 0);
     const Eigen::VectorXd outputs = problem.space->outputs(draw.alpha(), scratch);
@@ -120,7 +120,7 @@ TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says
   const Run run =
       sampled({.draws = 1000, .noise = c.noise, .directions = c.directions}, *problem.space);
   REQUIRE(run.report.converged);
-  const bpm::Cone cone = bpm::make_cone(*problem.space);
+  const bpm::Cone cone = bpm::Cone(*problem.space);
   const Moments truth = weighted_moments(cone, c.noise, 200'000);
   const std::vector<double> found = cone.coordinates(run.state.centre().coefficients);
   double square = 0;

@@ -208,7 +208,7 @@ TEST_CASE("an exception from a kernel comes out, on any number of threads") {
     if (broken && ++calls > 5000) throw std::runtime_error("the kernel broke");
     return a == b ? 1.0 : 0.0;
   };
-  const bpm::OnDemandGram values(kernel, inputs);
+  const bpm::detail::OnDemandGram values(kernel, inputs);
   const bpm::KernelVersionSpace space(values, random_labels(400, 2));
   broken = true;
   for (const unsigned threads : {1U, 2U, 7U}) {

@@ -20,7 +20,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using LinearValues = bpm::OnDemandGram<bpm::Linear, Inputs>;
+using LinearValues = bpm::detail::OnDemandGram<bpm::Linear, Inputs>;
 using RowSpace = bpm::KernelVersionSpace<Matrix>;
 
 /// Reports of draws 0 .. draws - 1, each by a run of its own.
@@ -101,7 +101,7 @@ TEST_CASE("greedy order: the textbook's classifier, consistent, another one by a
   const Outcome outcome = run(sampler, space);
   REQUIRE(outcome.report.converged);
   CHECK(outcome.report.kernel_evaluations == 0);
-  bpm::BlockScratch<float> scratch;
+  bpm::detail::BlockScratch<float> scratch;
   std::set<std::vector<double>> distinct;
   std::uint64_t mistakes = 0;
   for (const KeptDraw& draw : outcome.draws) {
@@ -215,12 +215,13 @@ TEST_CASE("max_passes 0 is a limit of its own, so that a hopeless problem ends")
   // 5e7 visits: a million passes over 50 points.
   const std::vector<int> inputs(50, 1);
   const auto kernel = [](int a, int b) { return a == b ? 1.0 : 0.0; };
-  const bpm::OnDemandGram on_demand(kernel, inputs);
-  const bpm::DenseGram<double> matrix(on_demand);
+  const bpm::detail::OnDemandGram on_demand(kernel, inputs);
+  const bpm::detail::DenseGram<double> matrix(on_demand);
   Labels labels(50, 1);
   labels[7] = -1;
-  const Outcome outcome = run(PermutedPerceptron{.draws = 1},
-                              bpm::KernelVersionSpace<bpm::DenseGram<double>>(matrix, labels));
+  const Outcome outcome =
+      run(PermutedPerceptron{.draws = 1},
+          bpm::KernelVersionSpace<bpm::detail::DenseGram<double>>(matrix, labels));
   CHECK_FALSE(outcome.report.converged);
   CHECK_THAT(outcome.report.reason, ContainsSubstring("in pass 1000000 "));
 }
@@ -229,7 +230,7 @@ TEST_CASE("the reason names the problem that failed, not one with more mistakes 
   Inputs inputs = random_inputs(80, 5, 34);
   inputs.row(1) = inputs.row(0);
   const auto kernel = bpm::biased(bpm::Gaussian::from_sigma(0.3), 4.0);
-  const bpm::OnDemandGram<decltype(kernel), Inputs> on_demand(kernel, inputs);
+  const bpm::detail::OnDemandGram<decltype(kernel), Inputs> on_demand(kernel, inputs);
   const Matrix matrix(on_demand);
   Labels hard = random_labels(80, 34);
   hard[0] = hard[1] = 1;

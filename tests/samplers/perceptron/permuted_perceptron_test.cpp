@@ -226,10 +226,11 @@ TEST_CASE("draws are consistent and of norm 1 by kernel values computed afresh")
 
   // In double, by another route.
   const bpm::RowMatrix<double> exact = inputs.cast<double>();
-  const bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>> fresh(narrow_gaussian, exact);
-  const bpm::KernelVersionSpace<bpm::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>> space(
-      fresh, labels, lambda);
-  bpm::BlockScratch<double> scratch;
+  const bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>> fresh(narrow_gaussian,
+                                                                               exact);
+  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>>
+      space(fresh, labels, lambda);
+  bpm::detail::BlockScratch<double> scratch;
   for (const KeptDraw& draw : outcome.draws) {
     CHECK(space.contains(draw.alpha(), scratch));
     CHECK(space.margin(draw.alpha(), scratch) > 0);

@@ -28,13 +28,13 @@ namespace {
 
 using RowSpace = bpm::KernelVersionSpace<Matrix>;
 using WindowSpace = bpm::KernelVersionSpace<NarrowValues>;
-using Rows = bpm::KeptRows<float>;
+using Rows = bpm::detail::RowCache<float>;
 
 /// Kernel values that say nothing of columns or kept rows.
 class PlainValues {
  public:
   using Scalar = float;
-  using Scratch = bpm::BlockScratch<float>;
+  using Scratch = bpm::detail::BlockScratch<float>;
 
   explicit PlainValues(const NarrowValues& values) : values_(&values) {}
 
@@ -83,10 +83,10 @@ struct Problems {
 }  // namespace
 
 TEST_CASE("what kernel values offer, version spaces pass on", "[windowed]") {
-  STATIC_REQUIRE(bpm::ColumnSpace<WindowSpace>);
+  STATIC_REQUIRE(bpm::detail::ColumnSpace<WindowSpace>);
   STATIC_REQUIRE(bpm::VersionSpace<PlainSpace>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<PlainSpace>);
-  STATIC_REQUIRE_FALSE(bpm::ColumnSpace<RowSpace>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<PlainSpace>);
+  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<RowSpace>);
 }
 
 TEST_CASE("threads that help in a draw do not change it", "[windowed]") {
@@ -123,7 +123,7 @@ TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[w
     for (const std::ptrdiff_t room : {std::ptrdiff_t{0}, std::ptrdiff_t{1}, m / 8, m}) {
       CAPTURE(threads, room);
       Rows rows(m, static_cast<std::size_t>(room) * Rows::row_bytes(m));
-      problems.values.keep_rows_in(&rows);
+      problems.values.set_row_cache(&rows);
       const Outcome kept = run_in_step(sampler, problems.windows, on_threads(threads));
       CHECK(kept.draws == expected.draws);
       CHECK(kept.report.perceptron->mistakes == expected.report.perceptron->mistakes);
@@ -138,7 +138,7 @@ TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[w
         CHECK(kept.report.kernel_evaluations <= without.report.kernel_evaluations);
       }
       // What was kept is the kernel's, to the bit.
-      bpm::BlockScratch<float> scratch;
+      bpm::detail::BlockScratch<float> scratch;
       int published = 0;
       bool right = true;
       for (bpm::PointIndex i = 0; i < m; ++i) {
@@ -151,14 +151,14 @@ TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[w
       CHECK(published == rows.kept());
     }
   }
-  problems.values.keep_rows_in(nullptr);
+  problems.values.set_row_cache(nullptr);
 }
 
 TEST_CASE("a run that finds every row computes nothing", "[windowed]") {
   const std::ptrdiff_t m = 600;
   Problems problems(m);
   Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
-  problems.values.keep_rows_in(&rows);
+  problems.values.set_row_cache(&rows);
   const PermutedPerceptron sampler{.draws = 3};
   const Outcome first = run_in_step(sampler, problems.windows);
   REQUIRE(first.report.converged);
@@ -181,7 +181,7 @@ TEST_CASE("kernel evaluations are counted: those of one window, row by row", "[w
   // With kept rows the first draw's mistakes are not computed again in the second. A row is kept
   // once its draw has gone on to the next pass.
   Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
-  problems.values.keep_rows_in(&rows);
+  problems.values.set_row_cache(&rows);
   const Outcome first = run_in_step(PermutedPerceptron{.draws = 1}, one);
   const Outcome both = run_in_step(sampler, one);
   CHECK(both.draws == without.draws);
@@ -236,8 +236,9 @@ TEST_CASE("an error of a kernel ends a run on any number of threads", "[windowed
   const auto bad = [](const auto& a, const auto& b) {
     return a(0) == b(0) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
   };
-  const bpm::OnDemandGram<decltype(bad), Inputs> at_once(bad, inputs);
-  const bpm::KernelVersionSpace<bpm::OnDemandGram<decltype(bad), Inputs>> first(at_once, labels);
+  const bpm::detail::OnDemandGram<decltype(bad), Inputs> at_once(bad, inputs);
+  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<decltype(bad), Inputs>> first(at_once,
+                                                                                        labels);
   for (int repeat = 0; repeat < 60; ++repeat) {
     const auto threads = static_cast<unsigned>(1 + repeat % 8);
     CHECK_THROWS_AS(
@@ -250,8 +251,9 @@ TEST_CASE("an error of a kernel ends a run on any number of threads", "[windowed
     const auto distance = static_cast<double>((a - b).squaredNorm());
     return ++calls > 300000 ? std::numeric_limits<double>::quiet_NaN() : std::exp(-4 * distance);
   };
-  const bpm::OnDemandGram<decltype(later), Inputs> values(later, inputs);
-  const bpm::KernelVersionSpace<bpm::OnDemandGram<decltype(later), Inputs>> space(values, labels);
+  const bpm::detail::OnDemandGram<decltype(later), Inputs> values(later, inputs);
+  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<decltype(later), Inputs>> space(values,
+                                                                                          labels);
   for (const unsigned threads : {1U, 2U, 5U}) {
     calls = 0;
     CHECK_THROWS_AS(run(PermutedPerceptron{.draws = 3}, space, on_threads(threads)),

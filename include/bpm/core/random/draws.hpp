@@ -16,20 +16,24 @@
 
 namespace bpm {
 
+namespace detail {
+
 /// A generator of full-range 64-bit words, as all draws here need.
 template <class G>
 concept Random64 =
     std::uniform_random_bit_generator<G> && G::min() == 0 && G::max() == ~std::uint64_t{0};
 
+}  // namespace detail
+
 /// Uniform on [0, 1), a multiple of 2^-53.
-[[nodiscard]] double uniform_unit(Random64 auto& engine) {
+[[nodiscard]] double uniform_unit(detail::Random64 auto& engine) {
   return static_cast<double>(engine() >> 11U) * 0x1.0p-53;
 }
 
 /// Uniform on the integers 0 .. bound - 1, without bias; bound > 0 (unchecked: inner loops use it).
 /// Method: D. Lemire, "Fast random integer generation in an interval", ACM Trans. Model. Comput.
 /// Simul. 29(1), 2019, with 32-bit words of the generator's upper half.
-[[nodiscard]] std::uint32_t uniform_below(Random64 auto& engine, std::uint32_t bound) {
+[[nodiscard]] std::uint32_t uniform_below(detail::Random64 auto& engine, std::uint32_t bound) {
   std::uint64_t product = (engine() >> 32U) * bound;
   if (auto low = static_cast<std::uint32_t>(product); low < bound) {
     const std::uint32_t threshold = (0U - bound) % bound;
@@ -45,7 +49,7 @@ concept Random64 =
 /// Draws come in pairs; the second is kept, so one object belongs to one generator.
 class NormalDraws {
  public:
-  [[nodiscard]] double operator()(Random64 auto& engine) {
+  [[nodiscard]] double operator()(detail::Random64 auto& engine) {
     if (has_spare_) {
       has_spare_ = false;
       return spare_;
@@ -72,7 +76,7 @@ class NormalDraws {
 /// Fills `values` with a uniformly random order of 0 .. values.size() - 1 (Fisher and Yates).
 /// Cost: one bounded draw an element. `values.size()` must be below 2^32.
 template <std::integral Integer>
-void random_permutation(std::span<Integer> values, Random64 auto& engine) {
+void random_permutation(std::span<Integer> values, detail::Random64 auto& engine) {
   std::iota(values.begin(), values.end(), Integer{0});
   for (std::size_t i = values.size(); i > 1; --i) {
     const std::size_t j = uniform_below(engine, static_cast<std::uint32_t>(i));

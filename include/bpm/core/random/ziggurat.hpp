@@ -8,7 +8,7 @@
 
 #include "bpm/core/random/draws.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Standard normal numbers in bulk, at a quarter of the cost of `NormalDraws`: a random direction
 /// in R^r needs r of them, which would otherwise take as long as their product with the cone.
@@ -81,4 +81,4 @@ class Ziggurat {
   std::array<double, layers + 1> height_{};
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

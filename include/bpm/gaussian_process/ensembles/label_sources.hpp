@@ -64,7 +64,7 @@ class IsotropicLabels {
     std::vector<double> normals(signs_.size());
     for (Eigen::Index v = 0; v < labels.cols(); ++v) {
       RandomEngine engine = streams_.stream(streams_.next + first + static_cast<std::uint64_t>(v));
-      Ziggurat::instance().fill(normals.data(), std::ssize(normals), engine);
+      detail::Ziggurat::instance().fill(normals.data(), std::ssize(normals), engine);
       for (Eigen::Index i = 0; i < points(); ++i) {
         labels(i, v) = static_cast<float>(signs_[i] * std::abs(normals[i]));
       }

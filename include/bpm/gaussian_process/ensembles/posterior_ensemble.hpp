@@ -14,10 +14,10 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/ensembles/label_sources.hpp"
-#include "bpm/kernel_values/row_products.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm {

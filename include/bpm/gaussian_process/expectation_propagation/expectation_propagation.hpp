@@ -45,7 +45,7 @@ struct ExpectationPropagation {
   double tolerance = 1e-4;
   std::uint64_t max_sweeps = 100;
   double damping = 1;  ///< Part of a site's change that is made, in (0, 1]; halved where needed.
-  double factor_tolerance = 0;  ///< As for `make_cone`, where the cone is made here.
+  double factor_tolerance = 0;  ///< As for `Cone`, where the cone is made here.
 
   /// \throws std::invalid_argument on settings out of range.
   void check_settings() const {
@@ -99,7 +99,7 @@ template <VersionSpace Space>
 [[nodiscard]] EpPosterior expectation_propagation(const Space& space,
                                                   const ExpectationPropagation& settings = {}) {
   settings.check_settings();
-  return expectation_propagation(make_cone(space, settings.factor_tolerance), settings);
+  return expectation_propagation(Cone(space, settings.factor_tolerance), settings);
 }
 
 }  // namespace bpm

@@ -208,8 +208,7 @@ template <class Kernel, InputSet I, Observer O>
       if (!go_on({.stage = "factor"})) return report;
       const KernelVersionSpace<Gram> space(gram, problems.signs[p], problems.lambda[p]);
       EpOutcome outcome = run_expectation_propagation(
-          make_cone(space, method.factor_tolerance), method,
-          [&](std::uint64_t sweep, double change) {
+          Cone(space, method.factor_tolerance), method, [&](std::uint64_t sweep, double change) {
             return go_on(
                 {.stage = "sweeps",
                  .fraction = static_cast<double>(sweep) / static_cast<double>(method.max_sweeps),
@@ -264,13 +263,13 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   /// As the machine's of samplers; it is stopped with all or nothing.
   /// \throws NotConverged where the sites did not reach their tolerance, which tells nothing of the
   ///         data; else as the machine's of samplers.
-  template <InputSet I, Observer O = IgnoreProgress>
+  template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
+  [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
     const char* const function = "BayesPointMachine::fit";
-    std::vector<int> classes = detail::check_labels(input_count(inputs), labels, function);
+    std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
     detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
                   " classes, expected two; use OneVsRest for more");
     return detail::fit_posteriors(kernel_, method_, settings_, inputs, labels, std::move(classes),
@@ -304,16 +303,16 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   explicit OneVsRest(Machine machine) : machine_(std::move(machine)) {}
 
   /// \throws as `BayesPointMachine::fit`.
-  template <InputSet I, Observer O = IgnoreProgress>
+  template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit(
+  [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
     const char* const function = "OneVsRest::fit";
-    return detail::fit_posteriors(machine_.kernel(), machine_.method(), machine_.settings(), inputs,
-                                  labels,
-                                  detail::check_labels(input_count(inputs), labels, function),
-                                  observer, std::move(stop), function);
+    return detail::fit_posteriors(
+        machine_.kernel(), machine_.method(), machine_.settings(), inputs, labels,
+        detail::check_labels(detail::input_count(inputs), labels, function), observer,
+        std::move(stop), function);
   }
 
   /// What `fit` will take on these inputs with this many classes.

@@ -190,12 +190,13 @@ class InterpolatorTraining {
     detail::check(std::isfinite(settings.noise_variance) && settings.noise_variance >= 0, function,
                   "noise_variance", "is ", settings.noise_variance,
                   ", must be finite and not negative");
-    std::vector<int> classes = detail::check_labels(input_count(inputs), labels, function);
-    check_inputs(inputs, function);
-    const std::size_t needed = detail::interpolator_bytes(input_count(inputs), classes.size());
+    std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
+    detail::check_inputs(inputs, function);
+    const std::size_t needed =
+        detail::interpolator_bytes(detail::input_count(inputs), classes.size());
     if (needed > settings.memory) {
       throw BudgetTooSmall(detail::join(function, ": memory is ", settings.memory, " bytes, ",
-                                        input_count(inputs), " points and ", classes.size(),
+                                        detail::input_count(inputs), " points and ", classes.size(),
                                         " classes need ", needed,
                                         "; raise memory or use fewer points"));
     }
@@ -269,7 +270,7 @@ class InterpolatorTraining {
       if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
         return Owned(0, inputs.rows());
       } else {
-        return Owned(select_inputs(inputs, everyone));
+        return Owned(detail::select_inputs(inputs, everyone));
       }
     }();
     return {.kernel = kernel,
@@ -326,7 +327,7 @@ class KernelInterpolator {
   /// \throws BudgetTooSmall if `settings().memory` is below what is needed.
   template <InputSet I>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] InterpolatorTraining<Kernel, owned_inputs_t<I>> train(
+  [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train(
       const I& inputs, std::span<const int> labels) const {
     return {kernel_, settings_, inputs, labels, nullptr, "KernelInterpolator::train"};
   }
@@ -337,7 +338,7 @@ class KernelInterpolator {
   ///         at equal inputs.
   template <InputSet I>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] InterpolatorTraining<Kernel, owned_inputs_t<I>> train(
+  [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train(
       const I& inputs, std::span<const int> labels, const Eigen::MatrixXd& values) const {
     return {kernel_, settings_, inputs, labels, &values, "KernelInterpolator::train"};
   }
@@ -345,9 +346,9 @@ class KernelInterpolator {
   /// The classifier alone: `train(inputs, labels).classifier()`, with values or without.
   template <InputSet I, class... Values>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit(const I& inputs,
-                                                          std::span<const int> labels,
-                                                          const Values&... values) const {
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
+                                                                  std::span<const int> labels,
+                                                                  const Values&... values) const {
     return train(inputs, labels, values...).classifier();
   }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
-#include "bpm/kernel_values/row_products.hpp"
 
 namespace bpm::detail {
 

@@ -102,14 +102,4 @@ template <VersionSpace Space>
   return covariance;
 }
 
-/// The labels of a version space.
-template <VersionSpace Space>
-[[nodiscard]] std::vector<signed char> labels_of(const Space& space) {
-  std::vector<signed char> labels;
-  for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
-    labels.push_back(static_cast<signed char>(space.label(i)));
-  }
-  return labels;
-}
-
 }  // namespace bpm::detail

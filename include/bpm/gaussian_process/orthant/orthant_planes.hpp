@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/kernel_values/row_products.hpp"
 
 namespace bpm::detail {
 

@@ -122,7 +122,7 @@ inline void check_orthant_settings(const OrthantProbability::Settings& settings)
   const PrecomputedGram<double> gram(values);
   const KernelVersionSpace<PrecomputedGram<double>> space(gram, {signs.begin(), signs.end()});
   // Tenths of what is taken to be zero here.
-  const LogEvidence evidence = log_evidence(make_cone(space, 1e-11), 0.0, {}, streams);
+  const LogEvidence evidence = log_evidence(Cone(space, 1e-11), 0.0, {}, streams);
   OrthantProbability result;
   result.method = OrthantProbability::Method::annealed_noise;
   result.log_probability = evidence.value;

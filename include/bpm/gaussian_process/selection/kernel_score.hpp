@@ -24,15 +24,15 @@ struct KernelScore {
   /// kernel matrix, its factor and the sweeps of expectation propagation. \throws as
   /// `OnDemandGram`, `KernelVersionSpace` and `ExpectationPropagation::check_settings`.
   template <class Kernel, InputSet I>
-    requires KernelOn<Kernel, I>
+    requires detail::KernelOn<Kernel, I>
   KernelScore(const Kernel& kernel, const I& inputs, std::span<const signed char> signs,
               const ExpectationPropagation& settings = {}, unsigned threads = 0) {
-    check_inputs(inputs, "KernelScore");
+    detail::check_inputs(inputs, "KernelScore");
     settings.check_settings();
-    const OnDemandGram<Kernel, I> values(kernel, inputs);
-    const DenseGram<kernel_scalar_t<I>> gram(values, threads);
-    const KernelVersionSpace<DenseGram<kernel_scalar_t<I>>> space(gram,
-                                                                  {signs.begin(), signs.end()});
+    const detail::OnDemandGram<Kernel, I> values(kernel, inputs);
+    const detail::DenseGram<detail::kernel_scalar_t<I>> gram(values, threads);
+    const KernelVersionSpace<detail::DenseGram<detail::kernel_scalar_t<I>>> space(
+        gram, {signs.begin(), signs.end()});
     try {
       const EpPosterior posterior = expectation_propagation(space, settings);
       const EpPosterior::LeaveOneOut left_out = posterior.leave_one_out();

@@ -64,7 +64,7 @@ struct BilliardChainSettings {
 /// A billiard of either flight, for those who run it bounce by bounce: to watch it converge or to
 /// draw its path. `Billiard` runs several at once and hands over draws.
 ///
-///     bpm::Cone cone = bpm::make_cone(space);
+///     bpm::Cone cone = bpm::Cone(space);
 ///     cone.form_products();
 ///     const auto start = bpm::find_largest_margin(cone).position;
 ///     bpm::BilliardChain chain(cone, {}, start, bpm::RandomEngine(1));

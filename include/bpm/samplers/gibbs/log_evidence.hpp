@@ -18,7 +18,7 @@ struct LogEvidenceSettings {
   std::uint64_t steps = 0;          ///< Steps a stage, 640 or more; 0: 10 000 + 200 r, r the rank.
   std::uint64_t pilot_steps = 500;  ///< Steps a stage of the run that chooses the stages.
   std::uint64_t burn_in = 0;        ///< Steps before each stage; 0: 100 + 2 r.
-  double factor_tolerance = 0;      ///< As for `make_cone`.
+  double factor_tolerance = 0;      ///< As for `Cone`.
 };
 
 struct LogEvidence {
@@ -104,7 +104,7 @@ template <VersionSpace Space>
 [[nodiscard]] LogEvidence log_evidence(const Space& space, double noise,
                                        const LogEvidenceSettings& settings,
                                        RandomStreams& streams) {
-  return log_evidence(make_cone(space, settings.factor_tolerance), noise, settings, streams);
+  return log_evidence(Cone(space, settings.factor_tolerance), noise, settings, streams);
 }
 
 }  // namespace bpm

@@ -31,7 +31,7 @@ struct WindowHand {
 /// which one block of kernel values (those mistakes x the window) adds; mistakes inside the window
 /// add theirs at once, a row of the block each. Every kernel value is computed once, at
 /// matrix-product speed, and used; memory is the outputs. Rows that an earlier draw has left in
-/// `KeptRows` are read instead.
+/// `RowCache` are read instead.
 ///
 /// Idle threads help: they bring the windows that come next up to the mistakes known so far, so
 /// that only those made on the way there are left to add.
@@ -141,9 +141,9 @@ class WindowedPerceptron {
     return signs_.data() + static_cast<std::ptrdiff_t>(c) * state_.size;
   }
 
-  [[nodiscard]] KeptRows<Scalar>* kept_rows() const {
-    if constexpr (requires { spaces_[0].kept_rows(); }) {
-      return spaces_[0].kept_rows();
+  [[nodiscard]] RowCache<Scalar>* row_cache() const {
+    if constexpr (requires { spaces_[0].row_cache(); }) {
+      return spaces_[0].row_cache();
     } else {
       return nullptr;
     }
@@ -151,7 +151,7 @@ class WindowedPerceptron {
 
   [[nodiscard]] Event new_event(PointIndex point) const {
     Event event{point, nullptr, nullptr};
-    if (KeptRows<Scalar>* const rows = kept_rows()) {
+    if (RowCache<Scalar>* const rows = row_cache()) {
       event.read = rows->find(point);
       if (event.read == nullptr) event.write = rows->claim(point);
     }
@@ -170,7 +170,7 @@ class WindowedPerceptron {
     }
     for (std::int64_t e = 0; e < seen; ++e) {
       const Event& event = mistaken_[e];
-      if (event.write != nullptr) kept_rows()->publish(event.point, event.write);
+      if (event.write != nullptr) row_cache()->publish(event.point, event.write);
     }
     const std::size_t begin = update_begin_[seen];
     updates_.erase(updates_.begin(), updates_.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -233,7 +233,7 @@ class WindowedPerceptron {
     if (!hand.asked.empty()) {
       columns.block(spaces_[0], hand.asked, hand.values.data(), width, hand.scratch);
     }
-    if (kept_rows() == nullptr) {
+    if (row_cache() == nullptr) {
       return;
     }
     std::ptrdiff_t row = std::ssize(hand.asked);

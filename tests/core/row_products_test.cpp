@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/row_products.hpp"
+#include "bpm/core/row_products.hpp"
 
 #include <algorithm>
 #include <cmath>
