@@ -74,7 +74,6 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernel_values/prepared_bytes.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernel_values/row_cache.hpp"

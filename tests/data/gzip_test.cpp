@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -113,8 +114,9 @@ TEST_CASE("every reader takes packed and plain files") {
                                       {folder.write(name + ".gz", pack(content))}};
   };
   for (const bpm::GzipFile& file : both("images", two_images)) {
-    CHECK(bpm::detail::read_content(file) == two_images);
-    CHECK(bpm::detail::read_idx(file).sizes == std::vector<std::size_t>{2, 1, 2});
+    const auto opened = file.open();
+    CHECK(opened.name == file.path.string());
+    CHECK(std::string(std::istreambuf_iterator<char>(*opened.stream), {}) == two_images);
     const bpm::RowMatrix<std::uint8_t> images = bpm::read_idx_images(file);
     CHECK(images.rows() == 2);
     CHECK(images(1, 1) == 4);
@@ -133,7 +135,7 @@ TEST_CASE("every reader takes packed and plain files") {
   }
   for (const bpm::GzipFile& file : both("svmlight", "1 2:0.5\n")) {
     CHECK(bpm::read_svmlight_dense(file).inputs(0, 1) == 0.5);
-    CHECK(bpm::read_svmlight_sparse<float>(file, {7}).inputs.cols() == 7);
+    CHECK(bpm::read_svmlight_sparse<float>(file, 7).inputs.cols() == 7);
   }
 }
 
@@ -157,7 +159,7 @@ TEST_CASE("errors in packed files name the file and the place in the content") {
                     images.string() + " holds 2 images, " + labels.string() +
                         " holds 1 labels, expected as many labels as images");
   const auto absent = folder.path() / "absent.gz";
-  CHECK_THROWS_WITH(bpm::detail::read_content(bpm::GzipFile{absent}),
+  CHECK_THROWS_WITH(bpm::GzipFile{absent}.open(),
                     absent.string() + ": cannot be opened for reading");
 }
 

@@ -2,6 +2,7 @@
 #include "bpm/data/idx.hpp"
 
 #include <cstdint>
+#include <istream>
 #include <sstream>
 #include <streambuf>
 #include <string>
@@ -26,9 +27,25 @@ const std::string two_images = bytes({0, 0, 8, 3, 0, 0, 0,   2,   0,   0,   0,  
                                       0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255});
 const std::string three_labels = bytes({0, 0, 8, 1, 0, 0, 0, 3, 7, 0, 255});
 
-bpm::detail::IdxTensor read(const std::string& content) {
+/// A tensor of any number of dimensions.
+struct Tensor {
+  std::vector<std::size_t> sizes;
+  std::vector<std::uint8_t> bytes;
+};
+
+Tensor read(std::istream& stream, const std::string& name) {
+  bpm::detail::IdxReader reader(stream, name);
+  Tensor tensor{reader.sizes(), {}};
+  reader.read_elements([&](std::size_t n) {
+    tensor.bytes.resize(n);
+    return tensor.bytes.data();
+  });
+  return tensor;
+}
+
+Tensor read(const std::string& content) {
   std::istringstream stream(content);
-  return bpm::detail::read_idx(stream, "f");
+  return read(stream, "f");
 }
 
 /// A source that cannot be sought in, such as a pipe.
@@ -45,20 +62,19 @@ class Pipe : public std::streambuf {
 }  // namespace
 
 TEST_CASE("read_idx gives sizes and elements in the order of the file") {
-  const bpm::detail::IdxTensor tensor = read(two_images);
+  const Tensor tensor = read(two_images);
   CHECK(tensor.sizes == std::vector<std::size_t>{2, 2, 3});
   CHECK(tensor.bytes == std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255});
 }
 
 TEST_CASE("read_idx reads the highest byte of a size first") {
-  const bpm::detail::IdxTensor tensor =
-      read(bytes({0, 0, 8, 1, 0, 1, 2, 3}) + std::string(66051, 'x'));
+  const Tensor tensor = read(bytes({0, 0, 8, 1, 0, 1, 2, 3}) + std::string(66051, 'x'));
   CHECK(tensor.sizes == std::vector<std::size_t>{0x010203});
   CHECK(tensor.bytes.size() == 66051);
 }
 
 TEST_CASE("read_idx accepts a tensor without elements") {
-  const bpm::detail::IdxTensor tensor = read(bytes({0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 9}));
+  const Tensor tensor = read(bytes({0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 9}));
   CHECK(tensor.sizes == std::vector<std::size_t>{0, 9});
   CHECK(tensor.bytes.empty());
 }
@@ -93,13 +109,13 @@ TEST_CASE("read_idx reads a pipe, whose length cannot be told") {
   {
     Pipe pipe(two_images);
     std::istream stream(&pipe);
-    CHECK(bpm::detail::read_idx(stream).bytes == read(two_images).bytes);
+    CHECK(read(stream, "pipe").bytes == read(two_images).bytes);
   }
   {
     // Promises 2^62 elements: the error must come before the memory.
     Pipe pipe(bytes({0, 0, 8, 2, 128, 0, 0, 0, 128, 0, 0, 0, 1, 2}));
     std::istream stream(&pipe);
-    CHECK_THROWS_WITH(bpm::detail::read_idx(stream, "pipe"),
+    CHECK_THROWS_WITH(read(stream, "pipe"),
                       "pipe: byte 14: found the end, expected 4611686018427387904 elements, that "
                       "is 12 + 4611686018427387904 bytes in all");
   }
@@ -171,7 +187,6 @@ TEST_CASE("IDX files are read by path and named in messages") {
   const auto images = folder.write("images", two_images);
   const auto labels = folder.write("labels", three_labels);
   const auto two_labels = folder.write("two", bytes({0, 0, 8, 1, 0, 0, 0, 2, 7, 1}));
-  CHECK(bpm::detail::read_idx(images).sizes.size() == 3);
   CHECK(bpm::read_idx_images(images).rows() == 2);
   CHECK(bpm::read_idx_labels(labels).size() == 3);
   const auto data = bpm::read_idx_images(images, two_labels);
@@ -183,8 +198,8 @@ TEST_CASE("IDX files are read by path and named in messages") {
   CHECK_THROWS_WITH(bpm::read_idx_labels(images),
                     images.string() + ": byte 3: found 3 dimensions, expected 1 (labels)");
   const auto absent = folder.path() / "absent";
-  CHECK_THROWS_WITH(bpm::detail::read_idx(absent),
+  CHECK_THROWS_WITH(bpm::read_idx_images(absent),
                     absent.string() + ": cannot be opened for reading");
-  CHECK_THROWS_WITH(bpm::detail::read_idx(folder.path()),
+  CHECK_THROWS_WITH(bpm::read_idx_images(folder.path()),
                     folder.path().string() + ": is a directory, expected a file");
 }

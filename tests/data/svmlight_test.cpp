@@ -14,13 +14,13 @@ namespace {
 template <class Scalar = double>
 auto dense(const std::string& content, Eigen::Index columns = 0) {
   std::istringstream stream(content);
-  return bpm::read_svmlight_dense<Scalar>(stream, "f", {columns});
+  return bpm::read_svmlight_dense<Scalar>(stream, "f", columns);
 }
 
 template <class Scalar = double>
 auto sparse(const std::string& content, Eigen::Index columns = 0) {
   std::istringstream stream(content);
-  return bpm::read_svmlight_sparse<Scalar>(stream, "f", {columns});
+  return bpm::read_svmlight_sparse<Scalar>(stream, "f", columns);
 }
 
 /// Rows (0.5, 0, -2, 0), (0, 0, 0, 0), (0, 3, 0, 4).
@@ -102,10 +102,10 @@ TEST_CASE("SVMlight lines that are broken are named") {
 TEST_CASE("read_svmlight refuses impossible numbers of columns") {
   CHECK_THROWS_AS(dense("1 1:1\n", -1), std::invalid_argument);
   CHECK_THROWS_WITH(dense("1 1:1\n", -1),
-                    "read_svmlight: settings.columns is -1, must be 0 (as in the file) or a number "
+                    "read_svmlight: columns is -1, must be 0 (as in the file) or a number "
                     "of columns below 2^31");
   CHECK_THROWS_WITH(sparse("1 1:1\n", Eigen::Index{1} << 31),
-                    "read_svmlight: settings.columns is 2147483648, must be 0 (as in the file) or "
+                    "read_svmlight: columns is 2147483648, must be 0 (as in the file) or "
                     "a number of columns below 2^31");
 }
 

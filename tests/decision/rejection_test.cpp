@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/decision/rejection.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -82,10 +85,10 @@ TEST_CASE("thresholds reach the wanted rate where scores do not tie", "[decision
   CHECK(bpm::threshold_for_rate(scores, 0.2) == 0.2);
   CHECK(bpm::threshold_for_rate(scores, 0.6) == 0.4);
   CHECK(bpm::threshold_for_rate(scores, 0.99) == 0.5);
-  CHECK(bpm::rate_for_threshold(scores, -kInfinity) == 0);
-  CHECK(bpm::rate_for_threshold(scores, 0.4) == 0.6);
-  CHECK(bpm::rate_for_threshold(scores, 0.41) == 0.8);
-  CHECK(bpm::rate_for_threshold(scores, kInfinity) == 1);
+  CHECK(bpm::Rejector{-kInfinity}.rate(scores) == 0);
+  CHECK(bpm::Rejector{0.4}.rate(scores) == 0.6);
+  CHECK(bpm::Rejector{0.41}.rate(scores) == 0.8);
+  CHECK(bpm::Rejector{kInfinity}.rate(scores) == 1);
 }
 
 TEST_CASE("thresholds agree with brute force on random scores", "[decision]") {
@@ -104,7 +107,7 @@ TEST_CASE("thresholds agree with brute force on random scores", "[decision]") {
         scores.begin(), scores.end(), [&](double score) { return score <= threshold; }));
     CHECK(below <= k);
     CHECK((k == 0 || up_to > k));
-    CHECK(bpm::rate_for_threshold(scores, threshold) ==
+    CHECK(bpm::Rejector{threshold}.rate(scores) ==
           static_cast<double>(below) / static_cast<double>(n));
 
     // By rank: exactly k, none rejected scores above an accepted one, ties go by index.
@@ -144,6 +147,25 @@ TEST_CASE("the threshold for an error on hand-made data", "[decision]") {
   CHECK(three->error == 0);
 }
 
+TEST_CASE("flags may come in any range", "[decision]") {
+  const std::vector<double> scores{0.1, 0.2, 0.3, 0.4, 0.5};
+  const std::array<bool, 5> array{false, true, false, true, true};
+  const std::vector<char> bytes(array.begin(), array.end());
+  const Eigen::Array<bool, Eigen::Dynamic, 1> eigen =
+      Eigen::Map<const Eigen::Array<bool, 5, 1>>(array.data());
+  const auto check = [&](const auto& correct) {
+    const auto found = bpm::threshold_for_error(scores, correct, 0.3);
+    REQUIRE(found.has_value());
+    CHECK(found->threshold == 0.2);
+    CHECK(found->rejected == 1);
+    CHECK(found->error == 0.25);
+  };
+  check(array);
+  check(bytes);
+  check(eigen);
+  check(std::span(array));
+}
+
 TEST_CASE("no threshold reaches an error that the highest scores exceed", "[decision]") {
   const std::vector<double> scores{0.1, 0.5, 0.5};
   const std::vector<bool> correct{true, true, false};
@@ -177,14 +199,14 @@ TEST_CASE("the threshold for an error agrees with brute force", "[decision]") {
         }
       }
       if (static_cast<double>(errors) / static_cast<double>(accepted) <= wanted) {
-        best_rate = std::min(best_rate, bpm::rate_for_threshold(scores, threshold));
+        best_rate = std::min(best_rate, bpm::Rejector{threshold}.rate(scores));
       }
     }
     const auto found = bpm::threshold_for_error(scores, correct, wanted);
     CHECK(found.has_value() == (best_rate < 2));
     if (found) {
       CHECK(found->rate == best_rate);
-      CHECK(bpm::rate_for_threshold(scores, found->threshold) == found->rate);
+      CHECK(bpm::Rejector{found->threshold}.rate(scores) == found->rate);
       CHECK(found->error <= wanted);
     } else {
       ++impossible;
@@ -203,8 +225,8 @@ TEST_CASE("rejection refuses bad arguments", "[decision]") {
   CHECK_THROWS_AS(bpm::threshold_for_rate(empty, 0.5), std::invalid_argument);
   CHECK_THROWS_WITH(bpm::threshold_for_rate(empty, 0.5),
                     "threshold_for_rate: scores is empty, must hold at least one score");
-  CHECK_THROWS_WITH(bpm::rate_for_threshold(empty, 0.5),
-                    "rate_for_threshold: scores is empty, must hold at least one score");
+  CHECK_THROWS_WITH(bpm::Rejector{0.5}.rate(empty),
+                    "Rejector::rate: scores is empty, must hold at least one score");
   CHECK_THROWS_WITH(bpm::rejected_indices(empty, 0.5),
                     "rejected_indices: scores is empty, must hold at least one score");
   CHECK_THROWS_WITH(bpm::detail::lowest_indices(empty, 0),
@@ -214,8 +236,8 @@ TEST_CASE("rejection refuses bad arguments", "[decision]") {
 
   CHECK_THROWS_WITH(bpm::threshold_for_rate(with_nan, 0.5),
                     "threshold_for_rate: scores[1] is nan, must be finite");
-  CHECK_THROWS_WITH(bpm::rate_for_threshold(with_nan, 0.5),
-                    "rate_for_threshold: scores[1] is nan, must be finite");
+  CHECK_THROWS_WITH(bpm::Rejector{0.5}.rate(with_nan),
+                    "Rejector::rate: scores[1] is nan, must be finite");
   CHECK_THROWS_WITH(bpm::rejected_indices(with_infinity, 0.5),
                     "rejected_indices: scores[0] is -inf, must be finite");
   CHECK_THROWS_WITH(bpm::detail::lowest_indices(with_nan, 1),
@@ -231,8 +253,8 @@ TEST_CASE("rejection refuses bad arguments", "[decision]") {
                     "rejected_indices: rate is nan, must be at least 0 and below 1");
   CHECK_THROWS_WITH(bpm::detail::lowest_indices(scores, 3),
                     "lowest_indices: count is 3, must be at most the number of scores, 2");
-  CHECK_THROWS_WITH(bpm::rate_for_threshold(scores, kNaN),
-                    "rate_for_threshold: threshold is nan, must be a number");
+  CHECK_THROWS_WITH(bpm::Rejector{kNaN}.rate(scores),
+                    "Rejector::rate: threshold is nan, must be a number");
   CHECK_THROWS_WITH(bpm::threshold_for_error(scores, {true}, 0.5),
                     "threshold_for_error: correct has 1 entries, expected 2 (one per score)");
   CHECK_THROWS_WITH(bpm::threshold_for_error(scores, correct, 1.5),

@@ -19,7 +19,7 @@ void check_prepared(const I& inputs) {
   const bpm::detail::PreparedInputs<I> prepared(inputs);
   const Eigen::MatrixXd expected = inputs.template cast<double>();
   REQUIRE(prepared.size() == expected.rows());
-  REQUIRE(prepared.columns() == expected.cols());
+  REQUIRE(prepared.features() == expected.cols());
   REQUIRE(prepared.length() >= expected.cols());
   REQUIRE(prepared.length() < expected.cols() + bpm::detail::lane_count<Scalar>);
   REQUIRE(prepared.length() % bpm::detail::lane_count<Scalar> == 0);
@@ -28,7 +28,7 @@ void check_prepared(const I& inputs) {
   double worst = 0;
   for (std::ptrdiff_t i = 0; i < prepared.size(); ++i) {
     for (std::ptrdiff_t k = 0; k < prepared.length(); ++k) {
-      const double value = k < prepared.columns() ? expected(i, k) : 0.0;
+      const double value = k < prepared.features() ? expected(i, k) : 0.0;
       same = same && static_cast<double>(prepared.row(i)[k]) == value;
     }
     same = same && prepared.one(i).template cast<double>() == expected.row(i);
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("sparse rows scatter, clear and multiply", "[kernels]", float
   const bpm::SparseRowMatrix<TestType> sparse = dense.sparseView();
   const bpm::detail::PreparedInputs<bpm::SparseRowMatrix<TestType>> prepared(sparse);
   CHECK(prepared.size() == 9);
-  CHECK(prepared.columns() == 21);
+  CHECK(prepared.features() == 21);
   CHECK(prepared.bytes() == 9 * sizeof(TestType));
   CHECK(prepared.bytes() ==
         bpm::detail::PreparedInputs<bpm::SparseRowMatrix<TestType>>::bytes_needed(sparse));

@@ -4,8 +4,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -74,28 +72,28 @@ template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_csv(std::istream& stream,
                                                        std::string_view name = "CSV stream",
                                                        const CsvSettings& settings = {}) {
+  using LabelColumn = CsvSettings::LabelColumn;
   detail::Lines lines(stream, name);
   std::vector<std::string_view> fields;
   std::vector<Scalar> values;
   std::vector<int> labels;
-  const std::size_t least = settings.label == CsvSettings::LabelColumn::none ? 1 : 2;
-  std::size_t width = 0;
-  std::size_t first_line = 0;
-  std::size_t rows = 0;
+  std::size_t first_line = 0;  // Of data.
+  std::size_t width = 0;       // Its number of fields.
+  Eigen::Index rows = 0;
   bool header = settings.header;
   while (lines.next()) {
     const std::string_view content = detail::trim(lines.text());
     if (content.empty() || (settings.comment != '\0' && content.front() == settings.comment)) {
       continue;
     }
-    if (header) {
-      header = false;
+    if (std::exchange(header, false)) {
       continue;
     }
     detail::split_fields(lines.text(), settings.delimiter, fields);
     if (rows == 0) {
       width = fields.size();
       first_line = lines.number();
+      const std::size_t least = settings.label == LabelColumn::none ? 1 : 2;
       if (width < least) {
         detail::data_error(name, ":", first_line, ": found ", width, " field, expected ", least,
                            " or more (a label and at least one value), separated by ",
@@ -106,9 +104,8 @@ template <class Scalar = double>
                          width, " as in line ", first_line);
     }
     for (std::size_t i = 0; i < width; ++i) {
-      const bool is_label = (settings.label == CsvSettings::LabelColumn::first && i == 0) ||
-                            (settings.label == CsvSettings::LabelColumn::last && i + 1 == width);
-      if (is_label) {
+      if ((settings.label == LabelColumn::first && i == 0) ||
+          (settings.label == LabelColumn::last && i + 1 == width)) {
         labels.push_back(
             detail::parse_label(fields[i], name, ":", lines.number(), ": column ", i + 1, ": "));
       } else {
@@ -121,18 +118,16 @@ template <class Scalar = double>
   if (rows == 0) {
     detail::data_error(name, ":", lines.number(), ": found the end, expected a line of data");
   }
-  const auto columns = static_cast<Eigen::Index>(values.size() / rows);
-  return {
-      Eigen::Map<const RowMatrix<Scalar>>(values.data(), static_cast<Eigen::Index>(rows), columns),
-      std::move(labels)};
+  return {Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows),
+          std::move(labels)};
 }
 
-/// The same, from a file.
-template <class Scalar = double>
-[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_csv(const std::filesystem::path& path,
+/// The same, from a file: a path or `GzipFile`.
+template <class Scalar = double, detail::File File>
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_csv(const File& file,
                                                        const CsvSettings& settings = {}) {
-  std::ifstream file = detail::open_file(path);
-  return read_csv<Scalar>(file, path.string(), settings);
+  const detail::OpenFile opened = detail::open(file);
+  return read_csv<Scalar>(*opened.stream, opened.name, settings);
 }
 
 }  // namespace bpm

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <istream>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "bpm/data/csv.hpp"
 #include "bpm/data/idx.hpp"
@@ -27,11 +26,6 @@
 /// the first two bytes, 1f 8b; the name of the file does not matter.
 
 namespace bpm {
-
-/// A file to be unpacked while it is read, if it is compressed. Readers take it in place of a path.
-struct GzipFile {
-  std::filesystem::path path;
-};
 
 namespace detail {
 
@@ -123,78 +117,22 @@ class Inflation {
   }
 }
 
-/// The content of a file, unpacked if it is a gzip file.
-/// \throws DataError as unpack_gzip, and where the file cannot be read.
-[[nodiscard]] inline std::string read_content(const GzipFile& file) {
-  std::ifstream stream = open_file(file.path);
-  std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  return begins_gzip(bytes) ? unpack_gzip(bytes, file.path.string()) : bytes;
-}
-
-/// Runs `read(stream, name)` on the content of the file. Places in its messages are those of the
-/// unpacked content.
-template <class Read>
-[[nodiscard]] auto read_unpacked(const GzipFile& file, const Read& read) {
-  const std::string content = read_content(file);
-  MemoryBuffer buffer(content);
-  std::istream stream(&buffer);
-  return read(stream, file.path.string());
-}
-
-/// read_idx for a file that may be compressed; messages give offsets in the unpacked content.
-[[nodiscard]] inline IdxTensor read_idx(const GzipFile& file) {
-  return read_unpacked(
-      file, [](std::istream& stream, const std::string& name) { return read_idx(stream, name); });
-}
-
 }  // namespace detail
 
-/// read_idx_images for a file that may be compressed.
-[[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(const GzipFile& file) {
-  return detail::read_unpacked(file, [](std::istream& stream, const std::string& name) {
-    return read_idx_images(stream, name);
-  });
-}
+/// A file to be unpacked while it is read, if it is compressed. Readers take it in the place of a
+/// path; places in their messages are those of the unpacked content.
+struct GzipFile {
+  std::filesystem::path path;
 
-/// read_idx_labels for a file that may be compressed.
-[[nodiscard]] inline std::vector<int> read_idx_labels(const GzipFile& file) {
-  return detail::read_unpacked(file, [](std::istream& stream, const std::string& name) {
-    return read_idx_labels(stream, name);
-  });
-}
-
-/// read_idx_images for files that may be compressed.
-[[nodiscard]] inline LabelledData<RowMatrix<std::uint8_t>> read_idx_images(const GzipFile& images,
-                                                                           const GzipFile& labels) {
-  return detail::label_images(read_idx_images(images), read_idx_labels(labels),
-                              images.path.string(), labels.path.string());
-}
-
-/// read_csv for a file that may be compressed.
-template <class Scalar = double>
-[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_csv(const GzipFile& file,
-                                                       const CsvSettings& settings = {}) {
-  return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
-    return read_csv<Scalar>(stream, name, settings);
-  });
-}
-
-/// read_svmlight_dense for a file that may be compressed.
-template <class Scalar = double>
-[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
-    const GzipFile& file, const SvmlightSettings& settings = {}) {
-  return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
-    return read_svmlight_dense<Scalar>(stream, name, settings);
-  });
-}
-
-/// read_svmlight_sparse for a file that may be compressed.
-template <class Scalar = double>
-[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
-    const GzipFile& file, const SvmlightSettings& settings = {}) {
-  return detail::read_unpacked(file, [&](std::istream& stream, const std::string& name) {
-    return read_svmlight_sparse<Scalar>(stream, name, settings);
-  });
-}
+  /// The content. \throws DataError as `unpack_gzip`, and where the file cannot be read.
+  [[nodiscard]] detail::OpenFile open() const {
+    detail::OpenFile file = detail::open_file(path);
+    std::string bytes{std::istreambuf_iterator<char>(*file.stream),
+                      std::istreambuf_iterator<char>()};
+    if (detail::begins_gzip(bytes)) bytes = detail::unpack_gzip(bytes, file.name);
+    file.stream = std::make_unique<std::istringstream>(std::move(bytes));
+    return file;
+  }
+};
 
 }  // namespace bpm

@@ -6,13 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <istream>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "bpm/data/labelled_data.hpp"
@@ -27,12 +24,6 @@
 namespace bpm {
 
 namespace detail {
-
-/// An IDX tensor: its sizes, and its elements with the last index running fastest.
-struct IdxTensor {
-  std::vector<std::size_t> sizes;
-  std::vector<std::uint8_t> bytes;
-};
 
 /// Reads one IDX stream; offsets in messages count from where it began.
 class IdxReader {
@@ -103,7 +94,7 @@ class IdxReader {
       data_error(name_, ": byte 3: found 0 dimensions, expected 1 or more");
     }
     // No vector can be longer than a signed count of bytes, whatever the machine.
-    constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+    constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
     std::size_t slice = 1;
     for (int i = 0; i < magic[3]; ++i) {
       std::array<std::uint8_t, 4> word{};
@@ -126,8 +117,8 @@ class IdxReader {
   }
 
   void read_exactly(std::uint8_t* out, std::size_t n) {
-    stream_.read(reinterpret_cast<char*>(out), static_cast<std::streamsize>(n));
-    const auto got = static_cast<std::size_t>(stream_.gcount());
+    stream_.read(reinterpret_cast<char*>(out), n);
+    const std::size_t got = stream_.gcount();
     if (got != n) {
       truncated(offset_ + got);
     }
@@ -165,34 +156,15 @@ class IdxReader {
   bool header_read_ = false;
 };
 
-/// Reads a tensor of unsigned bytes. `name` begins the messages. The stream must end with it.
-///
-/// Cost: one pass; memory for the elements once (twice for a stream that cannot tell its length).
-/// \throws DataError with the byte offset where the magic number, the element type or a size is
-/// wrong, the stream ends early, or bytes follow the elements. Sizes are compared with the length
-/// of the stream before memory is taken.
-[[nodiscard]] inline IdxTensor read_idx(std::istream& stream,
-                                        std::string_view name = "IDX stream") {
-  IdxReader reader(stream, name);
-  IdxTensor tensor;
-  tensor.sizes = reader.sizes();
-  reader.read_elements([&](std::size_t n) {
-    tensor.bytes.resize(n);
-    return tensor.bytes.data();
-  });
-  return tensor;
-}
-
-/// The same, from a file.
-[[nodiscard]] inline IdxTensor read_idx(const std::filesystem::path& path) {
-  std::ifstream file = open_file(path);
-  return read_idx(file, path.string());
-}
-
 }  // namespace detail
 
 /// Reads images, an IDX tensor of n x height x width bytes, as n rows of height * width bytes.
-/// \throws DataError as read_idx, and where the tensor has not three dimensions.
+/// `name` begins the messages. The stream must end with the tensor.
+///
+/// Cost: one pass; memory for the elements once (twice for a stream that cannot tell its length).
+/// \throws DataError with the byte offset where the magic number, the element type or a size is
+/// wrong, the tensor has not three dimensions, the stream ends early, or bytes follow the elements.
+/// Sizes are compared with the length of the stream before memory is taken.
 [[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(std::istream& stream,
                                                              std::string_view name = "IDX stream") {
   detail::IdxReader reader(stream, name);
@@ -200,21 +172,21 @@ class IdxReader {
   RowMatrix<std::uint8_t> images;
   reader.read_elements([&](std::size_t) {
     const auto& sizes = reader.sizes();
-    images.resize(static_cast<Eigen::Index>(sizes[0]),
-                  static_cast<Eigen::Index>(sizes[1] * sizes[2]));
+    images.resize(sizes[0], sizes[1] * sizes[2]);
     return images.data();
   });
   return images;
 }
 
-/// The same, from a file.
-[[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(const std::filesystem::path& path) {
-  std::ifstream file = detail::open_file(path);
-  return read_idx_images(file, path.string());
+/// The same, from a file: a path or `GzipFile`.
+template <detail::File File>
+[[nodiscard]] RowMatrix<std::uint8_t> read_idx_images(const File& file) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_idx_images(*opened.stream, opened.name);
 }
 
 /// Reads labels 0 .. 255, an IDX tensor of one dimension.
-/// \throws DataError as read_idx, and where the tensor has not one dimension.
+/// \throws DataError as read_idx_images, and where the tensor has not one dimension.
 [[nodiscard]] inline std::vector<int> read_idx_labels(std::istream& stream,
                                                       std::string_view name = "IDX stream") {
   detail::IdxReader reader(stream, name);
@@ -227,34 +199,28 @@ class IdxReader {
   return {bytes.begin(), bytes.end()};
 }
 
-/// The same, from a file.
-[[nodiscard]] inline std::vector<int> read_idx_labels(const std::filesystem::path& path) {
-  std::ifstream file = detail::open_file(path);
-  return read_idx_labels(file, path.string());
+/// The same, from a file: a path or `GzipFile`.
+template <detail::File File>
+[[nodiscard]] std::vector<int> read_idx_labels(const File& file) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_idx_labels(*opened.stream, opened.name);
 }
-
-namespace detail {
-
-/// Joins images and labels; the names are those of their files.
-[[nodiscard]] inline LabelledData<RowMatrix<std::uint8_t>> label_images(
-    RowMatrix<std::uint8_t> images, std::vector<int> labels, std::string_view images_name,
-    std::string_view labels_name) {
-  if (static_cast<std::size_t>(images.rows()) != labels.size()) {
-    data_error(images_name, " holds ", images.rows(), " images, ", labels_name, " holds ",
-               labels.size(), " labels, expected as many labels as images");
-  }
-  return {std::move(images), std::move(labels)};
-}
-
-}  // namespace detail
 
 /// Reads a file of images and the file of their labels.
 /// \throws DataError as read_idx_images and read_idx_labels, and where the files disagree in
 /// length.
-[[nodiscard]] inline LabelledData<RowMatrix<std::uint8_t>> read_idx_images(
-    const std::filesystem::path& images, const std::filesystem::path& labels) {
-  return detail::label_images(read_idx_images(images), read_idx_labels(labels), images.string(),
-                              labels.string());
+template <detail::File Images, detail::File Labels>
+[[nodiscard]] LabelledData<RowMatrix<std::uint8_t>> read_idx_images(const Images& images,
+                                                                    const Labels& labels) {
+  const detail::OpenFile image_file = detail::open(images);
+  const detail::OpenFile label_file = detail::open(labels);
+  LabelledData<RowMatrix<std::uint8_t>> data{read_idx_images(*image_file.stream, image_file.name),
+                                             read_idx_labels(*label_file.stream, label_file.name)};
+  if (data.inputs.rows() != std::ssize(data.labels)) {
+    detail::data_error(image_file.name, " holds ", data.inputs.rows(), " images, ", label_file.name,
+                       " holds ", data.labels.size(), " labels, expected as many labels as images");
+  }
+  return data;
 }
 
 }  // namespace bpm

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
+#include <concepts>
 #include <filesystem>
 #include <fstream>
 #include <ios>
 #include <istream>
-#include <streambuf>
+#include <memory>
 #include <string>
-#include <string_view>
+#include <system_error>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
@@ -24,49 +24,39 @@ template <class... Parts>
   throw DataError(join(parts...));
 }
 
+/// The content of a file, and the name that begins messages about it.
+struct OpenFile {
+  std::unique_ptr<std::istream> stream;
+  std::string name;
+};
+
 /// Opens a file for reading. Throws `DataError` where that fails.
-[[nodiscard]] inline std::ifstream open_file(const std::filesystem::path& path) {
+[[nodiscard]] inline OpenFile open_file(const std::filesystem::path& path) {
   // A directory opens like a file on some systems and fails only when read.
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     data_error(path.string(), ": is a directory, expected a file");
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
+  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (!*file) {
     data_error(path.string(), ": cannot be opened for reading");
   }
-  return file;
+  return {std::move(file), path.string()};
 }
 
-/// A stream buffer over bytes that lie in memory, which it does not own.
-class MemoryBuffer : public std::streambuf {
- public:
-  explicit MemoryBuffer(std::string_view bytes) {
-    // The get area is never written to; the interface of std::streambuf just has no const.
-    char* begin = const_cast<char*>(bytes.data());
-    setg(begin, begin, begin + bytes.size());
-  }
-
- protected:
-  pos_type seekoff(off_type offset, std::ios_base::seekdir from,
-                   std::ios_base::openmode which) override {
-    const off_type size = egptr() - eback();
-    off_type base = 0;
-    if (from == std::ios_base::cur) {
-      base = gptr() - eback();
-    } else if (from == std::ios_base::end) {
-      base = size;
-    }
-    if ((which & std::ios_base::in) == 0 || base + offset < 0 || base + offset > size) {
-      return pos_type(off_type(-1));
-    }
-    setg(eback(), eback() + base + offset, egptr());
-    return pos_type(base + offset);
-  }
-
-  pos_type seekpos(pos_type position, std::ios_base::openmode which) override {
-    return seekoff(off_type(position), std::ios_base::beg, which);
-  }
+/// What readers take in the place of a stream: a path, or `GzipFile`, which opens itself.
+template <class F>
+concept File = std::convertible_to<const F&, std::filesystem::path> || requires(const F& file) {
+  { file.open() } -> std::same_as<OpenFile>;
 };
+
+template <File F>
+[[nodiscard]] OpenFile open(const F& file) {
+  if constexpr (requires { file.open(); }) {
+    return file.open();
+  } else {
+    return open_file(file);
+  }
+}
 
 }  // namespace bpm::detail

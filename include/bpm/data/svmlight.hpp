@@ -5,8 +5,6 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
 #include <istream>
 #include <limits>
 #include <optional>
@@ -25,13 +23,6 @@
 
 namespace bpm {
 
-/// How a file in the SVMlight format is taken.
-struct SvmlightSettings {
-  /// Number of columns of the result; 0 means the largest index in the file. A test set must be
-  /// given the number of its training set, since its last columns may all be 0.
-  Eigen::Index columns = 0;
-};
-
 namespace detail {
 
 /// What a file in the SVMlight format says: row i has entries starts[i] .. starts[i + 1] - 1.
@@ -47,12 +38,11 @@ struct SvmlightEntries {
 template <class Scalar>
 [[nodiscard]] SvmlightEntries<Scalar> read_svmlight_entries(std::istream& stream,
                                                             std::string_view name,
-                                                            const SvmlightSettings& settings) {
-  check(settings.columns >= 0 && settings.columns <= std::numeric_limits<int>::max(),
-        "read_svmlight", "settings.columns", "is ", settings.columns,
+                                                            Eigen::Index columns) {
+  constexpr int limit = std::numeric_limits<int>::max();
+  check(columns >= 0 && columns <= limit, "read_svmlight", "columns", "is ", columns,
         ", must be 0 (as in the file) or a number of columns below 2^31");
-  const int largest =
-      settings.columns > 0 ? static_cast<int>(settings.columns) : std::numeric_limits<int>::max();
+  const int largest = columns > 0 ? static_cast<int>(columns) : limit;
   SvmlightEntries<Scalar> entries;
   Lines lines(stream, name);
   while (lines.next()) {
@@ -104,8 +94,8 @@ template <class Scalar>
   if (entries.labels.empty()) {
     data_error(name, ":", lines.number(), ": found the end, expected a line of data");
   }
-  if (settings.columns > 0) {
-    entries.width = settings.columns;
+  if (columns > 0) {
+    entries.width = columns;
   }
   return entries;
 }
@@ -115,23 +105,22 @@ template <class Scalar>
 /// Reads a file in the SVMlight format into a dense matrix. A `qid:` pair after the label (ranking
 /// groups) is skipped: it says nothing about classes.
 ///
-/// Cost: one pass, O(entries) memory while reading, then rows x columns for the result; set
-/// settings.columns where a broken index must not decide how much that is.
+/// `columns`: of the result; 0 means the largest index in the file. A test set must be given the
+/// number of its training set, since its last columns may all be 0.
+/// Cost: one pass, O(entries) memory while reading, then rows x columns for the result; give
+/// columns where a broken index must not decide how much that is.
 /// \throws DataError that names the line where a label is not an integer, a pair is not
 /// index:value, an index is not from 1 to the number of columns or does not ascend, or a value is
 /// not finite; and where there is no line of data.
-/// \throws std::invalid_argument where settings.columns is negative or not below 2^31.
+/// \throws std::invalid_argument where columns is negative or not below 2^31.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
-    std::istream& stream, std::string_view name = "SVMlight stream",
-    const SvmlightSettings& settings = {}) {
-  auto entries = detail::read_svmlight_entries<Scalar>(stream, name, settings);
-  const auto rows = static_cast<Eigen::Index>(entries.labels.size());
+    std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0) {
+  auto entries = detail::read_svmlight_entries<Scalar>(stream, name, columns);
   LabelledData<RowMatrix<Scalar>> data;
-  data.inputs.setZero(rows, entries.width);
-  for (Eigen::Index row = 0; row < rows; ++row) {
-    const auto at = static_cast<std::size_t>(row);
-    for (std::size_t e = entries.starts[at]; e < entries.starts[at + 1]; ++e) {
+  data.inputs.setZero(std::ssize(entries.labels), entries.width);
+  for (Eigen::Index row = 0; row < data.inputs.rows(); ++row) {
+    for (std::size_t e = entries.starts[row]; e < entries.starts[row + 1]; ++e) {
       data.inputs(row, entries.columns[e]) = entries.values[e];
     }
   }
@@ -139,12 +128,12 @@ template <class Scalar = double>
   return data;
 }
 
-/// The same, from a file.
-template <class Scalar = double>
-[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
-    const std::filesystem::path& path, const SvmlightSettings& settings = {}) {
-  std::ifstream file = detail::open_file(path);
-  return read_svmlight_dense<Scalar>(file, path.string(), settings);
+/// The same, from a file: a path or `GzipFile`.
+template <class Scalar = double, detail::File File>
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(const File& file,
+                                                                  Eigen::Index columns = 0) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_svmlight_dense<Scalar>(*opened.stream, opened.name, columns);
 }
 
 /// Reads a file in the SVMlight format into a sparse matrix, compressed, with fewer than 2^31
@@ -152,27 +141,26 @@ template <class Scalar = double>
 /// O(rows + entries), twice that while reading.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
-    std::istream& stream, std::string_view name = "SVMlight stream",
-    const SvmlightSettings& settings = {}) {
-  auto entries = detail::read_svmlight_entries<Scalar>(stream, name, settings);
-  if (entries.values.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0) {
+  using Matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
+  auto entries = detail::read_svmlight_entries<Scalar>(stream, name, columns);
+  if (std::ssize(entries.values) > std::numeric_limits<int>::max()) {
     detail::data_error(name, ": found ", entries.values.size(),
                        " entries, expected fewer than 2^31");
   }
   const std::vector<int> starts(entries.starts.begin(), entries.starts.end());
-  using View = Eigen::Map<const Eigen::SparseMatrix<Scalar, Eigen::RowMajor>>;
-  const View view(static_cast<Eigen::Index>(entries.labels.size()), entries.width,
-                  static_cast<Eigen::Index>(entries.values.size()), starts.data(),
-                  entries.columns.data(), entries.values.data());
-  return {Eigen::SparseMatrix<Scalar, Eigen::RowMajor>(view), std::move(entries.labels)};
+  const Eigen::Map<const Matrix> view(std::ssize(entries.labels), entries.width,
+                                      std::ssize(entries.values), starts.data(),
+                                      entries.columns.data(), entries.values.data());
+  return {Matrix(view), std::move(entries.labels)};
 }
 
-/// The same, from a file.
-template <class Scalar = double>
+/// The same, from a file: a path or `GzipFile`.
+template <class Scalar = double, detail::File File>
 [[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
-    const std::filesystem::path& path, const SvmlightSettings& settings = {}) {
-  std::ifstream file = detail::open_file(path);
-  return read_svmlight_sparse<Scalar>(file, path.string(), settings);
+    const File& file, Eigen::Index columns = 0) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_svmlight_sparse<Scalar>(*opened.stream, opened.name, columns);
 }
 
 }  // namespace bpm

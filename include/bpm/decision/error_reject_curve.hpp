@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -26,66 +25,53 @@ struct ErrorRejectPoint {
 
 namespace detail {
 
-/// Element k: the errors left among the n - k accepted inputs when the k lowest scores are
-/// rejected, k = 0 .. n - 1.
-[[nodiscard]] inline std::vector<std::size_t> errors_left(std::span<const double> scores,
-                                                          const std::vector<bool>& correct,
-                                                          std::string_view function) {
+/// The curve's points for 0, 1, ..., n - 1 rejected inputs.
+template <Flags Correct>
+[[nodiscard]] std::vector<ErrorRejectPoint> whole_curve(std::span<const double> scores,
+                                                        const Correct& correct,
+                                                        std::string_view function) {
   check_scores(scores, function);
-  check_size(function, "correct", correct.size(), scores.size(), "one per score");
-  const auto order = rejection_order(scores);
-  std::vector<std::size_t> left(scores.size());
-  std::size_t errors = 0;
-  for (std::size_t k = scores.size(); k-- > 0;) {
-    errors += correct[order[k]] ? 0U : 1U;
-    left[k] = errors;
+  const auto left = errors_left(rejection_order(scores), correct, function);
+  const auto n = static_cast<double>(left.size());
+  std::vector<ErrorRejectPoint> curve;
+  for (std::size_t k = 0; k < left.size(); ++k) {
+    const auto rejected = static_cast<double>(k);
+    curve.push_back({rejected / n, k, left[k], static_cast<double>(left[k]) / (n - rejected)});
   }
-  return left;
-}
-
-[[nodiscard]] inline ErrorRejectPoint curve_point(double rate, std::size_t rejected,
-                                                  const std::vector<std::size_t>& left) {
-  const std::size_t errors = left[rejected];
-  return {rate, rejected, errors,
-          static_cast<double>(errors) / static_cast<double>(left.size() - rejected)};
+  return curve;
 }
 
 }  // namespace detail
 
 /// The curve at the given rates, in their order: for each the floor(rate * n) lowest scores are
 /// rejected, equal scores by index (`rejected_indices`), and the errors of the rest are counted.
-/// `correct[i]` says whether input i was classified rightly.
+/// `correct[i]` says whether input i was classified rightly; any range of flags.
 /// Throws `std::invalid_argument` if a score is not finite, the sizes differ, or a rate is outside
 /// [0, 1). Cost O(n log n + number of rates).
-[[nodiscard]] inline std::vector<ErrorRejectPoint> error_reject_curve(
-    std::span<const double> scores, const std::vector<bool>& correct,
-    std::span<const double> rates) {
-  const auto left = detail::errors_left(scores, correct, "error_reject_curve");
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
+                                                               const Correct& correct,
+                                                               std::span<const double> rates) {
+  const char* const function = "error_reject_curve";
+  const auto whole = detail::whole_curve(scores, correct, function);
   std::vector<ErrorRejectPoint> curve;
-  curve.reserve(rates.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
     const bool in_range = rates[i] >= 0 && rates[i] < 1;  // false for NaN
     if (!in_range) {
-      detail::fail("error_reject_curve", detail::join("rates[", i, "]"), "is ", rates[i],
+      detail::fail(function, detail::join("rates[", i, "]"), "is ", rates[i],
                    ", must be at least 0 and below 1");
     }
-    curve.push_back(
-        detail::curve_point(rates[i], detail::rejection_count(rates[i], scores.size()), left));
+    curve.push_back(whole[detail::rejection_count(rates[i], scores.size())]);
+    curve.back().rate = rates[i];
   }
   return curve;
 }
 
 /// The whole curve: its n points for 0, 1, ..., n - 1 rejected inputs.
-[[nodiscard]] inline std::vector<ErrorRejectPoint> error_reject_curve(
-    std::span<const double> scores, const std::vector<bool>& correct) {
-  const auto left = detail::errors_left(scores, correct, "error_reject_curve");
-  std::vector<ErrorRejectPoint> curve;
-  curve.reserve(left.size());
-  for (std::size_t k = 0; k < left.size(); ++k) {
-    curve.push_back(
-        detail::curve_point(static_cast<double>(k) / static_cast<double>(left.size()), k, left));
-  }
-  return curve;
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
+                                                               const Correct& correct) {
+  return detail::whole_curve(scores, correct, "error_reject_curve");
 }
 
 /// The area under the error-reject curve,
@@ -98,15 +84,14 @@ namespace detail {
 /// (Y. Geifman, G. Uziel, R. El-Yaniv, "Bias-Reduced Uncertainty Estimation for Deep Neural
 /// Classifiers", ICLR 2019, with the 0-1 loss.)
 /// Throws `std::invalid_argument` if a score is not finite or the sizes differ. Cost O(n log n).
-[[nodiscard]] inline double area_under_error_reject_curve(std::span<const double> scores,
-                                                          const std::vector<bool>& correct) {
-  const auto left = detail::errors_left(scores, correct, "area_under_error_reject_curve");
-  const std::size_t n = left.size();
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] double area_under_error_reject_curve(std::span<const double> scores,
+                                                   const Correct& correct) {
   double sum = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    sum += static_cast<double>(left[k]) / static_cast<double>(n - k);
+  for (const auto& point : detail::whole_curve(scores, correct, "area_under_error_reject_curve")) {
+    sum += point.error;
   }
-  return sum / static_cast<double>(n);
+  return sum / static_cast<double>(scores.size());
 }
 
 }  // namespace bpm

@@ -50,9 +50,7 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
                                                            std::span<const int> predicted) {
   detail::check_labels(labels, predicted, "correct_predictions");
   std::vector<bool> correct(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    correct[i] = labels[i] == predicted[i];
-  }
+  for (std::size_t i = 0; i < labels.size(); ++i) correct[i] = labels[i] == predicted[i];
   return correct;
 }
 
@@ -62,9 +60,7 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
                                        std::span<const int> predicted) {
   detail::check_labels(labels, predicted, "error_rate");
   std::size_t errors = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    errors += labels[i] == predicted[i] ? 0U : 1U;
-  }
+  for (std::size_t i = 0; i < labels.size(); ++i) errors += labels[i] != predicted[i];
   return static_cast<double>(errors) / static_cast<double>(labels.size());
 }
 
@@ -83,23 +79,18 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
     }
   }
   const auto position = [&](int label, std::string_view argument, std::size_t i) {
-    std::size_t c = 0;
-    while (c < classes.size() && classes[c] != label) {
-      ++c;
-    }
-    if (c == classes.size()) {
+    const auto found = std::find(classes.begin(), classes.end(), label);
+    if (found == classes.end()) {
       detail::fail(name, detail::join(argument, "[", i, "]"), "is ", label,
                    ", must be one of the given classes");
     }
-    return static_cast<Eigen::Index>(c);
+    return found - classes.begin();
   };
   ConfusionMatrix matrix;
   matrix.classes.assign(classes.begin(), classes.end());
-  matrix.counts.resize(static_cast<Eigen::Index>(classes.size()),
-                       static_cast<Eigen::Index>(classes.size()));
-  std::fill_n(matrix.counts.data(), matrix.counts.size(), 0);
+  matrix.counts.setZero(std::ssize(classes), std::ssize(classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const Eigen::Index row = position(labels[i], "labels", i);
+    const auto row = position(labels[i], "labels", i);
     ++matrix.counts(row, position(predicted[i], "predicted", i));
   }
   return matrix;
@@ -120,7 +111,7 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 /// Recall and precision of every class, in the order of the matrix. Throws `std::invalid_argument`
 /// unless the counts are square with one row a class. Cost O(C^2).
 [[nodiscard]] inline std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
-  const auto size = static_cast<Eigen::Index>(matrix.classes.size());
+  const Eigen::Index size = std::ssize(matrix.classes);
   detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
                 "counts", "is ", matrix.counts.rows(), " x ", matrix.counts.cols(),
                 ", must have one row and column for each of the ", size, " classes");
@@ -128,11 +119,9 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
   result.reserve(matrix.classes.size());
   for (Eigen::Index c = 0; c < size; ++c) {
     ClassScores scores;
-    scores.label = matrix.classes[static_cast<std::size_t>(c)];
-    for (Eigen::Index other = 0; other < size; ++other) {
-      scores.inputs += matrix.counts(c, other);
-      scores.predicted += matrix.counts(other, c);
-    }
+    scores.label = matrix.classes[c];
+    scores.inputs = matrix.counts.row(c).sum();
+    scores.predicted = matrix.counts.col(c).sum();
     scores.correct = matrix.counts(c, c);
     const auto correct = static_cast<double>(scores.correct);
     if (scores.inputs > 0) {

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
@@ -30,9 +31,24 @@ struct Rejector {
 
   /// False for a score below the threshold, and for NaN.
   [[nodiscard]] constexpr bool accepts(double score) const noexcept { return score >= threshold; }
+
+  /// The fraction of these scores that it rejects; an infinite threshold is fine.
+  /// Throws `std::invalid_argument` if a score is not finite or the threshold is NaN. Cost O(n).
+  [[nodiscard]] double rate(std::span<const double> scores) const {
+    detail::check_scores(scores, "Rejector::rate");
+    detail::check(!std::isnan(threshold), "Rejector::rate", "threshold", "is ", threshold,
+                  ", must be a number");
+    const auto rejected =
+        std::count_if(scores.begin(), scores.end(), [&](double score) { return !accepts(score); });
+    return static_cast<double>(rejected) / static_cast<double>(scores.size());
+  }
 };
 
 namespace detail {
+
+inline void check_rate(double rate, std::string_view function) {
+  check(rate >= 0 && rate < 1, function, "rate", "is ", rate, ", must be at least 0 and below 1");
+}
 
 /// floor(rate * count), the number of inputs to reject out of `count`.
 ///
@@ -41,18 +57,13 @@ namespace detail {
 /// below a whole number counts as that number.
 /// Throws `std::invalid_argument` unless 0 <= rate < 1.
 [[nodiscard]] inline std::size_t rejection_count(double rate, std::size_t count) {
-  check(rate >= 0 && rate < 1, "rejection_count", "rate", "is ", rate,
-        ", must be at least 0 and below 1");
+  check_rate(rate, "rejection_count");
   const double product = rate * static_cast<double>(count);
   const double slack = 4 * std::numeric_limits<double>::epsilon() * product;
   const auto rejected = static_cast<std::size_t>(std::floor(product + slack));
   // A rate a rounding error below 1 must not reject the last input.
   return count == 0 ? 0 : std::min(rejected, count - 1);
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// The order in which inputs are rejected: by score, equal scores by index.
 [[nodiscard]] inline std::vector<std::size_t> rejection_order(std::span<const double> scores) {
@@ -62,14 +73,6 @@ namespace detail {
                    [scores](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
   return order;
 }
-
-inline void check_rate(double rate, std::string_view function) {
-  check(rate >= 0 && rate < 1, function, "rate", "is ", rate, ", must be at least 0 and below 1");
-}
-
-}  // namespace detail
-
-namespace detail {
 
 /// The indices of the `count` lowest scores, lowest first; equal scores are taken by index, the
 /// smaller index first.
@@ -83,6 +86,27 @@ namespace detail {
   auto order = rejection_order(scores);
   order.resize(count);
   return order;
+}
+
+/// Whether each input was classified rightly: any range of flags, such as a `std::vector<bool>`.
+template <class R>
+concept Flags = std::ranges::random_access_range<const R> && std::ranges::sized_range<const R> &&
+                std::convertible_to<std::ranges::range_reference_t<const R>, bool>;
+
+/// Element k: the errors left among the n - k accepted inputs when the first k of `order` are
+/// rejected, k = 0 .. n - 1.
+template <Flags Correct>
+[[nodiscard]] std::vector<std::size_t> errors_left(std::span<const std::size_t> order,
+                                                   const Correct& correct,
+                                                   std::string_view function) {
+  check_size(function, "correct", std::ranges::size(correct), order.size(), "one per score");
+  std::vector<std::size_t> left(order.size());
+  std::size_t errors = 0;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    errors += std::ranges::begin(correct)[order[k]] ? 0 : 1;
+    left[k] = errors;
+  }
+  return left;
 }
 
 }  // namespace detail
@@ -109,22 +133,9 @@ namespace detail {
     return -std::numeric_limits<double>::infinity();
   }
   std::vector<double> sorted(scores.begin(), scores.end());
-  const auto cut = sorted.begin() + static_cast<std::ptrdiff_t>(rejected);
+  const auto cut = sorted.begin() + rejected;
   std::nth_element(sorted.begin(), cut, sorted.end());
   return *cut;
-}
-
-/// The fraction of these scores that `Rejector{threshold}` rejects; an infinite threshold is fine.
-/// Throws `std::invalid_argument` if a score is not finite or the threshold is NaN. Cost O(n).
-[[nodiscard]] inline double rate_for_threshold(std::span<const double> scores, double threshold) {
-  detail::check_scores(scores, "rate_for_threshold");
-  detail::check(!std::isnan(threshold), "rate_for_threshold", "threshold", "is ", threshold,
-                ", must be a number");
-  const Rejector rejector{threshold};
-  const auto accepted = std::count_if(scores.begin(), scores.end(),
-                                      [&](double score) { return rejector.accepts(score); });
-  return static_cast<double>(scores.size() - static_cast<std::size_t>(accepted)) /
-         static_cast<double>(scores.size());
 }
 
 /// What `threshold_for_error` found.
@@ -136,7 +147,8 @@ struct ErrorThreshold {
 };
 
 /// The threshold with the smallest rejection rate whose error on the accepted inputs is at most
-/// `wanted_error`, on held-out data: `correct[i]` says whether input i was classified rightly.
+/// `wanted_error`, on held-out data: `correct[i]` says whether input i was classified rightly; any
+/// range of flags.
 ///
 /// Thresholds reject tied scores together, so only the distinct scores compete. The result is empty
 /// when no threshold will do: even the inputs that share the highest score err more often than
@@ -144,26 +156,25 @@ struct ErrorThreshold {
 /// error found is that of a choice made on these data: on new data it tends to be higher.
 /// Throws `std::invalid_argument` if a score is not finite, the sizes differ, or unless
 /// 0 <= wanted_error <= 1. Cost O(n log n).
-[[nodiscard]] inline std::optional<ErrorThreshold> threshold_for_error(
-    std::span<const double> scores, const std::vector<bool>& correct, double wanted_error) {
-  detail::check_scores(scores, "threshold_for_error");
-  detail::check_size("threshold_for_error", "correct", correct.size(), scores.size(),
-                     "one per score");
-  detail::check(wanted_error >= 0 && wanted_error <= 1, "threshold_for_error", "wanted_error",
-                "is ", wanted_error, ", must be a fraction from 0 to 1");
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] std::optional<ErrorThreshold> threshold_for_error(std::span<const double> scores,
+                                                                const Correct& correct,
+                                                                double wanted_error) {
+  const char* const function = "threshold_for_error";
+  detail::check_scores(scores, function);
   const auto order = detail::rejection_order(scores);
-  const std::size_t n = scores.size();
-  auto errors = static_cast<std::size_t>(std::count(correct.begin(), correct.end(), false));
-  for (std::size_t k = 0; k < n; ++k) {  // k: how many are rejected.
+  const auto left = detail::errors_left(order, correct, function);
+  detail::check(wanted_error >= 0 && wanted_error <= 1, function, "wanted_error", "is ",
+                wanted_error, ", must be a fraction from 0 to 1");
+  const auto n = static_cast<double>(scores.size());
+  for (std::size_t k = 0; k < scores.size(); ++k) {  // k: how many are rejected.
     const double score = scores[order[k]];
-    if (k == 0 || score > scores[order[k - 1]]) {
-      const double error = static_cast<double>(errors) / static_cast<double>(n - k);
-      if (error <= wanted_error) {
-        return ErrorThreshold{k == 0 ? -std::numeric_limits<double>::infinity() : score,
-                              static_cast<double>(k) / static_cast<double>(n), error, k};
-      }
+    const auto rejected = static_cast<double>(k);
+    const double error = static_cast<double>(left[k]) / (n - rejected);
+    if ((k == 0 || score > scores[order[k - 1]]) && error <= wanted_error) {
+      const double threshold = k == 0 ? -std::numeric_limits<double>::infinity() : score;
+      return ErrorThreshold{threshold, rejected / n, error, k};
     }
-    errors -= correct[order[k]] ? 0U : 1U;
   }
   return std::nullopt;
 }

@@ -58,13 +58,10 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
 [[nodiscard]] inline std::vector<double> largest_output_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
   detail::check_decision_values(decision_values, "largest_output_scores");
-  std::vector<double> scores(static_cast<std::size_t>(decision_values.rows()));
+  std::vector<double> scores(decision_values.rows());
   for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    double largest = decision_values(i, 0);
-    for (Eigen::Index j = 1; j < decision_values.cols(); ++j) {
-      largest = std::max(largest, decision_values(i, j));
-    }
-    scores[static_cast<std::size_t>(i)] = decision_values.cols() == 1 ? std::abs(largest) : largest;
+    const double largest = decision_values.row(i).maxCoeff();
+    scores[i] = decision_values.cols() == 1 ? std::abs(largest) : largest;
   }
   return scores;
 }
@@ -78,7 +75,7 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
 [[nodiscard]] inline std::vector<double> gap_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
   detail::check_decision_values(decision_values, "gap_scores");
-  std::vector<double> scores(static_cast<std::size_t>(decision_values.rows()));
+  std::vector<double> scores(decision_values.rows());
   for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
     double first = decision_values(i, 0);
     double second = -std::numeric_limits<double>::infinity();
@@ -87,8 +84,7 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
       second = std::max(second, std::min(first, value));
       first = std::max(first, value);
     }
-    scores[static_cast<std::size_t>(i)] =
-        decision_values.cols() == 1 ? std::abs(first) : first - second;
+    scores[i] = decision_values.cols() == 1 ? std::abs(first) : first - second;
   }
   return scores;
 }

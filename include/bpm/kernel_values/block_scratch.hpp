@@ -20,8 +20,8 @@ struct PackedColumns {
 /// kernel values made through it.
 template <class Scalar>
 struct BlockScratch {
-  Buffer<const Scalar*> left;
-  Buffer<const Scalar*> right;
+  Buffer<const Scalar*> rows;
+  Buffer<const Scalar*> column_rows;  ///< Columns where they lie, for kernels of distances.
   Buffer<const std::uint32_t*> byte_rows;
   Buffer<std::int64_t> byte_sums;
   PackedColumns<Scalar> columns;

@@ -14,7 +14,6 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
-#include "bpm/kernel_values/prepared_bytes.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
@@ -61,36 +60,28 @@ BPM_DETAIL_ONE_COPY void manhattan_chunk(const Kernel& kernel, const Chunk& dist
   out = kernel.from_manhattan_distances(distances);
 }
 
-/// Applies a pointwise function to `count` numbers in registers' multiples: the tail is padded, so
-/// that a packet's exp and a scalar's, which differ, are never mixed.
-/// `function(values, offset, filled, out)` gets an array and where it came from.
+/// Numbers that a kernel is applied to at once.
 inline constexpr int map_width = 64;
 
+/// Applies a pointwise function to `count` numbers in registers' multiples: the tail is padded, so
+/// that a packet's exp and a scalar's, which differ, are never mixed.
+/// `function(values, offset, out)` gets an array and where it came from.
 template <class Scalar, class Function>
 void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
+  Chunk out;
   std::ptrdiff_t i = 0;
   for (; i + map_width <= count; i += map_width) {
     const Chunk in = Eigen::Map<const Chunk>(values + i);
-    Chunk out;
-    function(in, i, map_width, out);
+    function(in, i, out);
     Eigen::Map<Chunk>(values + i) = out;
   }
   if (i < count) {
-    const auto rest = static_cast<int>(count - i);
     Chunk in = Chunk::Ones();
-    for (int l = 0; l < rest; ++l) in[l] = values[i + l];
-    Chunk out;
-    function(in, i, rest, out);
-    for (int l = 0; l < rest; ++l) values[i + l] = out[l];
+    std::copy(values + i, values + count, in.data());
+    function(in, i, out);
+    std::copy_n(out.data(), count - i, values + i);
   }
-}
-
-template <class Scalar>
-[[noreturn]] void refuse_kernel_value(std::ptrdiff_t i, std::ptrdiff_t j, Scalar value) {
-  throw KernelValueError(join("kernel: k(x_", i, ", x_", j, ") is ", value,
-                              ", must be finite and below ", largest_kernel_value<Scalar>,
-                              " in size; scale the inputs or normalise the kernel"));
 }
 
 /// Throws unless all values of a row are in range; `columns` gives the points' numbers.
@@ -100,14 +91,15 @@ void check_kernel_row(const Scalar* values, std::ptrdiff_t count, std::ptrdiff_t
   // Branch-free, so that it costs a register's comparison; NaN compares false.
   int good = 1;
   for (std::ptrdiff_t j = 0; j < count; ++j) {
-    good &= static_cast<int>(std::abs(values[j]) <= largest_kernel_value<Scalar>);
+    good &= std::abs(values[j]) <= largest_kernel_value<Scalar>;
   }
   if (good == 0) [[unlikely]] {
-    for (std::ptrdiff_t j = 0; j < count; ++j) {
-      if (!(std::abs(values[j]) <= largest_kernel_value<Scalar>)) {
-        refuse_kernel_value(row, columns[j], values[j]);
-      }
-    }
+    const Scalar* const bad = std::find_if(values, values + count, [](Scalar value) {
+      return !(std::abs(value) <= largest_kernel_value<Scalar>);
+    });
+    throw KernelValueError(join("kernel: k(x_", row, ", x_", columns[bad - values], ") is ", *bad,
+                                ", must be finite and below ", largest_kernel_value<Scalar>,
+                                " in size; scale the inputs or normalise the kernel"));
   }
 }
 
@@ -117,7 +109,7 @@ void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar*
                                 Scalar* values, std::ptrdiff_t count) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
   const Chunk left = Chunk::Constant(norm);
-  map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset, int, Chunk& out) {
+  map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset, Chunk& out) {
     const Chunk right = Eigen::Map<const Chunk>(norms + offset);
     inner_product_chunk(kernel, products, left, right, out);
   });
@@ -129,96 +121,99 @@ inline constexpr bool by_inner_products = !RangeInputs<I> && InnerProductKernel<
 template <class Kernel, class I>
 inline constexpr bool by_distances =
     DenseInputs<I> && !by_inner_products<Kernel, I> && ManhattanKernel<Kernel>;
+template <class Kernel, class I>
+inline constexpr bool by_pairs = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;
+
+/// The kernel of a block of inner products, in their place; checks the values.
+template <class Kernel, class I, class Scalar>
+void finish_inner_products(const Kernel& kernel, const PreparedInputs<I>& x,
+                           std::span<const PointIndex> rows, const Scalar* norms,
+                           std::span<const PointIndex> columns, Scalar* values, std::ptrdiff_t ld) {
+  for (const PointIndex i : rows) {
+    apply_inner_product_kernel(kernel, x.squared_norm(i), norms, values, std::ssize(columns));
+    check_kernel_row(values, std::ssize(columns), i, columns.data());
+    values += ld;
+  }
+}
 
 /// Packs columns for `packed_products`; their norms as well, with ones up to a whole chunk.
 template <class I>
-void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> cols,
+void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> columns,
                   PackedColumns<kernel_scalar_t<I>>& packed) {
   using Scalar = kernel_scalar_t<I>;
-  const auto count = static_cast<std::ptrdiff_t>(cols.size());
+  const std::ptrdiff_t count = std::ssize(columns);
   const std::ptrdiff_t chunks = (count + map_width - 1) / map_width * map_width;
   packed.norms.reserve_discarding(chunks);
-  for (std::ptrdiff_t b = 0; b < count; ++b) {
-    packed.norms[b] = z.squared_norm(cols[b]);
-  }
+  for (std::ptrdiff_t b = 0; b < count; ++b) packed.norms[b] = z.squared_norm(columns[b]);
   std::fill(packed.norms.data() + count, packed.norms.data() + chunks, Scalar{1});
   if constexpr (DenseInputs<I>) {
-    using Unit = std::remove_cvref_t<decltype(*z.row(0))>;
+    using Unit = typename PreparedInputs<I>::Unit;
     constexpr std::ptrdiff_t width = panel_width<Unit>;
     packed.panels.reserve_discarding(panel_count<Unit>(count) * width * z.length() *
                                      std::ptrdiff_t{sizeof(Unit)});
     auto* const panels = reinterpret_cast<Unit*>(packed.panels.data());
     for (std::ptrdiff_t first = 0; first < count; first += width) {
-      const Unit* columns[width];
+      const Unit* rows[width];
       const std::ptrdiff_t there = std::min(width, count - first);
-      for (std::ptrdiff_t c = 0; c < there; ++c) columns[c] = z.row(cols[first + c]);
-      pack_panel<Unit>(columns, there, z.length(), ByteInputs<I> ? Unit(byte_flip) : Unit{0},
+      for (std::ptrdiff_t c = 0; c < there; ++c) rows[c] = z.row(columns[first + c]);
+      pack_panel<Unit>(rows, there, z.length(), ByteInputs<I> ? Unit(byte_flip) : Unit{0},
                        panels + first * z.length());
     }
   }
 }
 
-/// Inner products of dense rows with packed columns, from column `first` on, a multiple of the
-/// panels' width.
-template <class Left, class Scalar>
-void packed_products(const PreparedInputs<Left>& x, std::span<const PointIndex> rows,
-                     const PackedColumns<Scalar>& packed, std::ptrdiff_t first,
-                     std::ptrdiff_t count, Scalar* values, std::ptrdiff_t ld,
-                     BlockScratch<Scalar>& scratch) {
-  const auto count_rows = static_cast<std::ptrdiff_t>(rows.size());
-  if constexpr (ByteInputs<Left>) {
-    scratch.byte_rows.reserve_discarding(count_rows);
-    scratch.byte_sums.reserve_discarding(count_rows);
-    for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
-      scratch.byte_rows[a] = x.row(rows[a]);
-      scratch.byte_sums[a] = x.sum(rows[a]);
+/// values[a * ld + b] = k(x_rows[a], column first + b) for `count` packed columns of inner-product
+/// kernels on dense inputs, `first` a multiple of the panels' width; `columns` are their numbers.
+template <class Kernel, class I, class Scalar>
+void packed_block(const Kernel& kernel, const PreparedInputs<I>& x,
+                  std::span<const PointIndex> rows, const PackedColumns<Scalar>& packed,
+                  std::ptrdiff_t first, std::span<const PointIndex> columns, Scalar* values,
+                  std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) {
+  using Unit = typename PreparedInputs<I>::Unit;
+  const std::ptrdiff_t height = std::ssize(rows);
+  auto& pointers = [&]() -> auto& {
+    if constexpr (ByteInputs<I>) {
+      return scratch.byte_rows;
+    } else {
+      return scratch.rows;
     }
-    const auto* const panels = reinterpret_cast<const ByteUnit*>(packed.panels.data());
-    byte_products<Scalar>(scratch.byte_rows.data(), scratch.byte_sums.data(), count_rows,
-                          panels + first * x.length(), count, x.length(), values, ld,
-                          scratch.lists);
+  }();
+  pointers.reserve_discarding(height);
+  for (std::ptrdiff_t a = 0; a < height; ++a) pointers[a] = x.row(rows[a]);
+  const Unit* const panels =
+      reinterpret_cast<const Unit*>(packed.panels.data()) + first * x.length();
+  if constexpr (ByteInputs<I>) {
+    scratch.byte_sums.reserve_discarding(height);
+    for (std::ptrdiff_t a = 0; a < height; ++a) scratch.byte_sums[a] = x.sum(rows[a]);
+    byte_products<Scalar>(pointers.data(), scratch.byte_sums.data(), height, panels,
+                          std::ssize(columns), x.length(), values, ld, scratch.lists);
   } else {
-    scratch.left.reserve_discarding(count_rows);
-    for (std::ptrdiff_t a = 0; a < count_rows; ++a) scratch.left[a] = x.row(rows[a]);
-    const auto* const panels = reinterpret_cast<const Scalar*>(packed.panels.data());
-    panel_products<Scalar>(scratch.left.data(), count_rows, panels + first * x.length(), count,
-                           x.length(), values, ld, scratch.lists);
+    panel_products<Scalar>(pointers.data(), height, panels, std::ssize(columns), x.length(), values,
+                           ld, scratch.lists);
   }
+  finish_inner_products(kernel, x, rows, packed.norms.data() + first, columns, values, ld);
 }
 
-/// The kernel of a block of inner products, in their place; checks the values.
-template <class Kernel, class Left, class Scalar>
-void finish_inner_products(const Kernel& kernel, const PreparedInputs<Left>& x,
-                           std::span<const PointIndex> rows, const Scalar* norms,
-                           std::span<const PointIndex> cols, Scalar* values, std::ptrdiff_t ld) {
-  const auto count_cols = static_cast<std::ptrdiff_t>(cols.size());
-  for (std::size_t a = 0; a < rows.size(); ++a) {
-    Scalar* const row = values + static_cast<std::ptrdiff_t>(a) * ld;
-    apply_inner_product_kernel(kernel, x.squared_norm(rows[a]), norms, row, count_cols);
-    check_kernel_row(row, count_cols, rows[a], cols.data());
-  }
-}
-
-/// Rows of a block of distances as numbers, where they lie or, of bytes, widened.
+/// One side of a block of distances as rows of numbers, where they lie or, of bytes, widened.
 template <class I, class Scalar>
 const Scalar* const* rows_of_numbers(const PreparedInputs<I>& x, std::span<const PointIndex> points,
                                      Buffer<const Scalar*>& pointers, Scalar* widened) {
   pointers.reserve_discarding(std::ssize(points));
-  for (std::size_t a = 0; a < points.size(); ++a) {
+  for (std::ptrdiff_t a = 0; a < std::ssize(points); ++a) {
     if constexpr (ByteInputs<I>) {
-      const std::ptrdiff_t length = padded<Scalar>(x.columns());
-      Scalar* const row = widened + static_cast<std::ptrdiff_t>(a) * length;
-      std::copy_n(x.bytes_of(points[a]), x.columns(), row);
-      std::fill(row + x.columns(), row + length, Scalar{0});
-      pointers[static_cast<std::ptrdiff_t>(a)] = row;
+      const std::ptrdiff_t length = padded<Scalar>(x.features());
+      std::copy_n(x.numbers(points[a]), x.features(), widened);
+      std::fill(widened + x.features(), widened + length, Scalar{0});
+      pointers[a] = widened;
+      widened += length;
     } else {
-      pointers[static_cast<std::ptrdiff_t>(a)] = x.row(points[a]);
+      pointers[a] = x.row(points[a]);
     }
   }
   return pointers.data();
 }
 
-/// values[a * ld + b] = k(x_rows[a], z_cols[b]) for prepared inputs x and z.
+/// values[a * ld + b] = k(x_rows[a], z_columns[b]) for prepared inputs x and z.
 ///
 /// Inner-product kernels on numbers run at matrix-product speed, Manhattan kernels on dense numbers
 /// likewise; other kernels are called pair by pair. The bits of a value depend on the two inputs
@@ -229,69 +224,65 @@ const Scalar* const* rows_of_numbers(const PreparedInputs<I>& x, std::span<const
 template <class Kernel, class Left, class Right>
 void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                   std::span<const PointIndex> rows, const PreparedInputs<Right>& z,
-                  std::span<const PointIndex> cols, kernel_scalar_t<Left>* values,
+                  std::span<const PointIndex> columns, kernel_scalar_t<Left>* values,
                   std::ptrdiff_t ld, BlockScratch<kernel_scalar_t<Left>>& scratch) {
   using Scalar = kernel_scalar_t<Left>;
   static_assert(std::same_as<Scalar, kernel_scalar_t<Right>>,
                 "both input sets must have the same precision: cast one of them");
   static_assert(ByteInputs<Left> == ByteInputs<Right>,
                 "both input sets must be bytes, or none: cast one of them");
-  const auto count_rows = static_cast<std::ptrdiff_t>(rows.size());
-  const auto count_cols = static_cast<std::ptrdiff_t>(cols.size());
-  scratch.evaluations += static_cast<std::uint64_t>(count_rows * count_cols);
+  const std::ptrdiff_t height = std::ssize(rows);
+  const std::ptrdiff_t width = std::ssize(columns);
+  scratch.evaluations += height * width;
   if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
     static_assert(DenseInputs<Right>);
     // Columns that stay in the second-level cache while they are packed and used.
-    constexpr std::size_t together = 256;
-    for (std::size_t first = 0; first < cols.size(); first += together) {
-      const auto part = cols.subspan(first, std::min(together, cols.size() - first));
-      Scalar* const out = values + static_cast<std::ptrdiff_t>(first);
+    constexpr std::ptrdiff_t together = 256;
+    for (std::ptrdiff_t first = 0; first < width; first += together) {
+      const auto part = columns.subspan(first, std::min(together, width - first));
       pack_columns(z, part, scratch.columns);
-      packed_products(x, rows, scratch.columns, 0, std::ssize(part), out, ld, scratch);
-      finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), part, out, ld);
+      packed_block(kernel, x, rows, scratch.columns, 0, part, values + first, ld, scratch);
     }
   } else if constexpr (by_distances<Kernel, Left>) {
-    const std::ptrdiff_t length = padded<Scalar>(x.columns());
-    if constexpr (ByteInputs<Left>) {
-      scratch.widened.reserve_discarding((count_rows + count_cols) * length);
-    }
-    const auto* const left = rows_of_numbers(x, rows, scratch.left, scratch.widened.data());
-    const auto* const right =
-        rows_of_numbers(z, cols, scratch.right,
-                        scratch.widened.data() + (ByteInputs<Left> ? count_rows * length : 0));
-    row_products<DistanceTerm, Scalar>(left, count_rows, right, count_cols, length, values, ld);
-    for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
-      Scalar* const row = values + a * ld;
-      map_padded(row, count_cols, [&](const auto& distances, auto, auto, auto& out) {
+    const std::ptrdiff_t length = padded<Scalar>(x.features());
+    const std::ptrdiff_t wide = ByteInputs<Left> ? length : 0;
+    scratch.widened.reserve_discarding((height + width) * wide);
+    Scalar* const widened = scratch.widened.data();
+    row_products<DistanceTerm, Scalar>(
+        rows_of_numbers(x, rows, scratch.rows, widened), height,
+        rows_of_numbers(z, columns, scratch.column_rows, widened + height * wide), width, length,
+        values, ld);
+    for (std::ptrdiff_t a = 0; a < height; ++a) {
+      map_padded(values + a * ld, width, [&](const auto& distances, std::ptrdiff_t, auto& out) {
         manhattan_chunk(kernel, distances, out);
       });
-      check_kernel_row(row, count_cols, rows[a], cols.data());
+      check_kernel_row(values + a * ld, width, rows[a], columns.data());
     }
   } else if constexpr (SparseInputs<Left> && by_inner_products<Kernel, Left>) {
     static_assert(SparseInputs<Right>);
-    pack_columns(z, cols, scratch.columns);
-    if (scratch.scattered.size() < x.columns()) {
-      scratch.scattered = Buffer<Scalar>(x.columns(), Scalar{0});
+    pack_columns(z, columns, scratch.columns);
+    if (scratch.scattered.size() < x.features()) {
+      scratch.scattered = Buffer<Scalar>(x.features(), Scalar{0});
     }
-    for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
+    for (std::ptrdiff_t a = 0; a < height; ++a) {
       x.scatter(rows[a], scratch.scattered.data());
-      for (std::ptrdiff_t b = 0; b < count_cols; ++b) {
-        values[a * ld + b] = z.product(cols[b], scratch.scattered.data());
+      for (std::ptrdiff_t b = 0; b < width; ++b) {
+        values[a * ld + b] = z.product(columns[b], scratch.scattered.data());
       }
       x.clear(rows[a], scratch.scattered.data());
     }
-    finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), cols, values, ld);
+    finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), columns, values, ld);
   } else {
     // One order for a pair, whoever asks: a user's function need not be symmetric to the last bit.
     const bool same = static_cast<const void*>(&x) == static_cast<const void*>(&z);
-    for (std::ptrdiff_t a = 0; a < count_rows; ++a) {
-      for (std::ptrdiff_t b = 0; b < count_cols; ++b) {
-        const PointIndex i = rows[a];
-        const PointIndex j = cols[b];
+    for (std::ptrdiff_t a = 0; a < height; ++a) {
+      const PointIndex i = rows[a];
+      for (std::ptrdiff_t b = 0; b < width; ++b) {
+        const PointIndex j = columns[b];
         values[a * ld + b] = static_cast<Scalar>(same && j < i ? kernel(z.one(j), x.one(i))
                                                                : kernel(x.one(i), z.one(j)));
       }
-      check_kernel_row(values + a * ld, count_cols, rows[a], cols.data());
+      check_kernel_row(values + a * ld, width, i, columns.data());
     }
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -34,48 +35,6 @@ struct KernelReport {
 
 namespace detail {
 
-/// The smallest and the largest eigenvalue of a symmetric n x n matrix, by Jacobi's rotations. (A
-/// small n only; spares everyone who includes this the header of a faster method.)
-inline std::pair<double, double> extreme_eigenvalues(std::vector<double> matrix, std::size_t n) {
-  const auto at = [&](std::size_t i, std::size_t j) -> double& { return matrix[i * n + j]; };
-  double size = 0;
-  for (const double value : matrix) size += value * value;
-  double outside = size;
-  for (int sweep = 0; sweep < 60 && outside > 1e-30 * size; ++sweep) {
-    outside = 0;
-    for (std::size_t p = 0; p < n; ++p) {
-      for (std::size_t q = p + 1; q < n; ++q) {
-        if (at(p, q) == 0) continue;
-        outside += at(p, q) * at(p, q);
-        // The rotation by the smaller angle that makes entry (p, q) zero.
-        const double slope = (at(q, q) - at(p, p)) / (2 * at(p, q));
-        const double tangent = std::copysign(1 / (std::abs(slope) + std::hypot(slope, 1.0)), slope);
-        const double cosine = 1 / std::hypot(tangent, 1.0);
-        const double sine = tangent * cosine;
-        for (std::size_t k = 0; k < n; ++k) {
-          const double a = at(k, p);
-          const double b = at(k, q);
-          at(k, p) = cosine * a - sine * b;
-          at(k, q) = sine * a + cosine * b;
-        }
-        for (std::size_t k = 0; k < n; ++k) {
-          const double a = at(p, k);
-          const double b = at(q, k);
-          at(p, k) = cosine * a - sine * b;
-          at(q, k) = sine * a + cosine * b;
-        }
-      }
-    }
-  }
-  double smallest = at(0, 0);
-  double largest = at(0, 0);
-  for (std::size_t i = 1; i < n; ++i) {
-    smallest = std::min(smallest, at(i, i));
-    largest = std::max(largest, at(i, i));
-  }
-  return {smallest, largest};
-}
-
 /// The kernel matrix of a few inputs, evaluated in different ways. `numbers` are the inputs'
 /// numbers in the caller's set, for messages.
 template <class Kernel, InputSet I>
@@ -84,7 +43,7 @@ class KernelSample {
   using Scalar = kernel_scalar_t<I>;
 
   KernelSample(const Kernel& kernel, const I& inputs, const std::vector<PointIndex>& numbers)
-      : kernel_(&kernel), left_(inputs), right_(inputs), numbers_(&numbers) {
+      : kernel_(kernel), left_(inputs), right_(inputs), numbers_(numbers) {
     // One by one: what every other evaluation is compared with.
     values_.resize(size(), size());
     BlockScratch<Scalar> scratch;
@@ -94,13 +53,13 @@ class KernelSample {
           evaluate(std::span(&i, 1), std::span(&j, 1), &values_(i, j), 1, scratch);
         } catch (const KernelValueError& error) {
           throw KernelValueError(
-              join("check_kernel: inputs ", number(i), " and ", number(j), ": ", error.what()));
+              join("check_kernel: inputs ", numbers_[i], " and ", numbers_[j], ": ", error.what()));
         }
       }
     }
   }
 
-  [[nodiscard]] PointIndex size() const { return static_cast<PointIndex>(numbers_->size()); }
+  [[nodiscard]] PointIndex size() const { return numbers_.size(); }
   [[nodiscard]] const RowMatrix<Scalar>& values() const { return values_; }
 
   /// `tolerance` 0: to the last bit, as block evaluation promises its users.
@@ -116,20 +75,18 @@ class KernelSample {
   }
 
   /// Evaluates again in blocks of `height` x `width` inputs in the order given.
-  void check_pointwise(std::span<const PointIndex> order, std::size_t height,
-                       std::size_t width) const {
+  void check_pointwise(std::span<const PointIndex> order, std::ptrdiff_t height,
+                       std::ptrdiff_t width) const {
     BlockScratch<Scalar> scratch;
     RowMatrix<Scalar> block(height, width);
-    for (std::size_t a = 0; a < order.size(); a += height) {
-      const auto rows = order.subspan(a, std::min(height, order.size() - a));
-      for (std::size_t b = 0; b < order.size(); b += width) {
-        // Columns backwards, so that no pair keeps its place.
-        std::vector<PointIndex> cols;
-        for (std::size_t c = b; c < std::min(order.size(), b + width); ++c) {
-          cols.push_back(order[order.size() - 1 - c]);
-        }
-        evaluate(rows, cols, block.data(), block.cols(), scratch);
-        compare(rows, cols, block);
+    // Columns backwards, so that no pair keeps its place.
+    const std::vector<PointIndex> backwards(order.rbegin(), order.rend());
+    for (std::ptrdiff_t a = 0; a < size(); a += height) {
+      const auto rows = order.subspan(a, std::min(height, size() - a));
+      for (std::ptrdiff_t b = 0; b < size(); b += width) {
+        const auto columns = std::span(backwards).subspan(b, std::min(width, size() - b));
+        evaluate(rows, columns, block.data(), width, scratch);
+        compare(rows, columns, block);
       }
     }
   }
@@ -138,7 +95,7 @@ class KernelSample {
   void check_pairs(Scalar tolerance) const {
     for (PointIndex i = 0; i < size(); ++i) {
       for (PointIndex j = 0; j < size(); ++j) {
-        const auto pair = static_cast<Scalar>((*kernel_)(left_.one(i), right_.one(j)));
+        const auto pair = static_cast<Scalar>(kernel_(left_.one(i), right_.one(j)));
         if (!(std::abs(pair - values_(i, j)) <= tolerance)) {
           fail("check_kernel", "kernel", "has two forms that disagree: ", name(i, j), " is ",
                values_(i, j), " in a block, ", pair, " called on the pair");
@@ -148,36 +105,34 @@ class KernelSample {
   }
 
  private:
-  [[nodiscard]] PointIndex number(PointIndex i) const { return numbers_->data()[i]; }
   [[nodiscard]] std::string name(PointIndex i, PointIndex j) const {
-    return join("k(x_", number(i), ", x_", number(j), ")");
+    return join("k(x_", numbers_[i], ", x_", numbers_[j], ")");
   }
 
   /// Two prepared inputs and not one, so that a pair kernel is really called both ways round.
-  void evaluate(std::span<const PointIndex> rows, std::span<const PointIndex> cols, Scalar* values,
-                std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
-    kernel_block(*kernel_, left_, rows, right_, cols, values, ld, scratch);
+  void evaluate(std::span<const PointIndex> rows, std::span<const PointIndex> columns,
+                Scalar* values, std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
+    kernel_block(kernel_, left_, rows, right_, columns, values, ld, scratch);
   }
 
-  void compare(std::span<const PointIndex> rows, std::span<const PointIndex> cols,
+  void compare(std::span<const PointIndex> rows, std::span<const PointIndex> columns,
                const RowMatrix<Scalar>& block) const {
-    for (std::size_t a = 0; a < rows.size(); ++a) {
-      for (std::size_t b = 0; b < cols.size(); ++b) {
-        const Scalar expected = values_(rows[a], cols[b]);
-        const Scalar actual = block(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b));
-        if (actual != expected) {
-          fail("check_kernel", "kernel", "is not pointwise: ", name(rows[a], cols[b]), " is ",
-               expected, " alone, differs by ", actual - expected, " in a block of ", rows.size(),
-               " x ", cols.size());
+    for (std::ptrdiff_t a = 0; a < std::ssize(rows); ++a) {
+      for (std::ptrdiff_t b = 0; b < std::ssize(columns); ++b) {
+        const Scalar expected = values_(rows[a], columns[b]);
+        if (block(a, b) != expected) {
+          fail("check_kernel", "kernel", "is not pointwise: ", name(rows[a], columns[b]), " is ",
+               expected, " alone, differs by ", block(a, b) - expected, " in a block of ",
+               rows.size(), " x ", columns.size());
         }
       }
     }
   }
 
-  const Kernel* kernel_;
+  const Kernel& kernel_;
   PreparedInputs<I> left_;
   PreparedInputs<I> right_;
-  const std::vector<PointIndex>* numbers_;
+  const std::vector<PointIndex>& numbers_;
   RowMatrix<Scalar> values_;
 };
 
@@ -211,7 +166,7 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
 
   const std::ptrdiff_t n = std::min(points, m);
   std::vector<PointIndex> chosen;
-  std::vector<PointIndex> order(static_cast<std::size_t>(n));
+  std::vector<PointIndex> order(n);
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     chosen.push_back(static_cast<PointIndex>(i * m / n));
   }
@@ -220,14 +175,12 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
   using Scalar = detail::kernel_scalar_t<I>;
   const Scalar rounding = static_cast<Scalar>(tolerance) * sample.values().cwiseAbs().maxCoeff();
 
-  constexpr bool by_blocks = !RangeInputs<I> && (InnerProductKernel<Kernel> ||
-                                                 (DenseInputs<I> && ManhattanKernel<Kernel>));
+  constexpr bool by_blocks = !detail::by_pairs<Kernel, I>;
   sample.check_symmetric(by_blocks ? Scalar{0} : rounding);
   RandomEngine engine;
   for (const auto& [height, width] : {std::pair{n, n}, {1, n}, {7, 33}, {n, 5}}) {
     random_permutation(std::span(order), engine);
-    sample.check_pointwise(order, static_cast<std::size_t>(height),
-                           static_cast<std::size_t>(width));
+    sample.check_pointwise(order, height, width);
   }
   if constexpr (by_blocks &&
                 PairKernel<Kernel, std::remove_cvref_t<typename detail::PreparedInputs<I>::One>>) {
@@ -235,18 +188,12 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
   }
 
   // Divided by the largest value: its square must not overflow.
-  const auto size = static_cast<double>(sample.values().cwiseAbs().maxCoeff());
-  std::vector<double> values;
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    for (std::ptrdiff_t j = 0; j < n; ++j) {
-      const double both = static_cast<double>(sample.values()(i, j)) / 2 +
-                          static_cast<double>(sample.values()(j, i)) / 2;
-      values.push_back(size > 0 ? both / size : 0);
-    }
-  }
-  auto [smallest, largest] = detail::extreme_eigenvalues(values, static_cast<std::size_t>(n));
-  smallest *= size;
-  largest *= size;
+  const Eigen::MatrixXd values = sample.values().template cast<double>();
+  const double size = values.cwiseAbs().maxCoeff();
+  const Eigen::MatrixXd symmetric = (values / 2 + values.transpose() / 2) / (size > 0 ? size : 1);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric, Eigen::EigenvaluesOnly);
+  const double smallest = size * solver.eigenvalues()[0];
+  const double largest = size * solver.eigenvalues()[n - 1];
   detail::check(smallest >= -tolerance * std::max(largest, -smallest), function, "kernel",
                 "is not positive semi-definite: the matrix of ", n, " inputs has the eigenvalue ",
                 smallest, ", the largest is ", largest);

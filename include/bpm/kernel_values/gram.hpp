@@ -48,4 +48,36 @@ concept ColumnGram =
       gram.block(points, columns, values, ld, scratch);
     };
 
+/// A kernel matrix in memory: m x m values in row-major order, held by the class derived from this.
+template <class T>
+class MatrixGram {
+ public:
+  using Scalar = T;
+
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
+  [[nodiscard]] T diagonal(std::ptrdiff_t i) const noexcept { return values_[i * size_ + i]; }
+  [[nodiscard]] bool rows_in_memory() const noexcept { return true; }
+
+  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i, BlockScratch<T>& /*scratch*/) const {
+    return {values_ + i * size_, static_cast<std::size_t>(size_)};
+  }
+
+  void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, T* values,
+             std::ptrdiff_t ld, BlockScratch<T>& /*scratch*/) const {
+    for (const PointIndex i : rows) {
+      for (std::ptrdiff_t b = 0; b < std::ssize(columns); ++b) {
+        values[b] = values_[i * size_ + columns[b]];
+      }
+      values += ld;
+    }
+  }
+
+ protected:
+  MatrixGram(const T* values, std::ptrdiff_t size) : values_(values), size_(size) {}
+
+ private:
+  const T* values_;
+  std::ptrdiff_t size_;
+};
+
 }  // namespace bpm::detail

@@ -3,8 +3,9 @@
 
 #include <chrono>
 #include <cstddef>
-#include <numeric>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/kernel_values/blocks.hpp"
@@ -28,34 +29,28 @@ class OnDemandGram {
       : kernel_(std::move(kernel)),
         inputs_(inputs),
         diagonal_(kernel_diagonal(kernel_, inputs_)),
-        everyone_(inputs_.size()) {
-    std::iota(everyone_.begin(), everyone_.end(), PointIndex{0});
-  }
+        points_(first_points(inputs_.size())) {}
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return inputs_.size(); }
   [[nodiscard]] Scalar diagonal(std::ptrdiff_t i) const noexcept { return diagonal_[i]; }
   [[nodiscard]] bool rows_in_memory() const noexcept { return false; }
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return inputs_.bytes() +
-           static_cast<std::size_t>(size()) * (sizeof(Scalar) + sizeof(PointIndex));
+    return inputs_.bytes() + size() * (sizeof(Scalar) + sizeof(PointIndex));
   }
 
   /// Cost: m kernel evaluations.
   [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i, BlockScratch<Scalar>& scratch) const {
     scratch.values.reserve_discarding(size());
-    const auto point = static_cast<PointIndex>(i);
-    block(std::span(&point, 1), everyone_.span(), scratch.values.data(), size(), scratch);
-    return scratch.values.span().first(static_cast<std::size_t>(size()));
+    block(std::span(points_).subspan(i, 1), points_, scratch.values.data(), size(), scratch);
+    return scratch.values.span().first(size());
   }
 
   /// Cost: one kernel evaluation a value. `values` must not lie in the scratch's own buffers,
   /// except `scratch.values`.
-  void block(std::span<const PointIndex> rows, std::span<const PointIndex> cols, Scalar* values,
+  void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, Scalar* values,
              std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
-    const auto start = std::chrono::steady_clock::now();
-    kernel_block(kernel_, inputs_, rows, inputs_, cols, values, ld, scratch);
-    scratch.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    timed(scratch,
+          [&] { kernel_block(kernel_, inputs_, rows, inputs_, columns, values, ld, scratch); });
   }
 
   /// Makes columns of blocks ready. Cost: a copy of their inputs, for kernels of inner products.
@@ -66,25 +61,32 @@ class OnDemandGram {
   /// K_rows,columns, the same bits.
   void block(std::span<const PointIndex> rows, const Columns& columns, Scalar* values,
              std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
-    const auto start = std::chrono::steady_clock::now();
-    kernel_block(kernel_, inputs_, rows, columns, 0, std::ssize(columns.points()), values, ld,
-                 scratch);
-    scratch.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    timed(scratch, [&] {
+      kernel_block(kernel_, inputs_, rows, columns, 0, std::ssize(columns.points()), values, ld,
+                   scratch);
+    });
   }
 
-  /// Where rows of points that were asked for are kept for the next draw; null: nowhere.
+  /// The cache that a sampler may keep rows in from draw to draw; null: none.
   [[nodiscard]] RowCache<Scalar>* row_cache() const noexcept { return row_cache_; }
-  void set_row_cache(RowCache<Scalar>* rows) noexcept { row_cache_ = rows; }
+  void set_row_cache(RowCache<Scalar>* cache) noexcept { row_cache_ = cache; }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
 
  private:
+  template <class Compute>
+  static void timed(BlockScratch<Scalar>& scratch, Compute&& compute) {
+    const auto start = std::chrono::steady_clock::now();
+    compute();
+    scratch.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
   Kernel kernel_;
   PreparedInputs<I> inputs_;
   Buffer<Scalar> diagonal_;
-  Buffer<PointIndex> everyone_;
+  std::vector<PointIndex> points_;
   RowCache<Scalar>* row_cache_ = nullptr;
 };
 

@@ -4,27 +4,24 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <span>
-#include <utility>
 
 #include "bpm/core/check.hpp"
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 namespace bpm {
 
 /// A kernel matrix that the user brings, m x m, kept by reference.
 template <class T>
-class PrecomputedGram {
+class PrecomputedGram : public detail::MatrixGram<T> {
  public:
-  using Scalar = T;
-
   /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric to
   ///         sqrt(epsilon) of the largest entry, and nowhere negative on the diagonal; the message
   ///         names the first entry that is not.
   /// Cost: one pass over the matrix.
-  explicit PrecomputedGram(const RowMatrix<T>& values) : values_(&values) {
+  explicit PrecomputedGram(const RowMatrix<T>& values)
+      : detail::MatrixGram<T>(values.data(), values.rows()) {
     const char* const function = "PrecomputedGram";
     const Eigen::Index m = values.rows();
     detail::check(m > 0, function, "values", "is empty, must have a row and a column a point");
@@ -52,29 +49,8 @@ class PrecomputedGram {
   /// A matrix that is about to end (a conversion from another type makes one) cannot be kept.
   explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
 
-  [[nodiscard]] std::ptrdiff_t size() const noexcept { return values_->rows(); }
-  [[nodiscard]] T diagonal(std::ptrdiff_t i) const noexcept { return (*values_)(i, i); }
-  [[nodiscard]] bool rows_in_memory() const noexcept { return true; }
   /// Nothing beyond the caller's matrix.
   [[nodiscard]] std::size_t bytes() const noexcept { return 0; }
-
-  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i,
-                                       detail::BlockScratch<T>& /*scratch*/) const {
-    return {values_->data() + i * size(), static_cast<std::size_t>(size())};
-  }
-
-  void block(std::span<const PointIndex> rows, std::span<const PointIndex> cols, T* values,
-             std::ptrdiff_t ld, detail::BlockScratch<T>& /*scratch*/) const {
-    for (std::size_t a = 0; a < rows.size(); ++a) {
-      for (std::size_t b = 0; b < cols.size(); ++b) {
-        values[static_cast<std::ptrdiff_t>(a) * ld + static_cast<std::ptrdiff_t>(b)] =
-            (*values_)(rows[a], cols[b]);
-      }
-    }
-  }
-
- private:
-  const RowMatrix<T>* values_;
 };
 
 }  // namespace bpm

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernel_values/panels.hpp"
 
 namespace bpm::detail {
 
@@ -25,37 +23,33 @@ class PreparedColumns {
   void assign(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack) {
     inputs_ = &inputs;
     points_ = points;
+    is_packed_ = pack && DenseInputs<I>;
     if constexpr (DenseInputs<I>) {
-      packed_there_ = pack;
-      if (pack) {
-        pack_columns(inputs, points, packed_);
-      }
+      if (pack) pack_columns(inputs, points, packed_);
     }
   }
 
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return *inputs_; }
   [[nodiscard]] std::span<const PointIndex> points() const noexcept { return points_; }
-  [[nodiscard]] bool is_packed() const noexcept { return packed_there_; }
+  [[nodiscard]] bool is_packed() const noexcept { return is_packed_; }
   [[nodiscard]] const PackedColumns<Scalar>& packed() const noexcept { return packed_; }
   /// Bytes that `points` inputs like these would hold, packed.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs, std::size_t points) {
     if constexpr (DenseInputs<I>) {
-      const std::size_t row = PreparedInputs<I>::row_bytes(inputs);
-      return points * (row + sizeof(Scalar));
+      return points * (PreparedInputs<I>::row_bytes(inputs) + sizeof(Scalar));
     } else {
       return 0;
     }
   }
   /// Bytes held.
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return static_cast<std::size_t>(packed_.panels.size()) +
-           static_cast<std::size_t>(packed_.norms.size()) * sizeof(Scalar);
+    return packed_.panels.size() + packed_.norms.size() * sizeof(Scalar);
   }
 
  private:
   const PreparedInputs<I>* inputs_ = nullptr;
   std::span<const PointIndex> points_;
-  bool packed_there_ = false;
+  bool is_packed_ = false;
   PackedColumns<Scalar> packed_;
 };
 
@@ -67,19 +61,17 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                   std::span<const PointIndex> rows, const PreparedColumns<Right>& z,
                   std::ptrdiff_t first, std::ptrdiff_t count, kernel_scalar_t<Left>* values,
                   std::ptrdiff_t ld, BlockScratch<kernel_scalar_t<Left>>& scratch) {
-  const auto cols =
-      z.points().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  const std::span<const PointIndex> columns = z.points().subspan(first, count);
   if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
     if (z.is_packed()) {
       static_assert(ByteInputs<Left> == ByteInputs<Right>,
                     "both input sets must be bytes, or none: cast one of them");
-      packed_products(x, rows, z.packed(), first, count, values, ld, scratch);
-      finish_inner_products(kernel, x, rows, z.packed().norms.data() + first, cols, values, ld);
-      scratch.evaluations += static_cast<std::uint64_t>(std::ssize(rows) * count);
+      packed_block(kernel, x, rows, z.packed(), first, columns, values, ld, scratch);
+      scratch.evaluations += std::ssize(rows) * count;
       return;
     }
   }
-  kernel_block(kernel, x, rows, z.inputs(), cols, values, ld, scratch);
+  kernel_block(kernel, x, rows, z.inputs(), columns, values, ld, scratch);
 }
 
 }  // namespace bpm::detail

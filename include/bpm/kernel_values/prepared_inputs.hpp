@@ -13,6 +13,7 @@
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/multiply_add.hpp"
 #include "bpm/kernel_values/block_scratch.hpp"
+#include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/inputs.hpp"
 
@@ -25,62 +26,103 @@ namespace bpm::detail {
 template <InputSet I>
 class PreparedInputs;
 
-/// Dense rows, zero-padded to whole registers.
+/// Dense rows, zero-padded to whole units of a block: numbers to whole registers, bytes to groups
+/// of four. Read in place where they are row-major and their rows begin and end with a unit, else
+/// copied once.
 template <DenseInputs I>
-  requires(!ByteInputs<I>)
 class PreparedInputs<I> {
  public:
   using Scalar = kernel_scalar_t<I>;
-  using One = Eigen::Map<const Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>;
+  /// As the inputs lie in memory, and what a block reads of them at a time.
+  using Number = std::conditional_t<ByteInputs<I>, std::uint8_t, Scalar>;
+  using Unit = std::conditional_t<ByteInputs<I>, ByteUnit, Scalar>;
+  using One = std::conditional_t<ByteInputs<I>, Eigen::Matrix<Scalar, 1, Eigen::Dynamic>,
+                                 Eigen::Map<const Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>>;
 
-  explicit PreparedInputs(const I& inputs) : size_(inputs.rows()), columns_(inputs.cols()) {
-    constexpr std::ptrdiff_t width = lane_count<Scalar>;
-    length_ = (columns_ + width - 1) / width * width;
-    if (!borrow(inputs)) {
-      stride_ = length_;
-      copy_ = Buffer<Scalar>(size_ * length_);
+  explicit PreparedInputs(const I& inputs)
+      : size_(inputs.rows()),
+        features_(inputs.cols()),
+        stride_(padded_features(inputs)),
+        sums_(ByteInputs<I> ? size_ : 0),
+        norms_(size_) {
+    if constexpr (direct) {
+      if (borrowable(inputs)) {
+        data_ = inputs.derived().data();
+        stride_ = inputs.outerStride();
+      }
+    }
+    if (data_ == nullptr) {
+      copy_ = Buffer<Number>(size_ * stride_);
       for (std::ptrdiff_t i = 0; i < size_; ++i) {
-        Scalar* row = copy_.data() + i * length_;
-        Eigen::Map<Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>(row, columns_) =
-            inputs.row(i).template cast<Scalar>();
-        std::fill(row + columns_, row + length_, Scalar{0});
+        Number* const row = copy_.data() + i * stride_;
+        Eigen::Map<Eigen::Matrix<Number, 1, Eigen::Dynamic>>(row, features_) =
+            inputs.row(i).template cast<Number>();
+        std::fill(row + features_, row + stride_, Number{0});
       }
       data_ = copy_.data();
     }
-    norms_ = Buffer<Scalar>(size_);
-    for (std::ptrdiff_t i = 0; i < size_; i += 16) {
-      find_norms(i, std::min<std::ptrdiff_t>(16, size_ - i));
+    length_ = padded_features(inputs) / unit;
+    if constexpr (ByteInputs<I>) {
+      for (std::ptrdiff_t i = 0; i < size_; ++i) find_sums(i);
+    } else {
+      for (std::ptrdiff_t i = 0; i < size_; i += 16) {
+        find_norms(i, std::min<std::ptrdiff_t>(16, size_ - i));
+      }
     }
   }
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
-  [[nodiscard]] std::ptrdiff_t columns() const noexcept { return columns_; }
-  /// Numbers a row with its padding.
+  /// Numbers an input.
+  [[nodiscard]] std::ptrdiff_t features() const noexcept { return features_; }
+  /// Units a row with its padding.
   [[nodiscard]] std::ptrdiff_t length() const noexcept { return length_; }
-  [[nodiscard]] const Scalar* row(std::ptrdiff_t i) const noexcept { return data_ + i * stride_; }
-  [[nodiscard]] One one(std::ptrdiff_t i) const { return One(row(i), columns_); }
+  [[nodiscard]] const Number* numbers(std::ptrdiff_t i) const noexcept {
+    return data_ + i * stride_;
+  }
+  [[nodiscard]] const Unit* row(std::ptrdiff_t i) const noexcept {
+    return reinterpret_cast<const Unit*>(numbers(i));
+  }
+  [[nodiscard]] One one(std::ptrdiff_t i) const {
+    const Eigen::Map<const Eigen::Matrix<Number, 1, Eigen::Dynamic>> input(numbers(i), features_);
+    return input.template cast<Scalar>();
+  }
   /// <x_i, x_i>, the same bits as the inner product of the input with itself in a block.
   [[nodiscard]] Scalar squared_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
+  /// The sum of an input's bytes.
+  [[nodiscard]] std::int64_t sum(std::ptrdiff_t i) const noexcept { return sums_[i]; }
   /// Bytes held beside the caller's inputs.
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return static_cast<std::size_t>(copy_.size() + norms_.size()) * sizeof(Scalar);
+    return copy_.size() * sizeof(Number) + sums_.size() * sizeof(std::int64_t) +
+           norms_.size() * sizeof(Scalar);
   }
   /// Bytes of a row with its padding.
   [[nodiscard]] static std::size_t row_bytes(const I& inputs) {
-    constexpr std::ptrdiff_t width = lane_count<Scalar>;
-    return static_cast<std::size_t>((inputs.cols() + width - 1) / width * width) * sizeof(Scalar);
+    return padded_features(inputs) * sizeof(Number);
   }
-  /// Bytes that preparing `rows` inputs like these would hold.
+  /// Bytes that preparing inputs like these would hold.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs) {
-    const auto rows = static_cast<std::size_t>(inputs.rows());
-    return (borrowable(inputs) ? 0 : rows * row_bytes(inputs)) + rows * sizeof(Scalar);
+    return inputs.rows() * ((borrowable(inputs) ? 0 : row_bytes(inputs)) + sizeof(Scalar) +
+                            (ByteInputs<I> ? sizeof(std::int64_t) : 0));
   }
 
  private:
+  /// Whether the inputs lie in memory row by row, as the numbers that are read.
+  static constexpr bool direct = (int(I::Flags) & Eigen::DirectAccessBit) != 0 &&
+                                 bool(I::IsRowMajor) && std::same_as<typename I::Scalar, Number>;
+  /// Numbers a unit.
+  static constexpr std::ptrdiff_t unit = sizeof(Unit) / sizeof(Number);
+  /// What the length of a row must be a multiple of.
+  static constexpr std::ptrdiff_t multiple = ByteInputs<I> ? unit : lane_count<Scalar>;
+
+  [[nodiscard]] static std::ptrdiff_t padded_features(const I& inputs) {
+    return (inputs.cols() + multiple - 1) / multiple * multiple;
+  }
+
   [[nodiscard]] static bool borrowable(const I& inputs) {
-    constexpr bool direct = (int(I::Flags) & Eigen::DirectAccessBit) != 0;
-    if constexpr (direct && bool(I::IsRowMajor) && std::same_as<typename I::Scalar, Scalar>) {
-      return inputs.innerStride() == 1 && inputs.cols() % lane_count<Scalar> == 0;
+    if constexpr (direct) {
+      return inputs.innerStride() == 1 && inputs.cols() % multiple == 0 &&
+             inputs.outerStride() % unit == 0 &&
+             reinterpret_cast<std::uintptr_t>(inputs.derived().data()) % sizeof(Unit) == 0;
     } else {
       return false;
     }
@@ -103,24 +145,33 @@ class PreparedInputs<I> {
     }
   }
 
-  bool borrow(const I& inputs) {
-    if (!borrowable(inputs)) {
-      return false;
+  /// The sum of input i's bytes and the exact sum of their squares, which is rounded once.
+  void find_sums(std::ptrdiff_t i) {
+    std::int64_t sum = 0;
+    std::int64_t squares = 0;
+    for (std::ptrdiff_t begin = 0; begin < features_; begin += longest_byte_chain) {
+      // 32 bits hold the sums of a part, and take half the registers.
+      std::uint32_t part_sum = 0;
+      std::uint32_t part_squares = 0;
+      for (std::ptrdiff_t k = begin; k < std::min(features_, begin + longest_byte_chain); ++k) {
+        const std::uint32_t byte = numbers(i)[k];
+        part_sum += byte;
+        part_squares += byte * byte;
+      }
+      sum += part_sum;
+      squares += part_squares;
     }
-    if constexpr ((int(I::Flags) & Eigen::DirectAccessBit) != 0 &&
-                  std::same_as<typename I::Scalar, Scalar>) {
-      data_ = inputs.derived().data();
-      stride_ = inputs.outerStride();
-    }
-    return true;
+    sums_[i] = sum;
+    norms_[i] = static_cast<Scalar>(squares);
   }
 
   std::ptrdiff_t size_;
-  std::ptrdiff_t columns_;
+  std::ptrdiff_t features_;
   std::ptrdiff_t length_ = 0;
-  std::ptrdiff_t stride_ = 0;
-  const Scalar* data_ = nullptr;
-  Buffer<Scalar> copy_;
+  std::ptrdiff_t stride_;
+  const Number* data_ = nullptr;
+  Buffer<Number> copy_;
+  Buffer<std::int64_t> sums_;
   Buffer<Scalar> norms_;
 };
 
@@ -143,14 +194,12 @@ class PreparedInputs<I> {
   }
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return inputs_->rows(); }
-  [[nodiscard]] std::ptrdiff_t columns() const noexcept { return inputs_->cols(); }
+  [[nodiscard]] std::ptrdiff_t features() const noexcept { return inputs_->cols(); }
   [[nodiscard]] One one(std::ptrdiff_t i) const { return inputs_->row(i); }
   [[nodiscard]] Scalar squared_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
-  [[nodiscard]] std::size_t bytes() const noexcept {
-    return static_cast<std::size_t>(norms_.size()) * sizeof(Scalar);
-  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return norms_.size() * sizeof(Scalar); }
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs) {
-    return static_cast<std::size_t>(inputs.rows()) * sizeof(Scalar);
+    return inputs.rows() * sizeof(Scalar);
   }
 
   /// Writes input i into a dense row of zeros, or takes it out again.

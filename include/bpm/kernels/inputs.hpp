@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <numeric>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -136,6 +137,13 @@ using kernel_scalar_t = typename InputTraits<I>::Scalar;
 template <InputSet I>
 [[nodiscard]] std::ptrdiff_t input_count(const I& inputs) {
   return InputTraits<I>::size(inputs);
+}
+
+/// The numbers of the first `count` inputs: 0, 1, ..., count - 1.
+[[nodiscard]] inline std::vector<PointIndex> first_points(std::ptrdiff_t count) {
+  std::vector<PointIndex> points(count);
+  std::iota(points.begin(), points.end(), PointIndex{0});
+  return points;
 }
 
 /// The inputs `chosen`, in that order, copied.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/prepared_bytes.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -42,7 +42,7 @@ bpm::detail::PreparedInputs<I> check_prepared(const I& inputs) {
   const Eigen::Matrix<std::int64_t, Eigen::Dynamic, Eigen::Dynamic> expected =
       inputs.template cast<std::int64_t>();
   CHECK(prepared.size() == expected.rows());
-  CHECK(prepared.columns() == expected.cols());
+  CHECK(prepared.features() == expected.cols());
   CHECK(prepared.length() == (expected.cols() + 3) / 4);
   CHECK(prepared.bytes() == bpm::detail::PreparedInputs<I>::bytes_needed(inputs));
   CHECK(bpm::detail::PreparedInputs<I>::row_bytes(inputs) ==
@@ -51,9 +51,9 @@ bpm::detail::PreparedInputs<I> check_prepared(const I& inputs) {
   for (std::ptrdiff_t i = 0; i < prepared.size(); ++i) {
     const auto* const units = reinterpret_cast<const std::uint8_t*>(prepared.row(i));
     for (std::ptrdiff_t k = 0; k < 4 * prepared.length(); ++k) {
-      same = same && units[k] == (k < prepared.columns() ? expected(i, k) : 0);
+      same = same && units[k] == (k < prepared.features() ? expected(i, k) : 0);
     }
-    same = same && prepared.bytes_of(i) == units;
+    same = same && prepared.numbers(i) == units;
     same = same && prepared.one(i).template cast<std::int64_t>() == expected.row(i);
     same = same && prepared.sum(i) == expected.row(i).sum();
     same = same && prepared.squared_norm(i) == static_cast<float>(expected.row(i).squaredNorm());
@@ -102,10 +102,10 @@ TEST_CASE("bytes in rows of whole groups are read in place, others are copied", 
   const std::size_t beside = 6 * (sizeof(float) + sizeof(std::int64_t));
   const Bytes whole = image_rows(6, 784, 1);
   const auto in_place = check_prepared(whole);
-  CHECK(in_place.bytes_of(3) == whole.data() + 3 * 784);
+  CHECK(in_place.numbers(3) == whole.data() + 3 * 784);
   CHECK(in_place.bytes() == beside);
   const Bytes large = image_rows(6, 40, 1);
-  CHECK(check_prepared(large.middleCols(4, 8)).bytes_of(2) == large.data() + 2 * 40 + 4);
+  CHECK(check_prepared(large.middleCols(4, 8)).numbers(2) == large.data() + 2 * 40 + 4);
   // A row that begins off a group, rows that do, a width that is not whole groups, columns.
   CHECK(check_prepared(large.middleCols(2, 8)).bytes() == beside + 6 * 8);
   const Bytes odd = image_rows(6, 41, 1);
