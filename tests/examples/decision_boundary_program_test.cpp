@@ -62,6 +62,7 @@ TEST_CASE("decision_boundary: a run reports and saves", "[examples]") {
 
   const Json json = Json::parse(read_text(name));
   CHECK(json["train_size"] == 40);
+  CHECK(json["warnings"].empty());
   CHECK(json["test_size"] == 10000);
   REQUIRE(json["training_points"].size() == 40);
   CHECK(json["training_points"][0]["x"].size() == 2);

@@ -26,6 +26,7 @@ TEST_CASE("kernel_interpolation: all parts on drawn digits", "[examples]") {
     ChildProcess child(program, words);
     REQUIRE(child.wait() == 0);
     CHECK_THAT(child.out(), ContainsSubstring("drawn digits, NOT MNIST"));
+    CHECK_THAT(child.errors(), !ContainsSubstring("warning"));
     return Json::parse(read_text(alone.path("a.json")));
   };
   const Json json =

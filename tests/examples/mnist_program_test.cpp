@@ -251,7 +251,7 @@ TEST_CASE("mnist: every kernel learns", "[examples]") {
   const Json json = alone.json("a.json");
   CHECK(json["kernel"] == kernel);
   CHECK(json["training_errors"] == 0);
-  CHECK(json["test_error_percent"].get<double>() < 50);
+  CHECK(json["test_error_percent"].get<double>() < 40);
 }
 
 TEST_CASE("mnist: chains draw classifiers too", "[examples]") {
@@ -264,6 +264,10 @@ TEST_CASE("mnist: chains draw classifiers too", "[examples]") {
     REQUIRE(outcome.status == 0);
     CHECK_THAT(outcome.out, ContainsSubstring(sampler + ", 5 draws a class"));
     CHECK_THAT(outcome.out, ContainsSubstring("rad from the true ones"));
+    // Five draws are enough for the billiard alone.
+    const std::string warning = "warning: chains have not found their centres in 1 of 1 runs";
+    CHECK((outcome.errors.find(warning) != std::string::npos) == (sampler == "gibbs"));
+    CHECK((outcome.out.find(warning) != std::string::npos) == (sampler == "gibbs"));
     return alone.json("a.json");
   };
   const Json json = run_json("1");
@@ -279,6 +283,7 @@ TEST_CASE("mnist: chains draw classifiers too", "[examples]") {
   if (json["standard_error"].is_number()) {
     CHECK(json["standard_error"].get<double>() > 0);
   }
+  CHECK(json["warnings"].empty() == (sampler == "billiard"));
   CHECK(json["test_error_percent"].get<double>() < 60);
   CHECK(run_json("2")["model_digest"] == json["model_digest"]);
 }

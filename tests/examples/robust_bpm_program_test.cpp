@@ -76,7 +76,7 @@ TEST_CASE("robust_bpm: Figure 2 of a set of one's own", "[examples]") {
   std::vector<std::string> words{"--data",    folder.path().string(),
                                  "--figure2", "--splits",
                                  "2",         "--bounces",
-                                 "500",       "--quiet",
+                                 "20000",     "--quiet",
                                  "--json",    json};
   const bool draws = !bpm_examples::plot_detail::find_program("gnuplot").empty();
   if (draws) {
@@ -90,12 +90,36 @@ TEST_CASE("robust_bpm: Figure 2 of a set of one's own", "[examples]") {
   CHECK(points.front()["dataset"] == "toy");
   CHECK(points.back()["dataset"] == "heart");
   for (const Json& point : points) {
-    CHECK(point["bpm_error_percent"].get<double>() <= 100);
+    CAPTURE(point.dump());
+    if (point["dataset"] == "toy") {
+      // The best possible error is 15.87 %; two splits have 2000 test points.
+      CHECK(point["bpm_error_percent"] > 15.87 - 3 * 0.82);
+      CHECK(point["bpm_error_percent"] < 30);
+    } else if (point["lambda"] < 0.5) {
+      CHECK(point["bpm_error_percent"] == 0);  // A line separates them, far from both classes.
+    }
     CHECK(point["svm_se"].is_number());
+    CHECK(point["warnings"].empty());
   }
   if (draws) {
     CHECK_THAT(read_text(plot), ContainsSubstring("</svg>"));
   }
+}
+
+TEST_CASE("robust_bpm: centres that were not found are told", "[examples]") {
+  const TemporaryFolder folder;
+  write_set(folder, "heart");
+  const std::string json = (folder.path() / "figure.json").string();
+  ChildProcess child(program, {"--data", folder.path().string(), "--figure2", "--splits", "2",
+                               "--bounces", "100", "--json", json});
+  CHECK(child.wait() == 0);
+  const std::string warning = "warning: chains have not found their centres in ";
+  CHECK_THAT(child.errors(), ContainsSubstring("robust_bpm: " + warning));
+  CHECK_THAT(child.out(), ContainsSubstring("\n" + warning));
+  const Json points = Json::parse(read_text(json));
+  CHECK(points.front()["dataset"] == "toy");
+  REQUIRE(points.front()["warnings"].size() == 1);
+  CHECK_THAT(points.front()["warnings"][0].get<std::string>(), ContainsSubstring("in 2 of 2 runs"));
 }
 
 TEST_CASE("robust_bpm: a set that is not there is an error", "[examples]") {
@@ -121,7 +145,7 @@ TEST_CASE("robust_bpm: thyroid, two splits", "[examples]") {
   CHECK(table[0]["train_size"] == 129);
   CHECK(table[0]["bpm_not_separated"] == 0);
   CHECK(table[0]["svm_not_separated"] == 0);
-  // 4.4 on average over many splits.
-  CHECK(table[0]["bpm_error_percent"].get<double>() < 12);
-  CHECK(table[0]["svm_error_percent"].get<double>() < 14);
+  CHECK_THAT(child.errors(), !ContainsSubstring("warning"));
+  CHECK(table[0]["bounces"] >= 100'000);
+  CHECK(table[0]["centre_standard_error"] < 0.05);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program itself, with little to do.
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,21 @@ using namespace examples_test;
 namespace {
 
 const std::string program = BPM_VERSION_SPACE_SAMPLERS_PROGRAM;
+
+/// The largest distance between two distribution functions of 20 numbers each.
+double ks_by_hand(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0;
+  for (const double at : a) {
+    const auto up_to = [at](double value) { return value <= at; };
+    const auto below = [at](double value) { return value < at; };
+    largest = std::max({largest,
+                        std::abs(double(std::ranges::count_if(a, up_to)) -
+                                 double(std::ranges::count_if(b, up_to))),
+                        std::abs(double(std::ranges::count_if(a, below)) -
+                                 double(std::ranges::count_if(b, below)))});
+  }
+  return largest / 20;
+}
 
 }  // namespace
 
@@ -40,12 +57,15 @@ TEST_CASE("version_space_samplers: drawn digits", "[examples]") {
     CAPTURE(key);
     REQUIRE(json[key].size() == 20);
     for (const auto& percent : json[key]) {
-      CHECK(percent.get<double>() >= 0);
-      CHECK(percent.get<double>() <= 50);
+      const double errors = percent.get<double>() * 40 / 100;  // Of 40 test digits.
+      CHECK(errors == Approx(std::round(errors)).margin(1e-9));
+      CHECK(errors < 20);  // Any of them is better than a coin.
     }
   }
-  CHECK(json["ks_statistic"].get<double>() >= 0);
-  CHECK(json["ks_statistic"].get<double>() <= 1);
+  CHECK(json["ks_statistic"].get<double>() ==
+        Approx(ks_by_hand(json["gibbs_error_percent"], json["perceptron_error_percent"])));
+  CHECK(json["ks_statistic_billiard"].get<double>() ==
+        Approx(ks_by_hand(json["gibbs_error_percent"], json["billiard_error_percent"])));
   REQUIRE(json["quantiles"].size() == 99);
   CHECK(json["quantiles"][0]["q"] == 0.01);
   CHECK(json["quantiles"][98]["gibbs"] >= json["quantiles"][0]["gibbs"]);

@@ -246,6 +246,10 @@ std::optional<TableRow> run_benchmark_set(const BenchmarkSet& set, const Benchma
   row.centre_error = median_centre_error(outcomes);
   row.bounces = std::ranges::min(outcomes, {}, &SplitOutcome::bounces).bounces;
   row.chains = check_chains(outcomes);
+  for (const SplitOutcome& outcome : outcomes) {
+    row.bpm_of_splits.push_back(outcome.bpm.value_or(std::nan("")));
+    row.svm_of_splits.push_back(outcome.svm.error_percent);
+  }
   row.seconds = timer.seconds();
   return row;
 }

@@ -46,6 +46,9 @@ struct TableRow {
   double centre_error = 0;    ///< Median over splits of the billiard's standard error, radians.
   std::uint64_t bounces = 0;  ///< Of the billiard, the fewest of any split.
   ChainCheck chains;
+  /// Test errors in percent, split by split; NaN where there is no Bayes point.
+  std::vector<double> bpm_of_splits;
+  std::vector<double> svm_of_splits;
   double seconds = 0;
 };
 

@@ -56,6 +56,8 @@ namespace bpm_examples {
                     {"bounces", row.bounces},
                     {"centre_standard_error", row.centre_error},
                     {"warnings", row.chains.warnings()},
+                    {"bpm_error_percent_of_splits", row.bpm_of_splits},
+                    {"svm_error_percent_of_splits", row.svm_of_splits},
                     {"paper_bpm_error_percent", row.set->paper.bpm},
                     {"paper_bpm_se", row.set->paper.bpm_se},
                     {"paper_svm_error_percent", row.set->paper.svm},

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+// Every table and headline figure of the documents against the run that it comes from, in
+// docs/results. Not compared, because no run of ours is behind them: numbers of papers and their
+// authors, volesti's row, which was measured on another day, the cost model's formulas, the times
+// of orthant probabilities, sentences that explain.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "page.hpp"
+
+using namespace docs_test;
+
+namespace {
+
+constexpr double mebibyte = 1 << 20;
+
+double number(const Json& object, const char* key) { return object.at(key).get<double>(); }
+
+/// Mean of a number over the runs of seeds 1, 2, 3.
+template <class Number>
+double over_seeds(const std::string& name, Number&& number_of) {
+  return (number_of(results(name)) + number_of(results(name + "_seed2")) +
+          number_of(results(name + "_seed3"))) /
+         3;
+}
+
+double peak_mebibytes(const Json& run) { return number(run, "peak_memory_bytes") / mebibyte; }
+
+/// A benchmark's median over its repetitions.
+Json median_of(const Json& run, const std::string& name) {
+  for (const Json& one : run.at("benchmarks")) {
+    if (one.at("run_name") == name && one.value("aggregate_name", "") == "median") return one;
+  }
+  throw std::runtime_error("no benchmark " + name);
+}
+
+double seconds_of(const Json& benchmark) {
+  const std::string unit = benchmark.at("time_unit");
+  return number(benchmark, "cpu_time") * (unit == "ns" ? 1e-9 : unit == "us" ? 1e-6 : 1e-3);
+}
+
+}  // namespace
+
+TEST_CASE("results: each tells where it comes from") {
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(root / "docs" / "results")) {
+    if (file.path().extension() != ".json") continue;
+    ++files;
+    CAPTURE(file.path().string());
+    const Json one = stored(file.path().stem().string());
+    CHECK(std::regex_match(one.at("commit").get<std::string>(), std::regex("[0-9a-f]{40}")));
+    CHECK_FALSE(one.at("compiler").get<std::string>().empty());
+    CHECK_FALSE(one.at("machine").get<std::string>().empty());
+    CHECK_FALSE(one.at("command").get<std::string>().empty());
+    CHECK_FALSE(one.at("result").empty());
+  }
+  CHECK(files > 0);
+}
+
+TEST_CASE("tables: MNIST and its rejection curve") {
+  Page readme("README.md");
+  for (std::size_t k = 0; k <= 5; ++k) {
+    for (const char* score : {"rejection", "rejection_gap"}) {
+      const double error = over_seeds(
+          "mnist", [&](const Json& run) { return number(run[score][2 * k], "error_percent"); });
+      readme.cell("| rejected |",
+                  score == std::string("rejection") ? "| error %, by largest output"
+                                                    : "| error %, by gap of the best two",
+                  k + 1, {error});
+    }
+  }
+}
+
+TEST_CASE("tables: what MNIST takes") {
+  Page readme("README.md");
+  Page page("docs/kernel-values.md");
+  const Json bytes = results("mnist");
+  const Json floats = results("mnist_float");
+  const Json unit = results("mnist_normalise");
+  const Json one_draw = results("mnist_one_draw");
+  const Json one_thread = results("mnist_one_thread");
+  const double one_draw_error = over_seeds(
+      "mnist_one_draw", [](const Json& run) { return number(run, "test_error_percent"); });
+
+  const char* const times = "| | bytes | float |";
+  readme.cell(times, "| training, ten draws", 0,
+              {one_draw_error, number(bytes, "train_seconds"), number(one_draw, "train_seconds"),
+               number(floats, "train_seconds")});
+  readme.cell(times, "| the same number of kernel values", 0,
+              {number(bytes, "floor_seconds"), number(floats, "floor_seconds")});
+  readme.cell(times, "| all 10 000 predictions |", 1, {number(bytes, "predict_seconds")});
+  readme.cell(times, "| all 10 000 predictions |", 2, {number(floats, "predict_seconds")});
+  readme.cell(times, "| peak memory |", 1, {peak_mebibytes(bytes)});
+  readme.cell(times, "| peak memory |", 2, {peak_mebibytes(floats)});
+  readme.sentence("With `--normalise` the error is {} % after {} s",
+                  {number(unit, "test_error_percent"), number(unit, "train_seconds")});
+
+  const char* const products = "| | training | the product | ratio";
+  for (const auto& [row, run] : {std::pair{"| bytes |", &bytes}, std::pair{"| float |", &floats}}) {
+    page.cell(products, row, 1, {number(*run, "train_seconds")});
+    page.cell(products, row, 2, {number(*run, "floor_seconds")});
+    page.cell(products, row, 3, {number(*run, "train_seconds") / number(*run, "floor_seconds")});
+  }
+  page.cell(products, "| bytes, `--normalise`, ", 0,
+            {number(unit, "kernel_evaluations"), number(unit, "train_seconds"),
+             number(unit, "floor_seconds"),
+             number(unit, "train_seconds") / number(unit, "floor_seconds")});
+  page.cell(products, "| bytes, one thread |", 1, {number(one_thread, "train_seconds")});
+  page.cell(products, "| bytes, one draw |", 1,
+            {number(one_draw, "train_seconds"),
+             number(results("mnist_one_draw_one_thread"), "train_seconds")});
+  page.sentence("ten draws of ten classes, {} kernel values",
+                {number(bytes, "kernel_evaluations")});
+  page.sentence("{} s against {} s of product in bytes, {} against {} in float",
+                {number(bytes, "predict_seconds"), number(bytes, "predict_floor_seconds"),
+                 number(floats, "predict_seconds"), number(floats, "predict_floor_seconds")});
+}
+
+TEST_CASE("tables: growth") {
+  Page page("docs/kernel-values.md");
+  const Json runs = results("growth");
+  const char* const table = "| digits | training s |";
+  for (const auto& [row, size] :
+       {std::pair{"| 10 000 |", 10'000}, std::pair{"| 30 000 |", 30'000},
+        std::pair{"| 100 000 |", 100'000}, std::pair{"| 300 000 |", 300'000},
+        std::pair{"| 1 000 000 |", 1'000'000}}) {
+    const Json& run = entry(runs, {{"train_size", size}});
+    page.cell(table, row, 1, {number(run, "train_seconds")});
+    page.cell(table, row, 2, {number(run, "kernel_evaluations")});
+    page.cell(table, row, 3, {number(run, "mistakes")});
+    page.cell(table, row, 4, {peak_mebibytes(run)});
+  }
+  const Json& million = entry(runs, {{"train_size", 1'000'000}});
+  Page readme("README.md");
+  readme.sentence("one draw of ten classes, take {} s and {} GiB",
+                  {number(million, "train_seconds"), peak_mebibytes(million) / 1024});
+}
+
+TEST_CASE("tables: beside other libraries") {
+  const Json peers = results("peers").at("peers");
+  const auto of = [&](const char* key) -> const Json& { return entry(peers, {{"key", key}}); };
+  Page readme("README.md");
+  const char* const table = "| | error % | train s | test s | memory MiB |";
+  for (const auto& [row, key] :
+       {std::pair{"| bpm, polynomial of degree 5, bytes |", "ours-byte-normalise"},
+        std::pair{"| LIBSVM 3.24 built with OpenMP, the same kernel |", "libsvm-polynomial"},
+        std::pair{"| scikit-learn 1.2.1 `SVC`, the same kernel (one thread) |",
+                  "sklearn-polynomial"},
+        std::pair{"| LIBLINEAR 2.3 |", "liblinear"},
+        std::pair{"| bpm, the paper's kernel on pixels / 255, bytes |", "ours-byte"}}) {
+    readme.cell(table, row, 1, {number(of(key), "error_percent")});
+    readme.cell(table, row, 2, {number(of(key), "train_seconds")});
+    readme.cell(table, row, 3, {number(of(key), "predict_seconds")});
+    readme.cell(table, row, 4, {peak_mebibytes(of(key))});
+  }
+  Page page("docs/benchmarks.md");
+  for (const char* key : {"ours-float", "ours-byte", "ours-byte-normalise", "libsvm-polynomial",
+                          "liblinear", "sklearn-polynomial"}) {
+    const std::string row = "| `" + std::string(key) + "`";
+    const char* const head = "| peer | error % |";
+    const Json& peer = of(key);
+    const Json& read = peer.at("runs").at(0).at("read_seconds");
+    page.cell(head, row, 1, {number(peer, "error_percent")});
+    if (read.is_number()) page.cell(head, row, 2, {read.get<double>()});
+    page.cell(head, row, 3, {number(peer, "train_seconds")});
+    page.cell(head, row, 4, {number(peer, "predict_seconds")});
+    page.cell(head, row, 5, {peak_mebibytes(peer)});
+    page.cell(head, row, 6, {number(peer, "total_over_ours")});
+  }
+}
+
+TEST_CASE("tables: the centre itself") {
+  const Json rows = results("sampler_accuracy");
+  const auto angle = [&](const char* cone, const char* method) {
+    return number(entry(rows, {{"cone", cone}, {"method", method}}), "angle_median");
+  };
+  Page readme("README.md");
+  Page page("docs/samplers.md");
+  const std::vector<std::pair<const char*, const char*>> cones{{"cone_12_5", "| 12, 5 |"},
+                                                               {"cone_60_5", "| 60, 5 |"},
+                                                               {"cone_60_40", "| 60, 40 |"},
+                                                               {"cone_400_10", "| 400, 10 |"}};
+  for (std::size_t k = 0; k < cones.size(); ++k) {
+    const auto& [cone, row] = cones[k];
+    const char* const of_readme = "| points, features |";
+    readme.cell(of_readme, "| `Billiard` |", k + 1, {angle(cone, "geodesic")});
+    readme.cell(of_readme, "| the papers' billiard", k + 1, {angle(cone, "published")});
+    std::size_t column = 1;
+    for (const char* method :
+         {"geodesic", "geodesic_unrefreshed", "published", "kernel_gibbs", "kernel_gibbs_input"}) {
+      page.cell("| cone (m, d) |", row, column++, {angle(cone, method)});
+    }
+  }
+  const Json sooner = results("sampler_accuracy_sooner");
+  std::vector<double> published;
+  for (const Json* runs : {&sooner, &rows}) {
+    for (const auto& [cone, row] : cones) {
+      published.push_back(
+          number(entry(*runs, {{"cone", cone}, {"method", "published"}}), "angle_median"));
+    }
+  }
+  page.sentence("after 0.3 s: {}, {}, {}, {} rad; after 1 s: {}, {}, {}, {}", published);
+  Page other("docs/kernel-interpolation.md");
+  std::vector<double> propagation;
+  for (const auto& [cone, row] : cones)
+    propagation.push_back(angle(cone, "expectation_propagation"));
+  other.sentence("Its centre is {}, {}, {} and {} rad off", propagation);
+}
+
+TEST_CASE("tables: against support vector machines") {
+  const Json rows = results("robust_bpm");
+  Page readme("README.md");
+  std::size_t column = 1;
+  for (const char* set :
+       {"heart", "thyroid", "diabetes", "waveform", "banana", "sonar", "ionosphere"}) {
+    const Json& row = entry(rows, {{"dataset", set}});
+    CAPTURE(set);
+    CHECK(row.at("splits") == 100);
+    CHECK(row.at("bounces") >= 100'000);
+    const char* const table = "| | heart | thyroid |";
+    readme.cell(table, "| Bayes point |", column,
+                {number(row, "bpm_error_percent"), number(row, "bpm_se")});
+    readme.cell(table, "| SVM (LIBSVM) through the origin |", column,
+                {number(row, "svm_error_percent"), number(row, "svm_se")});
+    readme.cell(table, "| SVM (LIBSVM) with a bias |", column++,
+                {number(row, "svm_bias_error_percent"), number(row, "svm_bias_se")});
+    // The sentence below the table, and the figures to reach.
+    const double room = std::hypot(number(row, "bpm_se"), number(row, "paper_bpm_se"));
+    CHECK(number(row, "bpm_error_percent") <= number(row, "paper_bpm_error_percent") + room);
+    const bool tie_or_worse = set == std::string("sonar") || set == std::string("ionosphere");
+    CHECK((number(row, "p_value") > 0.999) == !tie_or_worse);
+  }
+}
+
+TEST_CASE("tables: kernel interpolation") {
+  Json runs = results("kernel_interpolation");
+  for (const Json& run : results("kernel_interpolation_2000")) runs.push_back(run);
+  Page page("docs/kernel-interpolation.md");
+  for (const int n : {50, 100, 200, 300, 400, 500, 700, 1000, 2000}) {
+    const auto of = [&](const char* key) { return mean(runs, {{"n", n}}, key); };
+    std::size_t column = 1;
+    const std::vector<std::vector<double>> numbers{
+        {100 * of("centroidal_error")},
+        {100 * of("centre_of_mass_error_billiard")},
+        {100 * of("iso_gibbs_error")},
+        {100 * of("exact_gibbs_error")},
+        {100 * of("exact_bayes_error")},
+        {of("complexity_A")},
+        {of("log_inverse_PY_ep"), of("log_inverse_PY_nested")},
+        {100 * of("bpm_bound_A")},
+        {100 * of("bpm_bound_PY_certified")},
+        {100 * of("bpm_bound_by_vote_certified")}};
+    for (const auto& values : numbers) {
+      page.cell("| n | centroidal |", "| " + std::to_string(n) + " |", column++, values);
+    }
+  }
+  const auto of = [&](const char* key) { return mean(runs, {{"n", 1000}}, key); };
+  Page readme("README.md");
+  const char* const table = "| bound on the error of the centre-of-mass interpolator";
+  readme.cell(table, "| the paper's theorem, ", 1, {of("bpm_bound_A")});
+  readme.cell(table, "| the same theorem ", 1, {of("bpm_bound_PY_certified")});
+  readme.cell(table, "| by the vote: ", 1, {of("bpm_bound_by_vote_certified")});
+  readme.cell(table, "| its test error |", 1, {of("centre_of_mass_error_billiard")});
+  page.sentence("errs more: {} against {} % at n = 1000",
+                {100 * of("centre_of_mass_error_ep"), 100 * of("centroidal_error")});
+}
+
+TEST_CASE("tables: the study of the tighter bound") {
+  const Json study = results("kernel_interpolation_study").at(0).at("study");
+  Page page("docs/kernel-interpolation.md");
+  struct Table {
+    const char* what;
+    const char* head;
+    std::vector<std::pair<const char*, const char*>> rows;  ///< Row and key.
+    std::vector<double> values;
+  };
+  const std::vector<Table> tables{{"noise",
+                                   "| probit noise |",
+                                   {{"| log evidence |", "log_evidence"},
+                                    std::pair{"| centre of mass |", "centre_of_mass_error"}},
+                                   {0, 0.05, 0.1, 0.2, 0.5, 1, 2}},
+                                  {"power",
+                                   "| labels of N(0, K^s), s |",
+                                   {{"| log evidence |", "log_evidence"},
+                                    std::pair{"| their centre of mass |", "centre_of_mass_error"}},
+                                   {0, 0.1, 0.25, 0.5, 0.75, 1, 1.5}},
+                                  {"depth",
+                                   "| depth |",
+                                   {{"| log evidence |", "log_evidence"},
+                                    std::pair{"| centre of mass |", "centre_of_mass_error"},
+                                    std::pair{"| centroidal |", "centroidal_error"}},
+                                   {1, 2, 3, 4, 5, 7, 10, 16}}};
+  for (const Table& table : tables) {
+    for (std::size_t k = 0; k < table.values.size(); ++k) {
+      const Json& point = entry(study, {{"what", table.what}, {"value", table.values[k]}});
+      for (const auto& [row, key] : table.rows) {
+        const double scale = key == std::string("log_evidence") ? 1 : 100;
+        page.cell(table.head, row, k + 1, {scale * number(point, key)});
+      }
+    }
+  }
+}
+
+TEST_CASE("tables: choosing a kernel") {
+  const Json choices = results("model_selection").at("choices");
+  Page page("docs/kernel-interpolation.md");
+  for (const auto& [row, criterion, search] :
+       {std::tuple{"| evidence | grid |", "evidence", "grid"},
+        std::tuple{"| C-bound | grid |", "c-bound", "grid"},
+        std::tuple{"| evidence | BOBYQA", "evidence", "nlopt"},
+        std::tuple{"| C-bound | BOBYQA", "c-bound", "nlopt"},
+        std::tuple{"| the test digits themselves | grid |", "held-out", "grid"}}) {
+    std::vector<double> errors;
+    for (const Json& choice : choices) {
+      if (choice["criterion"] == criterion && choice["search"] == search) {
+        errors.push_back(100 * number(choice, "centre_of_mass_error"));
+      }
+    }
+    REQUIRE(errors.size() == 5);
+    double sum = 0;
+    for (const double error : errors) sum += error;
+    page.cell("| chosen by | on |", row, 1, {sum / 5});
+    page.cell("| chosen by | on |", row, 2, errors);
+  }
+}
+
+TEST_CASE("tables: finite networks") {
+  const Json runs = results("networks");
+  Page page("docs/kernel-interpolation.md");
+  for (const int n : {50, 100, 200, 400, 700, 1000}) {
+    const Json& run = entry(runs, {{"n", n}});
+    std::size_t column = 1;
+    for (const char* key : {"network_gibbs_error", "network_bayes_error", "large_margin_error",
+                            "kernel_interpolator_error"}) {
+      page.cell("| n | Gibbs | vote of 51 |", "| " + std::to_string(n) + " |", column++,
+                {100 * number(run, key)});
+    }
+  }
+}
+
+TEST_CASE("tables: kernel values and the product") {
+  const Json run = results("bpm_benchmarks");
+  Page page("docs/kernel-values.md");
+  for (const int rows : {1, 16, 240, 2000}) {
+    std::size_t column = 1;
+    for (const char* kernel :
+         {"linear/float", "polynomial/float", "gaussian/float", "linear/byte", "polynomial/byte"}) {
+      const Json one =
+          median_of(run, "kernel_block/" + std::string(kernel) + "/" + std::to_string(rows));
+      page.cell("| block | linear |", "| " + std::to_string(rows) + " x 256 |", column++,
+                {number(one, "flop/s") / 1e9});
+    }
+  }
+  Page samplers("docs/samplers.md");
+  const auto bounce = [&](const char* m) {
+    return seconds_of(median_of(run, "billiard_bounce/geodesic/" + std::string(m)));
+  };
+  samplers.sentence("A bounce takes {} ns at m = 60, {} us at 400 and {} us at 2000",
+                    {1e9 * bounce("60"), 1e6 * bounce("400"), 1e6 * bounce("2000")});
+  Page processes("docs/kernel-interpolation.md");
+  for (const char* n : {"300", "1000", "2000"}) {
+    const Json one = median_of(run, "expectation_propagation/" + std::string(n));
+    processes.cell("| n | factor, s |", "| " + std::string(n) + " |", 2, {seconds_of(one)});
+    processes.cell("| n | factor, s |", "| " + std::string(n) + " |", 3, {number(one, "sweeps")});
+  }
+}
+
+TEST_CASE("tables: what a cluster would take") {
+  const Json cost = results("cluster").at("cost");
+  const Json predictions = cost.at("predictions");
+  Page page("docs/distributed.md");
+  page.sentence("draws over ranks {} s, predicted {} s",
+                {number(cost, "measured_seconds"), number(cost, "predicted_seconds")});
+  for (const auto& [row, points] : {std::pair{"| 10^5 |", 1e5}, std::pair{"| 10^6 |", 1e6},
+                                    std::pair{"| 10^7 |", 1e7}, std::pair{"| 10^8 |", 1e8}}) {
+    std::size_t column = 1;
+    for (const auto& [strategy, ranks] :
+         {std::pair{"spread", 1.0}, std::pair{"spread", 100.0}, std::pair{"spread", 1000.0},
+          std::pair{"sharded", 100.0}, std::pair{"sharded", 1000.0}}) {
+      const Json& one =
+          entry(predictions, {{"strategy", strategy}, {"points", points}, {"ranks", ranks}});
+      page.cell("| m | draws, 1 rank |", row, column++,
+                {number(one, "seconds"), number(one, "bytes_per_rank") / mebibyte / 1024});
+    }
+  }
+}
