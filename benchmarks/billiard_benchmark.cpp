@@ -10,7 +10,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/samplers/billiard/billiard_chain.hpp"
+#include "common/billiard_chain.hpp"
 #include "cone_data.hpp"
 #include "floor.hpp"
 
@@ -37,14 +37,15 @@ Floor bounce_floor(std::ptrdiff_t points) {
 
 std::ptrdiff_t features_of(std::ptrdiff_t points) { return points <= 100 ? 5 : 10; }
 
-void billiard_bounce(benchmark::State& state, bpm::Flight flight) {
+void billiard_bounce(benchmark::State& state, bpm_examples::Flight flight) {
   const ConeData data(state.range(0), features_of(state.range(0)));
   constexpr std::uint64_t bounces = 100'000;
   std::uint64_t seed = 0;
   double refreshes = 0;
   double repairs = 0;
   while (state.KeepRunningBatch(bounces)) {
-    bpm::BilliardChain chain(data.cone, {.flight = flight}, data.start, bpm::RandomEngine(++seed));
+    bpm_examples::BilliardChain chain(data.cone, {.flight = flight}, data.start,
+                                      bpm::RandomEngine(++seed));
     while (!chain.burn_in(data.cone, bounces)) {
     }
     while (chain.burnt() + chain.bounces() < bounces) {
@@ -151,8 +152,14 @@ void naive_bounce(benchmark::State& state) {
   report_floor(state, bounce_floor(m));
 }
 
-BENCHMARK_CAPTURE(billiard_bounce, geodesic, bpm::Flight::geodesic)->Arg(60)->Arg(400)->Arg(2000);
-BENCHMARK_CAPTURE(billiard_bounce, published, bpm::Flight::published)->Arg(60)->Arg(400)->Arg(2000);
+BENCHMARK_CAPTURE(billiard_bounce, geodesic, bpm_examples::Flight::geodesic)
+    ->Arg(60)
+    ->Arg(400)
+    ->Arg(2000);
+BENCHMARK_CAPTURE(billiard_bounce, published, bpm_examples::Flight::published)
+    ->Arg(60)
+    ->Arg(400)
+    ->Arg(2000);
 BENCHMARK(naive_bounce)->Name("billiard_bounce/naive")->Arg(60)->Arg(400);
 BENCHMARK(billiard_floor)->Arg(60)->Arg(400)->Arg(2000);
 

@@ -20,11 +20,11 @@ using bpm_benchmarks::ConeData;
 
 void gibbs_step(benchmark::State& state, bpm::GibbsDirection directions, double noise) {
   const ConeData data(state.range(0), state.range(0) <= 100 ? 5 : 10);
-  bpm::GibbsChainSettings settings;
+  bpm::detail::GibbsChainSettings settings;
   settings.directions = directions;
-  settings.noise = noise;
+  settings.label_noise = noise;
   settings.burn_in = 1;
-  bpm::GibbsChain chain(data.cone, settings, data.start, bpm::RandomEngine(1));
+  bpm::detail::GibbsChain chain(data.cone, settings, data.start, bpm::RandomEngine(1));
   constexpr std::uint64_t steps = 1000;
   while (!chain.burn_in(data.cone, steps)) {
   }

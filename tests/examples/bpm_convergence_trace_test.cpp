@@ -27,9 +27,9 @@ bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel) {
   return cone;
 }
 
-bpm::BilliardChain chain_of(const bpm::Cone& cone, bpm::Flight flight, std::uint64_t seed,
-                            double refresh_length = 2) {
-  bpm::BilliardChainSettings settings;
+bpm_examples::BilliardChain chain_of(const bpm::Cone& cone, bpm_examples::Flight flight,
+                                     std::uint64_t seed, double refresh_length = 2) {
+  bpm_examples::BilliardChainSettings settings;
   settings.flight = flight;
   settings.refresh_length = refresh_length;
   return {cone, settings, bpm::find_largest_margin(cone).position, bpm::RandomEngine(seed)};
@@ -76,7 +76,7 @@ TEST_CASE("bpm_convergence: in a wedge the longest hop is its chord and the cent
           "[examples]") {
   // In an open wedge the published ball escapes many times a bounce: for it the narrow one.
   const int which = GENERATE(0, 1, 2, 3);
-  const auto flight = which == 0 ? bpm::Flight::published : bpm::Flight::geodesic;
+  const auto flight = which == 0 ? bpm_examples::Flight::published : bpm_examples::Flight::geodesic;
   const double cosine = which <= 1 ? -0.5 : which == 2 ? 0.0 : 0.6;
   CAPTURE(which);
   bpm::RowMatrix<double> kernel(2, 2);
@@ -97,7 +97,7 @@ TEST_CASE("bpm_convergence: a path's centre is the mean of its points, on any ch
           "[examples]") {
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
   const bpm::Cone cone = cone_of(kernel);
-  auto chain = chain_of(cone, bpm::Flight::geodesic, 4);
+  auto chain = chain_of(cone, bpm_examples::Flight::geodesic, 4);
   for (int n = 0; n < 20000; ++n) chain.bounce(cone);
   const bpm::CentreOfMass centre = path_centre(chain, cone);
   // The octant: its mean is (1, 1, 1) / 2.
@@ -112,7 +112,7 @@ TEST_CASE("bpm_convergence: what the filter has forgotten need not be worked out
   bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Constant(5, 5, 0.3);
   kernel.diagonal().setOnes();
   const bpm::Cone cone = cone_of(kernel);
-  for (const auto flight : {bpm::Flight::published, bpm::Flight::geodesic}) {
+  for (const auto flight : {bpm_examples::Flight::published, bpm_examples::Flight::geodesic}) {
     auto one = chain_of(cone, flight, 2);
     auto other = chain_of(cone, flight, 2);
     constexpr std::uint64_t bounces = filter_memory + 1000;

@@ -118,7 +118,7 @@ TEST_CASE("chains: noise admits what no classifier separates") {
   labels[7] = -3;
   labels[3] = 7;
   const auto fitted =
-      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::KernelGibbs{.noise = 0.05})
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::KernelGibbs{.label_noise = 0.05})
           .fit(inputs, labels);
   CHECK(fitted.report().converged);
   CHECK(fitted.report().chains->mean_errors >= 1);

@@ -63,14 +63,14 @@ inline const Problem& easy_problem() {
 }
 
 /// Runs that go on from one another.
+template <class Sampler = bpm::Billiard>
 struct Continued {
   std::vector<sampler_tests::KeptDraw> draws;
-  bpm::Billiard::State state;
+  typename Sampler::State state;
   bpm::RandomStreams streams;
   bpm::SamplerReport report;
 
-  void go_on(const bpm::Billiard& sampler, const Space& space,
-             const bpm::RunControl& control = {}) {
+  void go_on(const Sampler& sampler, const Space& space, const bpm::RunControl& control = {}) {
     report = bpm::sample_version_space(
         sampler, space, streams, control, [&](const bpm::Draw& draw) { draws.emplace_back(draw); },
         state);

@@ -144,8 +144,8 @@ inline Moments weighted_moments(const bpm::Cone& cone, double noise, int count,
 
 /// Of a chain, by 32 batches of `draws` each. The mean comes from its sums, the rest from draws.
 template <class Chain>
-Moments chain_moments(const bpm::Cone& cone, const bpm::GibbsChainSettings& settings, int draws,
-                      std::uint64_t seed = 1) {
+Moments chain_moments(const bpm::Cone& cone, const bpm::detail::GibbsChainSettings& settings,
+                      int draws, std::uint64_t seed = 1) {
   constexpr int batches = 32;
   Chain chain(cone, settings, start_in(cone), bpm::RandomEngine(seed, 93));
   const auto length = static_cast<std::size_t>(cone.stride());

@@ -40,6 +40,6 @@ struct UniformDualRefresh : bpm::detail::GeodesicLaw {
 };
 
 template <class Law>
-using MutantChain = bpm::BasicGeodesicChain<Law>;
+using MutantChain = bpm::detail::BasicGeodesicChain<Law>;
 
 }  // namespace law_tests

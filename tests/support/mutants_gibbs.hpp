@@ -19,7 +19,7 @@ struct UniformInputAngle : bpm::detail::GibbsLaw {
   static constexpr bool uniform_input_angle = true;
 };
 
-using UnweightedArcsChain = bpm::BasicGibbsChain<UnweightedArcs>;
-using UniformInputAngleChain = bpm::BasicGibbsChain<UniformInputAngle>;
+using UnweightedArcsChain = bpm::detail::BasicGibbsChain<UnweightedArcs>;
+using UniformInputAngleChain = bpm::detail::BasicGibbsChain<UniformInputAngle>;
 
 }  // namespace sampler_tests

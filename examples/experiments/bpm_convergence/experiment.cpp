@@ -16,10 +16,10 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/samplers/billiard/billiard_chain.hpp"
 #include "bpm/samplers/chains/start.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
+#include "common/billiard_chain.hpp"
 #include "common/svm.hpp"
 #include "trace.hpp"
 
@@ -27,7 +27,7 @@ namespace bpm_examples {
 
 namespace {
 
-constexpr std::array flights{bpm::Flight::published, bpm::Flight::geodesic};
+constexpr std::array flights{Flight::published, Flight::geodesic};
 
 /// Mean path between new directions of the geodesic flight. A burn-in would choose it, but bounces
 /// are counted here from the start. With 1 to 3 the rows of 1000 bounces and more hardly differ.
@@ -102,13 +102,13 @@ struct BilliardResult {
   double delta_alpha = 0;
 };
 
-BilliardResult run_billiard(const Learner& learner, bpm::Flight flight, std::uint64_t bounces,
+BilliardResult run_billiard(const Learner& learner, Flight flight, std::uint64_t bounces,
                             bpm::RandomEngine engine,
                             const std::function<void(std::uint64_t, double)>& each = nullptr) {
-  bpm::BilliardChainSettings settings;
+  BilliardChainSettings settings;
   settings.flight = flight;
   settings.refresh_length = refresh_length;
-  bpm::BilliardChain chain(learner.cone, settings, learner.start, engine);
+  BilliardChain chain(learner.cone, settings, learner.start, engine);
   const Course course = follow(chain, learner.cone, bounces, each);
   const auto& centre = course.centre;
   const Eigen::Map<const Eigen::VectorXd> alpha(centre.coefficients.data(), train_size);

@@ -8,9 +8,9 @@
 #include <functional>
 #include <vector>
 
-#include "bpm/samplers/billiard/billiard_chain.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/version_space/cone.hpp"
+#include "common/billiard_chain.hpp"
 
 /// \file
 /// What the paper watches while the ball bounces.
@@ -89,8 +89,7 @@ inline constexpr std::uint64_t filter_memory = 3000;
 /// coefficients on other points; changes of coefficients compare only where both flights are
 /// treated alike, and the paper watches the path. The coefficients stand on the pivots of the
 /// cone's factor.
-[[nodiscard]] inline bpm::CentreOfMass path_centre(bpm::BilliardChain& chain,
-                                                   const bpm::Cone& cone) {
+[[nodiscard]] inline bpm::CentreOfMass path_centre(BilliardChain& chain, const bpm::Cone& cone) {
   const auto m = static_cast<std::size_t>(cone.points());
   bpm::CentreOfMass centre{std::vector<double>(m, 0.0), std::vector<double>(m, 0.0), 0};
   std::vector<double> x(static_cast<std::size_t>(cone.stride()), 0.0);
@@ -110,7 +109,7 @@ inline constexpr std::uint64_t filter_memory = 3000;
 /// filtered change, the centre is worked out at every bounce; without, at the last `filter_memory`
 /// only, which tells the same.
 [[nodiscard]] inline Course follow(
-    bpm::BilliardChain& chain, const bpm::Cone& cone, std::uint64_t bounces,
+    BilliardChain& chain, const bpm::Cone& cone, std::uint64_t bounces,
     const std::function<void(std::uint64_t, double)>& each = nullptr) {
   CentreChange change;
   LargestHop hop;

@@ -13,10 +13,10 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
-#include "bpm/samplers/billiard/billiard_chain.hpp"
 #include "bpm/samplers/chains/start.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
+#include "common/billiard_chain.hpp"
 #include "common/svm.hpp"
 
 namespace bpm_examples {
@@ -51,7 +51,7 @@ std::vector<double> start_of(const bpm::Cone& cone, const SvmClassifier& svm) {
 /// The centre of mass of version space, after a burn-in that chooses the refresh length.
 bpm::CentreOfMass find_centre(const bpm::Cone& cone, std::span<const double> start,
                               std::uint64_t bounces, bpm::RandomEngine engine) {
-  bpm::BilliardChain chain(cone, {}, start, engine);
+  BilliardChain chain(cone, {}, start, engine);
   while (!chain.burn_in(cone, 100000)) {
   }
   for (std::uint64_t n = 0; n < bounces; ++n) chain.bounce(cone);
@@ -157,7 +157,7 @@ SphereResult run_sphere(const BoundaryOptions& options) {
 
   // Between bounces the ball flies on great circles; where it takes a new direction on the way, the
   // turn lies where the circle it left on meets the one it arrives on.
-  bpm::BilliardChain chain(cone, {}, start, bpm::RandomEngine(options.common.seed, sphere_path));
+  BilliardChain chain(cone, {}, start, bpm::RandomEngine(options.common.seed, sphere_path));
   const auto in_space = [&](const std::vector<double>& coordinates) {
     Eigen::VectorXd alpha = Eigen::VectorXd::Zero(m);
     cone.add_dual_coefficients(coordinates.data(), 1, alpha.data());

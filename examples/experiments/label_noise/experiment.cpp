@@ -74,8 +74,7 @@ SplitOutcome run_split(const NoisySplit& split, const NoiseOptions& options, std
   std::vector<double> start;
   for (std::size_t k = noise_levels.size(); k-- > 0;) {
     bpm::KernelGibbs gibbs;
-    gibbs.noise = noise_levels[k];
-    gibbs.draws = 0;
+    gibbs.label_noise = noise_levels[k];
     gibbs.steps = options.steps;
     gibbs.burn_in = std::max<std::uint64_t>(1, options.steps / 4);
     gibbs.start_coefficients = start;

@@ -24,6 +24,7 @@
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
+#include "common/published_billiard.hpp"
 
 namespace bpm_examples {
 
@@ -122,10 +123,11 @@ Measurement measure(std::string_view method, const ReferenceCone& cone,
                                                       : bpm::GibbsDirection::isotropic;
     return measure(gibbs, cone, start, seconds, seed);
   }
-  bpm::Billiard billiard;
   if (method == "published") {
-    billiard.flight = bpm::Flight::published;
-  } else if (method == "geodesic_unrefreshed") {
+    return measure(PublishedBilliard{}, cone, start, seconds, seed);
+  }
+  bpm::Billiard billiard;
+  if (method == "geodesic_unrefreshed") {
     billiard.refresh_length = std::numeric_limits<double>::infinity();
   }
   return measure(billiard, cone, start, seconds, seed);

@@ -55,8 +55,9 @@ TEST_CASE("a training point predicted anew has the moments that it has") {
     }
     CHECK(norm == Approx(inner(p.mean, p.mean)).epsilon(1e-9));
     const bpm::CentreOfMass centre = p.centre_of_mass();
-    CHECK(centre.norm == Approx(std::sqrt(norm) / bpm::mean_chi(6)).epsilon(1e-12));
-    CHECK(centre.outputs[3] == Approx(p.centre_labels()[3] / bpm::mean_chi(6)).epsilon(1e-12));
+    CHECK(centre.norm == Approx(std::sqrt(norm) / bpm::detail::mean_chi(6)).epsilon(1e-12));
+    CHECK(centre.outputs[3] ==
+          Approx(p.centre_labels()[3] / bpm::detail::mean_chi(6)).epsilon(1e-12));
     CHECK(inner(centre.coefficients, centre.outputs) ==
           Approx(centre.norm * centre.norm).epsilon(1e-9));
 

@@ -99,7 +99,7 @@ TEST_CASE("EP of orthogonal features is exact") {
   }
   CHECK(p.sweeps == 2);  // The second shows that nothing changes.
   CHECK(p.centre_of_mass().norm ==
-        Approx(std::sqrt(90 * 2 / pi) / bpm::mean_chi(90)).epsilon(1e-12));
+        Approx(std::sqrt(90 * 2 / pi) / bpm::detail::mean_chi(90)).epsilon(1e-12));
 }
 
 TEST_CASE("EP of two points against the closed form of the quadrant") {

@@ -50,7 +50,7 @@ TEST_CASE("EP on words: units are those of the kernel") {
       bpm::BayesPointMachine(CommonPairs{}, ExpectationPropagation{}).fit(training, labels);
   const bpm::EpPosterior::Prediction latent = fitted.latent(held_out);
   const Eigen::VectorXd values = fitted.decision_values(held_out);
-  const double chi = bpm::mean_chi(fitted.posterior().rank());
+  const double chi = bpm::detail::mean_chi(fitted.posterior().rank());
   double right = 0;
   for (std::size_t i = 0; i < held_out.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);

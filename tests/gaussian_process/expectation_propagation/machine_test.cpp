@@ -120,7 +120,7 @@ TEST_CASE("EP in the machine: probabilities, latent moments, and agreement of si
   const Eigen::VectorXd probability = fitted.predict_probability(held_out);
   CHECK(probability == fitted.latent(held_out).probability);
   const Eigen::VectorXd values = fitted.decision_values(held_out);
-  const double chi = bpm::mean_chi(fitted.posterior().rank());
+  const double chi = bpm::detail::mean_chi(fitted.posterior().rank());
   for (Eigen::Index i = 0; i < 90; ++i) {
     CHECK((probability[i] > 0.5) == (values[i] > 0));
     // k(x, x) = 1.

@@ -94,7 +94,7 @@ TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
     const double expected = 1.5 * std::sqrt(2 / std::numbers::pi);
     CHECK(largest(labels.values - expected * y) < 5 * 1.5 * std::sqrt(n) * labels.standard_error);
     // Outputs of the centre without E[chi], or the Bayes point's, would not do.
-    CHECK(largest(labels.values / bpm::mean_chi(n) - expected * y) > 0.3);
+    CHECK(largest(labels.values / bpm::detail::mean_chi(n) - expected * y) > 0.3);
   };
   check(bpm::Billiard{.draws = 20, .bounces_per_draw = 500});
   check(bpm::KernelGibbs{.draws = 200, .steps_per_draw = 100});
@@ -115,7 +115,7 @@ TEST_CASE("centre-of-mass labels against rejection sampling, interpolated") {
   for (Eigen::Index i = 0; i < n; ++i) {
     CAPTURE(i, labels.standard_error, truth.error[i]);
     CHECK(std::abs(labels.values[i] - truth.mean[i]) <
-          5 * (truth.error[i] + bpm::mean_chi(n) * labels.standard_error));
+          5 * (truth.error[i] + bpm::detail::mean_chi(n) * labels.standard_error));
     CHECK(signs[static_cast<std::size_t>(i)] * labels.values[i] > 0);
   }
   // The function of these labels passes through them, at the points and by its coefficients.

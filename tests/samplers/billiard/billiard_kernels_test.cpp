@@ -34,7 +34,7 @@ TEST_CASE("billiard: starts by caller, perceptron and largest margin lead to one
   std::vector<Numbers> centres;
   std::vector<double> margins;
   const auto add = [&] {
-    Continued run;
+    Continued<> run;
     run.go_on(sampler, problem.space);
     centres.push_back(run.state.centre().outputs);
     margins.push_back(run.report.chains->start_margin);
@@ -59,21 +59,17 @@ TEST_CASE("billiard: one point, and rank 1, have one classifier; every budget en
   const Problem one(Kernel::Constant(1, 1, 4.0), {-1});
   const Problem line(Kernel::Ones(3, 3), {-1, -1, -1});
   for (const Problem* problem : {&one, &line}) {
-    for (const bpm::Flight flight : {bpm::Flight::geodesic, bpm::Flight::published}) {
-      const Outcome outcome = run({.draws = 9, .flight = flight}, *problem);
-      REQUIRE(outcome.draws.size() == 9);
-      CHECK(all_inside(*problem, outcome.draws));
-      CHECK(outcome.draws.front().outputs == outcome.draws.back().outputs);
-      CHECK(outcome.report.converged);
-      CHECK(outcome.report.chains->rank == 1);
-      CHECK(std::abs(outcome.report.chains->mean_norm - 1) <= 1e-12);
-      CHECK(outcome.report.chains->standard_error <= 1e-12);
-      CHECK(outcome.report.chains->chain_angle <= 1e-12);
-      CHECK(run({.draws = 0, .bounces = 5000, .flight = flight}, *problem, at_most(200))
-                .report.converged);
-      CHECK(run({.draws = 0, .accuracy = 0.01, .flight = flight}, *problem, at_most(200))
-                .report.converged);
-    }
+    const Outcome outcome = run({.draws = 9}, *problem);
+    REQUIRE(outcome.draws.size() == 9);
+    CHECK(all_inside(*problem, outcome.draws));
+    CHECK(outcome.draws.front().outputs == outcome.draws.back().outputs);
+    CHECK(outcome.report.converged);
+    CHECK(outcome.report.chains->rank == 1);
+    CHECK(std::abs(outcome.report.chains->mean_norm - 1) <= 1e-12);
+    CHECK(outcome.report.chains->standard_error <= 1e-12);
+    CHECK(outcome.report.chains->chain_angle <= 1e-12);
+    CHECK(run({.bounces = 5000}, *problem, at_most(200)).report.converged);
+    CHECK(run({.accuracy = 0.01}, *problem, at_most(200)).report.converged);
   }
 }
 
@@ -92,7 +88,7 @@ TEST_CASE("billiard: rank-deficient and near-singular kernels, soft or not") {
   CHECK(run({.draws = 1}, singular).report.chains->rank < 12);
   CHECK(run({.draws = 1}, soft).report.chains->rank == 40);
   for (const Problem* problem : {&deficient, &repeated, &singular, &soft}) {
-    Continued run;
+    Continued<> run;
     run.go_on({.draws = 20, .bounces_per_draw = 100}, problem->space);
     INFO("rank " << run.report.chains->rank << ": " << run.report.reason);
     CHECK(run.report.converged);
@@ -112,7 +108,7 @@ TEST_CASE("billiard: rank-deficient and near-singular kernels, soft or not") {
 TEST_CASE("billiard: lambda of each point is in norms and outputs") {
   // Orthogonal points with lambda: the orthant again, its outputs scaled.
   const Problem problem(Kernel::Identity(4, 4), {1, -1, 1, -1}, {0, 3, 8, 15});
-  Continued run;
+  Continued<> run;
   run.go_on({.draws = 50, .bounces_per_draw = 1000}, problem.space);
   CHECK(all_inside(problem, run.draws));
   const bpm::CentreOfMass& centre = run.state.centre();

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/samplers/billiard/billiard_chain.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/chains/start.hpp"
 #include "catch.hpp"
@@ -17,7 +16,7 @@
 #include "law_checks.hpp"
 
 using namespace law_tests;
-using bpm::GeodesicChain;
+using bpm::detail::GeodesicChain;
 
 TEST_CASE("billiard: draws and centre agree with rejection samples") {
   struct Shape {
@@ -131,10 +130,10 @@ TEST_CASE("billiard: the error falls as one over the root of the bounces") {
   for (const int bounces : {500, 5'000, 50'000}) {
     double sum = 0;
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
-      bpm::BilliardChain chain(cone, {.refresh_length = 2}, bpm::find_largest_margin(cone).position,
-                               bpm::RandomEngine(seed));
+      GeodesicChain chain(cone, {.refresh_length = 2}, bpm::find_largest_margin(cone).position,
+                          bpm::RandomEngine(seed));
       for (int n = 0; n < bounces; ++n) chain.bounce(cone);
-      (void)chain.path_length(cone);
+      chain.anchor(cone);
       Numbers mean(static_cast<std::size_t>(cone.stride()), 0.0);
       chain.add_sum(cone, 1 / chain.weight(), mean.data());
       for (std::size_t k = 0; k < truth.size(); ++k) {
@@ -152,9 +151,10 @@ TEST_CASE("billiard: 60 points in 40 dimensions mixes: two starts, one law") {
   const bpm::Cone cone = tilted_cone(60, 40, 0.0, 2);
   const Numbers centred = bpm::find_largest_margin(cone).position;
   // Far from it and close to a plane: where a ball was a few bounces later.
-  bpm::BilliardChain scout(cone, {.refresh_length = 2}, centred, bpm::RandomEngine(5));
+  GeodesicChain scout(cone, {.refresh_length = 2}, centred, bpm::RandomEngine(5));
   for (int n = 0; n < 50; ++n) scout.bounce(cone);
-  Numbers corner = scout.position(cone);
+  scout.anchor(cone);
+  Numbers corner(scout.position().begin(), scout.position().end());
   for (std::size_t k = 0; k < corner.size(); ++k) corner[k] += 1e-3 * centred[k];
   REQUIRE(angle(corner, centred) > 0.2);
   std::vector<Moments> draws;
@@ -175,12 +175,13 @@ TEST_CASE("billiard: draws have the law's distribution, bounce points have not")
     const auto draws = draws_of<GeodesicChain>(cone, {.refresh_length = 1, .bounces_per_draw = 10});
     CHECK(off_distribution(cone, draws, truth) < 1);
 
-    bpm::BilliardChain watched(cone, {.refresh_length = 4}, bpm::find_largest_margin(cone).position,
-                               bpm::RandomEngine(2));
+    GeodesicChain watched(cone, {.refresh_length = 4}, bpm::find_largest_margin(cone).position,
+                          bpm::RandomEngine(2));
     std::vector<Numbers> bounces;
     while (bounces.size() < 20'000) {
       for (int k = 0; k < 10; ++k) watched.bounce(cone);
-      bounces.push_back(watched.position(cone));
+      watched.anchor(cone);
+      bounces.emplace_back(watched.position().begin(), watched.position().end());
     }
     CHECK(off_distribution(cone, bounces, truth) > 1);
   }

@@ -41,11 +41,9 @@ TEST_CASE("billiard settings: a budget is needed") {
   CHECK(refusal({.tolerance = 1}) == "Billiard: tolerance is 1, must be at least 0 and below 1");
 }
 
-TEST_CASE("billiard settings: chains, flight, start, refresh length, factor") {
+TEST_CASE("billiard settings: chains, start, refresh length, factor") {
   CHECK(refusal({.chains = 0}) == "Billiard: chains is 0, must be from 1 to 1024");
   CHECK(refusal({.chains = 1025}) == "Billiard: chains is 1025, must be from 1 to 1024");
-  CHECK(refusal({.flight = static_cast<bpm::Flight>(7)}) ==
-        "Billiard: flight is 7, must be geodesic or published");
   CHECK(refusal({.start = static_cast<bpm::Start>(5)}) ==
         "Billiard: start is 5, must be largest_margin or perceptron");
   CHECK(refusal({.refresh_length = -2}) ==

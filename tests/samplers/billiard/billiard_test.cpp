@@ -30,51 +30,43 @@ Outcome run(const Billiard& sampler, const Problem& problem, const bpm::RunContr
 }  // namespace
 
 TEST_CASE("billiard: draws are classifiers of norm 1 inside, numbered, the report adds up") {
-  for (const bpm::Flight flight : {bpm::Flight::geodesic, bpm::Flight::published}) {
-    const Outcome outcome =
-        run({.draws = 31, .bounces_per_draw = 50, .flight = flight}, easy_problem());
-    REQUIRE(outcome.draws.size() == 31);
-    CHECK(all_inside(easy_problem(), outcome.draws));
-    for (std::size_t n = 0; n < 31; ++n) {
-      CHECK(outcome.draws[n].number == n);
-      CHECK(outcome.draws[n].weight == 1);
-    }
-    CHECK(outcome.next == 31);
-    const bpm::SamplerReport& report = outcome.report;
-    CHECK(report.draws == 31);
-    CHECK(report.converged);
-    CHECK_FALSE(report.stopped);
-    CHECK(report.reason.empty());
-    CHECK(report.chains->repairs == 0);
-    CHECK_FALSE(report.perceptron);
-    CHECK(report.chains->chains == 2);
-    CHECK(report.chains->rank == 4);
-    CHECK(report.chains->residual >= 0);
-    CHECK(report.chains->residual <= 1e-10);
-    CHECK(report.chains->start_margin > 0);
-    CHECK(report.chains->path_length > 0);
-    CHECK(report.chains->steps > 1000);
-    CHECK(report.chains->steps < 2600);
-    CHECK(report.chains->standard_error > 0);
-    if (flight == bpm::Flight::geodesic) {
-      CHECK(report.chains->standard_error < 1);
-      CHECK(report.chains->burn_in >= 2 * 8192);
-      CHECK((report.chains->refresh_length == 2 || report.chains->refresh_length == 8 ||
-             report.chains->refresh_length == 32 || report.chains->refresh_length == 128));
-      CHECK(report.chains->effective_draws > 10);
-      CHECK(report.chains->chain_angle > 0);
-      CHECK(report.chains->chain_angle < 0.5);
-      CHECK(report.chains->mean_norm > 0.5);
-      CHECK(report.chains->mean_norm < 1);
-    } else {
-      CHECK(report.chains->burn_in == 2 * 1024);
-      CHECK(report.chains->refresh_length == 0);
-    }
+  const Outcome outcome = run({.draws = 31, .bounces_per_draw = 50}, easy_problem());
+  REQUIRE(outcome.draws.size() == 31);
+  CHECK(all_inside(easy_problem(), outcome.draws));
+  for (std::size_t n = 0; n < 31; ++n) {
+    CHECK(outcome.draws[n].number == n);
+    CHECK(outcome.draws[n].weight == 1);
   }
+  CHECK(outcome.next == 31);
+  const bpm::SamplerReport& report = outcome.report;
+  CHECK(report.draws == 31);
+  CHECK(report.converged);
+  CHECK_FALSE(report.stopped);
+  CHECK(report.reason.empty());
+  CHECK(report.chains->repairs == 0);
+  CHECK_FALSE(report.perceptron);
+  CHECK(report.chains->chains == 2);
+  CHECK(report.chains->rank == 4);
+  CHECK(report.chains->residual >= 0);
+  CHECK(report.chains->residual <= 1e-10);
+  CHECK(report.chains->start_margin > 0);
+  CHECK(report.chains->path_length > 0);
+  CHECK(report.chains->steps > 1000);
+  CHECK(report.chains->steps < 2600);
+  CHECK(report.chains->standard_error > 0);
+  CHECK(report.chains->standard_error < 1);
+  CHECK(report.chains->burn_in >= 2 * 8192);
+  CHECK((report.chains->refresh_length == 2 || report.chains->refresh_length == 8 ||
+         report.chains->refresh_length == 32 || report.chains->refresh_length == 128));
+  CHECK(report.chains->effective_draws > 10);
+  CHECK(report.chains->chain_angle > 0);
+  CHECK(report.chains->chain_angle < 0.5);
+  CHECK(report.chains->mean_norm > 0.5);
+  CHECK(report.chains->mean_norm < 1);
 }
 
 TEST_CASE("billiard: the centre is inside, norm and outputs are its own") {
-  Continued continued;
+  Continued<> continued;
   continued.go_on({.draws = 10, .bounces_per_draw = 100}, easy_problem().space);
   const bpm::CentreOfMass& centre = continued.state.centre();
   REQUIRE(centre.coefficients.size() == 20);
@@ -135,40 +127,36 @@ TEST_CASE("billiard: a tolerance too small to be a number of bounces is no limit
 }
 
 TEST_CASE("billiard: two draws and four more are six, to the bit; so is the centre") {
-  for (const bpm::Flight flight : {bpm::Flight::geodesic, bpm::Flight::published}) {
-    for (const unsigned chains : {1U, 2U, 3U}) {
-      Billiard sampler{.draws = 6, .bounces_per_draw = 30, .chains = chains, .flight = flight};
-      Continued whole;
-      whole.go_on(sampler, easy_problem().space);
-      Continued parts;
-      sampler.draws = 2;
-      parts.go_on(sampler, easy_problem().space);
-      const std::uint64_t bounces = parts.report.chains->steps;
-      sampler.draws = 4;
-      parts.go_on(sampler, easy_problem().space);
-      CHECK(whole.draws == parts.draws);
-      CHECK(whole.streams == parts.streams);
-      CHECK(whole.state.centre().coefficients == parts.state.centre().coefficients);
-      CHECK(whole.state.centre().norm == parts.state.centre().norm);
-      CHECK(whole.report.chains->standard_error == parts.report.chains->standard_error);
-      CHECK(whole.report.chains->path_length == parts.report.chains->path_length);
-      CHECK(whole.report.chains->start_margin == parts.report.chains->start_margin);
-      CHECK(parts.report.draws == 4);  // Counts are of the run, the chains' report of all.
-      CHECK(whole.report.chains->steps == bounces + parts.report.chains->steps);
-    }
+  for (const unsigned chains : {1U, 2U, 3U}) {
+    Billiard sampler{.draws = 6, .bounces_per_draw = 30, .chains = chains};
+    Continued<> whole;
+    whole.go_on(sampler, easy_problem().space);
+    Continued<> parts;
+    sampler.draws = 2;
+    parts.go_on(sampler, easy_problem().space);
+    const std::uint64_t bounces = parts.report.chains->steps;
+    sampler.draws = 4;
+    parts.go_on(sampler, easy_problem().space);
+    CHECK(whole.draws == parts.draws);
+    CHECK(whole.streams == parts.streams);
+    CHECK(whole.state.centre().coefficients == parts.state.centre().coefficients);
+    CHECK(whole.state.centre().norm == parts.state.centre().norm);
+    CHECK(whole.report.chains->standard_error == parts.report.chains->standard_error);
+    CHECK(whole.report.chains->path_length == parts.report.chains->path_length);
+    CHECK(whole.report.chains->start_margin == parts.report.chains->start_margin);
+    CHECK(parts.report.draws == 4);  // Counts are of the run, the chains' report of all.
+    CHECK(whole.report.chains->steps == bounces + parts.report.chains->steps);
   }
 }
 
 TEST_CASE("billiard: the same draws on one, two and three threads") {
-  for (const bpm::Flight flight : {bpm::Flight::geodesic, bpm::Flight::published}) {
-    const Billiard sampler{.draws = 20, .bounces_per_draw = 30, .chains = 3, .flight = flight};
-    const Outcome one = run(sampler, easy_problem(), sampler_tests::on_threads(1));
-    for (const unsigned threads : {2U, 3U}) {
-      const Outcome more = run(sampler, easy_problem(), sampler_tests::on_threads(threads));
-      CHECK(one.draws == more.draws);
-      CHECK(one.report.chains->standard_error == more.report.chains->standard_error);
-      CHECK(one.report.chains->steps == more.report.chains->steps);
-    }
+  const Billiard sampler{.draws = 20, .bounces_per_draw = 30, .chains = 3};
+  const Outcome one = run(sampler, easy_problem(), sampler_tests::on_threads(1));
+  for (const unsigned threads : {2U, 3U}) {
+    const Outcome more = run(sampler, easy_problem(), sampler_tests::on_threads(threads));
+    CHECK(one.draws == more.draws);
+    CHECK(one.report.chains->standard_error == more.report.chains->standard_error);
+    CHECK(one.report.chains->steps == more.report.chains->steps);
   }
 }
 
@@ -192,7 +180,7 @@ TEST_CASE("billiard: runs one after another share no path") {
     Billiard::State state;
     (void)bpm::sample_version_space(
         sampler, easy_problem().space, streams, {}, [](const bpm::Draw&) {}, state);
-    for (bpm::BilliardChain& chain : state.chains) {
+    for (bpm::detail::GeodesicChain& chain : state.chains) {
       while (!(chain.weight() > 0)) (void)chain.advance(cone, 1000);
       first_draws.push_back({chain.position().begin(), chain.position().end()});
     }
@@ -248,7 +236,7 @@ TEST_CASE("billiard: an observer sees progress and stops a run") {
 TEST_CASE("billiard: a stopped run goes on as if nothing had happened") {
   const Billiard sampler{.draws = 400, .bounces_per_draw = 30};
   const Outcome whole = run(sampler, easy_problem());
-  Continued parts;
+  Continued<> parts;
   int calls = 0;
   parts.go_on(
       sampler, easy_problem().space,
@@ -265,7 +253,7 @@ TEST_CASE("billiard: a stopped run goes on as if nothing had happened") {
 TEST_CASE("billiard: stopped in the burn-in there is nothing, and it says so") {
   std::stop_source source;
   source.request_stop();
-  Continued run;
+  Continued<> run;
   run.go_on({.draws = 5}, easy_problem().space, {{}, source.get_token(), 1});
   CHECK(run.report.stopped);
   CHECK_FALSE(run.report.converged);
@@ -281,7 +269,7 @@ TEST_CASE("billiard: stopped in the burn-in there is nothing, and it says so") {
 
 TEST_CASE("billiard: a token stops between draws") {
   std::stop_source source;
-  Continued run;
+  Continued<> run;
   run.go_on({.draws = 100'000, .bounces_per_draw = 30}, easy_problem().space,
             {[&](const bpm::Progress& progress) {
                if (progress.draws > 0) source.request_stop();

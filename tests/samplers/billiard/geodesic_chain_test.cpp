@@ -14,13 +14,13 @@
 #include "law.hpp"
 
 using namespace law_tests;
-using bpm::GeodesicChain;
+using bpm::detail::GeodesicChain;
 
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-GeodesicChain chain_in(const bpm::Cone& cone, bpm::GeodesicSettings settings,
+GeodesicChain chain_in(const bpm::Cone& cone, bpm::detail::GeodesicSettings settings,
                        std::uint64_t seed = 1) {
   return GeodesicChain(cone, settings, bpm::find_largest_margin(cone).position,
                        bpm::RandomEngine(seed));

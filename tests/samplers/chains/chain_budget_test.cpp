@@ -87,37 +87,3 @@ TEST_CASE("chain state: one of another version space is refused") {
                                           drop, state);
         }).find("Billiard: state belongs to a version space of ") == 0);
 }
-
-TEST_CASE("a billiard chain of one's own is checked at its door") {
-  bpm::Cone cone = bpm::Cone(Problem(Kernel::Identity(3, 3), {1, 1, -1}).space);
-  const bpm::RandomEngine engine(1);
-  const auto refusal = [&](const std::vector<double>& start, const bpm::BilliardChainSettings& s) {
-    return message_of([&] { (void)bpm::BilliardChain(cone, s, start, engine); });
-  };
-  CHECK(refusal({1, 1, 1}, {}) ==
-        "BilliardChain: cone has no products, call form_products() first");
-  cone.form_products();
-  const std::vector<double> inside = bpm::find_largest_margin(cone).position;
-  CHECK(refusal(inside, {}) == "nothing thrown");
-  CHECK(refusal({1, 1}, {}) == "BilliardChain: start has 2 coordinates, expected 3");
-  CHECK(refusal({0, 0, 0}, {}) ==
-        "BilliardChain: start has the signed output 0 at point 0, must be positive everywhere");
-  CHECK(refusal({1, 1, std::nan("")}, {}) == "BilliardChain: start at 2 is nan, must be finite");
-  CHECK(refusal(inside, {.bounces_per_draw = 0}) ==
-        "BilliardChain: bounces_per_draw is 0, must be 1 or more");
-  CHECK(refusal(inside, {.refresh_length = -1}) ==
-        "BilliardChain: refresh_length is -1, must be at least 0.001, or 0 to have it chosen");
-}
-
-TEST_CASE("published: between planes that are nearly parallel a run ends") {
-  Kernel kernel(2, 2);
-  kernel << 1, 1, 1, 1 + 1e-8;
-  const Problem problem(kernel, {1, 1});
-  const auto report = [&] {
-    bpm::RandomStreams streams;
-    return bpm::sample_version_space(
-        bpm::Billiard{.draws = 4, .bounces_per_draw = 10, .flight = bpm::Flight::published},
-        problem.space, streams, bpm::RunControl{}, [](const bpm::Draw&) {});
-  }();
-  CHECK(report.draws == 4);
-}

@@ -16,9 +16,9 @@
 #include "gibbs_problems.hpp"
 
 using namespace sampler_tests;
-using bpm::GibbsChain;
-using bpm::GibbsChainSettings;
 using bpm::GibbsDirection;
+using bpm::detail::GibbsChain;
+using bpm::detail::GibbsChainSettings;
 
 static_assert(std::copyable<GibbsChain>);
 
@@ -73,7 +73,7 @@ TEST_CASE("Gibbs chain: slices and copies change no bit") {
   CAPTURE(noise, directions == GibbsDirection::input);
   const bpm::Cone cone = random_cone(12, 6, 3, true);
   const GibbsChainSettings settings{
-      .noise = noise, .directions = directions, .steps_per_draw = 37, .burn_in = 101};
+      .label_noise = noise, .directions = directions, .steps_per_draw = 37, .burn_in = 101};
   GibbsChain whole(cone, settings, start_in(cone), bpm::RandomEngine(1));
   GibbsChain sliced = whole;
   CHECK(whole.burn_in(cone, 1'000'000));
@@ -127,7 +127,8 @@ TEST_CASE("Gibbs chain: what a step costs, roughly") {
   const bpm::Cone large = orthant(200);
   const auto work = [](const bpm::Cone& cone, double noise, GibbsDirection directions) {
     const std::vector<double> start(static_cast<std::size_t>(cone.rank()), 1.0);
-    return GibbsChain(cone, {.noise = noise, .directions = directions}, start, bpm::RandomEngine(1))
+    return GibbsChain(cone, {.label_noise = noise, .directions = directions}, start,
+                      bpm::RandomEngine(1))
         .step_work(cone);
   };
   const auto isotropic = GibbsDirection::isotropic;
@@ -150,11 +151,11 @@ TEST_CASE("Gibbs chain: bad arguments are named") {
     return "none";
   };
   using Catch::Matchers::ContainsSubstring;
-  CHECK_THAT(message({.noise = 0.5}, start, cone),
-             ContainsSubstring("GibbsChain: noise is 0.5, must lie in [0, 1/2)"));
-  CHECK_THAT(message({.noise = -0.1}, start, cone), ContainsSubstring("noise is -0.1"));
-  CHECK_THAT(message({.noise = std::numeric_limits<double>::quiet_NaN()}, start, cone),
-             ContainsSubstring("noise is nan"));
+  CHECK_THAT(message({.label_noise = 0.5}, start, cone),
+             ContainsSubstring("GibbsChain: label_noise is 0.5, must lie in [0, 1/2)"));
+  CHECK_THAT(message({.label_noise = -0.1}, start, cone), ContainsSubstring("noise is -0.1"));
+  CHECK_THAT(message({.label_noise = std::numeric_limits<double>::quiet_NaN()}, start, cone),
+             ContainsSubstring("label_noise is nan"));
   CHECK_THAT(message({.steps_per_draw = 0}, start, cone),
              ContainsSubstring("steps_per_draw is 0, must be 1 or more"));
   CHECK_THAT(message({.directions = static_cast<GibbsDirection>(7)}, start, cone),
@@ -170,7 +171,7 @@ TEST_CASE("Gibbs chain: bad arguments are named") {
   for (double& value : wrong) value = -value;
   CHECK_THAT(message({}, wrong, cone),
              ContainsSubstring("at point 0, must be positive everywhere without noise"));
-  CHECK(message({.noise = 0.1}, wrong, cone) == "none");
+  CHECK(message({.label_noise = 0.1}, wrong, cone) == "none");
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
   const bpm::PrecomputedGram<double> gram(kernel);
   const bpm::Cone bare =
@@ -212,7 +213,7 @@ TEST_CASE("Gibbs chain: near-singular kernels, in and out of version space") {
   std::vector<double> d(static_cast<std::size_t>(m));
   cone.outputs(start.data(), d.data());
   if (noise == 0 && *std::min_element(d.begin(), d.end()) <= 0) return;
-  GibbsChain chain(cone, {.noise = noise, .directions = directions, .burn_in = 100}, start,
+  GibbsChain chain(cone, {.label_noise = noise, .directions = directions, .burn_in = 100}, start,
                    bpm::RandomEngine(9));
   for (int draw = 0; draw < 50; ++draw) {
     next_draw(chain, cone);
@@ -233,7 +234,7 @@ TEST_CASE("Gibbs chain: one dimension has two points") {
   const bpm::Cone cone = cone_of(kernel, {1, 1, -1, 1, -1});
   REQUIRE(cone.rank() == 1);
   GibbsChain chain(cone,
-                   {.noise = noise,
+                   {.label_noise = noise,
                     .directions = directions,
                     .rao_blackwell = rao_blackwell,
                     .steps_per_draw = 20'000},
@@ -270,7 +271,7 @@ TEST_CASE("Gibbs chain: contradictions and points without features are what nois
   const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
   CAPTURE(noise, directions == GibbsDirection::input);
   const bpm::Cone cone = cone_of(inputs * inputs.transpose(), {1, -1, 1, 1, 1});
-  GibbsChain chain(cone, {.noise = noise, .directions = directions, .steps_per_draw = 5'000},
+  GibbsChain chain(cone, {.label_noise = noise, .directions = directions, .steps_per_draw = 5'000},
                    start_in(cone), bpm::RandomEngine(4));
   next_draw(chain, cone);
   CHECK(is_finite(sum_of(chain, cone)));

@@ -10,9 +10,9 @@
 #include "mutants_gibbs.hpp"
 
 using namespace sampler_tests;
-using bpm::GibbsChain;
-using bpm::GibbsChainSettings;
 using bpm::GibbsDirection;
+using bpm::detail::GibbsChain;
+using bpm::detail::GibbsChainSettings;
 
 namespace {
 
@@ -31,7 +31,7 @@ void check_law(double noise, int draws) {
     for (const GibbsDirection directions : {GibbsDirection::isotropic, GibbsDirection::input}) {
       for (const bool rao_blackwell : {true, false}) {
         CAPTURE(size.points, size.rank, directions == GibbsDirection::input, rao_blackwell);
-        const GibbsChainSettings settings{.noise = noise,
+        const GibbsChainSettings settings{.label_noise = noise,
                                           .directions = directions,
                                           .rao_blackwell = rao_blackwell,
                                           .steps_per_draw = 20};
@@ -56,7 +56,7 @@ TEST_CASE("Gibbs with much noise has the posterior's law") { check_law(0.45, 130
 TEST_CASE("Gibbs: arcs that are not weighted by their length are found out") {
   const bpm::Cone cone = random_cone(10, 5, 5, false);
   const Moments truth = weighted_moments(cone, 0.2, 60'000);
-  const GibbsChainSettings settings{.noise = 0.2, .steps_per_draw = 20};
+  const GibbsChainSettings settings{.label_noise = 0.2, .steps_per_draw = 20};
   CHECK(distance(chain_moments<UnweightedArcsChain>(cone, settings, 250), truth) >
         2 * right_distance);
 }
@@ -66,7 +66,7 @@ TEST_CASE("Gibbs: a uniform angle to an input is found out") {
   const bpm::Cone cone = noise == 0 ? orthant(6) : random_cone(10, 6, 5, false);
   const Moments truth = weighted_moments(cone, noise, 60'000);
   const GibbsChainSettings settings{
-      .noise = noise, .directions = GibbsDirection::input, .steps_per_draw = 20};
+      .label_noise = noise, .directions = GibbsDirection::input, .steps_per_draw = 20};
   CHECK(distance(chain_moments<GibbsChain>(cone, settings, 250), truth) < right_distance);
   CHECK(distance(chain_moments<UniformInputAngleChain>(cone, settings, 250), truth) >
         2 * right_distance);

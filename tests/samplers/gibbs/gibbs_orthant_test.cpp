@@ -15,8 +15,8 @@
 #include "statistics.hpp"
 
 using namespace sampler_tests;
-using bpm::GibbsChain;
 using bpm::GibbsDirection;
+using bpm::detail::GibbsChain;
 
 namespace {
 
@@ -155,7 +155,7 @@ TEST_CASE("Gibbs on an orthant: the centre and its norm") {
   }
   std::vector<double> mean(static_cast<std::size_t>(cone.stride()), 0.0);
   chain.add_sum(cone, 1 / chain.weight(), mean.data());
-  const double truth = std::sqrt(2 / std::numbers::pi) / bpm::detail::chi_mean(n);
+  const double truth = std::sqrt(2 / std::numbers::pi) / bpm::detail::mean_chi(n);
   for (std::ptrdiff_t k = 0; k < n; ++k) {
     CHECK(std::abs(mean[static_cast<std::size_t>(k)] - truth) < 0.01);
   }

@@ -27,7 +27,7 @@ using bpm::KernelGibbs;
 using Space = bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>;
 
 static_assert(bpm::Sampler<KernelGibbs, Space>);
-static_assert(bpm::detail::MarkovChain<bpm::GibbsChain>);
+static_assert(bpm::detail::MarkovChain<bpm::detail::GibbsChain>);
 
 namespace {
 
@@ -118,7 +118,7 @@ TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says
   CAPTURE(c.noise, c.directions == GibbsDirection::input);
   const Problem problem(10, 3, c.flipped);
   const Run run =
-      sampled({.draws = 1000, .noise = c.noise, .directions = c.directions}, *problem.space);
+      sampled({.draws = 1000, .label_noise = c.noise, .directions = c.directions}, *problem.space);
   REQUIRE(run.report.converged);
   const bpm::Cone cone = bpm::Cone(*problem.space);
   const Moments truth = weighted_moments(cone, c.noise, 200'000);
@@ -143,7 +143,7 @@ TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says
 TEST_CASE("KernelGibbs: threads and pieces change no bit") {
   const double noise = GENERATE(0.0, 0.1);
   const Problem problem(15, 4, 0);
-  const KernelGibbs sampler{.draws = 12, .steps_per_draw = 20, .chains = 3, .noise = noise};
+  const KernelGibbs sampler{.draws = 12, .steps_per_draw = 20, .chains = 3, .label_noise = noise};
   const Run once = sampled(sampler, *problem.space);
   const Run threaded = sampled(sampler, *problem.space, {}, {}, on_threads(3));
   CHECK(once.draws == threaded.draws);
@@ -165,7 +165,7 @@ TEST_CASE("KernelGibbs: noise admits training errors where nothing separates the
   CHECK_FALSE(hard.report.converged);
   CHECK(hard.draws.empty());
   CHECK_THAT(hard.report.reason, Catch::Matchers::ContainsSubstring("label noise q > 0"));
-  const Run soft = sampled({.draws = 100, .noise = 0.1}, *problem.space);
+  const Run soft = sampled({.draws = 100, .label_noise = 0.1}, *problem.space);
   CHECK(soft.report.converged);
   REQUIRE(soft.draws.size() == 100);
   double errors = 0;
@@ -193,7 +193,7 @@ TEST_CASE("KernelGibbs: a caller's start") {
   CHECK_THROWS_WITH(sampled(sampler, *problem.space),
                     ContainsSubstring("start_coefficients lie outside version space") &&
                         ContainsSubstring("or allow label noise"));
-  sampler.noise = 0.1;
+  sampler.label_noise = 0.1;
   CHECK(sampled(sampler, *problem.space).report.converged);
 }
 
@@ -219,9 +219,9 @@ TEST_CASE("KernelGibbs: settings out of range are named") {
     CHECK_THROWS_AS(sampler.check_settings(), std::invalid_argument);
     CHECK_THROWS_WITH(sampler.check_settings(), ContainsSubstring(text));
   };
-  check({.noise = 0.5}, "KernelGibbs: noise is 0.5, must be at least 0 and below 1/2");
-  check({.noise = -1e-9}, "noise is -1e-09");
-  check({.noise = nan}, "noise is nan");
+  check({.label_noise = 0.5}, "KernelGibbs: noise is 0.5, must be at least 0 and below 1/2");
+  check({.label_noise = -1e-9}, "noise is -1e-09");
+  check({.label_noise = nan}, "noise is nan");
   check({.directions = static_cast<GibbsDirection>(5)}, "directions is 5");
   check({.draws = 0}, "draws is 0 and there is no other budget: set draws, steps, seconds");
   check({.steps_per_draw = 0}, "steps_per_draw is 0, must be 1 or more");

@@ -103,7 +103,7 @@ struct EpPosterior {
   /// uniform there and independent of its length, whose mean is E[chi_r], so that it is E[w] /
   /// E[chi_r]. With noise, where this does not hold, it is the same multiple of E[w].
   [[nodiscard]] CentreOfMass centre_of_mass() const {
-    const double scale = 1 / mean_chi(rank());
+    const double scale = 1 / detail::mean_chi(rank());
     CentreOfMass centre{coefficients, centre_labels(), 0};
     for (double& value : centre.coefficients) value *= scale;
     for (double& value : centre.outputs) value *= scale;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/samplers/billiard/billiard_chain.hpp"
+#include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
@@ -20,9 +20,10 @@
 namespace bpm {
 
 /// Billiards in version space ("Robust Bayes Point Machines"; "Convergence of the Bayes Point
-/// Machine"): several balls side by side, whose paths are averaged. With the geodesic flight, the
-/// default, the law is the uniform one and the average tends to the centre of mass; see
-/// `BasicGeodesicChain` for how, `PublishedChain` for the flight of the papers, which is biased.
+/// Machine"): several balls side by side, whose paths are averaged. They fly on great circles, with
+/// new directions on the way, so that the law is the uniform one and the average tends to the
+/// centre of mass (the straight flight of the papers is biased); see `detail::BasicGeodesicChain`
+/// for how.
 ///
 /// Draws are points at equal steps of the path, turn by turn of the chains. The centre of mass is
 /// not the mean of the draws but that of the whole path between them; a machine predicts with it.
@@ -47,11 +48,10 @@ struct Billiard {
   double tolerance = 0;
   double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
   unsigned chains = 2;  ///< Balls; two or more show by their distance whether they have converged.
-  Flight flight = Flight::geodesic;
-  /// Geodesic flight: mean path between new directions. 0: chosen in the burn-in, then frozen;
+  /// Mean path between new directions. 0: chosen in the burn-in, then frozen;
   /// infinity: never, which does not mix where the planes are nearly orthogonal.
   double refresh_length = 0;
-  /// Geodesic flight: bounces a chain to throw away first, at least; 0: 8192. Choosing the refresh
+  /// Bounces a chain to throw away first, at least; 0: 8192. Choosing the refresh
   /// length takes some 25 000 to 35 000 whatever is said here.
   std::uint64_t burn_in = 0;
   Start start = Start::largest_margin;
@@ -59,7 +59,7 @@ struct Billiard {
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
 
-  using State = ChainState<BilliardChain>;
+  using State = detail::ChainState<detail::GeodesicChain>;
 
   static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
 
@@ -68,10 +68,10 @@ struct Billiard {
   SamplerReport sample(const Cone& cone, std::span<const double> start_point,
                        RandomStreams& streams, const RunControl& control, Sink&& sink,
                        State& state) const {
-    const BilliardChainSettings settings{flight, refresh_length, bounces_per_draw, burn_in};
+    const detail::GeodesicSettings settings{refresh_length, bounces_per_draw, burn_in};
     return detail::run_chains(plan(), budget(), cone, start_point, streams, control, sink, state,
                               [&](const RandomEngine& engine) {
-                                return BilliardChain(cone, settings, start_point, engine);
+                                return detail::GeodesicChain(cone, settings, start_point, engine);
                               });
   }
 
@@ -112,8 +112,6 @@ struct Billiard {
                   ", must be positive, or 0 to have it chosen");
     detail::check(refresh_length == 0 || refresh_length >= 1e-3, f, "refresh_length", "is ",
                   refresh_length, ", must be at least 0.001, or 0 to have it chosen");
-    detail::check(flight == Flight::geodesic || flight == Flight::published, f, "flight", "is ",
-                  static_cast<int>(flight), ", must be geodesic or published");
     budget().check_settings(plan(), "bounces");
   }
 

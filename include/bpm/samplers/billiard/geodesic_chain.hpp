@@ -19,10 +19,11 @@
 #include "bpm/samplers/billiard/geodesic_law.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// How a geodesic chain flies.
 struct GeodesicSettings {
@@ -58,7 +59,7 @@ struct GeodesicSettings {
 ///
 /// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
 /// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
-template <class Law = detail::GeodesicLaw>
+template <class Law = GeodesicLaw>
 class BasicGeodesicChain {
  public:
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
@@ -97,7 +98,7 @@ class BasicGeodesicChain {
     }
     until_draw_ = std::numeric_limits<double>::infinity();
     const std::uint64_t end = bounces_ + limit;
-    while (!still_ && burn_in_.stage_end() != detail::BilliardBurnIn::never) {
+    while (!still_ && burn_in_.stage_end() != BilliardBurnIn::never) {
       if (bounces_ < burn_in_.stage_end()) {
         if (bounces_ >= end) {
           return false;
@@ -133,7 +134,7 @@ class BasicGeodesicChain {
     if (still_) {
       bounces_ += settings_.bounces_per_draw;  // So that budgets of bounces end.
       path_ += 1;
-      detail::add_scaled(rest_.data(), 1.0, b_.data(), cone.stride());
+      add_scaled(rest_.data(), 1.0, b_.data(), cone.stride());
       return true;
     }
     return run(cone, limit);
@@ -171,7 +172,7 @@ class BasicGeodesicChain {
       rest_[k] += old_v;
     }
     jumps_.settle(cone, clock_, b, v);
-    detail::add_scaled(rest_.data(), -1.0, v, length);
+    add_scaled(rest_.data(), -1.0, v, length);
     path_ += angle;
     total_path_ += angle;
     until_refresh_ -= angle;
@@ -185,6 +186,18 @@ class BasicGeodesicChain {
   [[nodiscard]] std::span<const double> direction() const noexcept { return v_.span(); }
   /// Path that is averaged: since the burn-in, or the start without one.
   [[nodiscard]] double weight() const noexcept { return path_; }
+  /// About what a bounce costs, in units of half a nanosecond.
+  [[nodiscard]] static std::uint64_t step_work(const Cone& cone) noexcept {
+    return 80 + 2 * static_cast<std::uint64_t>(cone.points());
+  }
+  void add_to(ChainReport& report) const {
+    report.steps += bounces_;
+    report.refreshes += refreshes_;
+    report.repairs += repairs_;
+    report.burn_in += burnt_;
+    report.path_length += path_;
+    report.refresh_length = std::max(report.refresh_length, refresh_length());
+  }
   [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
   [[nodiscard]] std::uint64_t refreshes() const noexcept { return refreshes_; }
   [[nodiscard]] std::uint64_t repairs() const noexcept { return repairs_; }
@@ -198,7 +211,7 @@ class BasicGeodesicChain {
   /// x += scale times the sum of the bounces' jumps: an estimate of weight() E[w].
   void add_sum(const Cone& cone, double scale, double* x) const {
     if (still_) {
-      detail::add_scaled(x, scale, rest_.data(), cone.stride());
+      add_scaled(x, scale, rest_.data(), cone.stride());
       return;
     }
     jumps_.add_to(cone, scale, x);
@@ -215,13 +228,11 @@ class BasicGeodesicChain {
   /// version space as a mean of its points does.
   void add_inside_sum(const Cone& cone, double scale, double* x) const {
     add_sum(cone, scale, x);
-    if (!still_) detail::add_scaled(x, scale, rest_.data(), cone.stride());
+    if (!still_) add_scaled(x, scale, rest_.data(), cone.stride());
   }
 
  private:
-  void normalise(double* x) const {
-    detail::scale_by(x, 1 / std::sqrt(detail::dot(x, x, b_.size())), b_.size());
-  }
+  void normalise(double* x) const { scale_by(x, 1 / std::sqrt(dot(x, x, b_.size())), b_.size()); }
 
   void clear_sums() {
     jumps_.clear();
@@ -242,7 +253,7 @@ class BasicGeodesicChain {
     search(cone);
   }
   void search(const Cone& cone) {
-    wall_ = detail::fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
+    wall_ = fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
   }
 
   /// The next stop: a draw or a new direction.
@@ -259,7 +270,7 @@ class BasicGeodesicChain {
       const double distance = wall_.distance;
       if (!(distance > 0) && d()[wall_.index] < -1e-12 * cone.row_norm(wall_.index)) ++repairs_;
       const double across = std::sqrt(wall_.towards * wall_.towards + distance * distance);
-      if (!(across > 0) || (wall_.towards < 0 && distance <= detail::no_distance)) {
+      if (!(across > 0) || (wall_.towards < 0 && distance <= no_distance)) {
         restart(cone);
         continue;
       }
@@ -283,7 +294,7 @@ class BasicGeodesicChain {
       jumps_.add(hit, jump, clock_);
       ++events_;
       ++bounces_;
-      wall_ = detail::fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
+      wall_ = fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
       d()[hit] = 0;  // Exactly there: so it is not met again before another.
       if (events_ >= consolidate) {
         anchor(cone);
@@ -297,16 +308,15 @@ class BasicGeodesicChain {
   /// Part of an arc, without a bounce; anchors.
   void fly(const Cone& cone, double cosine, double sine) {
     clock_.turn(cosine, sine);
-    wall_ = detail::fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0},
-                                   cone.output_stride());
+    wall_ =
+        fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0}, cone.output_stride());
     anchor(cone);
     make_orthonormal();
   }
 
   void make_orthonormal() {
     normalise(b_.data());
-    detail::add_scaled(v_.data(), -detail::dot(b_.data(), v_.data(), b_.size()), b_.data(),
-                       b_.size());
+    add_scaled(v_.data(), -dot(b_.data(), v_.data(), b_.size()), b_.data(), b_.size());
     normalise(v_.data());
   }
 
@@ -321,7 +331,7 @@ class BasicGeodesicChain {
         return;
       }
       ++repairs_;
-      detail::add_scaled(b_.data(), pull, inside_.data(), b_.size());
+      add_scaled(b_.data(), pull, inside_.data(), b_.size());
       make_orthonormal();
       set_outputs(cone);
     }
@@ -359,18 +369,18 @@ class BasicGeodesicChain {
 
   GeodesicSettings settings_;
   RandomEngine engine_;
-  using Numbers = detail::CopyableBuffer<double>;
+  using Numbers = CopyableBuffer<double>;
   Numbers b_;        ///< Position at the anchor.
   Numbers v_;        ///< Direction there.
   Numbers inside_;   ///< The start: a point well inside.
   Numbers outputs_;  ///< Signed outputs of the ball, then those of its direction.
   Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
-  detail::JumpSums jumps_;
-  detail::BilliardBurnIn burn_in_;
-  detail::TangentDirections<Law> directions_;
-  detail::Wall wall_;
-  detail::FlightClock clock_;  ///< Since the anchor.
-  double until_refresh_ = 0;   ///< Path from the anchor.
+  JumpSums jumps_;
+  BilliardBurnIn burn_in_;
+  TangentDirections<Law> directions_;
+  Wall wall_;
+  FlightClock clock_;         ///< Since the anchor.
+  double until_refresh_ = 0;  ///< Path from the anchor.
   double until_draw_ = std::numeric_limits<double>::infinity();
   double spacing_ = std::numeric_limits<double>::infinity();
   double path_ = 0;
@@ -387,4 +397,4 @@ class BasicGeodesicChain {
 
 using GeodesicChain = BasicGeodesicChain<>;
 
-}  // namespace bpm
+}  // namespace bpm::detail

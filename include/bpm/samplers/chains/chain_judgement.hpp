@@ -61,11 +61,6 @@ class Spread {
 template <class Chain>
 void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean, double squared,
                  const std::vector<std::vector<double>>& sums, ChainReport& report) {
-  if constexpr (requires(const Chain& chain) { chain.biased(); }) {
-    if (state.chains[0].biased() && report.rank > 1) {
-      return;
-    }
-  }
   double variance = 0;
   for (const std::size_t batches_a_chain : {16U, 8U, 4U}) {
     Spread spread(mean, squared);
@@ -104,7 +99,6 @@ template <class Chain>
 [[nodiscard]] ChainReport judge_chains(const Cone& cone, const ChainState<Chain>& state) {
   const std::ptrdiff_t stride = cone.stride();
   const auto size = static_cast<std::size_t>(stride);
-  const auto count = static_cast<double>(state.chains.size());
   ChainReport report;
   report.chains = static_cast<unsigned>(state.chains.size());
   report.rank = cone.rank();
@@ -114,19 +108,13 @@ template <class Chain>
   std::vector<double> mean(size, 0.0);
   std::vector<std::vector<double>> sums;
   for (const Chain& chain : state.chains) {
-    if constexpr (requires { chain.burnt(); }) report.burn_in += chain.burnt();
-    if constexpr (requires { chain.refresh_length(); }) {
-      report.refresh_length = std::max(report.refresh_length, chain.refresh_length());
-      report.path_length += chain.weight();
-    }
-    if constexpr (requires { chain.errors_mean(); }) {
-      report.mean_errors += chain.errors_mean() / count;
-    }
+    chain.add_to(report);
     weight += chain.weight();
     chain.add_sum(cone, 1.0, mean.data());
     sums.emplace_back(size, 0.0);
     chain.add_sum(cone, 1.0, sums.back().data());
   }
+  report.mean_errors /= static_cast<double>(state.chains.size());
   if (!(weight > 0)) {
     return report;
   }

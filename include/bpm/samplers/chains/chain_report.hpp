@@ -29,8 +29,8 @@ struct ChainReport {
   double refresh_length = 0;  ///< Billiard: mean path between new directions; 0: none in use.
   /// Estimated angle between the direction of the centre that was found and the true one: by batch
   /// means, or by the distance of the chains from each other where that says more. Infinity where
-  /// there are too few draws to tell, and for the published flight, whose bias no run shows. Chains
-  /// that all stay near their common start look better than they are.
+  /// there are too few draws to tell. Chains that all stay near their common start look better than
+  /// they are.
   double standard_error = std::numeric_limits<double>::infinity();
   double effective_draws = 0;  ///< Independent draws whose mean would be as good.
   double chain_angle = 0;      ///< Largest angle between the centres of two chains.

@@ -29,16 +29,18 @@ namespace bpm::detail {
 
 /// What a run asks of a chain, a copyable value that stands somewhere in a cone.
 template <class C>
-concept MarkovChain =
-    std::copyable<C> && requires(C& chain, const C& fixed, const Cone& cone, double* numbers) {
-      { chain.burn_in(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: over.
-      { chain.advance(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: on a draw.
-      { fixed.position() } -> std::convertible_to<std::span<const double>>;
-      { fixed.weight() } -> std::convertible_to<double>;
-      fixed.add_sum(cone, 1.0, numbers);
-      fixed.add_inside_sum(cone, 1.0, numbers);
-      fixed.add_dual_sum(cone, 1.0, numbers);
-    };
+concept MarkovChain = std::copyable<C> && requires(C& chain, const C& fixed, const Cone& cone,
+                                                   double* numbers, ChainReport& report) {
+  { chain.burn_in(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: over.
+  { chain.advance(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: on a draw.
+  { fixed.position() } -> std::convertible_to<std::span<const double>>;
+  { fixed.weight() } -> std::convertible_to<double>;
+  { fixed.step_work(cone) } -> std::same_as<std::uint64_t>;  // In half nanoseconds or so.
+  fixed.add_to(report);
+  fixed.add_sum(cone, 1.0, numbers);
+  fixed.add_inside_sum(cone, 1.0, numbers);
+  fixed.add_dual_sum(cone, 1.0, numbers);
+};
 
 /// Runs chains side by side, hands over their draws in order, and judges the centre that they
 /// found.
@@ -67,7 +69,7 @@ class ChainRun {
     // A slice is some 20 ms of work; a round is a slice or one draw a chain.
     constexpr std::uint64_t slice_work = 40'000'000;
     const std::uint64_t turns = (chain_count() + threads() - 1) / threads();
-    slice_ = std::max<std::uint64_t>(16, slice_work / step_work() / turns);
+    slice_ = std::max<std::uint64_t>(16, slice_work / state_.chains[0].step_work(cone_) / turns);
     round_ = std::clamp<std::uint64_t>(slice_ / budget_.steps_per_draw, 1, 64);
     if (fresh) {
       if (!burn_in()) {
@@ -77,12 +79,10 @@ class ChainRun {
         return report_;
       }
     }
-    const std::uint64_t steps_before = steps_of(state_);
-    const std::uint64_t refreshes_before = refreshes_of(state_);
-    const std::uint64_t repairs_before = fresh ? 0 : repairs_of(state_);
+    const ChainReport before = counts();
     while (!report_.converged && !report_.stopped) {
       round(next_draw, sink);
-      steps_ = steps_of(state_) - steps_before;
+      steps_ = counts().steps - before.steps;
       if (!report_.stopped && !report_.converged) {
         report_.converged = enough();
       }
@@ -92,8 +92,8 @@ class ChainRun {
     }
     judge();
     report_.chains->steps = steps_;
-    report_.chains->refreshes = refreshes_of(state_) - refreshes_before;
-    report_.chains->repairs = repairs_of(state_) - repairs_before;
+    report_.chains->refreshes -= before.refreshes;
+    if (!fresh) report_.chains->repairs -= before.repairs;
     return report_;
   }
 
@@ -103,40 +103,11 @@ class ChainRun {
     return static_cast<unsigned>(
         std::min<std::size_t>(std::max(1U, control_.threads), chain_count()));
   }
-  [[nodiscard]] static std::uint64_t steps_of(const ChainState<Chain>& state) {
-    std::uint64_t steps = 0;
-    for (const Chain& chain : state.chains) {
-      if constexpr (requires { chain.bounces(); }) {
-        steps += chain.bounces();
-      } else {
-        steps += chain.steps();
-      }
-    }
-    return steps;
-  }
-  [[nodiscard]] static std::uint64_t refreshes_of(const ChainState<Chain>& state) {
-    std::uint64_t count = 0;
-    for (const Chain& chain : state.chains) {
-      if constexpr (requires { chain.refreshes(); }) count += chain.refreshes();
-    }
-    return count;
-  }
-
-  [[nodiscard]] static std::uint64_t repairs_of(const ChainState<Chain>& state) {
-    std::uint64_t count = 0;
-    for (const Chain& chain : state.chains) {
-      if constexpr (requires { chain.repairs(); }) count += chain.repairs();
-    }
-    return count;
-  }
-
-  /// What a step costs, in units of about half a nanosecond.
-  [[nodiscard]] std::uint64_t step_work() const {
-    if constexpr (requires(const Chain& chain) { chain.step_work(cone_); }) {
-      return state_.chains[0].step_work(cone_);
-    } else {
-      return 80 + 2 * static_cast<std::uint64_t>(cone_.points());
-    }
+  /// Sums over the chains.
+  [[nodiscard]] ChainReport counts() const {
+    ChainReport sums;
+    for (const Chain& chain : state_.chains) chain.add_to(sums);
+    return sums;
   }
 
   [[nodiscard]] double seconds_used() const {

@@ -12,7 +12,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Where the chains of a run stand, so that another run goes on as if there had been one: with it,
 /// 5 draws and 5 more are the same draws as 10, to the bit. A value; empty before the first run. It
@@ -26,15 +26,13 @@ class ChainState {
 
   // For the run of the chains.
   std::vector<Chain> chains;
-  std::vector<detail::BatchMeans> batches;  ///< One a chain.
-  std::ptrdiff_t points = 0;                ///< Of the version space that it belongs to.
+  std::vector<BatchMeans> batches;  ///< One a chain.
+  std::ptrdiff_t points = 0;        ///< Of the version space that it belongs to.
   std::ptrdiff_t rank = 0;
   std::uint64_t draws = 0;  ///< Handed over so far; draw n is of chain n mod chains.
   double start_margin = 0;
   CentreOfMass centre_of_mass;
 };
-
-namespace detail {
 
 /// \throws std::invalid_argument if the state was made with another version space, as far as shows.
 template <class Chain>
@@ -44,6 +42,4 @@ void check_state(const ChainState<Chain>& state, const Cone& cone, std::string_v
         ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
 }
 
-}  // namespace detail
-
-}  // namespace bpm
+}  // namespace bpm::detail

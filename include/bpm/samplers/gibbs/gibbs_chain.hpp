@@ -14,6 +14,8 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/mean_chi.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_law.hpp"
@@ -29,8 +31,10 @@ enum class GibbsDirection {
   input,      ///< One training input, uniformly chosen: O(m) a step, needs `Cone::form_products`.
 };
 
+namespace detail {
+
 struct GibbsChainSettings {
-  double noise = 0;  ///< q in [0, 1/2): probability of a wrong label.
+  double label_noise = 0;  ///< q in [0, 1/2): probability of a wrong label.
   GibbsDirection directions = GibbsDirection::isotropic;
   bool rao_blackwell = true;           ///< Sums take the mean of each arc, not the drawn point.
   std::uint64_t steps_per_draw = 100;  ///< At least 1.
@@ -86,16 +90,16 @@ class BasicGibbsChain {
       : settings_(settings),
         engine_(engine),
         burn_in_left_(settings.burn_in != 0 ? settings.burn_in : default_burn_in(cone, settings)),
-        penalty_(settings.noise > 0 ? detail::GibbsPenalty::beta_of(settings.noise) : 0.0,
-                 settings.noise > 0 ? cone.points() : 0),
-        chi_mean_(detail::chi_mean(cone.rank())),
-        state_(cone, checked(cone, settings, start), settings.noise == 0),
+        penalty_(settings.label_noise > 0 ? GibbsPenalty::beta_of(settings.label_noise) : 0.0,
+                 settings.label_noise > 0 ? cone.points() : 0),
+        mean_chi_(mean_chi(cone.rank())),
+        state_(cone, checked(cone, settings, start), settings.label_noise == 0),
         sum_(static_cast<std::size_t>(cone.stride()), 0.0) {
     if (is_hard()) {
       for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
         const double d = state_.d[i];
-        detail::check(d > 0, "GibbsChain", "start", "has signed output ", d, " at point ", i,
-                      ", must be positive everywhere without noise");
+        check(d > 0, "GibbsChain", "start", "has signed output ", d, " at point ", i,
+              ", must be positive everywhere without noise");
       }
       state_.remember();
     }
@@ -150,6 +154,12 @@ class BasicGibbsChain {
     const std::uint64_t product = settings_.directions == GibbsDirection::input ? r : m * r / 16;
     return 200 + product + (is_hard() ? 8U : 300U) * m;
   }
+  void add_to(ChainReport& report) const {
+    report.steps += steps_;
+    report.repairs += state_.repairs;
+    report.burn_in += burnt_;
+    report.mean_errors += errors_mean();
+  }
   /// Steps that the burn-in has thrown away.
   [[nodiscard]] std::uint64_t burnt() const noexcept { return burnt_; }
   /// States brought back from drift outside version space (q = 0).
@@ -161,7 +171,7 @@ class BasicGibbsChain {
 
   /// x += scale * sum, `stride()` long: E[b] is sum / weight().
   void add_sum(const Cone& cone, double scale, double* x) const {
-    detail::add_scaled(x, scale, sum_.data(), cone.stride());
+    add_scaled(x, scale, sum_.data(), cone.stride());
   }
   /// The same sum: none of its terms lies outside the cone's hull.
   void add_inside_sum(const Cone& cone, double scale, double* x) const { add_sum(cone, scale, x); }
@@ -180,25 +190,24 @@ class BasicGibbsChain {
   static std::span<const double> checked(const Cone& cone, const GibbsChainSettings& settings,
                                          std::span<const double> start) {
     const char* const f = "GibbsChain";
-    detail::check(settings.noise >= 0 && settings.noise < 0.5, f, "noise", "is ", settings.noise,
-                  ", must lie in [0, 1/2)");
-    detail::check(settings.directions == GibbsDirection::isotropic ||
-                      settings.directions == GibbsDirection::input,
-                  f, "directions", "is ", static_cast<int>(settings.directions),
-                  ", must be isotropic or input");
-    detail::check(settings.directions != GibbsDirection::input || cone.has_products(), f, "cone",
-                  "has no products; call form_products() for steps along inputs");
-    detail::check(settings.steps_per_draw >= 1, f, "steps_per_draw", "is ", settings.steps_per_draw,
-                  ", must be 1 or more");
-    detail::check(std::ssize(start) == cone.rank() || std::ssize(start) == cone.stride(), f,
-                  "start", "has ", start.size(), " entries, expected ", cone.rank(),
-                  " (the cone's rank)");
+    check(settings.label_noise >= 0 && settings.label_noise < 0.5, f, "label_noise", "is ",
+          settings.label_noise, ", must lie in [0, 1/2)");
+    check(settings.directions == GibbsDirection::isotropic ||
+              settings.directions == GibbsDirection::input,
+          f, "directions", "is ", static_cast<int>(settings.directions),
+          ", must be isotropic or input");
+    check(settings.directions != GibbsDirection::input || cone.has_products(), f, "cone",
+          "has no products; call form_products() for steps along inputs");
+    check(settings.steps_per_draw >= 1, f, "steps_per_draw", "is ", settings.steps_per_draw,
+          ", must be 1 or more");
+    check(std::ssize(start) == cone.rank() || std::ssize(start) == cone.stride(), f, "start",
+          "has ", start.size(), " entries, expected ", cone.rank(), " (the cone's rank)");
     double size = 0;
     for (const double value : start) size = std::max(size, std::abs(value));
     const bool finite =
         std::all_of(start.begin(), start.end(), [](double value) { return std::isfinite(value); });
-    detail::check(finite && size > 0, f, "start",
-                  finite ? "is zero, must have a direction" : "has an entry that is not finite");
+    check(finite && size > 0, f, "start",
+          finite ? "is zero, must have a direction" : "has an entry that is not finite");
     return start;
   }
 
@@ -211,7 +220,7 @@ class BasicGibbsChain {
     const std::uint64_t stage = std::min(stages, 2 * stages * (burnt_ + 1) / total);
     if (stage != stage_ || burnt_ == 0) {
       stage_ = stage;
-      penalty_ = {detail::GibbsPenalty::beta_of(settings_.noise) * static_cast<double>(stage) /
+      penalty_ = {GibbsPenalty::beta_of(settings_.label_noise) * static_cast<double>(stage) /
                       static_cast<double>(stages),
                   cone.points()};
     }
@@ -227,7 +236,7 @@ class BasicGibbsChain {
     }
     ++steps_;
     if (!is_hard()) {
-      errors_ += static_cast<std::uint64_t>(detail::count_errors(state_.d.data(), cone.points()));
+      errors_ += static_cast<std::uint64_t>(count_errors(state_.d.data(), cone.points()));
     }
   }
 
@@ -250,35 +259,34 @@ class BasicGibbsChain {
   }
 
   void step_isotropic(const Cone& cone) {
-    detail::GibbsDirections::Direction z{};
+    GibbsDirections::Direction z{};
     do {
       if (directions_.empty()) {
         directions_.make(cone, state_.x, state_.d.data(), engine_);
         state_.bring_inside(cone);
       }
       z = directions_.next(cone, state_.x);
-    } while (!detail::GibbsDirections::is_usable(z.norms));
+    } while (!GibbsDirections::is_usable(z.norms));
     step_on_circle(cone, z.vector, z.outputs, z.norms);
   }
 
   void step_on_circle(const Cone& cone, const double* z, const double* p,
-                      detail::GibbsDirectionNorms norms) {
+                      GibbsDirectionNorms norms) {
     const std::ptrdiff_t m = cone.points();
-    detail::Arc arc{};
+    Arc arc{};
     if (is_hard()) {
-      arc = detail::free_arc(state_.d.data(), p, m, norms);
+      arc = free_arc(state_.d.data(), p, m, norms);
     } else {
       circle_.cut(state_.d.data(), p, m, norms);
     }
     // As multiples of b and z instead of b and v.
-    const auto move = [&](const detail::CirclePoint& to) {
+    const auto move = [&](const CirclePoint& to) {
       return std::pair(to.cosine - to.sine * norms.along / norms.across, to.sine / norms.across);
     };
     const auto draw = [&] {
-      return is_hard() ? detail::point_of_arc(arc, engine_)
-                       : circle_.template draw<Law>(penalty_, engine_);
+      return is_hard() ? point_of_arc(arc, engine_) : circle_.template draw<Law>(penalty_, engine_);
     };
-    detail::CirclePoint point{};
+    CirclePoint point{};
     double of_b = 1;
     double of_z = 0;
     const bool moved = state_.try_outputs(m, p, [&] {
@@ -291,7 +299,7 @@ class BasicGibbsChain {
       add_to_sum(mean_b, mean_z, z);
     }
     if (moved) {
-      detail::combine(state_.x.data(), of_b, state_.x.data(), of_z, z, std::ssize(state_.x));
+      combine(state_.x.data(), of_b, state_.x.data(), of_z, z, std::ssize(state_.x));
     }
     if (!settings_.rao_blackwell) {
       add_to_sum(1, 0, state_.x.data());
@@ -310,26 +318,25 @@ class BasicGibbsChain {
     } while (!(cone.row_norm(i) > 0));
     const double feature = cone.row_norm(i);
     if constexpr (Law::uniform_input_angle) {
-      const auto norms = detail::norms_against(state_.x, cone.row(i), feature * feature);
+      const auto norms = norms_against(state_.x, cone.row(i), feature * feature);
       if (norms.across > 1e-6 * feature) {
         step_on_circle(cone, cone.row(i), cone.product_row(i), norms);
       }
     } else {
-      const double rho = detail::chi_draw(cone.rank(), normal_, engine_);
-      const detail::GibbsLine line{rho, rho * state_.d[i] / feature, feature};
+      const double rho = chi_draw(cone.rank(), normal_, engine_);
+      const GibbsLine line{rho, rho * state_.d[i] / feature, feature};
       step_on_line(cone, cone.row(i), cone.product_row(i), line);
     }
   }
 
-  void step_on_line(const Cone& cone, const double* s, const double* p,
-                    const detail::GibbsLine& line) {
+  void step_on_line(const Cone& cone, const double* s, const double* p, const GibbsLine& line) {
     const std::ptrdiff_t m = cone.points();
     double mean = 0;
     double of_b = 1;
     double of_s = 0;
     const bool moved = state_.try_outputs(m, p, [&] {
-      const detail::LinePoint point =
-          is_hard() ? detail::point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
+      const LinePoint point =
+          is_hard() ? point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
                     : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
       mean = point.mean;
       const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
@@ -339,10 +346,10 @@ class BasicGibbsChain {
       return std::pair(of_b, of_s);
     });
     if (settings_.rao_blackwell) {
-      add_to_sum(line.norm / chi_mean_, (mean - line.at) / (line.feature * chi_mean_), s);
+      add_to_sum(line.norm / mean_chi_, (mean - line.at) / (line.feature * mean_chi_), s);
     }
     if (moved) {
-      detail::combine(state_.x.data(), of_b, state_.x.data(), of_s, s, std::ssize(state_.x));
+      combine(state_.x.data(), of_b, state_.x.data(), of_s, s, std::ssize(state_.x));
     }
     if (!settings_.rao_blackwell) {
       add_to_sum(1, 0, state_.x.data());
@@ -364,21 +371,23 @@ class BasicGibbsChain {
   std::uint64_t burnt_ = 0;
   std::uint64_t stage_ = 0;  ///< Of the falling noise.
   bool counting_ = false;
-  detail::GibbsPenalty penalty_;
-  double chi_mean_;
+  GibbsPenalty penalty_;
+  double mean_chi_;
 
-  detail::GibbsState state_;
+  GibbsState state_;
   std::vector<double> sum_;
   std::uint64_t steps_ = 0;
   std::uint64_t errors_ = 0;
   std::uint64_t steps_of_draw_ = 0;
   std::ptrdiff_t steps_to_settle_ = 0;
 
-  detail::GibbsDirections directions_;
-  detail::GibbsCircle circle_;
-  detail::GibbsPieces pieces_;
+  GibbsDirections directions_;
+  GibbsCircle circle_;
+  GibbsPieces pieces_;
 };
 
-using GibbsChain = BasicGibbsChain<detail::GibbsLaw>;
+using GibbsChain = BasicGibbsChain<GibbsLaw>;
+
+}  // namespace detail
 
 }  // namespace bpm

@@ -119,11 +119,4 @@ struct NormalPiece {
   }
 }
 
-/// Its mean, by E[chi_1] = sqrt(2 / pi) and E[chi_r] E[chi_(r+1)] = r. Cost: r.
-[[nodiscard]] inline double chi_mean(std::ptrdiff_t dimension) {
-  double mean = std::sqrt(2 / std::numbers::pi);
-  for (std::ptrdiff_t r = 1; r < dimension; ++r) mean = static_cast<double>(r) / mean;
-  return mean;
-}
-
 }  // namespace bpm::detail

@@ -31,7 +31,7 @@ namespace bpm {
 /// errors; `ChainReport::mean_errors` says how many.
 ///
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0),
-///                                          bpm::KernelGibbs{.noise = 0.05});
+///                                          bpm::KernelGibbs{.label_noise = 0.05});
 ///     const auto fitted = machine.fit(inputs, labels);
 ///     fitted.report().chains->mean_errors;  // training errors of a draw
 ///
@@ -49,7 +49,7 @@ struct KernelGibbs {
   double seconds = 0;       ///< Wall clock of a run, the factor included; 0: no limit.
   double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
   unsigned chains = 2;  ///< Two or more show by their distance whether they have converged.
-  double noise = 0;     ///< q in [0, 1/2): the probability that a label is wrong.
+  double label_noise = 0;  ///< q in [0, 1/2): the probability that a label is wrong.
   GibbsDirection directions = GibbsDirection::isotropic;
   bool rao_blackwell = true;  ///< Average the mean of each step's law, not the drawn point.
   /// Steps a chain to throw away first. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
@@ -60,7 +60,7 @@ struct KernelGibbs {
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
 
-  using State = ChainState<GibbsChain>;
+  using State = detail::ChainState<detail::GibbsChain>;
 
   static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
 
@@ -69,11 +69,12 @@ struct KernelGibbs {
   SamplerReport sample(const Cone& cone, std::span<const double> start_point,
                        RandomStreams& streams, const RunControl& control, Sink&& sink,
                        State& state) const {
-    const GibbsChainSettings settings{noise,          directions, rao_blackwell,
-                                      steps_per_draw, burn_in,    start_coefficients.empty()};
+    const detail::GibbsChainSettings settings{label_noise,   directions,
+                                              rao_blackwell, steps_per_draw,
+                                              burn_in,       start_coefficients.empty()};
     return detail::run_chains(plan(), budget(), cone, start_point, streams, control, sink, state,
                               [&](const RandomEngine& engine) {
-                                return GibbsChain(cone, settings, start_point, engine);
+                                return detail::GibbsChain(cone, settings, start_point, engine);
                               });
   }
 
@@ -84,7 +85,7 @@ struct KernelGibbs {
             .form_products = directions == GibbsDirection::input,
             .start = start,
             .start_coefficients = start_coefficients,
-            .may_be_outside = noise > 0};
+            .may_be_outside = label_noise > 0};
   }
 
   /// The same sampler with `count` draws as its only budget: how a machine adds draws.
@@ -110,7 +111,7 @@ struct KernelGibbs {
   /// \throws std::invalid_argument on settings out of range.
   void check_settings() const {
     const char* const f = "KernelGibbs";
-    detail::check(noise >= 0 && noise < 0.5, f, "noise", "is ", noise,
+    detail::check(label_noise >= 0 && label_noise < 0.5, f, "label_noise", "is ", label_noise,
                   ", must be at least 0 and below 1/2");
     detail::check(directions == GibbsDirection::isotropic || directions == GibbsDirection::input, f,
                   "directions", "is ", static_cast<int>(directions),

@@ -6,17 +6,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/random/streams.hpp"
 #include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
+#include "bpm/samplers/chains/chain_budget.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/chain_run.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
+#include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm {
+namespace bpm_examples {
 
 /// How a published chain flies.
 struct PublishedSettings {
@@ -44,9 +52,10 @@ struct PublishedSettings {
 /// `ChainReport::mean_norm` and `effective_draws` say nothing for it.
 class PublishedChain {
  public:
-  /// As `BasicGeodesicChain`.
-  PublishedChain(const Cone& cone, const PublishedSettings& settings, std::span<const double> start,
-                 RandomEngine engine)
+  /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. The cone has
+  /// products.
+  PublishedChain(const bpm::Cone& cone, const PublishedSettings& settings,
+                 std::span<const double> start, bpm::RandomEngine engine)
       : settings_(settings),
         engine_(engine),
         b_(cone.stride(), 0.0),
@@ -72,7 +81,7 @@ class PublishedChain {
 
   /// There is none in the paper; 1024 bounces measure the free path, which sets the path between
   /// draws.
-  bool burn_in(const Cone& cone, std::uint64_t limit) {
+  bool burn_in(const bpm::Cone& cone, std::uint64_t limit) {
     constexpr std::uint64_t measured = 1024;
     const std::uint64_t end = bounces_ + limit;
     while (!still_ && !sampling_ && bounces_ < measured) {
@@ -97,7 +106,7 @@ class PublishedChain {
 
   /// Runs at most `limit` bounces towards the next draw; true when one was passed. The draw lies on
   /// the last flight, where the path has its length.
-  bool advance(const Cone& cone, std::uint64_t limit) {
+  bool advance(const bpm::Cone& cone, std::uint64_t limit) {
     if (still_) {
       bounces_ += settings_.bounces_per_draw;  // So that budgets of bounces end.
       path_ += 1;
@@ -114,7 +123,8 @@ class PublishedChain {
       if (path_ >= next_draw_) {
         // Where on the chord the path has its length.
         const double part = (next_draw_ - before) / (path_ - before);
-        detail::combine(position_.data(), 1 - part, from_.data(), part, b_.data(), cone.stride());
+        bpm::detail::combine(position_.data(), 1 - part, from_.data(), part, b_.data(),
+                             cone.stride());
         normalise(position_);
         next_draw_ += spacing_;
         return true;
@@ -124,7 +134,7 @@ class PublishedChain {
   }
 
   /// One bounce, after as many escapes as it takes.
-  void bounce(const Cone& cone) {
+  void bounce(const bpm::Cone& cone) {
     ++bounces_;
     if (still_) {
       path_ += 1;
@@ -141,8 +151,8 @@ class PublishedChain {
     }
     const double tau = std::max(0.0, wall_.distance) / wall_.towards;
     from_ = b_;
-    detail::combine(there_.data(), 1.0, b_.data(), tau, v_.data(), length);
-    const double norm = std::sqrt(detail::dot(there_.data(), there_.data(), length));
+    bpm::detail::combine(there_.data(), 1.0, b_.data(), tau, v_.data(), length);
+    const double norm = std::sqrt(bpm::detail::dot(there_.data(), there_.data(), length));
     // The angle of the flight on the sphere, and its chord 2 sin(angle / 2), without cancellation.
     const double cosine = std::min(1.0, (1 + tau * along_) / norm);
     const double sine = tau * std::sqrt(std::max(0.0, 1 - along_ * along_)) / norm;
@@ -156,23 +166,23 @@ class PublishedChain {
       middle_[k] = half * (b_[k] + there);
       b_[k] = there;
     }
-    detail::add_scaled(v_.data(), jump, cone.row(hit), length);
+    bpm::detail::add_scaled(v_.data(), jump, cone.row(hit), length);
     take_midpoint(chord);
-    wall_ = detail::fly_and_search(d_.data(), nu_.data(), row,
-                                   {1 / norm, tau / norm, 1.0, 0.0, jump}, cone.output_stride());
+    wall_ = bpm::detail::fly_and_search(
+        d_.data(), nu_.data(), row, {1 / norm, tau / norm, 1.0, 0.0, jump}, cone.output_stride());
     d_[hit] = 0;
     last_ = hit;
-    along_ = detail::dot(b_.data(), v_.data(), length);
+    along_ = bpm::detail::dot(b_.data(), v_.data(), length);
     if (++events_ >= 1000) {
       events_ = 0;
       normalise(v_);
-      along_ = detail::dot(b_.data(), v_.data(), length);
+      along_ = bpm::detail::dot(b_.data(), v_.data(), length);
       set_outputs(cone);
     }
   }
 
   /// Brings the coordinates up to date: they always are.
-  void anchor(const Cone& /*cone*/) const noexcept {}
+  void anchor(const bpm::Cone& /*cone*/) const noexcept {}
   /// The last draw: a point of a flight.
   [[nodiscard]] std::span<const double> position() const noexcept { return position_.span(); }
   /// The last chord's, on the sphere.
@@ -182,6 +192,16 @@ class PublishedChain {
   [[nodiscard]] std::span<const double> ball() const noexcept { return b_.span(); }
   /// Sum of the chords.
   [[nodiscard]] double weight() const noexcept { return path_; }
+  [[nodiscard]] static std::uint64_t step_work(const bpm::Cone& cone) noexcept {
+    return 80 + 2 * static_cast<std::uint64_t>(cone.points());
+  }
+  void add_to(bpm::ChainReport& report) const {
+    report.steps += bounces_;
+    report.refreshes += refreshes_;
+    report.repairs += repairs_;
+    report.burn_in += burnt_;
+    report.path_length += path_;
+  }
   [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
   /// New directions after escapes.
   [[nodiscard]] std::uint64_t refreshes() const noexcept { return refreshes_; }
@@ -190,60 +210,65 @@ class PublishedChain {
   [[nodiscard]] double refresh_length() const noexcept { return 0; }
 
   /// x += scale weight() w, w the spherical average, of norm 1.
-  void add_sum(const Cone& cone, double scale, double* x) const {
-    detail::add_scaled(x, scale * path_, centre_.data(), cone.stride());
+  void add_sum(const bpm::Cone& cone, double scale, double* x) const {
+    bpm::detail::add_scaled(x, scale * path_, centre_.data(), cone.stride());
   }
-  void add_dual_sum(const Cone& cone, double scale, double* alpha) const {
+  void add_dual_sum(const bpm::Cone& cone, double scale, double* alpha) const {
     cone.add_dual_coefficients(centre_.data(), scale * path_, alpha);
   }
-  void add_inside_sum(const Cone& cone, double scale, double* x) const { add_sum(cone, scale, x); }
+  void add_inside_sum(const bpm::Cone& cone, double scale, double* x) const {
+    add_sum(cone, scale, x);
+  }
 
  private:
-  using Numbers = detail::CopyableBuffer<double>;
+  using Numbers = bpm::detail::CopyableBuffer<double>;
   static constexpr int most_tries = 1000;
 
   static void normalise(Numbers& x) {
-    detail::scale_by(x.data(), 1 / std::sqrt(detail::dot(x.data(), x.data(), x.size())), x.size());
+    bpm::detail::scale_by(x.data(), 1 / std::sqrt(bpm::detail::dot(x.data(), x.data(), x.size())),
+                          x.size());
   }
 
-  void set_outputs(const Cone& cone) {
+  void set_outputs(const bpm::Cone& cone) {
     cone.outputs(b_.data(), d_.data());
     cone.outputs(v_.data(), nu_.data());
     if (last_ >= 0) d_[last_] = 0;
-    wall_ = detail::fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, cone.output_stride());
+    wall_ =
+        bpm::detail::fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, cone.output_stride());
   }
 
-  void new_direction(const Cone& cone) {
+  void new_direction(const bpm::Cone& cone) {
     v_.fill(0.0);
     for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-      detail::add_scaled(v_.data(), 2 * uniform_unit(engine_) - 1, cone.row(i), cone.stride());
+      bpm::detail::add_scaled(v_.data(), 2 * bpm::uniform_unit(engine_) - 1, cone.row(i),
+                              cone.stride());
     }
     normalise(v_);
     normalise(b_);
-    if (last_ >= 0 && detail::dot(v_.data(), cone.row(last_), cone.stride()) < 0) {
-      detail::scale_by(v_.data(), -1.0, v_.size());
+    if (last_ >= 0 && bpm::detail::dot(v_.data(), cone.row(last_), cone.stride()) < 0) {
+      bpm::detail::scale_by(v_.data(), -1.0, v_.size());
     }
-    along_ = detail::dot(b_.data(), v_.data(), cone.stride());
+    along_ = bpm::detail::dot(b_.data(), v_.data(), cone.stride());
     set_outputs(cone);
     ++refreshes_;
   }
 
   /// Towards a plane, along the last one: where planes are so nearly parallel that random
   /// directions hardly ever meet one.
-  void aim(const Cone& cone) {
+  void aim(const bpm::Cone& cone) {
     ++repairs_;
     std::ptrdiff_t target = last_ == 0 && cone.points() > 1 ? 1 : 0;
     for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
       if (i != last_ && d_[i] < d_[target]) target = i;
     }
-    detail::combine(v_.data(), -1.0, cone.row(target), 0.0, cone.row(target), cone.stride());
-    if (last_ >= 0 && detail::dot(cone.row(target), cone.row(last_), cone.stride()) > 0) {
+    bpm::detail::combine(v_.data(), -1.0, cone.row(target), 0.0, cone.row(target), cone.stride());
+    if (last_ >= 0 && bpm::detail::dot(cone.row(target), cone.row(last_), cone.stride()) > 0) {
       // Midway between along the one and along the other.
-      detail::add_scaled(v_.data(), cone.row_norm(target) / cone.row_norm(last_), cone.row(last_),
-                         cone.stride());
+      bpm::detail::add_scaled(v_.data(), cone.row_norm(target) / cone.row_norm(last_),
+                              cone.row(last_), cone.stride());
     }
     normalise(v_);
-    along_ = detail::dot(b_.data(), v_.data(), cone.stride());
+    along_ = bpm::detail::dot(b_.data(), v_.data(), cone.stride());
     set_outputs(cone);
   }
 
@@ -258,16 +283,17 @@ class PublishedChain {
       centre_ = middle_;
       return;
     }
-    const double c = detail::dot(centre_.data(), middle_.data(), centre_.size());
+    const double c = bpm::detail::dot(centre_.data(), middle_.data(), centre_.size());
     const double moved = mu * mu * (1 - c);
     const double rho_1 = mu * std::sqrt((2 - moved) / (1 + c));
     const double rho_2 = 1 - moved - rho_1 * c;
-    detail::combine(centre_.data(), rho_1, centre_.data(), rho_2, middle_.data(), centre_.size());
+    bpm::detail::combine(centre_.data(), rho_1, centre_.data(), rho_2, middle_.data(),
+                         centre_.size());
     normalise(centre_);
   }
 
   PublishedSettings settings_;
-  RandomEngine engine_;
+  bpm::RandomEngine engine_;
   Numbers b_;
   Numbers v_;
   Numbers centre_;
@@ -277,7 +303,7 @@ class PublishedChain {
   Numbers there_;     ///< Where the straight flight ends.
   Numbers d_;
   Numbers nu_;
-  detail::Wall wall_;
+  bpm::detail::Wall wall_;
   double along_ = 0;  ///< <b, v>.
   double path_ = 0;
   double spacing_ = std::numeric_limits<double>::infinity();
@@ -292,4 +318,80 @@ class PublishedChain {
   bool still_;
 };
 
-}  // namespace bpm
+/// `bpm::Billiard` with the published flight, a sampler of one's own to compare with. Its bias no
+/// run shows, so that its report leaves the standard error at infinity (but in rank 1, where there
+/// is one classifier).
+struct PublishedBilliard {
+  std::optional<std::uint64_t> draws{};  ///< As for `bpm::Billiard`, like all of them.
+  std::uint64_t bounces_per_draw = 1000;
+  std::uint64_t bounces = 0;
+  double seconds = 0;
+  unsigned chains = 2;
+  bpm::Start start = bpm::Start::largest_margin;
+  std::vector<double> start_coefficients{};
+  double factor_tolerance = 0;
+
+  using State = bpm::detail::ChainState<PublishedChain>;
+
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerSees::cone};
+
+  void check_settings() const { as_billiard().check_settings(); }
+  [[nodiscard]] bpm::ConePlan plan() const {
+    return {.name = "PublishedBilliard",
+            .draws = budget().draws.value_or(0),
+            .factor_tolerance = factor_tolerance,
+            .form_products = true,
+            .start = start,
+            .start_coefficients = start_coefficients};
+  }
+  [[nodiscard]] PublishedBilliard with_draws(std::uint64_t count) const {
+    PublishedBilliard other = *this;
+    other.draws = count;
+    other.bounces = 0;
+    other.seconds = 0;
+    return other;
+  }
+  [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& run) const {
+    return as_billiard().memory_need(run);
+  }
+
+  template <bpm::DrawSink Sink>
+  bpm::SamplerReport sample(const bpm::Cone& cone, std::span<const double> start_point,
+                            bpm::RandomStreams& streams, const bpm::RunControl& control,
+                            Sink&& sink, State& state) const {
+    bpm::SamplerReport report = bpm::detail::run_chains(
+        plan(), budget(), cone, start_point, streams, control, sink, state,
+        [&](const bpm::RandomEngine& engine) {
+          return PublishedChain(cone, {bounces_per_draw}, start_point, engine);
+        });
+    if (report.chains && cone.rank() > 1) {
+      report.chains->standard_error = std::numeric_limits<double>::infinity();
+      report.chains->effective_draws = 0;
+    }
+    return report;
+  }
+
+ private:
+  [[nodiscard]] bpm::Billiard as_billiard() const {
+    return {.draws = draws,
+            .bounces_per_draw = bounces_per_draw,
+            .bounces = bounces,
+            .seconds = seconds,
+            .chains = chains,
+            .start = start,
+            .start_coefficients = start_coefficients,
+            .factor_tolerance = factor_tolerance};
+  }
+  [[nodiscard]] bpm::detail::ChainBudget budget() const {
+    bpm::detail::ChainBudget all;
+    all.draws = draws;
+    all.steps_per_draw = bounces_per_draw;
+    all.steps = bounces;
+    all.seconds = seconds;
+    all.chains = chains;
+    all.choose_draws();
+    return all;
+  }
+};
+
+}  // namespace bpm_examples

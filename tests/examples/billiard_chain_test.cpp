@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/billiard/billiard_chain.hpp"
+#include "common/billiard_chain.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,20 +8,23 @@
 #include <vector>
 
 #include "bpm/samplers/chains/start.hpp"
+#include "billiard_problems.hpp"
 #include "catch.hpp"
 #include "law.hpp"
+#include "message_of.hpp"
 
 using namespace law_tests;
-using bpm::BilliardChain;
-using bpm::Flight;
+using bpm_examples::BilliardChain;
+using bpm_examples::BilliardChainSettings;
+using bpm_examples::Flight;
 
 TEST_CASE("billiard chain: either flight, bounce by bounce, is the flight's own chain") {
   const bpm::Cone cone = tilted_cone(12, 5, 2.0, 3);
   const Numbers start = bpm::find_largest_margin(cone).position;
   BilliardChain geodesic(cone, {.refresh_length = 3}, start, bpm::RandomEngine(4));
-  bpm::GeodesicChain own(cone, {.refresh_length = 3}, start, bpm::RandomEngine(4));
+  bpm::detail::GeodesicChain own(cone, {.refresh_length = 3}, start, bpm::RandomEngine(4));
   BilliardChain published(cone, {.flight = Flight::published}, start, bpm::RandomEngine(4));
-  bpm::PublishedChain own_published(cone, {}, start, bpm::RandomEngine(4));
+  bpm_examples::PublishedChain own_published(cone, {}, start, bpm::RandomEngine(4));
   for (int n = 0; n < 500; ++n) {
     geodesic.bounce(cone);
     own.bounce(cone);
@@ -100,4 +103,25 @@ TEST_CASE("billiard chain: rank 1") {
     CHECK(std::abs(chain.centre(cone).norm - 1) <= 1e-15);
     CHECK(smallest_output(cone, chain.position(cone)) > 0);
   }
+}
+
+TEST_CASE("a billiard chain of one's own is checked at its door") {
+  bpm::Cone cone = bpm::Cone(Problem(Kernel::Identity(3, 3), {1, 1, -1}).space);
+  const bpm::RandomEngine engine(1);
+  const auto refusal = [&](const std::vector<double>& start, const BilliardChainSettings& s) {
+    return test_support::message_of([&] { (void)BilliardChain(cone, s, start, engine); });
+  };
+  CHECK(refusal({1, 1, 1}, {}) ==
+        "BilliardChain: cone has no products, call form_products() first");
+  cone.form_products();
+  const std::vector<double> inside = bpm::find_largest_margin(cone).position;
+  CHECK(refusal(inside, {}) == "nothing was thrown");
+  CHECK(refusal({1, 1}, {}) == "BilliardChain: start has 2 coordinates, expected 3");
+  CHECK(refusal({0, 0, 0}, {}) ==
+        "BilliardChain: start has the signed output 0 at point 0, must be positive everywhere");
+  CHECK(refusal({1, 1, std::nan("")}, {}) == "BilliardChain: start at 2 is nan, must be finite");
+  CHECK(refusal(inside, {.bounces_per_draw = 0}) ==
+        "BilliardChain: bounces_per_draw is 0, must be 1 or more");
+  CHECK(refusal(inside, {.refresh_length = -1}) ==
+        "BilliardChain: refresh_length is -1, must be at least 0.001, or 0 to have it chosen");
 }

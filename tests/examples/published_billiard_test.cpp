@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The published billiard against the paper's steps written plainly, and its bias.
-#include "bpm/samplers/billiard/published_chain.hpp"
+#include "common/published_billiard.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,12 +10,15 @@
 #include <numbers>
 #include <vector>
 
+#include "billiard_problems.hpp"
 #include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "law.hpp"
+#include "problems.hpp"
 
 using namespace law_tests;
-using bpm::PublishedChain;
+using bpm_examples::PublishedChain;
 
 namespace {
 
@@ -252,4 +255,92 @@ TEST_CASE("published: rank 1 stands still") {
   chain.bounce(cone);
   CHECK(chain.position()[0] == -1);
   CHECK(centre_of(chain, cone)[0] == -1);
+}
+
+TEST_CASE("published: between planes that are nearly parallel a run ends") {
+  Kernel kernel(2, 2);
+  kernel << 1, 1, 1, 1 + 1e-8;
+  const Problem problem(kernel, {1, 1});
+  const auto report = [&] {
+    bpm::RandomStreams streams;
+    return bpm::sample_version_space(
+        bpm_examples::PublishedBilliard{.draws = 4, .bounces_per_draw = 10}, problem.space, streams,
+        bpm::RunControl{}, [](const bpm::Draw&) {});
+  }();
+  CHECK(report.draws == 4);
+}
+
+TEST_CASE("published: a sampler of draws inside, whose report says nothing of the error") {
+  const bpm_examples::PublishedBilliard sampler{.draws = 31, .bounces_per_draw = 50};
+  const sampler_tests::Outcome outcome = sampler_tests::run(sampler, easy_problem().space);
+  REQUIRE(outcome.draws.size() == 31);
+  CHECK(all_inside(easy_problem(), outcome.draws));
+  for (std::size_t n = 0; n < 31; ++n) CHECK(outcome.draws[n].number == n);
+  CHECK(outcome.next == 31);
+  const bpm::SamplerReport& report = outcome.report;
+  CHECK(report.draws == 31);
+  CHECK(report.converged);
+  CHECK_FALSE(report.stopped);
+  CHECK(report.reason.empty());
+  CHECK_FALSE(report.perceptron);
+  CHECK(report.chains->repairs == 0);
+  CHECK(report.chains->chains == 2);
+  CHECK(report.chains->rank == 4);
+  CHECK(report.chains->residual >= 0);
+  CHECK(report.chains->residual <= 1e-10);
+  CHECK(report.chains->start_margin > 0);
+  CHECK(report.chains->path_length > 0);
+  CHECK(report.chains->steps > 1000);
+  CHECK(report.chains->steps < 2600);
+  CHECK(std::isinf(report.chains->standard_error));
+  CHECK(report.chains->effective_draws == 0);
+  CHECK(report.chains->burn_in == 2 * 1024);
+  CHECK(report.chains->refresh_length == 0);
+}
+
+TEST_CASE("published: two draws and four more are six, to the bit; so is the centre") {
+  for (const unsigned chains : {1U, 2U, 3U}) {
+    bpm_examples::PublishedBilliard sampler{.draws = 6, .bounces_per_draw = 30, .chains = chains};
+    Continued<bpm_examples::PublishedBilliard> whole;
+    whole.go_on(sampler, easy_problem().space);
+    Continued<bpm_examples::PublishedBilliard> parts;
+    sampler.draws = 2;
+    parts.go_on(sampler, easy_problem().space);
+    const std::uint64_t bounces = parts.report.chains->steps;
+    parts.go_on(sampler.with_draws(4), easy_problem().space);
+    CHECK(whole.draws == parts.draws);
+    CHECK(whole.streams == parts.streams);
+    CHECK(whole.state.centre().coefficients == parts.state.centre().coefficients);
+    CHECK(whole.state.centre().norm == parts.state.centre().norm);
+    CHECK(whole.report.chains->path_length == parts.report.chains->path_length);
+    CHECK(whole.report.chains->start_margin == parts.report.chains->start_margin);
+    CHECK(whole.report.chains->steps == bounces + parts.report.chains->steps);
+  }
+}
+
+TEST_CASE("published: the same draws on one, two and three threads") {
+  const bpm_examples::PublishedBilliard sampler{.draws = 20, .bounces_per_draw = 30, .chains = 3};
+  const auto on = [&](unsigned threads) {
+    return sampler_tests::run(sampler, easy_problem().space, sampler_tests::on_threads(threads));
+  };
+  const sampler_tests::Outcome one = on(1);
+  for (const unsigned threads : {2U, 3U}) {
+    const sampler_tests::Outcome more = on(threads);
+    CHECK(one.draws == more.draws);
+    CHECK(one.report.chains->steps == more.report.chains->steps);
+  }
+}
+
+TEST_CASE("published: in rank 1 there is one classifier") {
+  const Problem line(Kernel::Ones(3, 3), {-1, -1, -1});
+  const bpm_examples::PublishedBilliard sampler{.draws = 9};
+  const sampler_tests::Outcome outcome = sampler_tests::run(sampler, line.space);
+  REQUIRE(outcome.draws.size() == 9);
+  CHECK(all_inside(line, outcome.draws));
+  CHECK(outcome.draws.front().outputs == outcome.draws.back().outputs);
+  CHECK(std::abs(outcome.report.chains->mean_norm - 1) <= 1e-12);
+  CHECK(outcome.report.chains->standard_error <= 1e-12);
+  CHECK(outcome.report.chains->chain_angle <= 1e-12);
+  CHECK(sampler_tests::run(bpm_examples::PublishedBilliard{.bounces = 5000}, line.space)
+            .report.converged);
 }
