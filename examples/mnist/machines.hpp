@@ -182,7 +182,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
     progress({.stage = "draws",
               .fraction = 1,
               .draws = fitted.report().draws,
-              .draws_total = sampler.draws});
+              .draws_total = fitted.report().draws});
   }
 
   progress({.stage = "test digits"});

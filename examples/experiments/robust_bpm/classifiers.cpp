@@ -57,10 +57,10 @@ SvmOutcome svm_outcome(const SvmClassifier& fitted, const KernelSplit& split) {
           fitted.training_errors};
 }
 
+/// Draws are where the run may end; the centre is that of the whole path.
 bpm::Billiard make_billiard(const ComparisonSettings& settings) {
-  bpm::Billiard billiard;
-  billiard.bounces_per_draw = std::max<std::uint64_t>(1, settings.bounces / billiard.draws);
-  return billiard;
+  return {.bounces_per_draw = std::max<std::uint64_t>(1, settings.bounces / 100),
+          .bounces = settings.bounces};
 }
 
 }  // namespace

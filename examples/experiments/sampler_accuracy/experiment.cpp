@@ -82,7 +82,6 @@ template <class Sampler>
 Measurement measure(Sampler sampler, const ReferenceCone& cone, const std::vector<double>& start,
                     double seconds, std::uint64_t seed) {
   constexpr double endless = 1e9;
-  sampler.draws = 0;
   sampler.seconds = endless;
   sampler.start_coefficients = start;
   const Gram gram(cone.kernel);

@@ -232,7 +232,7 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 /// What all samplers have in common. A sampler is a plain value of settings with
 ///
 ///     static constexpr SamplerTraits traits{...};
-///     std::uint64_t draws;                   // how many are wanted
+///     std::uint64_t draws;                   // how many are wanted; may be an optional number
 ///     void check_settings() const;           // throws std::invalid_argument
 ///     S with_draws(std::uint64_t) const;     // the same sampler with that as its only budget
 ///     MemoryNeed memory_need(const RunSize&) const;

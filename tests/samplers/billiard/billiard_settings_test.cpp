@@ -26,8 +26,9 @@ std::string refusal(const Billiard& sampler) { return message_of(sampler, easy_p
 
 TEST_CASE("billiard settings: a budget is needed") {
   CHECK(refusal({.draws = 0}) ==
-        "Billiard: draws is 0 and there is no other budget: set draws, bounces, seconds or "
+        "Billiard: draws is 0, must be 1 or more, or empty to leave it to bounces, seconds or "
         "accuracy");
+  CHECK(refusal({.draws = 0, .bounces = 1000}) == refusal({.draws = 0}));
   CHECK(refusal({.bounces_per_draw = 0}) == "Billiard: bounces_per_draw is 0, must be 1 or more");
   for (const double wrong : {-1.0, not_a_number, infinity}) {
     const std::string shown = wrong < 0 ? "-1" : wrong > 0 ? "inf" : "nan";

@@ -87,8 +87,7 @@ TEST_CASE("billiard: the centre is inside, norm and outputs are its own") {
 }
 
 TEST_CASE("billiard: budgets by bounces, tolerance, seconds and accuracy; the first counts") {
-  const Outcome by_bounces =
-      run({.draws = 0, .bounces_per_draw = 20, .bounces = 30'000}, easy_problem());
+  const Outcome by_bounces = run({.bounces_per_draw = 20, .bounces = 30'000}, easy_problem());
   CHECK(by_bounces.report.converged);
   CHECK(by_bounces.report.chains->steps >= 30'000);
   CHECK(by_bounces.report.chains->steps < 30'000 + 2 * 64 * 20 * 2);
@@ -96,11 +95,11 @@ TEST_CASE("billiard: budgets by bounces, tolerance, seconds and accuracy; the fi
   CHECK(by_bounces.next == by_bounces.draws.size());
 
   const Outcome by_tolerance =
-      run({.draws = 0, .bounces_per_draw = 20, .tolerance = 1 / 30'000.0}, easy_problem());
+      run({.bounces_per_draw = 20, .tolerance = 1 / 30'000.0}, easy_problem());
   CHECK(by_tolerance.draws == by_bounces.draws);
 
-  const Outcome both = run(
-      {.draws = 0, .bounces_per_draw = 20, .bounces = 30'000, .tolerance = 1e-9}, easy_problem());
+  const Outcome both =
+      run({.bounces_per_draw = 20, .bounces = 30'000, .tolerance = 1e-9}, easy_problem());
   CHECK(both.draws == by_bounces.draws);
 
   const Outcome by_draws =
@@ -108,13 +107,11 @@ TEST_CASE("billiard: budgets by bounces, tolerance, seconds and accuracy; the fi
   CHECK(by_draws.draws.size() == 7);
   CHECK(by_draws.report.converged);
 
-  const Outcome by_seconds =
-      run({.draws = 0, .bounces_per_draw = 20, .seconds = 0.02}, easy_problem());
+  const Outcome by_seconds = run({.bounces_per_draw = 20, .seconds = 0.02}, easy_problem());
   CHECK(by_seconds.report.converged);
   CHECK_FALSE(by_seconds.draws.empty());
 
-  const Outcome by_accuracy =
-      run({.draws = 0, .bounces_per_draw = 100, .accuracy = 0.004}, easy_problem());
+  const Outcome by_accuracy = run({.bounces_per_draw = 100, .accuracy = 0.004}, easy_problem());
   CHECK(by_accuracy.report.converged);
   CHECK(by_accuracy.report.chains->standard_error <= 0.004);
   CHECK(by_accuracy.draws.size() >= 4);

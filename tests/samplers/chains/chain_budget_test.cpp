@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What ends a run of chains, and what such a run refuses.
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,14 @@ std::string message_of(Call&& call) {
 }
 
 }  // namespace
+
+/// What is chosen later is no number until then: nothing can be computed from it by mistake.
+template <class Count>
+concept Arithmetic = requires(Count count) { 100'000 / count; } ||
+                     requires(Count count) { count + 1; } || std::convertible_to<Count, double>;
+static_assert(!Arithmetic<decltype(bpm::Billiard::draws)>);
+static_assert(!Arithmetic<decltype(bpm::KernelGibbs::draws)>);
+static_assert(Arithmetic<decltype(bpm::Billiard::bounces)>);
 
 TEST_CASE("chain budgets: 100 draws where nothing is said, else what is said alone") {
   CHECK(report_of(bpm::Billiard{}).draws == 100);

@@ -199,10 +199,10 @@ TEST_CASE("KernelGibbs: a caller's start") {
 
 TEST_CASE("KernelGibbs: other budgets end a run") {
   const Problem problem(10, 3, 0);
-  const Run steps = sampled({.draws = 0, .steps = 5000}, *problem.space);
+  const Run steps = sampled({.steps = 5000}, *problem.space);
   CHECK(steps.report.converged);
   CHECK(steps.report.chains->steps >= 5000);
-  const Run accurate = sampled({.draws = 0, .accuracy = 0.02}, *problem.space);
+  const Run accurate = sampled({.accuracy = 0.02}, *problem.space);
   CHECK(accurate.report.converged);
   CHECK(accurate.report.chains->standard_error <= 0.02);
   const bpm::RunControl impatient{[](const bpm::Progress&) { return false; }, {}, 1};
@@ -223,7 +223,8 @@ TEST_CASE("KernelGibbs: settings out of range are named") {
   check({.label_noise = -1e-9}, "noise is -1e-09");
   check({.label_noise = nan}, "noise is nan");
   check({.directions = static_cast<GibbsDirection>(5)}, "directions is 5");
-  check({.draws = 0}, "draws is 0 and there is no other budget: set draws, steps, seconds");
+  check({.draws = 0},
+        "draws is 0, must be 1 or more, or empty to leave it to steps, seconds or accuracy");
   check({.steps_per_draw = 0}, "steps_per_draw is 0, must be 1 or more");
   check({.seconds = infinite}, "seconds is inf");
   check({.accuracy = -1}, "accuracy is -1");

@@ -37,9 +37,9 @@ namespace bpm {
 /// new direction. Memory: m^2 + 2 m r doubles, and while the factor is made up to twice that.
 /// Threads work on different chains.
 struct Billiard {
-  /// Draws to hand over. Default: 100, or where another budget is set, as many as that allows, as 0
-  /// does.
-  std::uint64_t draws = detail::automatic_draws;
+  /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
+  /// allows.
+  std::optional<std::uint64_t> draws{};
   std::uint64_t bounces_per_draw = 1000;  ///< Path between draws: so many mean free paths.
   std::uint64_t bounces = 0;  ///< Bounces of a run after the burn-in, all chains; 0: no limit.
   double seconds = 0;         ///< Wall clock of a run, the factor included; 0: no limit.
@@ -77,7 +77,7 @@ struct Billiard {
 
   [[nodiscard]] ConePlan plan() const {
     return {.name = "Billiard",
-            .draws = budget().draws,
+            .draws = budget().draws.value_or(0),
             .factor_tolerance = factor_tolerance,
             .form_products = true,
             .start = start,

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "bpm/core/check.hpp"
@@ -12,30 +13,25 @@ namespace bpm::detail {
 
 inline constexpr unsigned most_chains = 1024;
 
-/// The default of `draws`: 100, or where another budget is set, as many as that allows.
-inline constexpr std::uint64_t automatic_draws = ~std::uint64_t{0};
-
 /// When a run of chains ends: what the chain samplers' settings have in common.
 struct ChainBudget {
-  std::uint64_t draws = 0;  ///< 0: no limit.
+  std::optional<std::uint64_t> draws;  ///< Empty: 100, or with another budget no limit.
   std::uint64_t steps_per_draw = 0;
   std::uint64_t steps = 0;  ///< Of this run, all chains together; 0: no limit.
   double seconds = 0;       ///< 0: no limit.
   double accuracy = 0;      ///< Standard error, rad; 0: not asked for.
   unsigned chains = 1;
 
-  /// Resolves `automatic_draws`.
+  /// Leaves `draws` empty only where another budget ends the run.
   void choose_draws() {
-    if (draws == automatic_draws) {
-      draws = steps > 0 || seconds > 0 || accuracy > 0 ? 0 : 100;
-    }
+    if (!draws && steps == 0 && seconds == 0 && accuracy == 0) draws = 100;
   }
 
   /// \throws std::invalid_argument on settings out of range; `step_name`: "bounces" or "steps".
   void check_settings(const ConePlan& plan, std::string_view step_name) const {
     const std::string_view function = plan.name;
-    check(draws > 0 || steps > 0 || seconds > 0 || accuracy > 0, function, "draws",
-          "is 0 and there is no other budget: set draws, ", step_name, ", seconds or accuracy");
+    check(draws != 0U, function, "draws", "is 0, must be 1 or more, or empty to leave it to ",
+          step_name, ", seconds or accuracy");
     check(steps_per_draw >= 1, function, join(step_name, "_per_draw"), "is 0, must be 1 or more");
     check(std::isfinite(seconds) && seconds >= 0, function, "seconds", "is ", seconds,
           ", must be finite and not negative");

@@ -126,7 +126,7 @@ class ChainRun {
       if (!control_.go_on({.stage = stage,
                            .fraction = fraction(),
                            .draws = report_.draws,
-                           .draws_total = budget_.draws,
+                           .draws_total = budget_.draws.value_or(0),
                            .mistakes = steps_,
                            .change = change_})) {
         return false;
@@ -157,7 +157,7 @@ class ChainRun {
   void round(std::uint64_t& next_draw, Sink& sink) {
     const auto chains = static_cast<std::uint64_t>(chain_count());
     std::uint64_t count = round_ * chains;
-    if (budget_.draws > 0) count = std::min(count, budget_.draws - report_.draws);
+    if (budget_.draws) count = std::min(count, *budget_.draws - report_.draws);
     if (budget_.steps > 0) {
       const std::uint64_t left = budget_.steps - std::min(budget_.steps, steps_);
       count = std::min(count, std::max<std::uint64_t>(
@@ -241,8 +241,8 @@ class ChainRun {
   /// The part of the budget that is used up, as far as can be told.
   [[nodiscard]] double fraction() const {
     double part = 0;
-    if (budget_.draws > 0) {
-      part = static_cast<double>(report_.draws) / static_cast<double>(budget_.draws);
+    if (budget_.draws) {
+      part = static_cast<double>(report_.draws) / static_cast<double>(*budget_.draws);
     }
     if (budget_.steps > 0) {
       part = std::max(part, static_cast<double>(steps_) / static_cast<double>(budget_.steps));
@@ -253,7 +253,7 @@ class ChainRun {
 
   [[nodiscard]] bool enough() {
     trace();
-    if ((budget_.draws > 0 && report_.draws >= budget_.draws) ||
+    if ((budget_.draws && report_.draws >= *budget_.draws) ||
         (budget_.steps > 0 && steps_ >= budget_.steps) || out_of_time()) {
       return true;
     }

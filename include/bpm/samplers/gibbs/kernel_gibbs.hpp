@@ -41,9 +41,9 @@ namespace bpm {
 /// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
 /// inputs m^2 more. Threads work on different chains.
 struct KernelGibbs {
-  /// Draws to hand over. Default: 100, or where another budget is set, as many as that allows, as 0
-  /// does.
-  std::uint64_t draws = detail::automatic_draws;
+  /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
+  /// allows.
+  std::optional<std::uint64_t> draws{};
   std::uint64_t steps_per_draw = 100;  ///< Steps between draws, at least 1.
   std::uint64_t steps = 0;  ///< Steps of a run after the burn-in, all chains; 0: no limit.
   double seconds = 0;       ///< Wall clock of a run, the factor included; 0: no limit.
@@ -80,7 +80,7 @@ struct KernelGibbs {
 
   [[nodiscard]] ConePlan plan() const {
     return {.name = "KernelGibbs",
-            .draws = budget().draws,
+            .draws = budget().draws.value_or(0),
             .factor_tolerance = factor_tolerance,
             .form_products = directions == GibbsDirection::input,
             .start = start,
