@@ -37,6 +37,12 @@ foreach(part gzip nlopt mpi)
   target_sources(bpm_${part} INTERFACE FILE_SET HEADERS BASE_DIRS include FILES
                                        ${bpm_${part}_headers})
 endforeach()
+# For a consumer's compiler our headers are a system's: its warnings are for the consumer's own code. (Installed,
+# they are that by themselves.)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set_target_properties(bpm bpm_gzip bpm_nlopt bpm_mpi PROPERTIES SYSTEM ON)
+endif()
+
 target_link_libraries(bpm_gzip INTERFACE bpm ZLIB::ZLIB)
 if(BPM_GZIP AND NOT TARGET ZLIB::ZLIB)
   find_package(ZLIB REQUIRED)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# What sanitizers leave out, and why; the run prints it. Names are files without `_test.cpp`.
+
+# Without an entry an area is left out of the thread sanitizer's build: these files run on several threads.
+bpm_under_threads(core crew parallel progress)
+bpm_under_threads(samplers perceptron/ordered_delivery perceptron/permuted_perceptron
+                  perceptron/permuted_perceptron_control perceptron/permuted_perceptron_options
+                  perceptron/windowed_perceptron billiard/billiard)
+bpm_under_threads(gaussian_process ensembles/orthant_labels ensembles/posterior_ensemble
+                  orthant/orthant_probability)
+bpm_under_threads(threads one_vs_rest)
+
+bpm_not_under_addresses(samplers "laws at length: the tests of the chains run the same code once"
+  gibbs/gibbs_law gibbs/gibbs_orthant mutants billiard/billiard_law billiard/billiard_error
+  soft_boundary_geometry)
+bpm_not_under_addresses(samplers "settings and budgets: what they run is run by the samplers' own tests"
+  chains/chain_budget billiard/billiard_settings billiard/billiard_kernels
+  perceptron/permuted_perceptron_options)
+bpm_not_under_addresses(samplers "single chains: billiard_test and kernel_gibbs_test run them"
+  billiard/billiard_chain billiard/geodesic_chain billiard/published_chain gibbs/gibbs_chain)
+bpm_not_under_addresses(machine "further pairings of kernels, inputs and samplers instantiate the same code"
+  pairs_gaussian pairs_linear pairs_polynomial pairs_precomputed pairs_string pairs_own
+  fitted_input_types expectation_propagation_inputs chain_samplers)
+bpm_not_under_addresses(kernel_values "the same bits: instructions, not addresses" same_bits same_bits_inputs)
+bpm_not_under_addresses(gaussian_process "comparisons at length: the tests of edges and leave-one-out run it"
+  expectation_propagation/expectation_propagation)
+bpm_not_under_addresses(examples "the programs and their tests are GCC's")
+bpm_not_under_addresses(benchmarks "the programs and their tests are GCC's")
+bpm_not_under_addresses(openmp "threads of other libraries: GCC's release build runs them")
+bpm_not_under_addresses(static "constants: GCC's release build runs them")
