@@ -28,6 +28,22 @@ if(NOT BPM_FAST_PROGRAMS AND NOT MSVC)
   target_compile_options(bpm_program_flags INTERFACE -O1)
 endif()
 
+# bpm_precompile_program(PROGRAM): where programs are compiled to be tested, what all of them parse is parsed once.
+function(bpm_precompile_program program)
+  if(BPM_FAST_PROGRAMS OR MSVC)
+    return()
+  endif()
+  if(NOT TARGET bpm_program_precompiled)
+    file(WRITE "${CMAKE_BINARY_DIR}/program_precompiled.cpp" "")
+    add_library(bpm_program_precompiled OBJECT "${CMAKE_BINARY_DIR}/program_precompiled.cpp")
+    target_link_libraries(bpm_program_precompiled PRIVATE bpm_examples_common bpm_flags bpm_program_flags)
+    target_precompile_headers(
+      bpm_program_precompiled PRIVATE <CLI/CLI.hpp> <Eigen/Dense> <nlohmann/json.hpp> <algorithm> <cmath> <filesystem>
+      <fstream> <functional> <map> <memory> <optional> <span> <sstream> <stdexcept> <string> <thread> <vector>)
+  endif()
+  target_precompile_headers(${program} REUSE_FROM bpm_program_precompiled)
+endfunction()
+
 if(BPM_NATIVE)
   check_cxx_compiler_flag(-march=native BPM_HAS_MARCH_NATIVE)
   if(BPM_HAS_MARCH_NATIVE)

@@ -25,13 +25,23 @@ as_root() {
   fi
 }
 
-apt_install() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-    --no-remove "$@" >&2
+# apt-get as root, which waits up to 10 minutes for another that holds the lock. (For the lock of the lists
+# apt-get itself does not wait.)
+apt() {
+  local try output
+  for try in {1..60}; do
+    if output="$(as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -o DPkg::Lock::Timeout=600 -q "$@" 2>&1)"; then
+      return 0
+    fi
+    [[ "$output" == *"Could not get lock"* ]] || break
+    sleep 10
+  done
+  apt_said="$(grep -m 1 '^E: ' <<<"$output" || tail -n 1 <<<"$output")"
+  return 1
 }
 
-# install_packages PACKAGE...: installs what is missing. Where that cannot be done it says what to
-# do and carries on: the thing may be there without its package, and CMake will name what is not.
+# install_packages PACKAGE...: installs what is missing, and ends the script with one line where that cannot be
+# done. Where there is no apt-get, CMake will name what is not there.
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "No apt-get here: if something is not found below, install what these Debian packages hold: $*"
@@ -43,11 +53,10 @@ install_packages() {
     return 0
   fi
   say "Installing ${missing[*]}"
-  if ! apt_install "${missing[@]}" 2>/dev/null; then
-    as_root apt-get update -q >&2 || true
-    if ! apt_install "${missing[@]}"; then
-      say "Could not install: ${missing[*]}"
-      say "As root: apt-get install ${missing[*]}"
-    fi
+  # Where that fails the lists may be old.
+  local install=(install -y --no-install-recommends --no-remove "${missing[@]}")
+  if ! apt "${install[@]}" && ! { apt update && apt "${install[@]}"; }; then
+    say "Could not install ${missing[*]}: ${apt_said:-no way to be root}"
+    exit 1
   fi
 }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# bpm.hpp includes every public header that needs nothing but Eigen, and no other. (Those in a folder
-# detail/ are for the library's own use.)
+# bpm.hpp includes every header that needs nothing but Eigen, and no other.
 #   cmake -D ROOT=<repository> -D OPTIONAL_HEADERS=<list> -P umbrella.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -9,7 +8,6 @@ list(TRANSFORM included REPLACE "^#include [<\"](bpm/[^>\"]*)[>\"].*" "include/\
 
 file(GLOB_RECURSE headers RELATIVE "${ROOT}" "${ROOT}/include/bpm/*.hpp")
 list(REMOVE_ITEM headers include/bpm/bpm.hpp ${OPTIONAL_HEADERS})
-list(FILTER headers EXCLUDE REGEX "/detail/")
 
 set(missing ${headers})
 list(REMOVE_ITEM missing ${included})
