@@ -26,5 +26,6 @@ bpm_not_under_addresses(gaussian_process "comparisons at length: the tests of ed
   expectation_propagation/expectation_propagation)
 bpm_not_under_addresses(examples "the programs and their tests are GCC's")
 bpm_not_under_addresses(benchmarks "the programs and their tests are GCC's")
+bpm_not_under_addresses(docs "the documents' numbers: GCC's release build runs them")
 bpm_not_under_addresses(openmp "threads of other libraries: GCC's release build runs them")
 bpm_not_under_addresses(static "constants: GCC's release build runs them")
