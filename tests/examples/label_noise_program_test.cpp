@@ -20,13 +20,14 @@ TEST_CASE("label_noise: the drawn set alone", "[examples]") {
     std::vector<std::string> words{"--train",          "40",
                                    "--splits",         "2",
                                    "--evidence",       "1",
-                                   "--steps",          "300",
+                                   "--steps",          "30000",
                                    "--evidence-steps", "640",
                                    "--threads",        threads,
                                    "--json",           alone.path("a.json")};
     words.insert(words.end(), more.begin(), more.end());
     ChildProcess child(program, words);
     REQUIRE(child.wait() == 0);
+    CHECK_THAT(child.errors(), !ContainsSubstring("warning"));
     CHECK_THAT(child.out(), ContainsSubstring("Of heart and banana, neither was found"));
     CHECK_THAT(child.out(), ContainsSubstring("waves: 40 training points, 2 labels flipped"));
     return Json::parse(read_text(alone.path("a.json")));
@@ -47,6 +48,7 @@ TEST_CASE("label_noise: the drawn set alone", "[examples]") {
     CHECK(row["svm_error_percent"].get<double>() < 40);
     CHECK(row["log_evidence"].get<double>() < 0);
     CHECK(row["log_evidence_se"].get<double>() > 0);
+    CHECK(row["warnings"].empty());
     largest += row["largest_evidence"].get<bool>() ? 1 : 0;
   }
   CHECK(largest == 1);
