@@ -37,7 +37,7 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
     return report.stopped;
   };
   if (stopped("factor")) return report;
-  Cone cone = Cone(space, plan.factor_tolerance);
+  Cone cone(space, plan.factor_tolerance);
   if (stopped("products")) return report;
   if (plan.form_products) cone.form_products();
   if (stopped("start")) return report;
