@@ -2,7 +2,9 @@
 // What is refused, with which message; and that nothing is half done.
 #include <Eigen/Core>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -13,6 +15,7 @@
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/sampler.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 
@@ -28,6 +31,27 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3});
 const bpm::OneVsRest one_vs_rest{machine};
+
+/// A sampler whose one draw is of a subproblem, and of a point, that do not exist.
+struct Broken {
+  std::uint64_t draws = 1;
+  std::size_t problem = 0;
+  bpm::PointIndex point = 0;
+
+  static constexpr bpm::SamplerTraits traits{};
+  void check_settings() const {}
+  [[nodiscard]] Broken with_draws(std::uint64_t count) const { return {count, problem, point}; }
+  [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& /*run*/) const { return {}; }
+  template <bpm::VersionSpace Space, bpm::DrawSink Sink>
+  bpm::SamplerReport sample(std::span<const Space> spaces, bpm::RandomStreams& /*streams*/,
+                            const bpm::RunControl& /*control*/, Sink&& sink) const {
+    const std::vector<double> outputs(static_cast<std::size_t>(spaces[0].size()), 1.0);
+    const double one = 1;
+    sink(bpm::Draw{
+        .problem = problem, .support = {&point, 1}, .coefficients = {&one, 1}, .outputs = outputs});
+    return {.draws = 1, .converged = true};
+  }
+};
 
 /// The message of the error that `call` throws; its type must be `Error`.
 template <class Error, class Call>
@@ -210,6 +234,20 @@ TEST_CASE("settings of the sampler are checked by fit") {
   const bpm::BayesPointMachine none(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 0});
   CHECK_THROWS_WITH(none.fit(triangle(6, 1), two_labels(6)),
                     Equals("PermutedPerceptron: draws is 0, must be 1 or more"));
+}
+
+TEST_CASE("draws of a user's own sampler are checked") {
+  const Doubles inputs = triangle(6, 1);
+  const Labels labels = two_labels(6);
+  const auto message = [&](std::size_t problem, bpm::PointIndex point) {
+    return message_of<std::invalid_argument>([&] {
+      (void)bpm::BayesPointMachine(bpm::Polynomial(2), Broken{1, problem, point})
+          .fit(inputs, labels);
+    });
+  };
+  CHECK(message(0, 5) == "nothing thrown");
+  CHECK(message(1, 5) == "sampler: draw 0 is of problem 1, must be below 1");
+  CHECK(message(0, 6) == "sampler: draw 0 has the support point 6 after -1, must ascend below 6");
 }
 
 TEST_CASE("stopped before the first draw") {

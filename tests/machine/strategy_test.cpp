@@ -122,7 +122,7 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
     bool seen_fewer = false;
     bool seen_dense = false;
     unsigned last_at_once = 1;
-    for (int step = 0; step < 14; ++step) {
+    for (int step = 0; step < 20; ++step) {
       const auto fitted = machine((forecast(budget), settings)).fit(data.inputs, data.labels);
       CAPTURE(budget, bpm::to_string(fitted.forecast().strategy));
       const MemoryForecast& told = fitted.forecast();

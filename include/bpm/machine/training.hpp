@@ -205,25 +205,14 @@ class Training {
   /// The Bayes point of all draws so far. Cost: a pass over the sums, and copies of the inputs that
   /// have a coefficient.
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
-    return Classifier(parts());
-  }
-
-  /// What it is made of. `more` are points that the support has beside those with a coefficient.
-  [[nodiscard]] ClassifierParts<Kernel, detail::owned_inputs_t<Inputs>> parts(
-      std::span<const PointIndex> more = {}) const {
-    auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means, more);
+    auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means);
     parts.threads = settings_.threads;
     parts.report = state_.report;
     parts.forecast = forecast_;
     parts.training_seconds = state_.seconds;
-    return parts;
+    return Classifier(std::move(parts));
   }
 
-  /// Where a sampler that sees cones stands in each subproblem.
-  [[nodiscard]] const std::vector<typename detail::StateOf<Sampler>::type>& states()
-      const noexcept {
-    return state_.states;
-  }
   /// What the sampler did, in all runs; how the last one ended.
   [[nodiscard]] const SamplerReport& report() const noexcept { return state_.report; }
 
