@@ -3,6 +3,7 @@
 
 #include <openssl/evp.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace bpm_examples {
@@ -70,6 +72,21 @@ struct Coefficient {
     append(std::bit_cast<std::uint64_t>(c.value));
   }
   return sha256_hex(bytes);
+}
+
+/// That of a classifier.
+template <class Classifier>
+[[nodiscard]] std::string digest_of(const Classifier& classifier) {
+  std::vector<Coefficient> coefficients;
+  for (std::size_t s = 0; s < classifier.support().size(); ++s) {
+    for (Eigen::Index c = 0; c < classifier.columns(); ++c) {
+      // Of two classes the one column is the second's.
+      const Eigen::Index column_class = classifier.columns() == 1 ? 1 : c;
+      coefficients.push_back({classifier.classes()[column_class], classifier.support()[s],
+                              classifier.coefficients()(static_cast<Eigen::Index>(s), c)});
+    }
+  }
+  return model_digest(std::move(coefficients));
 }
 
 }  // namespace bpm_examples

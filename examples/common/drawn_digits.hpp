@@ -10,11 +10,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "tasks.hpp"
 
 /// \file
 /// Digits that look handwritten, made from nothing but a seed: images in the shape of MNIST (28 x
@@ -419,19 +419,11 @@ inline DrawnDigits draw_digits(Eigen::Index n, std::uint64_t seed, std::uint64_t
   DrawnDigits digits;
   digits.images.resize(n, digit_pixels);
   digits.labels.resize(static_cast<std::size_t>(n));
-  const auto part = [&](Eigen::Index begin, Eigen::Index end) {
-    for (Eigen::Index i = begin; i < end; ++i) {
-      const std::span<std::uint8_t, digit_pixels> pixels(digits.images.data() + i * digit_pixels,
-                                                         static_cast<std::size_t>(digit_pixels));
-      digits.labels[static_cast<std::size_t>(i)] =
-          draw_digit(seed, first + static_cast<std::uint64_t>(i), pixels, style);
-    }
-  };
-  std::vector<std::jthread> crew;
-  for (int t = 1; t < threads; ++t) {
-    crew.emplace_back(part, n * t / threads, n * (t + 1) / threads);
-  }
-  part(0, n / threads);
+  run_tasks(threads, digits.labels.size(), [&](std::size_t i) {
+    const std::span<std::uint8_t, digit_pixels> pixels(
+        digits.images.row(static_cast<Eigen::Index>(i)).data(), std::size_t{digit_pixels});
+    digits.labels[i] = draw_digit(seed, first + i, pixels, style);
+  });
   return digits;
 }
 

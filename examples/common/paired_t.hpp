@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "bpm/core/check.hpp"
+#include "check.hpp"
 
 /// \file
 /// The paired t-test (Student, Biometrika 6(1), 1908).
@@ -79,10 +79,10 @@ struct PairedTest {
 /// fewer than two pairs.
 [[nodiscard]] inline PairedTest paired_t_test(std::span<const double> first,
                                               std::span<const double> second) {
-  bpm::detail::check_size("paired_t_test", "second", second.size(), first.size(),
-                          "as the first has");
-  bpm::detail::check(first.size() >= 2, "paired_t_test", "first", "has ", first.size(),
-                     " entries, needs two or more");
+  check(second.size() == first.size(), "paired_t_test: second has ", second.size(),
+        " entries, expected ", first.size(), " (as the first has)");
+  check(first.size() >= 2, "paired_t_test: first has ", first.size(),
+        " entries, needs two or more");
   const auto n = static_cast<double>(first.size());
   PairedTest test;
   test.pairs = first.size();

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "check.hpp"
 
 /// \file
 /// Random splits of a data set into a training and a test part.
@@ -35,16 +35,14 @@ struct SplitShape {
 /// made. \throws std::invalid_argument unless both parts have a row.
 [[nodiscard]] inline Split random_split(std::size_t count, const SplitShape& shape,
                                         std::uint64_t seed, std::uint64_t number) {
-  using bpm::detail::check;
-  const char* const f = "random_split";
-  check(count < std::numeric_limits<std::uint32_t>::max(), f, "count", "is ", count,
+  check(count < std::numeric_limits<std::uint32_t>::max(), "random_split: count is ", count,
         ", must be below 2^32 - 1");
-  check(shape.train_fraction > 0 && shape.train_fraction < 1, f, "train_fraction", "is ",
+  check(shape.train_fraction > 0 && shape.train_fraction < 1, "random_split: train_fraction is ",
         shape.train_fraction, ", must be between 0 and 1");
   const auto rounded =
       static_cast<std::size_t>(std::llround(shape.train_fraction * static_cast<double>(count)));
   const std::size_t train = std::min(rounded, shape.train_limit);
-  check(train >= 1 && train < count, f, "count", "is ", count, ", which leaves ", train,
+  check(train >= 1 && train < count, "random_split: count is ", count, ", which leaves ", train,
         " training rows; both parts need one");
   std::vector<std::ptrdiff_t> rows(count);
   bpm::RandomEngine engine = bpm::RandomStreams{.seed = seed}.stream(number);

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "check.hpp"
 
 /// \file
 /// Support vector machines of LIBSVM (C.-C. Chang, C.-J. Lin, ACM Trans. Intell. Syst. Technol.
@@ -217,23 +217,22 @@ inline void evaluate(const bpm::RowMatrix<double>& kernel, std::span<const int> 
 [[nodiscard]] inline SvmClassifier train_svm(const bpm::RowMatrix<double>& kernel,
                                              std::span<const int> labels,
                                              const SvmSettings& settings = {}) {
-  using bpm::detail::check;
-  const char* const f = "train_svm";
-  check(kernel.rows() == kernel.cols(), f, "kernel", "is ", kernel.rows(), " x ", kernel.cols(),
-        ", must be square");
-  check(kernel.allFinite(), f, "kernel", "has values that are not finite");
-  bpm::detail::check_size(f, "labels", labels.size(), kernel.rows(), "one per training point");
+  check(kernel.rows() == kernel.cols(), "train_svm: kernel is ", kernel.rows(), " x ",
+        kernel.cols(), ", must be square");
+  check(kernel.allFinite(), "train_svm: kernel has values that are not finite");
+  check(std::ssize(labels) == kernel.rows(), "train_svm: labels has ", labels.size(),
+        " entries, expected ", kernel.rows(), " (one per training point)");
   for (const int label : labels) {
-    check(label == 1 || label == -1, f, "labels", "hold ", label, ", must be 1 or -1");
+    check(label == 1 || label == -1, "train_svm: labels hold ", label, ", must be 1 or -1");
   }
   for (const int label : {1, -1}) {
-    check(std::find(labels.begin(), labels.end(), label) != labels.end(), f, "labels",
-          "hold no point of class ", label);
+    check(std::find(labels.begin(), labels.end(), label) != labels.end(),
+          "train_svm: labels hold no point of class ", label);
   }
-  check(settings.cost > 0, f, "cost", "is ", settings.cost, ", must be positive");
-  check(settings.tolerance > 0 && std::isfinite(settings.tolerance), f, "tolerance", "is ",
+  check(settings.cost > 0, "train_svm: cost is ", settings.cost, ", must be positive");
+  check(settings.tolerance > 0 && std::isfinite(settings.tolerance), "train_svm: tolerance is ",
         settings.tolerance, ", must be positive and finite");
-  check(settings.bias == SvmBias::free || std::isinf(settings.cost), f, "cost", "is ",
+  check(settings.bias == SvmBias::free || std::isinf(settings.cost), "train_svm: cost is ",
         settings.cost, ", must be infinite for hyperplanes through the origin");
   return settings.bias == SvmBias::free
              ? svm_detail::train_free(kernel, labels, settings)

@@ -69,19 +69,6 @@ template <class Kernel, class Sampler>
 }
 
 template <class Fitted>
-[[nodiscard]] std::string digest_of(const Fitted& fitted) {
-  std::vector<Coefficient> coefficients;
-  for (std::size_t s = 0; s < fitted.support().size(); ++s) {
-    for (Eigen::Index c = 0; c < fitted.columns(); ++c) {
-      // Of two classes the one column is the second's.
-      const Eigen::Index column_class = fitted.columns() == 1 ? 1 : c;
-      coefficients.push_back({fitted.classes()[column_class], fitted.support()[s],
-                              fitted.coefficients()(static_cast<Eigen::Index>(s), c)});
-    }
-  }
-  return model_digest(std::move(coefficients));
-}
-
 template <class Sampler, class Fitted>
 void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport& report) {
   const bpm::SamplerReport& training = fitted.report();

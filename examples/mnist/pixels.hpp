@@ -3,13 +3,13 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <thread>
-#include <vector>
 
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "common/tasks.hpp"
 
 namespace bpm_examples {
 
@@ -45,22 +45,15 @@ struct PixelKernel {
 [[nodiscard]] inline bpm::RowMatrix<float> scale_pixels(const bpm::RowMatrix<std::uint8_t>& images,
                                                         bool normalise, int threads) {
   bpm::RowMatrix<float> inputs(images.rows(), images.cols());
-  const auto part = [&](Eigen::Index begin, Eigen::Index end) {
-    for (Eigen::Index i = begin; i < end; ++i) {
-      float divisor = 255;
-      if (normalise) {
-        const auto square = images.row(i).cast<std::int64_t>().squaredNorm();
-        divisor = square > 0 ? static_cast<float>(std::sqrt(static_cast<double>(square))) : 1.0F;
-      }
-      inputs.row(i) = images.row(i).cast<float>() / divisor;
+  run_tasks(threads, static_cast<std::size_t>(images.rows()), [&](std::size_t row) {
+    const auto i = static_cast<Eigen::Index>(row);
+    float divisor = 255;
+    if (normalise) {
+      const auto square = images.row(i).cast<std::int64_t>().squaredNorm();
+      divisor = square > 0 ? static_cast<float>(std::sqrt(static_cast<double>(square))) : 1.0F;
     }
-  };
-  const Eigen::Index n = images.rows();
-  std::vector<std::jthread> crew;
-  for (int t = 1; t < threads; ++t) {
-    crew.emplace_back(part, n * t / threads, n * (t + 1) / threads);
-  }
-  part(0, n / threads);
+    inputs.row(i) = images.row(i).cast<float>() / divisor;
+  });
   return inputs;
 }
 

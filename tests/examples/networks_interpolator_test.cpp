@@ -12,14 +12,15 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/linear.hpp"
 #include "catch.hpp"
 #include "common/drawn_digits.hpp"
 #include "networks/data.hpp"
 #include "networks/interpolator.hpp"
 
 using namespace bpm_examples;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -58,23 +59,11 @@ TEST_CASE("Rows are chosen without repetition, sizes have their own streams", "[
                     "61 digits were asked for, there are 60");
 }
 
-TEST_CASE("Kernel values are those of the pair kernel", "[examples]") {
-  const ParityDigits digits = some_digits(6);
-  const bpm::ArcCosine kernel(7);
-  const Eigen::MatrixXd values = kernel_values(kernel, digits.inputs.topRows(2), digits.inputs);
-  const bpm::RowMatrix<double> x = digits.inputs.cast<double>();
-  for (Eigen::Index i = 0; i < 2; ++i) {
-    for (Eigen::Index j = 0; j < 6; ++j) {
-      CHECK(std::abs(values(i, j) - kernel(x.row(i), x.row(j))) < 1e-7);  // acos near 1.
-    }
-  }
-}
-
 TEST_CASE("The balanced kernel by its recursion", "[examples]") {
   const ParityDigits digits = some_digits(5);
   const bpm::RowMatrix<double> x = centre_rows(digits.inputs);
   CHECK(x.rowwise().mean().cwiseAbs().maxCoeff() < 1e-14);
-  const Eigen::MatrixXd values = kernel_values(BalancedArcCosine(3), x, x);
+  const Eigen::MatrixXd values = bpm::kernel_matrix(BalancedArcCosine(3), x);
   const double pi = std::acos(-1.0);
   Eigen::MatrixXd k = x * x.transpose();
   for (int layer = 1; layer < 3; ++layer) {
@@ -93,40 +82,41 @@ TEST_CASE("The balanced kernel by its recursion", "[examples]") {
 
 TEST_CASE("The interpolator meets its labels", "[examples]") {
   const ParityDigits digits = some_digits(40);
-  const bpm::ArcCosine kernel(4);
-  const Eigen::MatrixXd k = kernel_values(kernel, digits.inputs, digits.inputs);
+  const bpm::RowMatrix<double> x = digits.inputs.cast<double>();
+  const auto model = interpolate(bpm::ArcCosine(4), x, digits.labels, 2);
   const Eigen::VectorXd labels = digits.labels.cast<double>();
-  const Interpolator model = interpolate(k, labels);
-  CHECK((interpolator_outputs(kernel, model, digits.inputs, digits.inputs, 2) - labels)
-            .cwiseAbs()
-            .maxCoeff() < 1e-6);
+  CHECK((model.decision_values(x).col(0) - labels).cwiseAbs().maxCoeff() < 1e-6);
 }
 
 TEST_CASE("The label scale is |K|^(1/(2n))", "[examples]") {
-  // |a I + (1 - a) 1 1^T| = a^(n-1) (a + n (1 - a)).
+  // a I + (1 - a) 1 1^T of inputs sqrt(a) e_i + sqrt(1 - a) e_0: its determinant is
+  // a^(n-1) (a + n (1 - a)).
   constexpr int n = 30;
   constexpr double a = 0.3;
-  const Eigen::MatrixXd k =
-      a * Eigen::MatrixXd::Identity(n, n) + (1 - a) * Eigen::MatrixXd::Ones(n, n);
+  bpm::RowMatrix<double> x = bpm::RowMatrix<double>::Zero(n, n + 1);
+  x.col(0).setConstant(std::sqrt(1 - a));
+  x.rightCols(n).diagonal().setConstant(std::sqrt(a));
+  Eigen::VectorXf labels = Eigen::VectorXf::Ones(n);
+  labels[0] = -1;
   const double log_determinant = (n - 1) * std::log(a) + std::log(a + n * (1 - a));
-  CHECK(std::abs(interpolate(k, Eigen::VectorXd::Ones(n)).label_scale -
+  CHECK(std::abs(label_scale(interpolate(bpm::Linear{}, x, labels, 1)) -
                  std::exp(log_determinant / (2 * n))) < 1e-13);
 }
 
 TEST_CASE("More than one block of outputs, whatever the threads", "[examples]") {
   const ParityDigits digits = some_digits(30);
-  const bpm::ArcCosine kernel(3);
-  const Interpolator model = interpolate(kernel_values(kernel, digits.inputs, digits.inputs),
-                                         digits.labels.cast<double>());
-  const bpm::RowMatrix<float> many = digits.inputs.replicate(20, 1);
-  const Eigen::VectorXd one = interpolator_outputs(kernel, model, many, digits.inputs, 1);
-  CHECK(one == interpolator_outputs(kernel, model, many, digits.inputs, 3));
-  CHECK(std::abs(one[0] - one[570]) < 1e-9);
+  const bpm::RowMatrix<double> x = digits.inputs.cast<double>();
+  const bpm::RowMatrix<double> many = x.replicate(20, 1);
+  const Eigen::MatrixXd one =
+      interpolate(bpm::ArcCosine(3), x, digits.labels, 1).decision_values(many);
+  CHECK(one == interpolate(bpm::ArcCosine(3), x, digits.labels, 3).decision_values(many));
+  CHECK(std::abs(one(0, 0) - one(570, 0)) < 1e-9);
 }
 
 TEST_CASE("One image twice has no interpolator", "[examples]") {
-  Eigen::MatrixXd k = Eigen::MatrixXd::Ones(2, 2);
-  CHECK_THROWS_AS(interpolate(k, Eigen::Vector2d(1, -1)), bpm::NotPositiveDefinite);
-  CHECK_THROWS_WITH(interpolate(k, Eigen::Vector2d(1, -1)),
-                    ContainsSubstring("2 training images has no Cholesky factor"));
+  const bpm::RowMatrix<double> twice = bpm::RowMatrix<double>::Ones(2, 3);
+  CHECK_THROWS_AS(interpolate(bpm::Linear{}, twice, Eigen::Vector2f(1, -1), 1), bpm::NotSeparable);
+  const bpm::RowMatrix<double> line = Eigen::Vector2d(1, -2) * Eigen::RowVector3d(1, 2, 3);
+  CHECK_THROWS_AS(interpolate(bpm::Linear{}, line, Eigen::Vector2f(1, -1), 1),
+                  bpm::NotPositiveDefinite);
 }

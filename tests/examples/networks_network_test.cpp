@@ -11,6 +11,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "catch.hpp"
 #include "networks/interpolator.hpp"
@@ -160,7 +161,7 @@ TEST_CASE("Wide random networks have the arc-cosine kernel", "[examples]") {
   inputs.row(1) = (inputs.row(0) + 0.5 * inputs.row(1)).eval();
   inputs.row(1) *= std::sqrt(24.0) / inputs.row(1).norm();
   inputs.row(3) = -inputs.row(2);
-  const Eigen::MatrixXd free = kernel_values(bpm::ArcCosine(depth), inputs, inputs);
+  const Eigen::MatrixXd free = bpm::kernel_matrix(bpm::ArcCosine(depth), inputs);
   CHECK((free.diagonal().array() - 1).abs().maxCoeff() < 1e-12);
   const Matrix measured = covariance_of_networks(inputs, 48, depth, count, make_free);
   CHECK((measured - free).cwiseAbs().maxCoeff() < 0.13);
@@ -169,8 +170,7 @@ TEST_CASE("Wide random networks have the arc-cosine kernel", "[examples]") {
   // opposite inputs are not alike. Finite width shifts it by about 1 / 48.
   const Matrix centred = inputs.colwise() - inputs.rowwise().mean();
   const double factor = std::pow(1 - 1 / std::numbers::pi, depth - 1) / 24;
-  const Eigen::MatrixXd balanced =
-      factor * kernel_values(BalancedArcCosine(depth), centred, centred);
+  const Eigen::MatrixXd balanced = factor * bpm::kernel_matrix(BalancedArcCosine(depth), centred);
   const Matrix start =
       covariance_of_networks(inputs, 48, depth, count, [](Network<double>&, bpm::RandomEngine&) {});
   CHECK((start - balanced).cwiseAbs().maxCoeff() < 0.09);

@@ -10,6 +10,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/polynomial.hpp"
@@ -67,24 +68,13 @@ struct SeparableData {
   std::vector<int> labels;        ///< 1 or -1.
 };
 
-namespace data_detail {
-
-[[nodiscard]] inline bpm::RowMatrix<double> kernel_matrix(const bpm::RowMatrix<double>& inputs,
-                                                          bool gaussian) {
-  const bpm::Polynomial polynomial(1, 1, 1);
-  const auto rbf = bpm::Gaussian::from_sigma(1);
-  bpm::RowMatrix<double> values(inputs.rows(), inputs.rows());
-  for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
-    for (Eigen::Index j = 0; j <= i; ++j) {
-      values(i, j) =
-          gaussian ? rbf(inputs.row(i), inputs.row(j)) : polynomial(inputs.row(i), inputs.row(j));
-      values(j, i) = values(i, j);
-    }
-  }
-  return values;
+/// The kernel of the table on all pairs of inputs.
+[[nodiscard]] inline bpm::RowMatrix<double> kernel_of(const TableSettings& table,
+                                                      const bpm::RowMatrix<double>& inputs) {
+  const bpm::KernelMatrixSettings settings{.threads = 1};  // Tasks take the others.
+  return table.gaussian ? bpm::kernel_matrix(bpm::Gaussian::from_sigma(1), inputs, settings)
+                        : bpm::kernel_matrix(bpm::Polynomial(1, 1, 1), inputs, settings);
 }
-
-}  // namespace data_detail
 
 /// Draws the data set of a table. Coefficients are uniform on [-1, 1].
 [[nodiscard]] inline SeparableData make_separable_data(const TableSettings& table, InputRange range,
@@ -98,7 +88,7 @@ namespace data_detail {
     }
     Eigen::VectorXd coefficients(data_size);
     for (double& alpha : coefficients) alpha = 2 * bpm::uniform_unit(engine) - 1;
-    data.kernel = data_detail::kernel_matrix(data.inputs, table.gaussian);
+    data.kernel = kernel_of(table, data.inputs);
     const Eigen::VectorXd outputs = data.kernel * coefficients;
     data.labels.clear();
     for (const double output : outputs) data.labels.push_back(output > 0 ? 1 : -1);
@@ -109,7 +99,7 @@ namespace data_detail {
   }
   if (table.stretched) {
     data.inputs.rightCols(table.dimension - 1) /= 10;
-    data.kernel = data_detail::kernel_matrix(data.inputs, table.gaussian);
+    data.kernel = kernel_of(table, data.inputs);
   }
   return data;
 }

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/samplers/chains/start.hpp"
@@ -21,6 +20,7 @@
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "common/billiard_chain.hpp"
 #include "common/svm.hpp"
+#include "common/tasks.hpp"
 #include "trace.hpp"
 
 namespace bpm_examples {
@@ -206,24 +206,21 @@ std::vector<ResultRow> run_tables(const ConvergenceOptions& options,
     }
   }
   Tally tally("splits", all, progress);
-  const auto tasks = static_cast<std::ptrdiff_t>(rows.size() * splits);
-  bpm::detail::parallel_for(
-      static_cast<unsigned>(options.common.threads), tasks, [&](unsigned, std::ptrdiff_t task) {
-        Row& row = rows[static_cast<std::size_t>(task) / splits];
-        const std::uint64_t split = static_cast<std::size_t>(task) % splits;
-        const auto engine = [&](Purpose purpose) {
-          return engine_of(options.common.seed, purpose, row.table.number, row.bounces, split + 1);
-        };
-        const Learner learner = make_learner(*row.data, make_split(engine(Purpose::split)));
-        SplitResult& result = row.results[split];
-        result.svm_accuracy = learner.accuracy(learner.svm.coefficients);
-        result.support_vectors = static_cast<double>(learner.svm.support_vectors);
-        for (std::size_t f = 0; f < flights.size(); ++f) {
-          result.billiards[f] =
-              run_billiard(learner, flights[f], row.bounces, engine(Purpose::flight));
-        }
-        tally.add(static_cast<double>(row.bounces));
-      });
+  run_tasks(options.common.threads, rows.size() * splits, [&](std::size_t task) {
+    Row& row = rows[task / splits];
+    const std::uint64_t split = task % splits;
+    const auto engine = [&](Purpose purpose) {
+      return engine_of(options.common.seed, purpose, row.table.number, row.bounces, split + 1);
+    };
+    const Learner learner = make_learner(*row.data, make_split(engine(Purpose::split)));
+    SplitResult& result = row.results[split];
+    result.svm_accuracy = learner.accuracy(learner.svm.coefficients);
+    result.support_vectors = static_cast<double>(learner.svm.support_vectors);
+    for (std::size_t f = 0; f < flights.size(); ++f) {
+      result.billiards[f] = run_billiard(learner, flights[f], row.bounces, engine(Purpose::flight));
+    }
+    tally.add(static_cast<double>(row.bounces));
+  });
   std::vector<ResultRow> table;
   for (const Row& row : rows) {
     for (std::size_t f = 0; f < flights.size(); ++f) {
@@ -239,27 +236,26 @@ std::vector<Panel> run_panels(const ConvergenceOptions& options,
   // A point of the curve every so many bounces, but all of the first hundred.
   const std::uint64_t every = std::max<std::uint64_t>(1, options.bounces / 1000);
   Tally tally("figure", 4, progress);
-  bpm::detail::parallel_for(
-      static_cast<unsigned>(options.common.threads), 4, [&](unsigned, std::ptrdiff_t p) {
-        Panel& panel = panels[static_cast<std::size_t>(p)];
-        panel.table = paper_tables[static_cast<std::size_t>(p)];
-        const auto engine = [&](Purpose purpose) {
-          return engine_of(options.common.seed, purpose, panel.table.number);
-        };
-        const SeparableData data = data_of(options, panel.table);
-        const Learner learner = make_learner(data, make_split(engine(Purpose::split)));
-        panel.support_vectors = learner.svm.support_vectors;
-        for (std::size_t f = 0; f < flights.size(); ++f) {
-          run_billiard(learner, flights[f], options.bounces, engine(Purpose::flight),
-                       [&](std::uint64_t n, double delta) {
-                         if (n >= 2 && (n <= 100 || n % every == 0)) {
-                           if (f == 0) panel.bounces.push_back(static_cast<double>(n));
-                           panel.delta_alpha[f].push_back(delta);
-                         }
-                       });
-        }
-        tally.add(1);
-      });
+  run_tasks(options.common.threads, 4, [&](std::size_t p) {
+    Panel& panel = panels[p];
+    panel.table = paper_tables[p];
+    const auto engine = [&](Purpose purpose) {
+      return engine_of(options.common.seed, purpose, panel.table.number);
+    };
+    const SeparableData data = data_of(options, panel.table);
+    const Learner learner = make_learner(data, make_split(engine(Purpose::split)));
+    panel.support_vectors = learner.svm.support_vectors;
+    for (std::size_t f = 0; f < flights.size(); ++f) {
+      run_billiard(learner, flights[f], options.bounces, engine(Purpose::flight),
+                   [&](std::uint64_t n, double delta) {
+                     if (n >= 2 && (n <= 100 || n % every == 0)) {
+                       if (f == 0) panel.bounces.push_back(static_cast<double>(n));
+                       panel.delta_alpha[f].push_back(delta);
+                     }
+                   });
+    }
+    tally.add(1);
+  });
   return panels;
 }
 

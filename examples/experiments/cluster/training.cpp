@@ -10,11 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/decision/evaluation.hpp"
-#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
@@ -68,16 +67,7 @@ void describe(const Fitted& fitted, ClusterRun& run) {
   run.passes_mean = static_cast<double>(report.perceptron->passes) /
                     (static_cast<double>(report.draws) * static_cast<double>(fitted.columns()));
   run.support = fitted.support().size();
-  std::vector<Coefficient> coefficients;
-  for (std::size_t s = 0; s < fitted.support().size(); ++s) {
-    for (Eigen::Index c = 0; c < fitted.columns(); ++c) {
-      // Of two classes the one column is the second's.
-      const Eigen::Index column_class = fitted.columns() == 1 ? 1 : c;
-      coefficients.push_back({fitted.classes()[column_class], fitted.support()[s],
-                              fitted.coefficients()(static_cast<Eigen::Index>(s), c)});
-    }
-  }
-  run.model_digest = model_digest(std::move(coefficients));
+  run.model_digest = digest_of(fitted);
 }
 
 }  // namespace
@@ -154,35 +144,16 @@ MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job
 #endif
   with_inputs(
       options, digits, 0, count, [&](const auto& inputs, const auto& /*test*/, const auto& kernel) {
-        using I = std::remove_cvref_t<decltype(inputs)>;
-        using Scalar = bpm::detail::kernel_scalar_t<I>;
-        const bpm::detail::PreparedInputs<I> prepared(inputs);
-        constexpr std::ptrdiff_t height = 240;
-        constexpr std::ptrdiff_t width = 256;
-        std::vector<bpm::PointIndex> all(static_cast<std::size_t>(count));
-        std::iota(all.begin(), all.end(), 0);
-        const auto rows = std::span<const bpm::PointIndex>(all).first(
-            static_cast<std::size_t>(std::min(height, count)));
-        const auto threads = static_cast<unsigned>(options.common.threads);
-        std::vector<std::uint64_t> values(threads, 0);
+        const bpm::KernelMatrixSettings settings{.threads =
+                                                     static_cast<unsigned>(options.common.threads)};
+        const auto rows = inputs.topRows(std::min<Eigen::Index>(count, 960)).eval();
+        double values = 0;
         meet();
         const WallTimer timer;
-        bpm::detail::parallel_for(threads, threads, [&](unsigned worker, std::ptrdiff_t) {
-          bpm::detail::BlockScratch<Scalar> scratch;
-          std::vector<Scalar> block(static_cast<std::size_t>(height * width));
-          for (std::ptrdiff_t from = 0; timer.seconds() < 0.5; from += width) {
-            if (from + width > count) from = 0;
-            const auto cols = std::span<const bpm::PointIndex>(all).subspan(
-                static_cast<std::size_t>(from),
-                static_cast<std::size_t>(std::min(width, count - from)));
-            bpm::detail::kernel_block(kernel, prepared, rows, prepared, cols, block.data(),
-                                      std::ssize(cols), scratch);
-          }
-          values[worker] = scratch.evaluations;
-        });
-        measured.rates.kernel_values_per_second =
-            static_cast<double>(std::accumulate(values.begin(), values.end(), std::uint64_t{0})) /
-            timer.seconds();
+        while (timer.seconds() < 0.5) {
+          values += static_cast<double>(bpm::kernel_matrix(kernel, rows, inputs, settings).size());
+        }
+        measured.rates.kernel_values_per_second = values / timer.seconds();
         return 0;
       });
   {

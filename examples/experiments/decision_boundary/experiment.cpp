@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/samplers/chains/start.hpp"
@@ -58,16 +59,6 @@ bpm::CentreOfMass find_centre(const bpm::Cone& cone, std::span<const double> sta
   return chain.centre(cone);
 }
 
-bpm::RowMatrix<double> kernel_values(const bpm::RowMatrix<double>& a,
-                                     const bpm::RowMatrix<double>& b) {
-  const auto kernel = bpm::Gaussian::from_width(kernel_width);
-  bpm::RowMatrix<double> values(a.rows(), b.rows());
-  for (Eigen::Index i = 0; i < a.rows(); ++i) {
-    for (Eigen::Index j = 0; j < b.rows(); ++j) values(i, j) = kernel(a.row(i), b.row(j));
-  }
-  return values;
-}
-
 ClassifierResult evaluate(const Eigen::VectorXd& coefficients, const Eigen::VectorXd& outputs,
                           const ToyData& training, const bpm::RowMatrix<double>& test_values,
                           const ToyData& test) {
@@ -98,14 +89,18 @@ BoundaryResult run_boundary(const BoundaryOptions& options) {
   result.test_size = test.inputs.rows();
 
   const auto& [inputs, labels] = result.training;
-  const bpm::RowMatrix<double> kernel = kernel_values(inputs, inputs);
+  const auto gaussian = bpm::Gaussian::from_width(kernel_width);
+  const bpm::KernelMatrixSettings settings{.threads =
+                                               static_cast<unsigned>(options.common.threads)};
+  const bpm::RowMatrix<double> kernel = bpm::kernel_matrix(gaussian, inputs, settings);
   const SvmClassifier svm = train_svm(kernel, labels, {.bias = SvmBias::none});
   result.support_vectors = svm.support_vectors;
   const bpm::Cone cone = cone_of(kernel, labels);
   const bpm::CentreOfMass centre =
       find_centre(cone, start_of(cone, svm), options.bounces, engine(boundary_billiard));
 
-  const bpm::RowMatrix<double> test_values = kernel_values(test.inputs, inputs);
+  const bpm::RowMatrix<double> test_values =
+      bpm::kernel_matrix(gaussian, test.inputs, inputs, settings);
   const Eigen::Index m = inputs.rows();
   const Eigen::VectorXd alpha = Eigen::VectorXd::Map(centre.coefficients.data(), m);
   const Eigen::VectorXd outputs = Eigen::VectorXd::Map(centre.outputs.data(), m);
@@ -122,7 +117,7 @@ BoundaryResult run_boundary(const BoundaryOptions& options) {
       points.row(row * grid.columns + column) << grid.x(column), grid.y(row);
     }
   }
-  const bpm::RowMatrix<double> grid_kernel = kernel_values(points, inputs);
+  const Eigen::MatrixXd grid_kernel = bpm::kernel_matrix(gaussian, points, inputs, settings);
   const auto values_of = [&](const ClassifierResult& classifier) {
     const Eigen::VectorXd values = grid_kernel * classifier.coefficients;
     return std::vector<double>(values.begin(), values.end());

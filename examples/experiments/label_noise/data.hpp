@@ -15,6 +15,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "common/benchmark_sets.hpp"
@@ -108,15 +109,9 @@ inline std::size_t flip_labels(std::vector<int>& labels, double part, bpm::Rando
   NoisySplit split;
   split.flipped = flip_labels(inputs.train_labels, options.flipped, engine);
   const auto kernel = bpm::Gaussian::from_width(set.width);
-  const auto values = [&](const Inputs& a, const Inputs& b) {
-    bpm::RowMatrix<double> result(a.rows(), b.rows());
-    for (Eigen::Index i = 0; i < a.rows(); ++i) {
-      for (Eigen::Index j = 0; j < b.rows(); ++j) result(i, j) = kernel(a.row(i), b.row(j));
-    }
-    return result;
-  };
-  split.train_kernel = values(inputs.train, inputs.train);
-  split.test_kernel = values(inputs.test, inputs.train);
+  // One thread: splits share out the others.
+  split.train_kernel = bpm::kernel_matrix(kernel, inputs.train, {.threads = 1});
+  split.test_kernel = bpm::kernel_matrix(kernel, inputs.test, inputs.train, {.threads = 1});
   split.train_labels = std::move(inputs.train_labels);
   split.test_labels = std::move(inputs.test_labels);
   return split;

@@ -4,15 +4,12 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
@@ -22,6 +19,7 @@
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "common/svm.hpp"
+#include "common/tasks.hpp"
 
 namespace bpm_examples {
 
@@ -214,26 +212,14 @@ std::vector<NoiseSetResult> run_noise(const std::vector<NoiseSet>& sets,
         bpm::log_evidence(space_of(gram, split), noise_levels[level],
                           {.steps = options.evidence_steps, .pilot_steps = 200}, streams);
   };
-  std::mutex mutex;
-  std::atomic<bool> go_on{true};
-  std::size_t done = 0;
   const std::size_t all = sets.size() * tasks;
-  bpm::detail::parallel_for(static_cast<unsigned>(options.common.threads),
-                            static_cast<std::ptrdiff_t>(all),
-                            [&](unsigned /*worker*/, std::ptrdiff_t number) {
-                              if (!go_on) {
-                                return;
-                              }
-                              const auto task = static_cast<std::size_t>(number);
-                              work(task / tasks, task % tasks);
-                              const std::scoped_lock lock(mutex);
-                              ++done;
-                              if (!observer(static_cast<double>(done) / static_cast<double>(all))) {
-                                go_on = false;
-                              }
-                            });
+  const bool finished = run_tasks(
+      options.common.threads, all, [&](std::size_t task) { work(task / tasks, task % tasks); },
+      [&](std::size_t done) {
+        return observer(static_cast<double>(done) / static_cast<double>(all));
+      });
   std::vector<NoiseSetResult> results;
-  for (std::size_t s = 0; s < sets.size() && done == all; ++s) {
+  for (std::size_t s = 0; s < sets.size() && finished; ++s) {
     results.push_back(summarise(sets[s], outcomes[s], options));
   }
   return results;

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "common/machine_info.hpp"
+#include "common/tasks.hpp"
 #include "networks/data.hpp"
 #include "networks/interpolator.hpp"
 #include "networks/network.hpp"
@@ -103,7 +103,6 @@ constexpr float large_margin = 100;  ///< The paper's: loss L_{100 Y}.
 NetworksResult run_size(const Digits& digits, const ParityDigits& test, Eigen::Index size,
                         const NetworksOptions& options, Work& work) {
   const WallTimer timer;
-  const auto threads = static_cast<unsigned>(options.common.threads);
   const std::uint64_t seed = options.common.seed;
   const ParityDigits train = parity_digits(
       digits.train, choose_rows(static_cast<std::size_t>(size), digits.train.labels.size(),
@@ -111,27 +110,27 @@ NetworksResult run_size(const Digits& digits, const ParityDigits& test, Eigen::I
   NetworksResult result;
   result.size = size;
 
-  const Eigen::VectorXd labels = train.labels.cast<double>();
-  const bpm::ArcCosine kernel(options.depth);
-  const Interpolator model = interpolate(kernel_values(kernel, train.inputs, train.inputs), labels);
-  const Signs interpolator =
-      signs_of(interpolator_outputs(kernel, model, test.inputs, train.inputs, threads));
-  result.label_scale = model.label_scale;
-  const BalancedArcCosine balanced_kernel(options.depth);
-  const bpm::RowMatrix<double> centred = centre_rows(train.inputs);
-  const Signs balanced = signs_of(interpolator_outputs(
-      balanced_kernel, interpolate(kernel_values(balanced_kernel, centred, centred), labels),
-      centre_rows(test.inputs), centred, threads));
+  const auto threads = static_cast<unsigned>(options.common.threads);
+  const auto outputs = [](const auto& model, const bpm::RowMatrix<double>& inputs) {
+    return Eigen::VectorXd(model.decision_values(inputs).col(0));
+  };
+  const auto model = interpolate(bpm::ArcCosine(options.depth), train.inputs.cast<double>(),
+                                 train.labels, threads);
+  const Signs interpolator = signs_of(outputs(model, test.inputs.cast<double>()));
+  result.label_scale = label_scale(model);
+  const Signs balanced =
+      signs_of(outputs(interpolate(BalancedArcCosine(options.depth), centre_rows(train.inputs),
+                                   train.labels, threads),
+                       centre_rows(test.inputs)));
 
   // Task 0 is the large-margin network, the others are the voters.
   std::vector<Voter> networks(options.voters + 1);
-  bpm::detail::parallel_for(threads, std::ssize(networks), [&](unsigned, std::ptrdiff_t task) {
-    const auto number = static_cast<std::uint64_t>(task);
-    bpm::RandomEngine engine = stream_of(seed, size, 1 + number);
+  run_tasks(options.common.threads, networks.size(), [&](std::size_t task) {
+    bpm::RandomEngine engine = stream_of(seed, size, 1 + task);
     const Eigen::VectorXf targets =
         task == 0 ? Eigen::VectorXf(large_margin * train.labels)
-                  : small_margin_labels(train.labels, model.label_scale, engine);
-    networks[number] = train_voter(train, test, targets, options, engine, work);
+                  : small_margin_labels(train.labels, result.label_scale, engine);
+    networks[task] = train_voter(train, test, targets, options, engine, work);
   });
 
   const Signs truth = signs_of(test.labels);

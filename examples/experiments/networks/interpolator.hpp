@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
-#include <string>
+#include <span>
 
-#include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/inputs.hpp"
 
@@ -35,12 +33,13 @@ class BalancedArcCosine {
 
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
-    constexpr double pi = std::numbers::pi;
+    using Scalar = typename Array::Scalar;
+    constexpr auto pi = std::numbers::pi_v<Scalar>;
     const Array lengths = xx.sqrt() * zz.sqrt();
     const Array one = Array::Ones(xz.rows(), xz.cols());
     Array t = xz / lengths;
     for (int layer = 1; layer < depth_; ++layer) {
-      t = (pi * bpm::ArcCosine(2).from_inner_products(t, one, one) - 1) / (pi - 1);
+      t = (pi * bpm::ArcCosine(2).from_inner_products(t, one, one) - Scalar{1}) / (pi - 1);
     }
     return t * lengths;
   }
@@ -56,56 +55,22 @@ class BalancedArcCosine {
   return centred;
 }
 
-/// Values of the kernel between the rows of `a` and `b`, in double precision.
-template <class Kernel, class A, class B>
-[[nodiscard]] Eigen::MatrixXd kernel_values(const Kernel& kernel, const A& a, const B& b) {
-  const bpm::RowMatrix<double> x = a.template cast<double>();
-  const bpm::RowMatrix<double> z = b.template cast<double>();
-  const Eigen::ArrayXXd xz = x * z.transpose();
-  const Eigen::ArrayXXd xx = x.rowwise().squaredNorm().array().replicate(1, z.rows());
-  const Eigen::ArrayXXd zz = z.rowwise().squaredNorm().transpose().array().replicate(x.rows(), 1);
-  return kernel.from_inner_products(xz, xx, zz).matrix();
+/// The interpolator of the labels 1 and -1.
+/// \throws bpm::NotPositiveDefinite where the kernel matrix K has no factor, as with the same image
+///         twice; bpm::NotSeparable where those have different labels.
+template <class Kernel>
+[[nodiscard]] auto interpolate(const Kernel& kernel, const bpm::RowMatrix<double>& inputs,
+                               const Eigen::VectorXf& labels, unsigned threads) {
+  const Eigen::VectorXi signs = labels.cast<int>();
+  return bpm::KernelInterpolator(kernel, {.jitter = {.largest_jitter = 0}, .threads = threads})
+      .fit(inputs, std::span(signs.data(), static_cast<std::size_t>(signs.size())));
 }
 
-/// What the experiment needs of the kernel matrix K of a training set.
-struct Interpolator {
-  Eigen::VectorXd coefficients;  ///< K^-1 Y.
-  double label_scale = 0;        ///< |K|^(1/(2n)).
-};
-
-/// The centroidal interpolator of the labels and the scale of the small-margin labels, from a
-/// Cholesky factor of K; n^3 / 3 operations.
-/// \throws bpm::NotPositiveDefinite if K has none, as with the same image twice.
-[[nodiscard]] inline Interpolator interpolate(const Eigen::MatrixXd& kernel_matrix,
-                                              const Eigen::VectorXd& labels) {
-  const Eigen::LLT<Eigen::MatrixXd> factor(kernel_matrix);
-  if (factor.info() != Eigen::Success) {
-    throw bpm::NotPositiveDefinite(
-        "the kernel matrix of " + std::to_string(kernel_matrix.rows()) +
-        " training images has no Cholesky factor; are some of the images the same?");
-  }
-  Interpolator result;
-  result.coefficients = factor.solve(labels);
-  // log |K| = 2 sum log L_ii.
-  result.label_scale = std::exp(factor.matrixLLT().diagonal().array().log().mean());
-  return result;
-}
-
-/// K_xX K_XX^-1 Y of every row of `inputs`, in blocks over the threads.
-template <class Kernel, class A, class B>
-[[nodiscard]] Eigen::VectorXd interpolator_outputs(const Kernel& kernel, const Interpolator& model,
-                                                   const A& inputs, const B& train,
-                                                   unsigned threads) {
-  constexpr Eigen::Index block = 256;
-  Eigen::VectorXd all(inputs.rows());
-  const Eigen::Index blocks = (inputs.rows() + block - 1) / block;
-  bpm::detail::parallel_for(threads, blocks, [&](unsigned, std::ptrdiff_t k) {
-    const Eigen::Index begin = k * block;
-    const Eigen::Index count = std::min(block, inputs.rows() - begin);
-    all.segment(begin, count) =
-        kernel_values(kernel, inputs.middleRows(begin, count), train) * model.coefficients;
-  });
-  return all;
+/// |K|^(1/(2n)), the scale of the small-margin labels.
+template <class Fitted>
+[[nodiscard]] double label_scale(const Fitted& interpolator) {
+  return std::exp(interpolator.log_determinant() /
+                  (2 * static_cast<double>(interpolator.points())));
 }
 
 }  // namespace bpm_examples

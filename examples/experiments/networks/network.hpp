@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "common/check.hpp"
 
 /// \file
 /// Multi-layer perceptrons with one output and no biases, and their gradient.
@@ -59,14 +60,10 @@ class Network {
   /// Independent normal weights, each row then balanced.
   /// \throws std::invalid_argument unless inputs and width are 2 or more (a row of one weight has
   /// no balanced form but zero) and depth is 2 or more.
-  template <bpm::detail::Random64 Engine>
-  Network(const NetworkShape& shape, Engine& engine) {
-    bpm::detail::check(shape.inputs >= 2, "Network", "inputs", "is ", shape.inputs,
-                       ", must be 2 or more");
-    bpm::detail::check(shape.width >= 2, "Network", "width", "is ", shape.width,
-                       ", must be 2 or more");
-    bpm::detail::check(shape.depth >= 2, "Network", "depth", "is ", shape.depth,
-                       ", must be 2 or more");
+  Network(const NetworkShape& shape, bpm::RandomEngine& engine) {
+    check(shape.inputs >= 2, "Network: inputs is ", shape.inputs, ", must be 2 or more");
+    check(shape.width >= 2, "Network: width is ", shape.width, ", must be 2 or more");
+    check(shape.depth >= 2, "Network: depth is ", shape.depth, ", must be 2 or more");
     bpm::NormalDraws normal;
     for (int layer = 0; layer < shape.depth; ++layer) {
       Matrix matrix(layer + 1 < shape.depth ? shape.width : 1,

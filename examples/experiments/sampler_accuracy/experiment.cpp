@@ -2,18 +2,15 @@
 #include "experiment.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
@@ -177,28 +174,20 @@ std::vector<AccuracyRow> run_accuracy(const std::vector<ReferenceCone>& cones,
   const std::size_t seeds = options.seeds;
   const std::size_t cells = cones.size() * accuracy_methods.size();
   std::vector<std::vector<Measurement>> runs(cells, std::vector<Measurement>(seeds));
-  std::mutex mutex;
-  std::atomic<bool> go_on{true};
-  std::size_t done = 0;
-  bpm::detail::parallel_for(
-      static_cast<unsigned>(options.common.threads), static_cast<std::ptrdiff_t>(cells * seeds),
-      [&](unsigned /*worker*/, std::ptrdiff_t number) {
-        if (!go_on) {
-          return;
-        }
-        const std::size_t cell = static_cast<std::size_t>(number) / seeds;
-        const std::size_t run = static_cast<std::size_t>(number) % seeds;
+  const bool finished = run_tasks(
+      options.common.threads, cells * seeds,
+      [&](std::size_t task) {
+        const std::size_t cell = task / seeds;
+        const std::size_t run = task % seeds;
         const std::size_t cone = cell / accuracy_methods.size();
         runs[cell][run] = measure(accuracy_methods[cell % accuracy_methods.size()], cones[cone],
                                   starts[cone], options.seconds, options.common.seed + run);
-        const std::scoped_lock lock(mutex);
-        ++done;
-        if (!progress(static_cast<double>(done) / static_cast<double>(cells * seeds))) {
-          go_on = false;
-        }
+      },
+      [&](std::size_t done) {
+        return progress(static_cast<double>(done) / static_cast<double>(cells * seeds));
       });
   std::vector<AccuracyRow> rows;
-  for (std::size_t cell = 0; cell < cells && done == cells * seeds; ++cell) {
+  for (std::size_t cell = 0; cell < cells && finished; ++cell) {
     rows.push_back(row_of(cones[cell / accuracy_methods.size()],
                           accuracy_methods[cell % accuracy_methods.size()], options.seconds,
                           runs[cell]));

@@ -15,7 +15,9 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/data/labelled_data.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernels/polynomial.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -58,12 +60,6 @@ Images choose(const bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits, Eig
                                 std::to_string(images.labels.size()));
   }
   return images;
-}
-
-/// (<x, x'> + 1)^5.
-bpm::RowMatrix<double> kernel_values(const Images& a, const Images& b) {
-  const Eigen::ArrayXXd base = (a.pixels * b.pixels.transpose()).array() + 1;
-  return (base.square().square() * base).matrix();
 }
 
 /// Collects the test errors of draws.
@@ -156,8 +152,11 @@ TwoDigits make_two_digits(const SamplersOptions& options) {
   TwoDigits result;
   result.source = digits.source;
   result.drawn = digits.drawn;
-  result.train_kernel = kernel_values(train, train);
-  result.test_kernel = kernel_values(test, train);
+  const bpm::Polynomial kernel(5, 1, 1);  // (<x, x'> + 1)^5.
+  const bpm::KernelMatrixSettings settings{.threads =
+                                               static_cast<unsigned>(options.common.threads)};
+  result.train_kernel = bpm::kernel_matrix(kernel, train.pixels, settings);
+  result.test_kernel = bpm::kernel_matrix(kernel, test.pixels, train.pixels, settings);
   result.train_labels.assign(train.labels.begin(), train.labels.end());
   result.test_labels = test.labels;
   return result;
