@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <locale>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "output_file.hpp"
 #include "plot.hpp"
-#include "program.hpp"
 
 /// \file
 /// Figures that are more than one line plot: gnuplot programs of a program's own, data within.
@@ -73,30 +66,7 @@ class FigureScript {
 /// Draws the figure into the file, whole or not at all. Throws `OutputError` as `write_plot`.
 inline void write_figure(const FigureScript& figure, int width, int height,
                          const std::filesystem::path& path) {
-  const auto program = plot_detail::require_gnuplot(path);
-  const plot_detail::TemporaryFolder folder;
-  const auto script = folder.path() / "figure.gnuplot";
-  const auto image = folder.path() / "figure.svg";
-  write_whole(script, figure.text(width, height, image));
-  const std::string command = plot_detail::shell_word(program.string()) + " -d " +
-                              plot_detail::shell_word(script.string()) + " 2>&1 </dev/null";
-  std::FILE* child = ::popen(command.c_str(), "r");
-  if (child == nullptr) {
-    throw OutputError("cannot plot into '" + path.string() + "': gnuplot could not be started");
-  }
-  std::string messages;
-  std::array<char, 512> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), child)) {
-    messages.append(buffer.data(), count);
-  }
-  const int status = ::pclose(child);
-  std::ifstream file(image, std::ios::binary);
-  const std::string svg{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (status != 0 || svg.find("</svg>") == std::string::npos) {
-    throw OutputError("cannot plot into '" + path.string() +
-                      "': gnuplot failed: " + one_line(messages));
-  }
-  write_whole(path, svg);
+  plot_detail::draw_svg(path, [&](const auto& image) { return figure.text(width, height, image); });
 }
 
 }  // namespace bpm_examples

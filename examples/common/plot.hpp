@@ -198,6 +198,36 @@ class TemporaryFolder {
   return program;
 }
 
+/// Runs gnuplot on the text of script(image) and moves that image to `path`, whole or not at all.
+template <class Script>
+void draw_svg(const std::filesystem::path& path, const Script& script) {
+  const auto program = require_gnuplot(path);
+  const TemporaryFolder folder;
+  const auto commands = folder.path() / "plot.gnuplot";
+  const auto image = folder.path() / "plot.svg";
+  write_whole(commands, script(image));
+  const std::string command =
+      shell_word(program.string()) + " -d " + shell_word(commands.string()) + " 2>&1 </dev/null";
+  std::FILE* child = ::popen(command.c_str(), "r");
+  if (child == nullptr) {
+    throw OutputError("cannot plot into '" + path.string() + "': gnuplot could not be started");
+  }
+  std::string messages;
+  std::array<char, 512> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), child)) {
+    messages.append(buffer.data(), count);
+  }
+  const int status = ::pclose(child);
+  std::ifstream file(image, std::ios::binary);
+  const std::string svg{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // gnuplot does not notice a full disk: an image without its end is no image.
+  if (status != 0 || svg.find("</svg>") == std::string::npos) {
+    throw OutputError("cannot plot into '" + path.string() +
+                      "': gnuplot failed: " + one_line(messages));
+  }
+  write_whole(path, svg);
+}
+
 }  // namespace plot_detail
 
 /// The gnuplot program that draws the plot into the file `output`, the data within.
@@ -269,31 +299,7 @@ inline void check_plot(const std::filesystem::path& path) {
 /// Draws the plot into the file, whole or not at all. Throws `OutputError` if gnuplot is not there
 /// or fails (with its first message) or the file cannot be written.
 inline void write_plot(const Plot& plot, const std::filesystem::path& path) {
-  const auto program = plot_detail::require_gnuplot(path);
-  const plot_detail::TemporaryFolder folder;
-  const auto script = folder.path() / "plot.gnuplot";
-  const auto image = folder.path() / "plot.svg";
-  write_whole(script, gnuplot_script(plot, image));
-  const std::string command = plot_detail::shell_word(program.string()) + " -d " +
-                              plot_detail::shell_word(script.string()) + " 2>&1 </dev/null";
-  std::FILE* child = ::popen(command.c_str(), "r");
-  if (child == nullptr) {
-    throw OutputError("cannot plot into '" + path.string() + "': gnuplot could not be started");
-  }
-  std::string messages;
-  std::array<char, 512> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), child)) {
-    messages.append(buffer.data(), count);
-  }
-  const int status = ::pclose(child);
-  std::ifstream file(image, std::ios::binary);
-  const std::string svg{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // gnuplot does not notice a full disk: an image without its end is no image.
-  if (status != 0 || svg.find("</svg>") == std::string::npos) {
-    throw OutputError("cannot plot into '" + path.string() +
-                      "': gnuplot failed: " + one_line(messages));
-  }
-  write_whole(path, svg);
+  plot_detail::draw_svg(path, [&](const auto& image) { return gnuplot_script(plot, image); });
 }
 
 }  // namespace bpm_examples
