@@ -50,7 +50,7 @@ int main() {
     // The outputs at the unit vectors are the classifier's coordinates.
     found = fitted.decision_values(bpm::RowMatrix<double>::Identity(3, 3));
     std::cout << std::setw(7) << bounces << std::setw(17) << std::setprecision(2)
-              << fitted.report().chain.standard_error << std::setw(13) << angle(found, centre)
+              << fitted.report().chains->standard_error << std::setw(13) << angle(found, centre)
               << '\n';
   }
 
@@ -61,7 +61,7 @@ int main() {
   const auto fitted =
       bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.accuracy = 0.001}).fit(inputs, labels);
   found = fitted.decision_values(bpm::RowMatrix<double>::Identity(3, 3));
-  std::cout << fitted.report().bounces << " bounces, error bar "
-            << fitted.report().chain.standard_error << ", true error " << angle(found, centre)
+  std::cout << fitted.report().chains->steps << " bounces, error bar "
+            << fitted.report().chains->standard_error << ", true error " << angle(found, centre)
             << '\n';
 }

@@ -68,7 +68,6 @@ template <class Kernel, class Sampler>
   return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings));
 }
 
-template <class Fitted>
 template <class Sampler, class Fitted>
 void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport& report) {
   const bpm::SamplerReport& training = fitted.report();

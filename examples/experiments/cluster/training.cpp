@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <vector>
 

@@ -3,18 +3,15 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/gaussian.hpp"
@@ -22,6 +19,7 @@
 #include "classifiers.hpp"
 #include "common/machine_info.hpp"
 #include "common/splits.hpp"
+#include "common/tasks.hpp"
 
 namespace bpm_examples {
 
@@ -65,23 +63,9 @@ std::uint64_t sampler_seed(std::uint64_t seed, std::uint64_t number) {
 /// Calls work(number) for every split, on all threads. False: the observer stopped it.
 bool for_each_split(const RobustOptions& options, const std::string& name,
                     const SplitObserver& observer, const std::function<void(std::uint64_t)>& work) {
-  std::mutex mutex;
-  std::atomic<bool> go_on{true};
-  std::size_t done = 0;
-  bpm::detail::parallel_for(static_cast<unsigned>(options.common.threads),
-                            static_cast<std::ptrdiff_t>(options.splits),
-                            [&](unsigned /*worker*/, std::ptrdiff_t number) {
-                              if (!go_on) {
-                                return;
-                              }
-                              work(static_cast<std::uint64_t>(number));
-                              const std::scoped_lock lock(mutex);
-                              ++done;
-                              if (!observer(name, done, options.splits)) {
-                                go_on = false;
-                              }
-                            });
-  return done == options.splits;
+  return run_tasks(
+      options.common.threads, options.splits, [&](std::size_t number) { work(number); },
+      [&](std::size_t done) { return observer(name, done, options.splits); });
 }
 
 MeanError mean_error(const std::vector<double>& percents) {
