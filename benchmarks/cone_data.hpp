@@ -12,8 +12,8 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/data/csv.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
-#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/samplers/chains/start.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -26,26 +26,26 @@ namespace bpm_benchmarks {
 /// sign of a random kernel expansion.
 struct ConeData {
   using Inputs = bpm::RowMatrix<double>;
-  using Values = bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>;
-  using Matrix = bpm::detail::DenseGram<double>;
+  using Matrix = bpm::PrecomputedGram<double>;
 
   Inputs inputs;
   std::vector<signed char> labels;
-  Matrix gram;
+  Inputs kernel;  ///< All values, symmetric.
+  Matrix gram{kernel};
   bpm::Cone cone;
   std::vector<double> start;
 
   ConeData(std::ptrdiff_t points, std::ptrdiff_t features)
       : inputs(points, features),
         labels(static_cast<std::size_t>(points)),
-        gram(fill(points, features)),
-        cone(bpm::Cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
+        kernel(fill(points, features)),
+        cone(bpm::make_cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
     cone.form_products();
     start = bpm::find_largest_margin(cone).position;
   }
 
  private:
-  Matrix fill(std::ptrdiff_t points, std::ptrdiff_t features) {
+  Inputs fill(std::ptrdiff_t points, std::ptrdiff_t features) {
     const bool read = read_file(points, features);
     bpm::RandomEngine engine(20, static_cast<std::uint64_t>(points));
     if (!read) {
@@ -53,17 +53,15 @@ struct ConeData {
         inputs.data()[i] = bpm::uniform_unit(engine);
       }
     }
-    Matrix matrix(Values(bpm::Gaussian::from_sigma(1.0), inputs));
+    Inputs matrix = bpm::kernel_matrix(bpm::Gaussian::from_sigma(1.0), inputs);
     if (!read) {
       // Expansions again until both classes have some points.
-      bpm::detail::BlockScratch<double> scratch;
       bpm::NormalDraws normals;
       std::ptrdiff_t positive = 0;
       while (positive < 1 + points / 40 || positive > points - 1 - points / 40) {
         Eigen::VectorXd sums = Eigen::VectorXd::Zero(points);
         for (std::ptrdiff_t i = 0; i < points; ++i) {
-          const auto row = matrix.row(i, scratch);
-          sums += normals(engine) * Eigen::Map<const Eigen::VectorXd>(row.data(), points);
+          sums += normals(engine) * matrix.row(i).transpose();
         }
         positive = (sums.array() > 0).count();
         for (std::ptrdiff_t i = 0; i < points; ++i) {

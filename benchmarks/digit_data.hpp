@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <benchmark/benchmark.h>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,13 @@
 #include "common/drawn_digits.hpp"
 
 namespace bpm_benchmarks {
+
+/// 1000, 2000, 4000, ... to `most` thousand digits.
+template <int most>
+void thousands(benchmark::internal::Benchmark* each) {
+  for (int count = 1; count <= most; count *= 2) each->Arg(1000 * count);
+  each->Unit(benchmark::kMillisecond);
+}
 
 /// Inputs and labels of `count` drawn digits, the same for every program and run: pixels over 255,
 /// or the pixels themselves where the inputs are bytes.

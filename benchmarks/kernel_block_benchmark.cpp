@@ -24,7 +24,8 @@
 // each), as windowed evaluation asks for it. The rate counts the inner products only, two
 // operations a number, so it can be held against a matrix product's (eigen_product, byte_product).
 // The floor: these operations, or reading the inputs and writing the values. The Laplacian's sums
-// of distances have as many operations and are no matrix product; they get the same floor.
+// of distances have as many operations and are no matrix product; they get the same floor. Blocks
+// are what all kernel values are made of, and no public name: this reaches below `kernel_matrix`.
 
 namespace {
 

@@ -19,6 +19,7 @@ namespace {
 
 using bpm_benchmarks::Floor;
 using bpm_benchmarks::Product;
+using bpm_benchmarks::thousands;
 
 template <class Scalar>
 inline constexpr Product product_of =
@@ -75,19 +76,7 @@ BENCHMARK(predict<std::uint8_t>)
     ->RangeMultiplier(10)
     ->Range(1, 10000)
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK(one_vs_rest<float>)
-    ->Name("one_vs_rest")
-    ->Arg(1000)
-    ->Arg(2000)
-    ->Arg(4000)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(one_vs_rest<std::uint8_t>)
-    ->Name("one_vs_rest_byte")
-    ->Arg(1000)
-    ->Arg(2000)
-    ->Arg(4000)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK(one_vs_rest<float>)->Name("one_vs_rest")->Apply(thousands<8>);
+BENCHMARK(one_vs_rest<std::uint8_t>)->Name("one_vs_rest_byte")->Apply(thousands<8>);
 
 }  // namespace

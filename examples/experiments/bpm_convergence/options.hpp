@@ -4,8 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,23 +33,14 @@ struct ConvergenceOptions {
       "How fast the billiard converges: the experiments of S. Basu, \"Empirical Results on the "
       "Generalization Capabilities and Convergence Properties of the Bayes Point Machine\", tables "
       "1 to 6 and figures 2 and 3, for the published and the geodesic flight."};
-  app.add_option_function<std::string>(
-         "--tables",
-         [&options](const std::string& text) {
-           options.tables.clear();
-           std::istringstream numbers(text + ",");
-           for (std::string number; std::getline(numbers, number, ',');) {
-             try {
-               options.tables.push_back(parse_whole<int>(number, 1, 6));
-             } catch (const std::invalid_argument& error) {
-               throw CLI::ValidationError("--tables", error.what());
-             }
-           }
-           std::sort(options.tables.begin(), options.tables.end());
-           options.tables.erase(std::unique(options.tables.begin(), options.tables.end()),
-                                options.tables.end());
-         },
-         "Tables of the paper (default: 1,2,3,4,5,6)")
+  options_detail::add_parsed_option(
+      app, "--tables", options.tables, "Tables of the paper (default: 1,2,3,4,5,6)",
+      [](const std::string& text) {
+        auto tables = parse_whole_list<int>(text, 1, 6);
+        std::sort(tables.begin(), tables.end());
+        tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+        return tables;
+      })
       ->type_name("N,N,...");
   add_whole_option(app, "--bounces", options.bounces,
                    "Leave out rows with more than N bounces, and end the figure there (default: "
