@@ -39,7 +39,7 @@ struct ConeData {
       : inputs(points, features),
         labels(static_cast<std::size_t>(points)),
         kernel(fill(points, features)),
-        cone(bpm::make_cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
+        cone(bpm::Cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
     cone.form_products();
     start = bpm::find_largest_margin(cone).position;
   }

@@ -34,7 +34,7 @@ int main() {
   const bpm::Exponential kernel(4.0);
 
   // The interpolator of the labels 1 and -1: the Bayes point of an isotropic posterior.
-  const auto interpolator = bpm::KernelInterpolator(kernel).fit(training.inputs, training.labels);
+  const auto interpolator = bpm::KernelInterpolator(kernel).train(training.inputs, training.labels);
   // The centre of mass of version space interpolates, too: other labels with the same signs. Here
   // as expectation propagation finds it, quickly and nearly right.
   const auto centre = bpm::BayesPointMachine(kernel, bpm::ExpectationPropagation{})
@@ -43,13 +43,13 @@ int main() {
   // With P the probability of the signs, theorem 1 of "Kernel interpolation as a Bayes point
   // machine" bounds the centre's error by log 1/P, the interpolator's by a larger complexity.
   const double complexity =
-      bpm::kernel_complexity(interpolator.factor().llt(), interpolator.signs(0)).value();
+      bpm::KernelComplexity(interpolator.factor().llt(), interpolator.signs()).value();
   bpm::RandomStreams streams{.seed = 1};
   const bpm::OrthantProbability probability =
-      bpm::orthant_probability(bpm::kernel_matrix(kernel, training.inputs), interpolator.signs(0),
+      bpm::orthant_probability(bpm::kernel_matrix(kernel, training.inputs), interpolator.signs(),
                                {.standard_error = 0.5}, streams);
   // One in a hundred: half for the training set, half for the estimate of P.
-  const bpm::Confidence confidence = bpm::shared_confidence(0.01);
+  const bpm::Confidence confidence = bpm::Confidence::shared(0.01);
   const double upper = probability.upper_log_inverse(1 - confidence.estimate);
 
   std::cout << std::fixed << std::setprecision(1)
@@ -62,10 +62,11 @@ int main() {
               << 100 * bpm::error_rate(test.labels, fitted.predict(test.inputs)) << std::setw(16)
               << 100 * bound << '\n';
   };
-  print("labels 1 and -1     ", interpolator,
-        bpm::bpm_bound(complexity, points, {.confidence = bpm::exact_confidence(0.01)}).value());
+  print("labels 1 and -1     ", interpolator.classifier(),
+        bpm::BayesPointBound(complexity, points, {.confidence = bpm::Confidence::exact(0.01)})
+            .value());
   print("the centre's labels ", centre,
-        bpm::bpm_bound(upper, points, {.confidence = confidence}).value());
+        bpm::BayesPointBound(upper, points, {.confidence = confidence}).value());
   std::cout << "\nwithout the point itself, the interpolator errs on "
             << 100 * interpolator.leave_one_out_error() << " % of the training points\n";
 }

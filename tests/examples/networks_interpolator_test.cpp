@@ -85,7 +85,7 @@ TEST_CASE("The interpolator meets its labels", "[examples]") {
   const bpm::RowMatrix<double> x = digits.inputs.cast<double>();
   const auto model = interpolate(bpm::ArcCosine(4), x, digits.labels, 2);
   const Eigen::VectorXd labels = digits.labels.cast<double>();
-  CHECK((model.decision_values(x).col(0) - labels).cwiseAbs().maxCoeff() < 1e-6);
+  CHECK((model.classifier().decision_values(x).col(0) - labels).cwiseAbs().maxCoeff() < 1e-6);
 }
 
 TEST_CASE("The label scale is |K|^(1/(2n))", "[examples]") {
@@ -108,8 +108,9 @@ TEST_CASE("More than one block of outputs, whatever the threads", "[examples]") 
   const bpm::RowMatrix<double> x = digits.inputs.cast<double>();
   const bpm::RowMatrix<double> many = x.replicate(20, 1);
   const Eigen::MatrixXd one =
-      interpolate(bpm::ArcCosine(3), x, digits.labels, 1).decision_values(many);
-  CHECK(one == interpolate(bpm::ArcCosine(3), x, digits.labels, 3).decision_values(many));
+      interpolate(bpm::ArcCosine(3), x, digits.labels, 1).classifier().decision_values(many);
+  CHECK(one ==
+        interpolate(bpm::ArcCosine(3), x, digits.labels, 3).classifier().decision_values(many));
   CHECK(std::abs(one(0, 0) - one(570, 0)) < 1e-9);
 }
 

@@ -112,7 +112,7 @@ NetworksResult run_size(const Digits& digits, const ParityDigits& test, Eigen::I
 
   const auto threads = static_cast<unsigned>(options.common.threads);
   const auto outputs = [](const auto& model, const bpm::RowMatrix<double>& inputs) {
-    return Eigen::VectorXd(model.decision_values(inputs).col(0));
+    return Eigen::VectorXd(model.classifier().decision_values(inputs).col(0));
   };
   const auto model = interpolate(bpm::ArcCosine(options.depth), train.inputs.cast<double>(),
                                  train.labels, threads);

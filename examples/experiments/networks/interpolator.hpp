@@ -55,7 +55,7 @@ class BalancedArcCosine {
   return centred;
 }
 
-/// The interpolator of the labels 1 and -1.
+/// Trains the interpolator of the labels 1 and -1.
 /// \throws bpm::NotPositiveDefinite where the kernel matrix K has no factor, as with the same image
 ///         twice; bpm::NotSeparable where those have different labels.
 template <class Kernel>
@@ -63,14 +63,13 @@ template <class Kernel>
                                const Eigen::VectorXf& labels, unsigned threads) {
   const Eigen::VectorXi signs = labels.cast<int>();
   return bpm::KernelInterpolator(kernel, {.jitter = {.largest_jitter = 0}, .threads = threads})
-      .fit(inputs, std::span(signs.data(), static_cast<std::size_t>(signs.size())));
+      .train(inputs, std::span(signs.data(), static_cast<std::size_t>(signs.size())));
 }
 
 /// |K|^(1/(2n)), the scale of the small-margin labels.
-template <class Fitted>
-[[nodiscard]] double label_scale(const Fitted& interpolator) {
-  return std::exp(interpolator.log_determinant() /
-                  (2 * static_cast<double>(interpolator.points())));
+template <class Training>
+[[nodiscard]] double label_scale(const Training& training) {
+  return std::exp(training.log_determinant() / static_cast<double>(2 * training.values().rows()));
 }
 
 }  // namespace bpm_examples
