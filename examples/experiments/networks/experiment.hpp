@@ -41,7 +41,7 @@ using NetworksObserver = std::function<bool(double fraction)>;
 [[nodiscard]] Digits load_parity_digits(const NetworksOptions& options);
 
 /// One result a size. \throws bpm::Stopped if stopped, std::invalid_argument where there are fewer
-/// digits than asked for, bpm::NotPositiveDefinite as `interpolate`.
+/// digits than asked for, what `interpolate` throws.
 [[nodiscard]] std::vector<NetworksResult> run_networks(const Digits& digits,
                                                        const NetworksOptions& options,
                                                        const NetworksObserver& observer);

@@ -28,6 +28,8 @@ using bpm::detail::OrthantLaw;
 
 namespace {
 
+constexpr double quarter_turn = std::numbers::pi / 2;
+
 Eigen::MatrixXd draws_of(OrthantChain& chain, Eigen::Index count) {
   Eigen::MatrixXd draws(chain.points(), count);
   chain.skip(20);
@@ -37,7 +39,7 @@ Eigen::MatrixXd draws_of(OrthantChain& chain, Eigen::Index count) {
 
 Eigen::MatrixXd draws_of(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
                          Eigen::Index count, std::uint64_t seed = 1) {
-  OrthantChain chain(OrthantLaw(covariance, signs), {}, RandomEngine(seed, 1));
+  OrthantChain chain(OrthantLaw(covariance, signs), quarter_turn, RandomEngine(seed, 1));
   return draws_of(chain, count);
 }
 
@@ -158,7 +160,7 @@ TEST_CASE("orthant chain: every draw lies in the orthant, from any start in it")
   const OrthantLaw law(random_covariance(n, 20, 0.01, 3), signs);
   std::vector<double> start;
   for (const signed char sign : signs) start.push_back(1e-3 * sign);
-  OrthantChain chain(law, {.path_length = 2}, RandomEngine(4, 0), start);
+  OrthantChain chain(law, 2, RandomEngine(4, 0), start);
   std::vector<double> labels(static_cast<std::size_t>(n));
   chain.current(labels.data());
   CHECK(labels == start);
@@ -174,11 +176,11 @@ TEST_CASE("orthant chain: every draw lies in the orthant, from any start in it")
 
 TEST_CASE("orthant chain: a value; one seed, one path") {
   const OrthantLaw law(random_covariance(9, 9, 0.1, 5), random_signs(9, 5));
-  OrthantChain chain(law, {}, RandomEngine(6, 0));
+  OrthantChain chain(law, quarter_turn, RandomEngine(6, 0));
   chain.skip(7);
   OrthantChain copy = chain;
-  OrthantChain again(law, {}, RandomEngine(6, 0));
-  OrthantChain other(law, {}, RandomEngine(6, 1));
+  OrthantChain again(law, quarter_turn, RandomEngine(6, 0));
+  OrthantChain other(law, quarter_turn, RandomEngine(6, 1));
   std::vector<double> a(9);
   std::vector<double> b(9);
   again.skip(7);
@@ -203,8 +205,8 @@ TEST_CASE("orthant law of a version space is that of K and lambda") {
                                                                     lambda);
   Eigen::MatrixXd softened = covariance;
   softened.diagonal().array() += 0.5;
-  OrthantChain a(OrthantLaw(space), {}, RandomEngine(1, 1));
-  OrthantChain b(OrthantLaw(softened, random_signs(6, 8)), {}, RandomEngine(1, 1));
+  OrthantChain a(OrthantLaw(space), quarter_turn, RandomEngine(1, 1));
+  OrthantChain b(OrthantLaw(softened, random_signs(6, 8)), quarter_turn, RandomEngine(1, 1));
   std::vector<double> x(6);
   std::vector<double> y(6);
   a.next(x.data());
@@ -245,11 +247,11 @@ TEST_CASE("orthant law and chain: errors name what is wrong") {
                     ContainsSubstring("OrthantLaw: signs at 1 is 0, must be 1 or -1"));
   const OrthantLaw law(k, two);
   const RandomEngine engine(1, 1);
-  CHECK_THROWS_WITH(OrthantChain(law, {.path_length = 0}, engine),
+  CHECK_THROWS_WITH(OrthantChain(law, 0, engine),
                     ContainsSubstring("OrthantChain: path_length is 0, must be positive"));
   CHECK_THROWS_WITH(
-      OrthantChain(law, {}, engine, std::vector<double>{1, -2}),
+      OrthantChain(law, quarter_turn, engine, std::vector<double>{1, -2}),
       ContainsSubstring("OrthantChain: start at 1 is -2, must be finite and of sign 1"));
-  CHECK_THROWS_WITH(OrthantChain(law, {}, engine, std::vector<double>{1}),
+  CHECK_THROWS_WITH(OrthantChain(law, quarter_turn, engine, std::vector<double>{1}),
                     ContainsSubstring("OrthantChain: start has 1 entries, expected 2"));
 }
