@@ -18,11 +18,11 @@ namespace bpm {
 /// linear classifiers is on the side of its centre of mass. An ensemble that fails is not
 /// log-concave, or its draws are not from it, or the centre is not its centre.
 ///
-/// `outputs` has a row a point and a column a draw, `centre` the centre's output at each point. A
-/// draw whose output is 0 stands on both sides. The threshold is the value that V independent draws
-/// fall short of at any of the points with probability delta at most, by the Chernoff bound and the
-/// sum over points: kl(threshold || 1 / e) = log(points / delta) / V. Draws of a chain are worth
-/// fewer than V: a failure by little may then be chance.
+/// `outputs` has a row per point and a column per draw, `centre` the centre's output at each point.
+/// A draw whose output is 0 stands on both sides. The threshold is the value that V independent
+/// draws fall short of at any of the points with probability delta at most, by the Chernoff bound
+/// and the sum over points: kl(threshold || 1 / e) = log(points / delta) / V. Draws of a chain are
+/// worth fewer than V: a failure by little may then be chance.
 struct AgreementCheck {
   /// \throws std::invalid_argument unless there are points and draws, the sizes agree, all is
   ///         finite, and delta lies between 0 and 1.

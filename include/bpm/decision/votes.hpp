@@ -26,7 +26,7 @@ struct Votes {
   bool integrated = false;
 
   /// The votes of single classifiers from their outputs, an input a row and a classifier a column;
-  /// 0 counts as negative. `weights`: one a classifier, not negative; empty: all the same.
+  /// 0 counts as negative. `weights`: one per classifier, not negative; empty: all the same.
   /// \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that are not
   ///         finite, or if weights are negative or all zero.
   [[nodiscard]] static Votes of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,

@@ -59,7 +59,7 @@ class IsotropicLabels {
   /// The deviation.
   [[nodiscard]] double unit() const noexcept { return deviation_; }
 
-  /// Cost: one normal number a label.
+  /// Cost: one normal number per label.
   void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned /*threads*/) const {
     std::vector<double> normals(signs_.size());
     for (Eigen::Index v = 0; v < labels.cols(); ++v) {

@@ -20,8 +20,8 @@ namespace bpm {
 /// Bayes point machine", section 4.1), by chains. Voters of a chain follow each other and are
 /// slightly dependent, which makes no bias.
 ///
-/// Cost a voter: a trajectory of an `OrthantChain`, about 0.5 ms at n = 1000 on kernel matrices of
-/// digits. Memory: that of the law, and about 100 n doubles a chain.
+/// Cost per voter: a trajectory of flights with reflections, about 0.5 ms at n = 1000 on kernel
+/// matrices of digits. Memory: that of the law, and about 100 n doubles a chain.
 class OrthantLabels {
  public:
   struct Settings {
@@ -35,7 +35,7 @@ class OrthantLabels {
   /// Chain c uses stream (seed, streams.next + c); as for `IsotropicLabels`, the caller's streams
   /// do not move on. Cost: n^3 / 6 multiply-adds for the Cholesky factor. Memory: 2 n^2 doubles.
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
-  ///         and positive on its diagonal, the signs are 1 or -1, one a row, chains >= 1, and the
+  ///         and positive on its diagonal, the signs are 1 or -1, one per row, chains >= 1, and the
   ///         path length is positive and at most 100; NotPositiveDefinite where the covariance is
   ///         singular or indefinite.
   OrthantLabels(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,

@@ -118,7 +118,7 @@ class PosteriorEnsemble {
 
   /// K_xX K^{-1} Upsilon for the labels given, t values: the interpolator of these labels. The
   /// posterior's Bayes point is that of the mean labels, since the outputs are linear in them.
-  /// \throws std::invalid_argument unless there is a finite label a training point.
+  /// \throws std::invalid_argument unless there is a finite label per training point.
   [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& labels) const {
     detail::check_size("PosteriorEnsemble::mean", "labels", labels.size(), points(),
                        "one per training point");
@@ -130,8 +130,8 @@ class PosteriorEnsemble {
   /// sqrt(K_xx - K_xX K^{-1} K_Xx), t values.
   [[nodiscard]] const Eigen::VectorXd& deviations() const noexcept { return deviations_; }
 
-  /// The votes of `voters` voters. Cost: t n multiply-adds a voter in float, as matrix products on
-  /// all threads, and t evaluations of Phi; memory beside the ensemble's own: 16 KiB a training
+  /// The votes of `voters` voters. Cost: t n multiply-adds per voter in float, as matrix products
+  /// on all threads, and t evaluations of Phi; memory beside the ensemble's own: 16 KiB a training
   /// point. The same bits whatever the number of threads.
   /// \throws std::invalid_argument without voters, or if the source's points are not the
   ///         ensemble's. Stopped if the control stops it.
@@ -170,7 +170,7 @@ class PosteriorEnsemble {
   /// The posterior given exact labels, those that an infinitely wide network interpolates at
   /// normalised margin gamma / sigma^L (section 4.2): votes Phi(margin mean(x) / deviation(x)),
   /// exactly. As the margin grows, they become those of the interpolator alone.
-  /// \throws std::invalid_argument unless there is a finite label a training point and the margin
+  /// \throws std::invalid_argument unless there is a finite label per training point and the margin
   ///         is positive and finite.
   [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& labels,
                                       double margin) const {

@@ -56,7 +56,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   /// with logarithms, so that an input that every class disowns has the ratios of its probabilities
   /// as well; the most probable class need not be the predicted one, that of the largest mean. With
   /// a `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed. Cost: as
-  /// `decision_values`, and r^2 multiply-adds an input and column. Variances, unlike decision
+  /// `decision_values`, and r^2 multiply-adds per input and column. Variances, unlike decision
   /// values, depend on the size of the batch by rounding. \throws as `decision_values`.
   template <class Questions>
   [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {

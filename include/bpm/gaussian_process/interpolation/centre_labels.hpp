@@ -65,7 +65,7 @@ struct CentreLabels {
     values = detail::centre_labels(state.centre(), rank);
   }
 
-  Eigen::VectorXd values;  ///< E[Upsilon], one a point.
+  Eigen::VectorXd values;  ///< E[Upsilon], one per point.
   /// Estimated angle of the centre to the true one, rad: the labels' relative error in the norm of
   /// the span. Infinity where the run cannot tell.
   double standard_error = std::numeric_limits<double>::infinity();

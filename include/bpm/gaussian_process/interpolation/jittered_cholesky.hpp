@@ -43,8 +43,8 @@ namespace detail {
 
 /// The Cholesky factor of a symmetric matrix, with as little added to the diagonal as it takes:
 /// S + jitter I = L L'. It says how much that is; everything it computes belongs to the matrix with
-/// the jitter. Memory: n^2 doubles. Cost: n^3 / 3 multiply-adds an attempt, one where the matrix is
-/// well conditioned.
+/// the jitter. Memory: n^2 doubles. Cost: n^3 / 3 multiply-adds per attempt, one where the matrix
+/// is well conditioned.
 class JitteredCholesky {
  public:
   /// What may be added to the diagonal of a matrix that has no Cholesky factor.

@@ -28,7 +28,7 @@ namespace bpm::detail {
 class OrthantLaw {
  public:
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
-  ///         and positive on its diagonal, and the signs are 1 or -1, one a row;
+  ///         and positive on its diagonal, and the signs are 1 or -1, one per row;
   ///         NotPositiveDefinite where the covariance is singular or indefinite.
   OrthantLaw(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
              std::string_view function = "OrthantLaw")
@@ -69,7 +69,7 @@ class OrthantLaw {
 /// trajectories have the law, and successive ones are nearly independent.
 ///
 /// Cost of a trajectory: n^2 multiply-adds for the velocity (made for 16 trajectories at once, as a
-/// matrix product) and O(n) a bounce, together about 0.4 us a bounce at n = 1000 with AVX-512;
+/// matrix product) and O(n) per bounce, together about 0.4 us per bounce at n = 1000 with AVX-512;
 /// kernel matrices of digits take 0.4 to 0.7 n bounces. A value: copies go on in the same way, to
 /// the bit.
 class OrthantChain {
@@ -84,7 +84,7 @@ class OrthantChain {
   }
   /// From labels inside the orthant.
   /// \throws std::invalid_argument also unless there is a finite
-  /// label of the right sign a point.
+  /// label of the right sign per point.
   OrthantChain(OrthantLaw law, double path_length, RandomEngine engine,
                std::span<const double> start)
       : law_(std::move(law)),

@@ -15,12 +15,12 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
-#include "bpm/samplers/chains/batch_spread.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/dense_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/samplers/chains/batch_spread.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -53,7 +53,7 @@ struct OrthantProbability {
       const auto n = static_cast<std::size_t>(detail::padded<double>(points));
       // The path's three matrices, as many again while it is made, two a thread; draws of a pilot;
       // the chains, of which there are about sqrt(n) and each is kept twice while it runs; two
-      // numbers a draw.
+      // numbers per draw.
       const auto stages = known_stages != 0
                               ? known_stages
                               : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
@@ -168,17 +168,17 @@ inline void check_orthant_settings(const OrthantProbability::Settings& settings)
 /// stages.
 ///
 /// **Cost.** 8/3 n^3 multiply-adds once: one tridiagonal form serves all K_t. Then about sqrt(n)
-/// stages of `draws` trajectories, see `OrthantChain`, and 2 n^2 multiply-adds a draw. When the
-/// standard error is not reached, the chains go on for as many draws as should do, up to
+/// stages of `draws` trajectories, of flights with reflections, and 2 n^2 multiply-adds per draw.
+/// When the standard error is not reached, the chains go on for as many draws as should do, up to
 /// `most_draws`. Memory: `OrthantProbability::Settings::bytes_needed`. Threads work on different
-/// stages. Streams from `streams.next` on are used: one for the pilot and one a stage.
+/// stages. Streams from `streams.next` on are used: one for the pilot and one per stage.
 ///
 /// **Singular K.** Where an eigenvalue of the correlations is below 1e-11, the noise of labels is
 /// annealed instead (`log_evidence`, default settings; slower, and consistent too), and `method`
 /// says so. It does not watch `control`.
 ///
 /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric and
-///         positive on its diagonal, signs are 1 or -1, one a row, and settings in range;
+///         positive on its diagonal, signs are 1 or -1, one per row, and settings in range;
 ///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8; BudgetTooSmall;
 ///         Stopped if stopped before there is an estimate.
 [[nodiscard]] inline OrthantProbability orthant_probability(

@@ -17,10 +17,10 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
-#include "bpm/samplers/chains/batch_spread.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
+#include "bpm/samplers/chains/batch_spread.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::detail {

@@ -35,8 +35,8 @@ namespace bpm {
 /// not at all on the other) is drawn from by the flights of an orthant, which have no root a
 /// plane.
 ///
-/// Cost: n^3 / 6 multiply-adds for the Cholesky factor; n^2 a trajectory, and O(n) a bounce, some 5
-/// ns a coordinate. Memory: 2 n^2 doubles. Immutable.
+/// Cost: n^3 / 6 multiply-adds for the Cholesky factor; n^2 per trajectory, and O(n) per bounce,
+/// some 5 ns a coordinate. Memory: 2 n^2 doubles. Immutable.
 class TruncatedNormal {
  public:
   struct Settings {
