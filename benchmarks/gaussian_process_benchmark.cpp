@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bpm/core/random/streams.hpp"
-#include "bpm/gaussian_process/ensembles/label_sources.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
@@ -96,7 +96,7 @@ void posterior_votes(benchmark::State& state) {
   const Eigen::MatrixXd covariance = problem.gram;
   const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
   const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self);
-  const bpm::IsotropicLabels labels(factor, problem.signs, {});
+  const bpm::IsotropicValues labels(factor, problem.signs, {});
   constexpr std::uint64_t voters = 4096;
   for (auto _ : state) {
     benchmark::DoNotOptimize(ensemble.votes(labels, voters).positive.data());

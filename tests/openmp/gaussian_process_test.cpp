@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bpm/core/random/streams.hpp"
-#include "bpm/gaussian_process/ensembles/label_sources.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
@@ -51,7 +51,7 @@ Results run() {
   const auto others = test_support::rough_inputs<double>(300, 6, 2);
   const bpm::PosteriorEnsemble ensemble(factor, bpm::kernel_matrix(kernel, others, inputs),
                                         bpm::kernel_diagonal_values(kernel, others), 2);
-  results.votes = ensemble.votes(bpm::IsotropicLabels(signs, 1, {}), 2'000).positive;
+  results.votes = ensemble.votes(bpm::IsotropicValues(signs, 1, {}), 2'000).positive;
   return results;
 }
 

@@ -21,11 +21,11 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/decision/votes.hpp"
-#include "bpm/gaussian_process/ensembles/label_sources.hpp"
-#include "bpm/gaussian_process/ensembles/orthant_labels.hpp"
+#include "bpm/gaussian_process/ensembles/orthant_values.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
-#include "bpm/gaussian_process/interpolation/centre_labels.hpp"
+#include "bpm/gaussian_process/interpolation/centre_values.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
@@ -147,7 +147,7 @@ class Experiment {
 
   void isotropic(const Eigen::VectorXd& centroidal) {
     const WallTimer timer;
-    const bpm::IsotropicLabels source(factor_.llt(), data_.signs, streams(Use::isotropic));
+    const bpm::IsotropicValues source(factor_.llt(), data_.signs, streams(Use::isotropic));
     const bpm::Votes votes = ensemble_.votes(source, options_.voters, control_);
     result_.isotropic = rates_of(votes, centroidal, digits_.test.signs);
     result_.isotropic_seconds = timer.seconds();
@@ -169,7 +169,7 @@ class Experiment {
     const WallTimer timer;
     const bpm::EpPosterior posterior = bpm::expectation_propagation(space_);
     result_.log_inverse_ep = -posterior.log_evidence;
-    const std::vector<double> labels = posterior.centre_labels();
+    const std::vector<double> labels = posterior.centre_values();
     ep_labels_ = Eigen::Map<const Eigen::VectorXd>(labels.data(), std::ssize(labels));
     result_.centre_error_ep = error_of(ep_labels_);
     result_.ep_seconds = timer.seconds();
@@ -179,7 +179,7 @@ class Experiment {
     begin("billiard");
     const WallTimer timer;
     bpm::RandomStreams streams = this->streams(Use::billiard);
-    const bpm::CentreLabels centre(space_, bpm::Billiard{.bounces = options_.bounces}, streams,
+    const bpm::CentreValues centre(space_, bpm::Billiard{.bounces = options_.bounces}, streams,
                                    control_);
     if (centre.report.stopped) throw bpm::Stopped("stopped");
     billiard_labels_ = centre.values;
@@ -220,7 +220,7 @@ class Experiment {
   void exact(double delta) {
     begin("exact posterior");
     const WallTimer timer;
-    bpm::OrthantLabels source(data_.gram, data_.signs, streams(Use::exact));
+    bpm::OrthantValues source(data_.gram, data_.signs, streams(Use::exact));
     const bpm::Votes votes = ensemble_.votes(source, options_.voters, control_);
     // The Bayes point of this posterior is the centre-of-mass interpolator.
     const Eigen::VectorXd& labels = billiard_labels_.size() > 0 ? billiard_labels_ : ep_labels_;

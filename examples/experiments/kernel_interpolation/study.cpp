@@ -46,7 +46,7 @@ std::vector<StudyPoint> run_study(const EvenOdd& digits, const SignedDigits& tra
                        double noise) {
     const bpm::EpPosterior posterior = posterior_of(prior, train.signs, noise);
     const bpm::JitteredCholesky factor(values.gram);
-    const std::vector<double> labels = posterior.centre_labels();
+    const std::vector<double> labels = posterior.centre_values();
     const auto error = [&](const Eigen::VectorXd& y) {
       return bpm::error_of_outputs(values.cross * factor.solve(y), digits.test.signs);
     };

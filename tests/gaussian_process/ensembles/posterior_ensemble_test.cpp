@@ -17,7 +17,7 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/ziggurat.hpp"
 #include "bpm/decision/votes.hpp"
-#include "bpm/gaussian_process/ensembles/label_sources.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "catch.hpp"
@@ -64,7 +64,7 @@ struct Problem {
 TEST_CASE("isotropic labels have the moments that Lemma 8 is made of") {
   const std::vector<signed char> signs{1, -1, -1};
   const double deviation = 0.7;
-  bpm::IsotropicLabels source(signs, deviation, {.seed = 3});
+  bpm::IsotropicValues source(signs, deviation, {.seed = 3});
   CHECK(source.unit() == deviation);
   constexpr Eigen::Index voters = 100'000;
   Eigen::MatrixXf labels(3, voters);
@@ -90,7 +90,7 @@ TEST_CASE("isotropic labels have the moments that Lemma 8 is made of") {
 TEST_CASE("the isotropic deviation is det(K)^(1/2n)") {
   const Problem problem(6, 1, 1);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
-  CHECK(bpm::IsotropicLabels(factor, problem.signs, {}).unit() ==
+  CHECK(bpm::IsotropicValues(factor, problem.signs, {}).unit() ==
         Approx(std::pow(problem.gram.determinant(), 1.0 / 12)));
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("votes of a posterior equal those of voters with their noise drawn") {
   const double deviation = 0.5;
   constexpr std::uint64_t voters = 40'000;
   const bpm::Votes votes =
-      ensemble.votes(bpm::IsotropicLabels(problem.signs, deviation, {.seed = 5}), voters);
+      ensemble.votes(bpm::IsotropicValues(problem.signs, deviation, {.seed = 5}), voters);
 
   // By the definition, in double, with other random numbers.
   const Eigen::MatrixXd inverse = problem.gram.inverse();
@@ -135,7 +135,7 @@ TEST_CASE("votes of a posterior equal those of voters with their noise drawn") {
 TEST_CASE("votes are the same bits on one thread and on three") {
   const Problem problem(20, 700, 3);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
-  const bpm::IsotropicLabels source(problem.signs, 0.3, {.seed = 1});
+  const bpm::IsotropicValues source(problem.signs, 0.3, {.seed = 1});
   const bpm::PosteriorEnsemble one(factor, problem.cross, problem.self, 1);
   const bpm::PosteriorEnsemble three(factor, problem.cross, problem.self, 3);
   CHECK(one.votes(source, 5'000).positive == three.votes(source, 5'000).positive);
@@ -146,13 +146,13 @@ TEST_CASE("votes do not depend on the scale of the kernel") {
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self, 1);
   const bpm::Votes votes =
-      ensemble.votes(bpm::IsotropicLabels(factor, problem.signs, {.seed = 2}), 2'000);
+      ensemble.votes(bpm::IsotropicValues(factor, problem.signs, {.seed = 2}), 2'000);
   for (const double scale : {1e80, 1e-80}) {
     CAPTURE(scale);
     const Eigen::LLT<Eigen::MatrixXd> scaled_factor(Eigen::MatrixXd(scale * problem.gram));
     const bpm::PosteriorEnsemble scaled(scaled_factor, scale * problem.cross, scale * problem.self,
                                         1);
-    const bpm::IsotropicLabels source(scaled_factor, problem.signs, {.seed = 2});
+    const bpm::IsotropicValues source(scaled_factor, problem.signs, {.seed = 2});
     CHECK((scaled.votes(source, 2'000).positive - votes.positive).cwiseAbs().maxCoeff() < 1e-5);
   }
 }
@@ -178,7 +178,7 @@ TEST_CASE("an ensemble at a training point is sure of its label") {
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::PosteriorEnsemble ensemble(factor, problem.gram, problem.gram.diagonal(), 1);
   const bpm::Votes votes =
-      ensemble.votes(bpm::IsotropicLabels(problem.signs, 1.0, {.seed = 1}), 100);
+      ensemble.votes(bpm::IsotropicValues(problem.signs, 1.0, {.seed = 1}), 100);
   for (Eigen::Index i = 0; i < 8; ++i) {
     CHECK(votes.positive[i] ==
           Approx(problem.signs[static_cast<std::size_t>(i)] > 0 ? 1.0 : 0.0).margin(1e-3));
@@ -235,34 +235,34 @@ TEST_CASE("ensembles say what is wrong with their arguments") {
         }) == "PosteriorEnsemble: factor is empty");
 
   const PosteriorEnsemble ensemble(factor, problem.cross, problem.self, 1);
-  const bpm::IsotropicLabels source(problem.signs, 1, {});
+  const bpm::IsotropicValues source(problem.signs, 1, {});
   const std::vector<signed char> two{1, -1};
   CHECK(message_of([&] { (void)ensemble.votes(source, 0); }) ==
         "PosteriorEnsemble::votes: voters is 0, must be 1 or more");
-  CHECK(message_of([&] { (void)ensemble.votes(bpm::IsotropicLabels(two, 1, {}), 1); }) ==
-        "PosteriorEnsemble::votes: source has 2 entries, expected 4 (labels: one per training "
+  CHECK(message_of([&] { (void)ensemble.votes(bpm::IsotropicValues(two, 1, {}), 1); }) ==
+        "PosteriorEnsemble::votes: source has 2 entries, expected 4 (values: one per training "
         "point)");
   CHECK(message_of([&] {
           (void)ensemble.votes(source, 1, {.observer = [](const bpm::Progress&) { return false; }});
         }) == "PosteriorEnsemble::votes: stopped after 0 of 1 voters");
   CHECK(message_of([&] { (void)ensemble.mean(Eigen::Vector2d(1, 1)); }) ==
-        "PosteriorEnsemble::mean: labels has 2 entries, expected 4 (one per training point)");
+        "PosteriorEnsemble::mean: values has 2 entries, expected 4 (one per training point)");
   CHECK(message_of([&] { (void)ensemble.votes_at_margin(problem.labels(), 0); }) ==
         "PosteriorEnsemble::votes_at_margin: margin is 0, must be positive and finite");
   Eigen::VectorXd labels = problem.labels();
   labels[1] = std::numeric_limits<double>::infinity();
   CHECK(message_of([&] { (void)ensemble.mean(labels); }) ==
-        "PosteriorEnsemble::mean: labels hold a number that is not finite");
+        "PosteriorEnsemble::mean: values hold a number that is not finite");
   CHECK(message_of([&] { (void)PosteriorEnsemble(factor, problem.cross, -problem.self); }) ==
         "PosteriorEnsemble: self holds -1, k(x, x) must not be negative");
-  CHECK(message_of([&] { (void)bpm::IsotropicLabels({}, 1, {}); }) ==
-        "IsotropicLabels: signs are empty, expected one per training point");
-  CHECK(message_of([&] { (void)bpm::IsotropicLabels(two, 0, {}); }) ==
-        "IsotropicLabels: deviation is 0, must be positive and finite");
+  CHECK(message_of([&] { (void)bpm::IsotropicValues({}, 1, {}); }) ==
+        "IsotropicValues: signs are empty, expected one per training point");
+  CHECK(message_of([&] { (void)bpm::IsotropicValues(two, 0, {}); }) ==
+        "IsotropicValues: deviation is 0, must be positive and finite");
   const std::vector<signed char> wrong{1, 2};
-  CHECK(message_of([&] { (void)bpm::IsotropicLabels(wrong, 1, {}); }) ==
-        "IsotropicLabels: signs at 1 is 2, must be 1 or -1");
+  CHECK(message_of([&] { (void)bpm::IsotropicValues(wrong, 1, {}); }) ==
+        "IsotropicValues: signs at 1 is 2, must be 1 or -1");
   CHECK(message_of([&] {
-          (void)bpm::IsotropicLabels(Eigen::LLT<Eigen::MatrixXd>(Eigen::MatrixXd(0, 0)), {}, {});
-        }) == "IsotropicLabels: factor is empty");
+          (void)bpm::IsotropicValues(Eigen::LLT<Eigen::MatrixXd>(Eigen::MatrixXd(0, 0)), {}, {});
+        }) == "IsotropicValues: factor is empty");
 }

@@ -47,17 +47,17 @@ TEST_CASE("a training point predicted anew has the moments that it has") {
     double norm = 0;
     for (std::size_t i = 0; i < 30; ++i) {
       const auto k = static_cast<Eigen::Index>(i);
-      CHECK(found.mean[k] == Approx(p.centre_labels()[i]).epsilon(1e-8));
+      CHECK(found.mean[k] == Approx(p.centre_values()[i]).epsilon(1e-8));
       CHECK(found.variance[k] == Approx(p.variances[i]).epsilon(1e-8));
       CHECK(found.probability[k] ==
             bpm::detail::positive_probability(found.mean[k], found.variance[k], noise));
-      norm += p.coefficients[i] * p.centre_labels()[i];
+      norm += p.coefficients[i] * p.centre_values()[i];
     }
     CHECK(norm == Approx(inner(p.mean, p.mean)).epsilon(1e-9));
     const bpm::CentreOfMass centre = p.centre_of_mass();
     CHECK(centre.norm == Approx(std::sqrt(norm) / bpm::detail::mean_chi(6)).epsilon(1e-12));
     CHECK(centre.outputs[3] ==
-          Approx(p.centre_labels()[3] / bpm::detail::mean_chi(6)).epsilon(1e-12));
+          Approx(p.centre_values()[3] / bpm::detail::mean_chi(6)).epsilon(1e-12));
     CHECK(inner(centre.coefficients, centre.outputs) ==
           Approx(centre.norm * centre.norm).epsilon(1e-9));
 

@@ -72,7 +72,7 @@ TEST_CASE("EP of one point is the half normal law, and exact") {
     CHECK(p.log_evidence == Approx(-std::log(2.0)).epsilon(1e-14));
     CHECK(p.outputs[0] == Approx(std::sqrt(2 * variance / pi)).epsilon(1e-14));
     CHECK(p.variances[0] == Approx(variance * (1 - 2 / pi)).epsilon(1e-14));
-    CHECK(p.centre_labels()[0] == -p.outputs[0]);
+    CHECK(p.centre_values()[0] == -p.outputs[0]);
     CHECK(p.coefficients[0] * variance == Approx(-p.outputs[0]).epsilon(1e-14));
     CHECK(p.rank() == 1);
     // In one dimension the sphere is two points: the centre is one of them.
@@ -226,7 +226,7 @@ TEST_CASE("EP: the probit on K is the step on K + noise^2") {
   const Eigen::VectorXd outputs = kernel * alpha;
   for (std::size_t i = 0; i < 80; ++i) {
     CHECK(outputs[static_cast<Eigen::Index>(i)] ==
-          Approx(a.centre_labels()[i]).epsilon(1e-5).margin(1e-6));
+          Approx(a.centre_values()[i]).epsilon(1e-5).margin(1e-6));
   }
 }
 

@@ -48,7 +48,7 @@ void check_latent(const bpm::EpPosterior& p, double lambda,
     for (Eigen::Index j = 0; j < 60; ++j) s(i, j) = gaussian(inputs, i, inputs, j);
     const auto k = static_cast<std::size_t>(i);
     s(i, i) += lambda + 1 / p.site_precision[k];
-    site_mean[i] = p.labels[k] * p.site_shift[k] / p.site_precision[k];
+    site_mean[i] = p.signs[k] * p.site_shift[k] / p.site_precision[k];
   }
   const Eigen::LLT<Eigen::MatrixXd> cholesky(s);
   const Eigen::VectorXd weights = cholesky.solve(site_mean);

@@ -17,7 +17,7 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/decision/votes.hpp"
-#include "bpm/gaussian_process/ensembles/label_sources.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm {
@@ -50,7 +50,7 @@ inline void add_normal_cdf(Eigen::Ref<Eigen::ArrayXf> z, Eigen::Ref<Eigen::Array
 /// A Gaussian process posterior as an ensemble of classifiers, seen at t given inputs ("Kernel
 /// interpolation as a Bayes point machine", section 4.1). A voter is drawn in two steps:
 ///
-///     labels Upsilon of the n training points, from `IsotropicLabels` or `OrthantLabels`;
+///     values Upsilon of the n training points, from `IsotropicValues` or `OrthantValues`;
 ///     f(x) = K_xX K^{-1} Upsilon + xi,   xi ~ N(0, K_xx - K_xX K^{-1} K_Xx).
 ///
 /// The noise xi of each input integrates out exactly, P(f(x) > 0 | Upsilon) = Phi(mean /
@@ -116,15 +116,15 @@ class PosteriorEnsemble {
   [[nodiscard]] Eigen::Index points() const noexcept { return weights_.rows(); }
   [[nodiscard]] Eigen::Index inputs() const noexcept { return weights_.cols(); }
 
-  /// K_xX K^{-1} Upsilon for the labels given, t values: the interpolator of these labels. The
-  /// posterior's Bayes point is that of the mean labels, since the outputs are linear in them.
+  /// K_xX K^{-1} Upsilon for the values given, t values: the interpolator of these values. The
+  /// posterior's Bayes point is that of the mean values, since the outputs are linear in them.
   /// \throws std::invalid_argument unless there is a finite label per training point.
-  [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& labels) const {
-    detail::check_size("PosteriorEnsemble::mean", "labels", labels.size(), points(),
+  [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& values) const {
+    detail::check_size("PosteriorEnsemble::mean", "values", values.size(), points(),
                        "one per training point");
-    detail::check(labels.allFinite(), "PosteriorEnsemble::mean", "labels",
+    detail::check(values.allFinite(), "PosteriorEnsemble::mean", "values",
                   "hold a number that is not finite");
-    return weights_.transpose() * labels;
+    return weights_.transpose() * values;
   }
 
   /// sqrt(K_xx - K_xX K^{-1} K_Xx), t values.
@@ -135,18 +135,18 @@ class PosteriorEnsemble {
   /// point. The same bits whatever the number of threads.
   /// \throws std::invalid_argument without voters, or if the source's points are not the
   ///         ensemble's. Stopped if the control stops it.
-  template <detail::LabelSource Source>
+  template <detail::ValueSource Source>
   [[nodiscard]] Votes votes(Source&& source, std::uint64_t voters,
                             const RunControl& control = {}) const {
     const char* const f = "PosteriorEnsemble::votes";
     detail::check(voters > 0, f, "voters", "is 0, must be 1 or more");
-    detail::check_size(f, "source", source.points(), points(), "labels: one per training point");
+    detail::check_size(f, "source", source.points(), points(), "values: one per training point");
     Votes result{.positive = Eigen::VectorXd::Zero(inputs()), .voters = voters, .integrated = true};
     const Eigen::Index pieces = (inputs() + input_block - 1) / input_block;
     // Margins in deviations; a deviation of almost nothing is a sure vote.
     const Eigen::ArrayXf scale =
         (source.unit() / deviations_.array()).min(1e30).template cast<float>();
-    Eigen::MatrixXf labels;
+    Eigen::MatrixXf values;
     std::vector<VoteScratch> scratch(threads_);
     for (std::uint64_t first = 0; first < voters; first += voter_block) {
       if (!control.go_on({.stage = "voters",
@@ -157,26 +157,26 @@ class PosteriorEnsemble {
       }
       const auto count =
           static_cast<Eigen::Index>(std::min<std::uint64_t>(voter_block, voters - first));
-      if (labels.cols() != count) labels.setZero(narrow_.rows(), count);  // The padding stays 0.
-      source.fill(first, labels.topRows(points()), threads_);
+      if (values.cols() != count) values.setZero(narrow_.rows(), count);  // The padding stays 0.
+      source.fill(first, values.topRows(points()), threads_);
       detail::parallel_for(threads_, pieces, [&](unsigned worker, std::ptrdiff_t piece) {
-        add_votes(labels, scale, piece * input_block, scratch[worker], result.positive);
+        add_votes(values, scale, piece * input_block, scratch[worker], result.positive);
       });
     }
     result.positive /= static_cast<double>(voters);
     return result;
   }
 
-  /// The posterior given exact labels, those that an infinitely wide network interpolates at
+  /// The posterior given exact values, those that an infinitely wide network interpolates at
   /// normalised margin gamma / sigma^L (section 4.2): votes Phi(margin mean(x) / deviation(x)),
   /// exactly. As the margin grows, they become those of the interpolator alone.
   /// \throws std::invalid_argument unless there is a finite label per training point and the margin
   ///         is positive and finite.
-  [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& labels,
+  [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& values,
                                       double margin) const {
     detail::check(margin > 0 && std::isfinite(margin), "PosteriorEnsemble::votes_at_margin",
                   "margin", "is ", margin, ", must be positive and finite");
-    Votes result{.positive = mean(labels), .voters = 0, .integrated = true};
+    Votes result{.positive = mean(values), .voters = 0, .integrated = true};
     for (Eigen::Index i = 0; i < inputs(); ++i) {
       result.positive[i] = detail::normal_cdf(margin * result.positive[i] / deviations_[i]);
     }
@@ -195,8 +195,8 @@ class PosteriorEnsemble {
     std::vector<const float*> voters;
   };
 
-  /// Adds the votes of all columns of `labels` at inputs from `begin` on.
-  void add_votes(const Eigen::MatrixXf& labels, const Eigen::ArrayXf& scale, Eigen::Index begin,
+  /// Adds the votes of all columns of `values` at inputs from `begin` on.
+  void add_votes(const Eigen::MatrixXf& values, const Eigen::ArrayXf& scale, Eigen::Index begin,
                  VoteScratch& scratch, Eigen::VectorXd& sums) const {
     constexpr Eigen::Index together = 256;
     const Eigen::Index count = std::min(input_block, inputs() - begin);
@@ -208,14 +208,14 @@ class PosteriorEnsemble {
       rows.push_back(narrow_.data() + (begin + i) * narrow_.rows());
     }
     const auto inverse = scale.segment(begin, count);
-    for (Eigen::Index v = 0; v < labels.cols(); v += together) {
-      const Eigen::Index width = std::min(together, labels.cols() - v);
+    for (Eigen::Index v = 0; v < values.cols(); v += together) {
+      const Eigen::Index width = std::min(together, values.cols() - v);
       auto block = means.leftCols(width);
       voters.clear();
-      for (Eigen::Index k = 0; k < width; ++k) voters.push_back(labels.col(v + k).data());
+      for (Eigen::Index k = 0; k < width; ++k) voters.push_back(values.col(v + k).data());
       // Not Eigen's product, which under OpenMP starts threads of its own and sums in other orders.
       detail::row_products<detail::ProductTerm, float>(voters.data(), width, rows.data(), count,
-                                                       labels.rows(), means.data(), count);
+                                                       values.rows(), means.data(), count);
       part.setZero();  // Short sums in float, long ones in double.
       for (Eigen::Index k = 0; k < width; ++k) {
         block.col(k).array() *= inverse;

@@ -79,7 +79,7 @@ struct EpPosterior {
   std::vector<double> site_shift;      ///< nu_i, m.
 
   std::vector<PointIndex> pivots;    ///< r points that span the features.
-  std::vector<signed char> labels;   ///< y_i, m.
+  std::vector<signed char> signs;    ///< y_i, m.
   Eigen::MatrixXd precision_factor;  ///< F, lower triangular: F F' is the precision of w, r x r.
   Eigen::MatrixXd pivot_factor;      ///< L_p, lower triangular: L_p L_p' = S_pp, r x r.
 
@@ -91,11 +91,11 @@ struct EpPosterior {
   [[nodiscard]] std::ptrdiff_t rank() const noexcept { return std::ssize(mean); }
 
   /// y_i E[d_i], the posterior mean of the latent outputs on the training set. Of the step this
-  /// approximates the centre-of-mass labels, the mean of N(0, S) on the orthant of the labels
+  /// approximates the centre-of-mass values, the mean of N(0, S) on the orthant of the labels
   /// ("Kernel interpolation as a Bayes point machine").
-  [[nodiscard]] std::vector<double> centre_labels() const {
+  [[nodiscard]] std::vector<double> centre_values() const {
     std::vector<double> values(outputs.size());
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = labels[i] * outputs[i];
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = signs[i] * outputs[i];
     return values;
   }
 
@@ -104,7 +104,7 @@ struct EpPosterior {
   /// E[chi_r]. With noise, where this does not hold, it is the same multiple of E[w].
   [[nodiscard]] CentreOfMass centre_of_mass() const {
     const double scale = 1 / detail::mean_chi(rank());
-    CentreOfMass centre{coefficients, centre_labels(), 0};
+    CentreOfMass centre{coefficients, centre_values(), 0};
     for (double& value : centre.coefficients) value *= scale;
     for (double& value : centre.outputs) value *= scale;
     for (const double value : mean) centre.norm += value * value;

@@ -40,7 +40,7 @@ struct EpOutcome {
   for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
     result.site_precision.push_back(iteration.site(i).precision);
     result.site_shift.push_back(iteration.site(i).shift);
-    result.labels.push_back(static_cast<signed char>(cone.label(i)));
+    result.signs.push_back(static_cast<signed char>(cone.label(i)));
   }
   result.pivots.assign(cone.pivots().begin(), cone.pivots().end());
   result.precision_factor = iteration.factor();

@@ -296,7 +296,7 @@ class InterpolatorTraining {
 ///
 /// and its sign ("Kernel Interpolation as a Bayes Point Machine", sections 1.1 and 4.1). With the
 /// signs +-1 of the labels, the *centroid* of their orthant up to a factor, it is the Bayes point
-/// of the Gaussian process with isotropic values; with the centre-of-mass values (`CentreLabels`)
+/// of the Gaussian process with isotropic values; with the centre-of-mass values (`CentreValues`)
 /// that of the process conditioned on the signs. For more than two classes one function per class
 /// against the rest, all from one factor; the largest value wins.
 ///

@@ -19,7 +19,7 @@ namespace bpm {
 
 namespace detail {
 
-/// The centre-of-mass labels E[Upsilon], Upsilon ~ N(0, S) given the labels' signs, of "Kernel
+/// The centre-of-mass values E[Upsilon], Upsilon ~ N(0, S) given the signs, of "Kernel
 /// Interpolation as a Bayes Point Machine", section 4.1, from the centre of mass of version space:
 ///
 ///     E[Upsilon_i] = E[chi_r] <E[w], x_i>,   r the rank of S.
@@ -28,45 +28,45 @@ namespace detail {
 /// and a norm independent of it, with mean E[chi_r]. What the paper calls intractable is one run of
 /// a sampler.
 /// \throws std::invalid_argument unless there are outputs and rank is 1 or more.
-[[nodiscard]] inline Eigen::VectorXd centre_labels(const CentreOfMass& centre,
+[[nodiscard]] inline Eigen::VectorXd centre_values(const CentreOfMass& centre,
                                                    std::ptrdiff_t rank) {
-  check(!centre.outputs.empty(), "centre_labels", "centre",
+  check(!centre.outputs.empty(), "centre_values", "centre",
         "has no outputs, expected that of a run with draws");
-  check(rank >= 1, "centre_labels", "rank", "is ", rank, ", must be 1 or more");
+  check(rank >= 1, "centre_values", "rank", "is ", rank, ", must be 1 or more");
   return mean_chi(rank) * Eigen::VectorXd::Map(centre.outputs.data(), std::ssize(centre.outputs));
 }
 
 }  // namespace detail
 
-/// Centre-of-mass labels as a sampler has found them, for `KernelInterpolator::train`.
-struct CentreLabels {
+/// Centre-of-mass values as a sampler has found them, for `KernelInterpolator::train`.
+struct CentreValues {
   /// Runs a sampler that sees a cone (`Billiard`, `KernelGibbs`) on a version space and takes its
-  /// centre of mass. (Expectation propagation has them, too: `EpPosterior::centre_labels`.) With a
+  /// centre of mass. (Expectation propagation has them, too: `EpPosterior::centre_values`.) With a
   /// soft boundary they belong to S = K + diag(lambda). With label noise they are those of that
-  /// posterior, and may have other signs than the labels.
+  /// posterior, and may have other signs than the labels have.
   /// \throws what the sampler throws, NotSeparable where it finds no classifier without training
   ///         error, Stopped where it was stopped before the first draw.
   template <ConeSampler Sampler, VersionSpace Space>
-  CentreLabels(const Space& space, const Sampler& sampler, RandomStreams& streams,
+  CentreValues(const Space& space, const Sampler& sampler, RandomStreams& streams,
                const RunControl& control = {}) {
     typename Sampler::State state;
     report = sample_version_space(
         sampler, space, streams, control, [](const Draw&) {}, state);
     if (report.draws == 0) {
       if (report.stopped) {
-        throw Stopped("CentreLabels: stopped before the first draw");
+        throw Stopped("CentreValues: stopped before the first draw");
       }
-      const std::string text = detail::join("CentreLabels: ", report.reason);
+      const std::string text = detail::join("CentreValues: ", report.reason);
       if (report.advice == Advice::undecided) throw NotConverged(text);
       throw NotSeparable(text);
     }
     rank = report.chains->rank;
     standard_error = report.chains->standard_error;
-    values = detail::centre_labels(state.centre(), rank);
+    values = detail::centre_values(state.centre(), rank);
   }
 
   Eigen::VectorXd values;  ///< E[Upsilon], one per point.
-  /// Estimated angle of the centre to the true one, rad: the labels' relative error in the norm of
+  /// Estimated angle of the centre to the true one, rad: their relative error in the norm of
   /// the span. Infinity where the run cannot tell.
   double standard_error = std::numeric_limits<double>::infinity();
   std::ptrdiff_t rank = 0;

@@ -16,13 +16,13 @@
 
 namespace bpm {
 
-/// Labels of the exact posterior Q_GP = N(0, K | sign Upsilon = Y) ("Kernel interpolation as a
+/// Values of the exact posterior Q_GP = N(0, K | sign Upsilon = Y) ("Kernel interpolation as a
 /// Bayes point machine", section 4.1), by chains. Voters of a chain follow each other and are
 /// slightly dependent, which makes no bias.
 ///
 /// Cost per voter: a trajectory of flights with reflections, about 0.5 ms at n = 1000 on kernel
 /// matrices of digits. Memory: that of the law, and about 100 n doubles a chain.
-class OrthantLabels {
+class OrthantValues {
  public:
   struct Settings {
     /// Independent chains; voter v is of chain v mod chains. More of them use more threads.
@@ -32,22 +32,22 @@ class OrthantLabels {
     double path_length = std::numbers::pi / 2;
   };
 
-  /// Chain c uses stream (seed, streams.next + c); as for `IsotropicLabels`, the caller's streams
+  /// Chain c uses stream (seed, streams.next + c); as for `IsotropicValues`, the caller's streams
   /// do not move on. Cost: n^3 / 6 multiply-adds for the Cholesky factor. Memory: 2 n^2 doubles.
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
   ///         and positive on its diagonal, the signs are 1 or -1, one per row, chains >= 1, and the
   ///         path length is positive and at most 100; NotPositiveDefinite where the covariance is
   ///         singular or indefinite.
-  OrthantLabels(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
+  OrthantValues(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
                 const RandomStreams& streams)
-      : OrthantLabels(covariance, signs, streams, Settings{}) {}
-  OrthantLabels(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
+      : OrthantValues(covariance, signs, streams, Settings{}) {}
+  OrthantValues(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
                 const RandomStreams& streams, const Settings& settings)
       : points_(covariance.rows()), burn_in_(settings.burn_in) {
-    const detail::OrthantLaw law(covariance, signs, "OrthantLabels");
+    const detail::OrthantLaw law(covariance, signs, "OrthantValues");
     unit_ = std::sqrt(covariance.diagonal().maxCoeff());
-    detail::check(settings.chains >= 1, "OrthantLabels", "chains", "is 0, must be 1 or more");
-    const double path = detail::checked_path_length(settings.path_length, "OrthantLabels");
+    detail::check(settings.chains >= 1, "OrthantValues", "chains", "is 0, must be 1 or more");
+    const double path = detail::checked_path_length(settings.path_length, "OrthantValues");
     for (std::size_t c = 0; c < settings.chains; ++c) {
       chains_.emplace_back(law, path, streams.stream(streams.next + c));
     }
@@ -58,25 +58,25 @@ class OrthantLabels {
   [[nodiscard]] double unit() const noexcept { return unit_; }
 
   /// \throws std::invalid_argument unless voters are asked for in order.
-  void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned threads) {
-    detail::check(first == next_, "OrthantLabels::fill", "first", "is ", first,
+  void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned threads) {
+    detail::check(first == next_, "OrthantValues::fill", "first", "is ", first,
                   ", must be the voter that follows, ", next_);
-    detail::check_size("OrthantLabels::fill", "labels", labels.rows(), points_,
+    detail::check_size("OrthantValues::fill", "values", values.rows(), points_,
                        "rows: one per training point");
-    const auto count = static_cast<std::uint64_t>(labels.cols());
+    const auto count = static_cast<std::uint64_t>(values.cols());
     const auto chains = static_cast<std::uint64_t>(chains_.size());
     detail::parallel_for(threads, std::ssize(chains_), [&](unsigned, std::ptrdiff_t c) {
       detail::OrthantChain& chain = chains_[c];
       if (first == 0) chain.skip(burn_in_);
-      std::vector<double> values(static_cast<std::size_t>(points_));
+      std::vector<double> flown(static_cast<std::size_t>(points_));
       const auto own = static_cast<std::uint64_t>(c);
       // The first voter of this chain from `first` on.
       for (std::uint64_t v = first + (own + chains - first % chains) % chains; v < first + count;
            v += chains) {
-        chain.next(values.data());
-        float* column = &labels(0, static_cast<Eigen::Index>(v - first));
+        chain.next(flown.data());
+        float* column = &values(0, static_cast<Eigen::Index>(v - first));
         for (std::ptrdiff_t i = 0; i < points_; ++i) {
-          column[i] = static_cast<float>(values[i] / unit_);
+          column[i] = static_cast<float>(flown[i] / unit_);
         }
       }
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/gaussian_process/interpolation/centre_labels.hpp"
+#include "bpm/gaussian_process/interpolation/centre_values.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -67,13 +67,13 @@ using Space = bpm::KernelVersionSpace<Gram>;
 TEST_CASE("centre labels from a centre by hand") {
   // K = I, n = 2: E|z| = 0.798 each; the centre of the quarter circle has outputs 2 / pi.
   const bpm::CentreOfMass centre{{}, {2 / std::numbers::pi, -2 / std::numbers::pi}, 0.9};
-  const Eigen::VectorXd labels = bpm::detail::centre_labels(centre, 2);
+  const Eigen::VectorXd labels = bpm::detail::centre_values(centre, 2);
   CHECK(labels[0] == Approx(0.7978845608).epsilon(1e-9));
   CHECK(labels[1] == -labels[0]);
-  CHECK_THROWS_WITH(bpm::detail::centre_labels({}, 2),
-                    "centre_labels: centre has no outputs, expected that of a run with draws");
-  CHECK_THROWS_WITH(bpm::detail::centre_labels(centre, 0),
-                    "centre_labels: rank is 0, must be 1 or more");
+  CHECK_THROWS_WITH(bpm::detail::centre_values({}, 2),
+                    "centre_values: centre has no outputs, expected that of a run with draws");
+  CHECK_THROWS_WITH(bpm::detail::centre_values(centre, 0),
+                    "centre_values: rank is 0, must be 1 or more");
 }
 
 TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
@@ -84,7 +84,7 @@ TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
   const Space space(gram, signs);
   const auto check = [&](const auto& sampler) {
     bpm::RandomStreams streams{3};
-    const bpm::CentreLabels labels(space, sampler, streams);
+    const bpm::CentreValues labels(space, sampler, streams);
     CHECK(labels.rank == n);
     CHECK(labels.standard_error < 0.04);
     CHECK(labels.report.converged);
@@ -110,7 +110,7 @@ TEST_CASE("centre-of-mass labels against rejection sampling, interpolated") {
   const RejectionMean truth =
       rejection_mean(bpm::JitteredCholesky(dense).llt().matrixL(), signs, 400'000);
   bpm::RandomStreams streams{5};
-  const bpm::CentreLabels labels(Space(gram, signs),
+  const bpm::CentreValues labels(Space(gram, signs),
                                  bpm::Billiard{.draws = 50, .bounces_per_draw = 1000}, streams);
   for (Eigen::Index i = 0; i < n; ++i) {
     CAPTURE(i, labels.standard_error, truth.error[i]);
@@ -140,13 +140,13 @@ TEST_CASE("labels by billiard and by Gibbs sampler agree within their joint erro
   double largest_ep = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     bpm::RandomStreams streams{seed};
-    const bpm::CentreLabels a(space, bpm::Billiard{.draws = 60, .bounces_per_draw = 500}, streams);
-    const bpm::CentreLabels b(space, bpm::KernelGibbs{.draws = 400, .steps_per_draw = 100},
+    const bpm::CentreValues a(space, bpm::Billiard{.draws = 60, .bounces_per_draw = 500}, streams);
+    const bpm::CentreValues b(space, bpm::KernelGibbs{.draws = 400, .steps_per_draw = 100},
                               streams);
     const double joint = std::hypot(a.standard_error, b.standard_error);
     CAPTURE(seed, a.standard_error, b.standard_error);
     within += norm(a.values - b.values) / norm(a.values) <= 1.96 * joint ? 1 : 0;
-    const std::vector<double> c = bpm::expectation_propagation(space).centre_labels();
+    const std::vector<double> c = bpm::expectation_propagation(space).centre_values();
     const Eigen::VectorXd by_ep = Eigen::VectorXd::Map(c.data(), std::ssize(c));
     largest_ep = std::max(largest_ep, norm(a.values - by_ep) / norm(a.values));
   }
@@ -165,13 +165,13 @@ TEST_CASE("centre-of-mass labels of a singular K use its rank, those of a soft b
   const Gram gram(k);
   bpm::RandomStreams streams{7};
   const bpm::Billiard sampler{.draws = 50, .bounces_per_draw = 200};
-  const bpm::CentreLabels labels(Space(gram, signs), sampler, streams);
+  const bpm::CentreValues labels(Space(gram, signs), sampler, streams);
   CHECK(labels.rank == 2);
   const RejectionMean truth = rejection_mean(x, signs, 200'000);
   CHECK(largest(labels.values - truth.mean) < 5 * largest(truth.error) + 0.02);
 
   const auto lambda = std::make_shared<const std::vector<double>>(6, 0.5);
-  const bpm::CentreLabels soft(Space(gram, signs, lambda), sampler, streams);
+  const bpm::CentreValues soft(Space(gram, signs, lambda), sampler, streams);
   CHECK(soft.rank == 6);
   Eigen::MatrixXd lower(6, 8);
   lower << x, std::sqrt(0.5) * Eigen::MatrixXd::Identity(6, 6);
@@ -184,25 +184,25 @@ TEST_CASE("labels by expectation propagation") {
   const bpm::RowMatrix<double> k = bpm::RowMatrix<double>::Identity(3, 3);
   const Gram gram(k);
   const bpm::EpPosterior posterior = bpm::expectation_propagation(Space(gram, {1, -1, 1}));
-  CHECK(posterior.centre_labels()[1] == Approx(-std::sqrt(2 / std::numbers::pi)));
+  CHECK(posterior.centre_values()[1] == Approx(-std::sqrt(2 / std::numbers::pi)));
 }
 
 TEST_CASE("no labels where there is no version space, or no draw") {
   bpm::RowMatrix<double> k = bpm::RowMatrix<double>::Ones(2, 2);
   const Gram gram(k);
   bpm::RandomStreams streams{8};
-  CHECK_THROWS_AS(bpm::CentreLabels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
+  CHECK_THROWS_AS(bpm::CentreValues(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
                   bpm::NotSeparable);
   CHECK_THROWS_WITH(
-      bpm::CentreLabels(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
-      ContainsSubstring("CentreLabels: "));
+      bpm::CentreValues(Space(gram, Signs{1, -1}), bpm::Billiard{.draws = 5}, streams),
+      ContainsSubstring("CentreValues: "));
   std::stop_source stop;
   stop.request_stop();
   const bpm::RunControl control{{}, stop.get_token(), 1};
   CHECK_THROWS_AS(
-      bpm::CentreLabels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5}, streams, control),
+      bpm::CentreValues(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5}, streams, control),
       bpm::Stopped);
   CHECK_THROWS_WITH(
-      bpm::CentreLabels(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5}, streams, control),
-      "CentreLabels: stopped before the first draw");
+      bpm::CentreValues(Space(gram, Signs{1, 1}), bpm::Billiard{.draws = 5}, streams, control),
+      "CentreValues: stopped before the first draw");
 }

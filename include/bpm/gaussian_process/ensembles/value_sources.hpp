@@ -19,30 +19,30 @@ namespace bpm {
 namespace detail {
 
 /// Draws of label vectors Upsilon in R^n for the training points, voter by voter: `fill(first,
-/// labels, threads)` writes those of voters first, first + 1, ... to the columns of an n x count
+/// values, threads)` writes those of voters first, first + 1, ... to the columns of an n x count
 /// matrix, in multiples of `unit()`, so that floats hold them whatever the scale of the kernel. It
 /// is asked for all voters in order, each once, in blocks.
 template <class S>
-concept LabelSource =
-    requires(S& source, std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned threads) {
+concept ValueSource =
+    requires(S& source, std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned threads) {
       { source.points() } -> std::convertible_to<Eigen::Index>;
       { source.unit() } -> std::convertible_to<double>;
-      source.fill(first, labels, threads);
+      source.fill(first, values, threads);
     };
 
 }  // namespace detail
 
-/// Labels of the isotropic posterior Q_iso ("Kernel interpolation as a Bayes point machine",
+/// Values of the isotropic posterior Q_iso ("Kernel interpolation as a Bayes point machine",
 /// section 5): y_i times independent half normals of deviation det(K)^(1/(2n)).
-class IsotropicLabels {
+class IsotropicValues {
  public:
   /// Voter v uses stream (seed, streams.next + v). The caller's streams do not move on, since the
   /// number of voters is not known: give another source others.
   /// \throws std::invalid_argument without points, on signs other than 1 and -1, or unless the
   ///         deviation is positive and finite.
-  IsotropicLabels(std::span<const signed char> signs, double deviation, RandomStreams streams)
+  IsotropicValues(std::span<const signed char> signs, double deviation, RandomStreams streams)
       : signs_(signs.begin(), signs.end()), deviation_(deviation), streams_(streams) {
-    const char* const f = "IsotropicLabels";
+    const char* const f = "IsotropicValues";
     detail::check(!signs.empty(), f, "signs", "are empty, expected one per training point");
     detail::check_signs(f, signs, points(), "one per training point");
     detail::check(deviation > 0 && std::isfinite(deviation), f, "deviation", "is ", deviation,
@@ -51,22 +51,22 @@ class IsotropicLabels {
 
   /// The same with the posterior's own deviation, by a Cholesky factor of K.
   /// \throws std::invalid_argument also unless there is a factor, with a row a sign.
-  IsotropicLabels(const Eigen::LLT<Eigen::MatrixXd>& factor, std::span<const signed char> signs,
+  IsotropicValues(const Eigen::LLT<Eigen::MatrixXd>& factor, std::span<const signed char> signs,
                   RandomStreams streams)
-      : IsotropicLabels(signs, deviation_of(factor, signs), streams) {}
+      : IsotropicValues(signs, deviation_of(factor, signs), streams) {}
 
   [[nodiscard]] Eigen::Index points() const noexcept { return std::ssize(signs_); }
   /// The deviation.
   [[nodiscard]] double unit() const noexcept { return deviation_; }
 
   /// Cost: one normal number per label.
-  void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> labels, unsigned /*threads*/) const {
+  void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned /*threads*/) const {
     std::vector<double> normals(signs_.size());
-    for (Eigen::Index v = 0; v < labels.cols(); ++v) {
+    for (Eigen::Index v = 0; v < values.cols(); ++v) {
       RandomEngine engine = streams_.stream(streams_.next + first + static_cast<std::uint64_t>(v));
       detail::Ziggurat::instance().fill(normals.data(), std::ssize(normals), engine);
       for (Eigen::Index i = 0; i < points(); ++i) {
-        labels(i, v) = static_cast<float>(signs_[i] * std::abs(normals[i]));
+        values(i, v) = static_cast<float>(signs_[i] * std::abs(normals[i]));
       }
     }
   }
@@ -74,8 +74,8 @@ class IsotropicLabels {
  private:
   static double deviation_of(const Eigen::LLT<Eigen::MatrixXd>& factor,
                              std::span<const signed char> signs) {
-    detail::check(factor.rows() > 0, "IsotropicLabels", "factor", "is empty");
-    detail::check_size("IsotropicLabels", "signs", signs.size(), factor.rows(),
+    detail::check(factor.rows() > 0, "IsotropicValues", "factor", "is empty");
+    detail::check_size("IsotropicValues", "signs", signs.size(), factor.rows(),
                        "one per training point");
     // By logarithms: the determinant would leave the range of a double.
     return std::exp(factor.matrixLLT().diagonal().array().log().mean());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Labels of the exact posterior against rejection sampling.
-#include "bpm/gaussian_process/ensembles/orthant_labels.hpp"
+#include "bpm/gaussian_process/ensembles/orthant_values.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -34,7 +34,7 @@ const std::vector<signed char> signs{1, 1, -1};
 
 TEST_CASE("voters' labels have the law of the prior given the signs") {
   constexpr Eigen::Index voters = 40'000;
-  bpm::OrthantLabels source(covariance(), signs, {.seed = 4});
+  bpm::OrthantValues source(covariance(), signs, {.seed = 4});
   Eigen::MatrixXf labels(3, voters);
   source.fill(0, labels, 2);
   CHECK(source.bounces() > 0);
@@ -70,9 +70,9 @@ TEST_CASE("voters' labels have the law of the prior given the signs") {
 }
 
 TEST_CASE("voters are the same on one thread and on three, and in blocks of any size") {
-  const bpm::OrthantLabels::Settings settings{.chains = 3, .burn_in = 2};
-  bpm::OrthantLabels whole(covariance(), signs, {.seed = 1}, settings);
-  bpm::OrthantLabels parts(covariance(), signs, {.seed = 1}, settings);
+  const bpm::OrthantValues::Settings settings{.chains = 3, .burn_in = 2};
+  bpm::OrthantValues whole(covariance(), signs, {.seed = 1}, settings);
+  bpm::OrthantValues parts(covariance(), signs, {.seed = 1}, settings);
   Eigen::MatrixXf all(3, 20);
   whole.fill(0, all, 1);
   Eigen::MatrixXf first(3, 7);
@@ -84,12 +84,12 @@ TEST_CASE("voters are the same on one thread and on three, and in blocks of any 
 }
 
 TEST_CASE("voters' labels say what is wrong") {
-  CHECK(message_of([&] { (void)bpm::OrthantLabels(covariance(), signs, {}, {.chains = 0}); }) ==
-        "OrthantLabels: chains is 0, must be 1 or more");
-  bpm::OrthantLabels source(covariance(), signs, {});
+  CHECK(message_of([&] { (void)bpm::OrthantValues(covariance(), signs, {}, {.chains = 0}); }) ==
+        "OrthantValues: chains is 0, must be 1 or more");
+  bpm::OrthantValues source(covariance(), signs, {});
   Eigen::MatrixXf labels(3, 2);
   CHECK(message_of([&] { source.fill(0, labels.topRows(2), 1); }) ==
-        "OrthantLabels::fill: labels has 2 entries, expected 3 (rows: one per training point)");
+        "OrthantValues::fill: values has 2 entries, expected 3 (rows: one per training point)");
   CHECK(message_of([&] { source.fill(2, labels, 1); }) ==
-        "OrthantLabels::fill: first is 2, must be the voter that follows, 0");
+        "OrthantValues::fill: first is 2, must be the voter that follows, 0");
 }
