@@ -20,7 +20,6 @@ file(
   GLOB_RECURSE bpm_mpi_headers CONFIGURE_DEPENDS
   RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/include/bpm/cluster/*.hpp")
-list(REMOVE_ITEM bpm_mpi_headers include/bpm/cluster/cost_model.hpp)
 set(bpm_optional_headers ${bpm_gzip_headers} ${bpm_nlopt_headers} ${bpm_mpi_headers})
 list(REMOVE_ITEM bpm_headers ${bpm_optional_headers})
 

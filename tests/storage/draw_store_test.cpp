@@ -21,10 +21,10 @@ using test_support::TemporaryFolder;
 
 namespace {
 
-const bpm::RunDigest digest{1, 2, 3, 4, 5, 6};
+const bpm::detail::RunDigest digest{1, 2, 3, 4, 5, 6};
 
-bpm::StoredPiece some_piece(std::uint64_t number, std::size_t first, std::size_t count) {
-  bpm::StoredPiece piece{{number, first, count}, {}, 10 * number, 11, 12};
+bpm::detail::FinishedPiece some_piece(std::uint64_t number, std::size_t first, std::size_t count) {
+  bpm::detail::FinishedPiece piece{{number, first, count}, {}, 10 * number, 11, 12};
   for (std::size_t c = 0; c < count; ++c) {
     const auto shift = static_cast<double>(first + c);
     piece.solutions.push_back({{0, 2}, {0.5 + shift, -1e-300}, {1.5 + shift, 0.0, -2.5}});
@@ -45,17 +45,17 @@ void put_bytes(const std::filesystem::path& file, const std::string& bytes) {
 
 TEST_CASE("what is kept comes back, and pieces are listed in order") {
   const TemporaryFolder folder;
-  const bpm::DrawStore store(folder.path() / "made" / "here", digest, 3);
+  const bpm::detail::DrawStore store(folder.path() / "made" / "here", digest, 3);
   CHECK(store.list().empty());
   store.write(some_piece(11, 0, 2));
   store.write(some_piece(2, 1, 1));
   store.write(some_piece(2, 0, 1));
   put_bytes(store.folder() / "notes.txt", "of somebody else");
   put_bytes(store.folder() / "draw-3-0-1.bpm.partial", "what a killed process left");
-  const std::vector<bpm::DrawPiece> expected{{2, 0, 1}, {2, 1, 1}, {11, 0, 2}};
+  const std::vector<bpm::detail::DrawPiece> expected{{2, 0, 1}, {2, 1, 1}, {11, 0, 2}};
   CHECK(store.list() == expected);
-  const bpm::StoredPiece back = store.read({11, 0, 2});
-  const bpm::StoredPiece made = some_piece(11, 0, 2);
+  const bpm::detail::FinishedPiece back = store.read({11, 0, 2});
+  const bpm::detail::FinishedPiece made = some_piece(11, 0, 2);
   CHECK(back.piece == made.piece);
   CHECK(back.mistakes == 110);
   CHECK(back.passes == 11);
@@ -74,8 +74,8 @@ TEST_CASE("what is kept comes back, and pieces are listed in order") {
 
 TEST_CASE("a checkpoint of another run is refused, with what differs") {
   const TemporaryFolder folder;
-  bpm::DrawStore(folder.path(), digest, 3).write(some_piece(0, 0, 1));
-  const std::vector<std::pair<bpm::RunDigest, std::string>> others{
+  bpm::detail::DrawStore(folder.path(), digest, 3).write(some_piece(0, 0, 1));
+  const std::vector<std::pair<bpm::detail::RunDigest, std::string>> others{
       {{9, 2, 3, 4, 5, 6}, "other byte order or format"},
       {{1, 9, 3, 4, 5, 6}, "other sizes"},
       {{1, 2, 9, 4, 5, 6}, "other labels"},
@@ -83,7 +83,7 @@ TEST_CASE("a checkpoint of another run is refused, with what differs") {
       {{1, 2, 3, 4, 9, 6}, "other inputs or kernel"},
       {{1, 2, 3, 4, 5, 9}, "other settings"}};
   for (const auto& [other, what] : others) {
-    const bpm::DrawStore store(folder.path(), other, 3);
+    const bpm::detail::DrawStore store(folder.path(), other, 3);
     CHECK_THROWS_AS(store.list(), bpm::CheckpointError);
     CHECK_THAT(message_of([&, &s = store] { static_cast<void>(s.list()); }),
                ContainsSubstring("belongs to another run: " + what));
@@ -92,14 +92,15 @@ TEST_CASE("a checkpoint of another run is refused, with what differs") {
                }),
                ContainsSubstring("belongs to another run"));
   }
-  CHECK_THAT(
-      message_of([&] { static_cast<void>(bpm::DrawStore(folder.path(), digest, 4).list()); }),
-      ContainsSubstring("is of 3 points, expected 4"));
+  CHECK_THAT(message_of([&] {
+               static_cast<void>(bpm::detail::DrawStore(folder.path(), digest, 4).list());
+             }),
+             ContainsSubstring("is of 3 points, expected 4"));
 }
 
 TEST_CASE("damaged and foreign files are refused") {
   const TemporaryFolder folder;
-  const bpm::DrawStore store(folder.path(), digest, 3);
+  const bpm::detail::DrawStore store(folder.path(), digest, 3);
   store.write(some_piece(7, 0, 2));
   const auto file = store.path_of({7, 0, 2});
   const std::string good = bytes_of(file);
@@ -141,19 +142,19 @@ TEST_CASE("damaged and foreign files are refused") {
 
   const auto plain = folder.path() / "plain_file";
   put_bytes(plain, "x");
-  CHECK_THAT(message_of([&] { const bpm::DrawStore other(plain, digest, 3); }),
+  CHECK_THAT(message_of([&] { const bpm::detail::DrawStore other(plain, digest, 3); }),
              ContainsSubstring("plain_file is no folder"));
 }
 
 TEST_CASE("a disk that fills leaves what was there whole") {
   const TemporaryFolder folder;
-  const bpm::DrawStore store(folder.path(), digest, 3);
+  const bpm::detail::DrawStore store(folder.path(), digest, 3);
   store.write(some_piece(0, 0, 1));
   {
     const FullDisk full(100);
     CHECK_THROWS_AS(store.write(some_piece(1, 0, 1)), bpm::CheckpointError);
     CHECK_THROWS_AS(store.write(some_piece(0, 0, 1)), bpm::CheckpointError);
-    CHECK(store.list() == std::vector<bpm::DrawPiece>{{0, 0, 1}});
+    CHECK(store.list() == std::vector<bpm::detail::DrawPiece>{{0, 0, 1}});
     CHECK(store.read({0, 0, 1}).solutions.size() == 1);
   }
   store.write(some_piece(1, 0, 1));

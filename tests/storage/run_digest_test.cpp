@@ -29,13 +29,13 @@ Inputs some_inputs() {
 }
 
 template <class G>
-bpm::RunDigest digest(const G& gram, const std::vector<signed char>& labels,
-                      const std::vector<double>& lambda = {},
-                      const bpm::PermutedPerceptron& sampler = {}, std::uint64_t seed = 1) {
+bpm::detail::RunDigest digest(const G& gram, const std::vector<signed char>& labels,
+                              const std::vector<double>& lambda = {},
+                              const bpm::PermutedPerceptron& sampler = {}, std::uint64_t seed = 1) {
   const bpm::KernelVersionSpace<G> space(gram, labels,
                                          std::make_shared<const std::vector<double>>(lambda));
   bpm::detail::BlockScratch<typename G::Scalar> scratch;
-  return bpm::run_digest(sampler, std::span(&space, 1), {seed, 0}, scratch);
+  return bpm::detail::run_digest(sampler, std::span(&space, 1), {seed, 0}, scratch);
 }
 
 }  // namespace
@@ -46,17 +46,17 @@ TEST_CASE("a digest tells data and settings apart, and says which") {
   const Gram gram(kernel, inputs);
   std::vector<signed char> labels(37, 1);
   labels[4] = -1;
-  const bpm::RunDigest plain = digest(gram, labels);
+  const bpm::detail::RunDigest plain = digest(gram, labels);
   CHECK(plain == digest(gram, labels));
   // However the values are kept, and however many draws are made of them.
   CHECK(plain == digest(bpm::detail::DenseGram<float>(gram, 1), labels));
   CHECK(plain == digest(gram, labels, {}, {.draws = 3, .max_passes = 9, .max_mistakes = 8}));
 
-  std::set<bpm::RunDigest::Parts> seen{plain.parts()};
-  const auto differs = [&](const bpm::RunDigest& other, std::size_t part) {
+  std::set<bpm::detail::RunDigest::Parts> seen{plain.parts()};
+  const auto differs = [&](const bpm::detail::RunDigest& other, std::size_t part) {
     CHECK(seen.insert(other.parts()).second);
-    for (std::size_t p = 0; p < bpm::RunDigest::part_count; ++p) {
-      CAPTURE(bpm::RunDigest::part_names.at(p));
+    for (std::size_t p = 0; p < bpm::detail::RunDigest::part_count; ++p) {
+      CAPTURE(bpm::detail::RunDigest::part_names.at(p));
       CHECK((other.parts().at(p) == plain.parts().at(p)) == (p != part));
     }
   };
@@ -65,7 +65,7 @@ TEST_CASE("a digest tells data and settings apart, and says which") {
   differs(digest(gram, other_labels), 2);
   std::vector<double> lambda(37, 0.0);
   lambda[20] = 0.5;
-  const bpm::RunDigest soft = digest(gram, labels, lambda);
+  const bpm::detail::RunDigest soft = digest(gram, labels, lambda);
   CHECK(soft.lambda != plain.lambda);
   CHECK(soft.labels == plain.labels);
   differs(digest(Gram(bpm::Gaussian::from_sigma(1.001), inputs), labels), 4);
@@ -84,28 +84,4 @@ TEST_CASE("a digest tells data and settings apart, and says which") {
   CHECK(digest(bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>(kernel, exact),
                labels)
             .format != plain.format);
-}
-
-TEST_CASE("a hash of words depends on every bit, on their order and their number") {
-  using bpm::detail::WordHash;
-  std::set<std::uint64_t> seen;
-  const auto fresh = [&](const std::vector<std::uint64_t>& words) {
-    WordHash hash;
-    for (const std::uint64_t word : words) hash.add(word);
-    return seen.insert(hash.value()).second;
-  };
-  CHECK(fresh({}));
-  CHECK(fresh({0}));
-  CHECK(fresh({0, 0}));
-  CHECK(fresh({1, 2, 3, 4, 5}));
-  CHECK(fresh({5, 2, 3, 4, 1}));
-  CHECK(fresh({1, 2, 3, 5, 4}));
-  for (unsigned bit = 0; bit < 64; ++bit) CHECK(fresh({std::uint64_t{1} << bit, 7, 7}));
-
-  const std::string bytes = "eleven byte";
-  WordHash a;
-  a.add_bytes(bytes.data(), bytes.size());
-  WordHash b;
-  b.add_bytes(bytes.data(), bytes.size() - 1);
-  CHECK(a.value() != b.value());
 }

@@ -34,7 +34,7 @@ CostReport predict_cost(const ClusterOptions& options, const ClusterReport& repo
   cost.small = small;
   const auto m = static_cast<double>(report.train_size);
   const auto draws = static_cast<double>(std::max<std::uint64_t>(1, report.run.draws));
-  bpm::TrainingLoad& load = cost.load;
+  TrainingLoad& load = cost.load;
   load.points = m;
   load.input_bytes = options.input == "byte" ? 784 : 4 * 784;
   load.draws = draws;
@@ -45,7 +45,7 @@ CostReport predict_cost(const ClusterOptions& options, const ClusterReport& repo
   const auto evaluations = static_cast<double>(report.run.kernel_evaluations);
   const auto ranks = static_cast<double>(report.ranks);
   if (options.sharded) {
-    const auto group = std::min(m, static_cast<double>(bpm::default_group(report.ranks)));
+    const auto group = std::min(m, static_cast<double>(default_group(report.ranks)));
     load.events_per_draw = evaluations / draws / (m + group / 2 + 128);
   } else {
     const double sharers = std::min(load.classes, std::max(1.0, std::floor(ranks / draws)));
@@ -58,8 +58,8 @@ CostReport predict_cost(const ClusterOptions& options, const ClusterReport& repo
       m > small.points ? std::log(load.events_per_draw / small.events) / std::log(m / small.points)
                        : load.event_exponent,
       0.1, 1.0);
-  cost.this_run = options.sharded ? bpm::predict_sharded_points(measured.rates, load, report.ranks)
-                                  : bpm::predict_spread_draws(measured.rates, load, report.ranks);
+  cost.this_run = options.sharded ? predict_sharded_points(measured.rates, load, report.ranks)
+                                  : predict_spread_draws(measured.rates, load, report.ranks);
   return cost;
 }
 

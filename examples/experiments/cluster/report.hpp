@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "bpm/cluster/cost_model.hpp"
 #include "common/json_file.hpp"
+#include "cost_model.hpp"
 #include "training.hpp"
 
 namespace bpm_examples {
@@ -20,9 +20,9 @@ namespace bpm_examples {
 /// Predictions for clusters of machines like this one, and for the run at hand.
 struct CostReport {
   MeasuredRates measured;
-  bpm::TrainingLoad load;
+  TrainingLoad load;
   LoadSample small;
-  bpm::CostPrediction this_run;
+  CostPrediction this_run;
 };
 
 struct ClusterReport {
@@ -45,16 +45,16 @@ struct ClusterReport {
 inline constexpr std::array<double, 7> table_ranks{1, 4, 10, 40, 100, 400, 1000};
 inline constexpr std::array<double, 5> table_points{1e4, 1e5, 1e6, 1e7, 1e8};
 
-[[nodiscard]] inline bpm::CostPrediction predict(const CostReport& cost, double points,
-                                                 double ranks, bool sharded) {
-  const bpm::TrainingLoad load = cost.load.scaled_to(points);
-  return sharded ? bpm::predict_sharded_points(cost.measured.rates, load, ranks)
-                 : bpm::predict_spread_draws(cost.measured.rates, load, ranks);
+[[nodiscard]] inline CostPrediction predict(const CostReport& cost, double points, double ranks,
+                                            bool sharded) {
+  const TrainingLoad load = cost.load.scaled_to(points);
+  return sharded ? predict_sharded_points(cost.measured.rates, load, ranks)
+                 : predict_spread_draws(cost.measured.rates, load, ranks);
 }
 
 inline void print_cost(std::ostream& out, const ClusterReport& report) {
   const CostReport& cost = *report.cost;
-  const bpm::ClusterRates& rates = cost.measured.rates;
+  const ClusterRates& rates = cost.measured.rates;
   std::ostringstream text;
   text << std::setprecision(3) << "a rank here    " << rates.kernel_values_per_second
        << " kernel values/s, " << rates.additions_per_second << " additions/s, order "
@@ -78,7 +78,7 @@ inline void print_cost(std::ostream& out, const ClusterReport& report) {
       text << std::setw(10) << std::setprecision(0) << std::scientific << points
            << std::defaultfloat;
       for (const double ranks : table_ranks) {
-        const bpm::CostPrediction one = predict(cost, points, ranks, sharded);
+        const CostPrediction one = predict(cost, points, ranks, sharded);
         std::ostringstream cell;
         cell << std::setprecision(3) << one.seconds << " (" << std::setprecision(2)
              << one.bytes_per_rank / (1 << 30) << ")";
@@ -133,7 +133,7 @@ inline void print_report(std::ostream& out, const ClusterReport& report) {
   json["model_digest"] = report.run.model_digest;
   if (report.cost) {
     const CostReport& cost = *report.cost;
-    const bpm::ClusterRates& rates = cost.measured.rates;
+    const ClusterRates& rates = cost.measured.rates;
     json["cost"] = {{"kernel_values_per_second", rates.kernel_values_per_second},
                     {"additions_per_second", rates.additions_per_second},
                     {"shuffle_seconds_per_point", rates.shuffle_seconds_per_point},
@@ -148,7 +148,7 @@ inline void print_report(std::ostream& out, const ClusterReport& report) {
     for (const bool sharded : {false, true}) {
       for (const double points : table_points) {
         for (const double ranks : table_ranks) {
-          const bpm::CostPrediction one = predict(cost, points, ranks, sharded);
+          const CostPrediction one = predict(cost, points, ranks, sharded);
           json["cost"]["predictions"].push_back({{"strategy", sharded ? "sharded" : "spread"},
                                                  {"points", points},
                                                  {"ranks", ranks},

@@ -19,7 +19,6 @@
 #include "common/digest.hpp"
 #include "common/machine_info.hpp"
 #ifdef BPM_CLUSTER_MPI
-#include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/distributed_perceptron.hpp"
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
 #else
@@ -136,8 +135,7 @@ MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job
   MeasuredRates measured;
   const Eigen::Index count = std::min<Eigen::Index>(digits.train.inputs.rows(), 4096);
 #ifdef BPM_CLUSTER_MPI
-  const bpm::Communicator ranks(MPI_COMM_WORLD);
-  const auto meet = [&] { static_cast<void>(ranks.all_gather(0)); };
+  const auto meet = [] { MPI_Barrier(MPI_COMM_WORLD); };
 #else
   const auto meet = [] {};
 #endif
@@ -183,15 +181,19 @@ MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job
   }
 #ifdef BPM_CLUSTER_MPI
   if (job.size() > 1) {
-    const auto ping_pong = [&](std::size_t numbers, int times) {
-      std::vector<double> values(numbers, 1.0);
+    const auto ping_pong = [&](int count, int times) {
+      std::vector<double> values(static_cast<std::size_t>(count), 1.0);
       meet();
       const WallTimer timer;
       for (int i = 0; i < times && job.rank() < 2; ++i) {
-        if (job.rank() == 0) ranks.send(values, 1);
-        if (job.rank() == 0) ranks.receive(values, 1);
-        if (job.rank() == 1) ranks.receive(values, 0);
-        if (job.rank() == 1) ranks.send(values, 0);
+        for (int message = 0; message < 2; ++message) {
+          if (job.rank() == message) {
+            MPI_Send(values.data(), count, MPI_DOUBLE, 1 - message, 0, MPI_COMM_WORLD);
+          } else {
+            MPI_Recv(values.data(), count, MPI_DOUBLE, message, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+          }
+        }
       }
       const double seconds = timer.seconds() / (2 * times);
       meet();
@@ -201,16 +203,15 @@ MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job
     double latency = ping_pong(1, 500);
     double slope = ping_pong(1 << 20, 10) / (8.0 * (1 << 20));
     std::array<double, 2> both{latency, slope};
-    ranks.broadcast(std::span<double>(both), 0);
+    MPI_Bcast(both.data(), 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     measured.rates.latency_seconds = both[0];
     measured.rates.bytes_per_second = 1 / both[1];
     measured.messages_measured = true;
     // The slowest rank is waited for.
-    const auto slowest = ranks.smallest(std::array<std::int64_t, 2>{
-        static_cast<std::int64_t>(measured.rates.kernel_values_per_second),
-        static_cast<std::int64_t>(measured.rates.additions_per_second)});
-    measured.rates.kernel_values_per_second = static_cast<double>(slowest[0]);
-    measured.rates.additions_per_second = static_cast<double>(slowest[1]);
+    for (double* rate :
+         {&measured.rates.kernel_values_per_second, &measured.rates.additions_per_second}) {
+      MPI_Allreduce(MPI_IN_PLACE, rate, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    }
   }
 #else
   static_cast<void>(job);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bpm/cluster/cost_model.hpp"
 #include "bpm/core/progress.hpp"
 #include "common/mnist_data.hpp"
+#include "cost_model.hpp"
 #include "job.hpp"
 #include "options.hpp"
 
@@ -35,7 +35,7 @@ struct ClusterRun {
 
 /// What this machine and this job can do.
 struct MeasuredRates {
-  bpm::ClusterRates rates;
+  ClusterRates rates;
   bool messages_measured = false;  ///< Else latency and bandwidth are those of the defaults.
 };
 

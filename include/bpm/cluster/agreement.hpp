@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "bpm/cluster/communicator.hpp"
@@ -29,71 +29,45 @@ class RankError : public std::runtime_error {
 
 namespace detail {
 
-/// The types of errors that cross from rank to rank.
-enum class ErrorKind : std::int64_t {
-  none,
-  argument,
-  data,
-  not_separable,
-  budget,
-  kernel_value,
-  stopped,
-  checkpoint,
-  other,
-};
+/// The types of errors that cross from rank to rank. An error is of the first that fits.
+using CarriedErrors = std::tuple<std::invalid_argument, DataError, NotSeparable, BudgetTooSmall,
+                                 KernelValueError, Stopped, CheckpointError>;
 
 struct PlainError {
-  ErrorKind kind = ErrorKind::none;
+  static constexpr std::int64_t none = -2;
+  static constexpr std::int64_t other = -1;
+
+  std::int64_t kind = none;  ///< Place among the carried types.
   std::string what;
+
+  [[nodiscard]] explicit operator bool() const { return kind != none; }
 };
 
 [[nodiscard]] inline PlainError plain_error(const std::exception_ptr& error) {
   if (!error) return {};
   try {
     std::rethrow_exception(error);
-  } catch (const std::invalid_argument& e) {
-    return {ErrorKind::argument, e.what()};
-  } catch (const DataError& e) {
-    return {ErrorKind::data, e.what()};
-  } catch (const NotSeparable& e) {
-    return {ErrorKind::not_separable, e.what()};
-  } catch (const BudgetTooSmall& e) {
-    return {ErrorKind::budget, e.what()};
-  } catch (const KernelValueError& e) {
-    return {ErrorKind::kernel_value, e.what()};
-  } catch (const Stopped& e) {
-    return {ErrorKind::stopped, e.what()};
-  } catch (const CheckpointError& e) {
-    return {ErrorKind::checkpoint, e.what()};
   } catch (const std::bad_alloc&) {
-    return {ErrorKind::other, "out of memory"};
+    return {PlainError::other, "out of memory"};
   } catch (const std::exception& e) {
-    return {ErrorKind::other, e.what()};
+    return [&]<class... Errors>(std::tuple<Errors...>*) {
+      std::int64_t kind = 0;
+      const bool carried = ((dynamic_cast<const Errors*>(&e) != nullptr || (++kind, false)) || ...);
+      return PlainError{carried ? kind : PlainError::other, e.what()};
+    }(static_cast<CarriedErrors*>(nullptr));
   } catch (...) {
-    return {ErrorKind::other, "an error of an unknown type"};
+    return {PlainError::other, "an error of an unknown type"};
   }
 }
 
 [[noreturn]] inline void throw_plain(const PlainError& error, int rank) {
-  switch (error.kind) {
-    case ErrorKind::argument:
-      throw std::invalid_argument(error.what);
-    case ErrorKind::data:
-      throw DataError(error.what);
-    case ErrorKind::not_separable:
-      throw NotSeparable(error.what);
-    case ErrorKind::budget:
-      throw BudgetTooSmall(error.what);
-    case ErrorKind::kernel_value:
-      throw KernelValueError(error.what);
-    case ErrorKind::stopped:
-      throw Stopped(error.what);
-    case ErrorKind::checkpoint:
-      throw CheckpointError(error.what);
-    case ErrorKind::none:
-    case ErrorKind::other:
-      break;
-  }
+  [&]<class... Errors>(std::tuple<Errors...>*) {
+    std::int64_t kind = error.kind;
+    const auto try_one = [&]<class Error>(Error*) {
+      if (kind-- == 0) throw Error(error.what);
+    };
+    (try_one(static_cast<Errors*>(nullptr)), ...);
+  }(static_cast<CarriedErrors*>(nullptr));
   throw RankError(join("rank ", rank, ": ", error.what));
 }
 
@@ -107,11 +81,10 @@ void together(const Communicator& ranks, Body&& body) {
   } catch (...) {
     mine = plain_error(std::current_exception());
   }
-  const std::vector<ErrorKind> kinds = ranks.all_gather(mine.kind);
+  const std::vector<std::int64_t> kinds = ranks.all_gather(mine.kind);
   for (int rank = 0; rank < ranks.size(); ++rank) {
-    const ErrorKind kind = kinds[rank];
-    if (kind != ErrorKind::none) {
-      throw_plain({kind, ranks.broadcast_text(mine.what, rank)}, rank);
+    if (kinds[rank] != PlainError::none) {
+      throw_plain({kinds[rank], ranks.broadcast_text(mine.what, rank)}, rank);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -19,7 +20,7 @@
 #include "bpm/cluster/mpi_header.hpp"
 #include "bpm/core/check.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// A communicator of MPI as the library uses it: collective operations on spans and vectors, whose
 /// waits leave the processor to whoever has work. Messages do not mix with those of the
@@ -35,9 +36,9 @@ class Communicator {
     int over = 0;
     MPI_Initialized(&running);
     MPI_Finalized(&over);
-    detail::check(running != 0 && over == 0, "Communicator", "communicator",
-                  "is of an MPI that is not running: make an MpiSession first");
-    detail::check(parent != MPI_COMM_NULL, "Communicator", "communicator", "is MPI_COMM_NULL");
+    check(running != 0 && over == 0, "Communicator", "communicator",
+          "is of an MPI that is not running: make an MpiSession first");
+    check(parent != MPI_COMM_NULL, "Communicator", "communicator", "is MPI_COMM_NULL");
     MPI_Comm_dup(parent, &own_);
     MPI_Comm_rank(own_, &rank_);
     MPI_Comm_size(own_, &size_);
@@ -77,10 +78,7 @@ class Communicator {
   [[nodiscard]] std::vector<T> all_gather(const T& mine) const {
     static_assert(std::is_trivially_copyable_v<T>);
     std::vector<T> all(static_cast<std::size_t>(size_));
-    MPI_Request request{};
-    MPI_Iallgather(&mine, int{sizeof(T)}, MPI_BYTE, all.data(), int{sizeof(T)}, MPI_BYTE, own_,
-                   &request);
-    wait(request);
+    complete(MPI_Iallgather, &mine, int{sizeof(T)}, MPI_BYTE, all.data(), int{sizeof(T)}, MPI_BYTE);
     return all;
   }
 
@@ -90,73 +88,43 @@ class Communicator {
   [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine,
                                               std::vector<std::size_t>* counts = nullptr) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    std::vector<std::size_t> lengths;
-    std::vector<T> all;
-    gather_items(mine.data(), mine.size(), sizeof(T), lengths, [&](std::size_t total) {
-      all.resize(total);
-      return all.data();
-    });
-    if (counts != nullptr) *counts = std::move(lengths);
+    const std::vector<std::size_t> lengths = all_gather(mine.size());
+    std::vector<T> all(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
+    gather_items(mine.data(), mine.size(), sizeof(T), all.data());
+    if (counts != nullptr) *counts = lengths;
     return all;
   }
 
-  /// Collective: the same for items of `item` bytes, `count` of them; `room(n)` gives memory for
-  /// all n of them.
-  template <class Room>
-  void gather_items(const void* mine, std::size_t count, std::size_t item,
-                    std::vector<std::size_t>& lengths, Room&& room) const {
-    lengths = all_gather(count);
-    std::vector<int> sizes;
-    std::vector<int> places;
-    std::uint64_t total = 0;
-    for (const std::size_t length : lengths) {
-      places.push_back(count_of(total));
-      sizes.push_back(count_of(length));
-      total += length;
-    }
+  /// Collective: the same for `count` items of `item` bytes, into memory for all of them.
+  void gather_items(const void* mine, std::size_t count, std::size_t item, void* all) const {
+    const Layout layout(all_gather(count));
     MPI_Datatype type{};
     MPI_Type_contiguous(count_of(item), MPI_BYTE, &type);
     MPI_Type_commit(&type);
-    MPI_Request request{};
-    MPI_Iallgatherv(mine, count_of(count), type, room(total), sizes.data(), places.data(), type,
-                    own_, &request);
-    wait(request);
+    complete(MPI_Iallgatherv, mine, count_of(count), type, all, layout.counts.data(),
+             layout.places.data(), type);
     MPI_Type_free(&type);
   }
 
   /// Collective: the bytes of all ranks, one after the other, on `root`; empty elsewhere.
-  [[nodiscard]] std::vector<std::byte> gather_bytes(std::span<const std::byte> mine, int root,
-                                                    std::vector<std::size_t>& starts) const {
+  [[nodiscard]] std::vector<std::byte> gather_bytes(std::span<const std::byte> mine,
+                                                    int root) const {
     const int size = count_of(mine.size());
     std::vector<int> sizes(static_cast<std::size_t>(size_));
-    MPI_Request request{};
-    MPI_Igather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, root, own_, &request);
-    wait(request);
-    std::vector<int> places;
-    std::uint64_t total = 0;
-    starts.clear();
-    for (const int other : sizes) {
-      places.push_back(count_of(total));
-      starts.push_back(total);
-      total += rank_ == root ? static_cast<std::uint64_t>(other) : 0;
-    }
-    std::vector<std::byte> all(total);
-    MPI_Igatherv(mine.data(), size, MPI_BYTE, all.data(), sizes.data(), places.data(), MPI_BYTE,
-                 root, own_, &request);
-    wait(request);
+    complete(MPI_Igather, &size, 1, MPI_INT, sizes.data(), 1, MPI_INT, root);
+    const Layout layout(sizes);
+    std::vector<std::byte> all(rank_ == root ? layout.total : 0);
+    complete(MPI_Igatherv, mine.data(), size, MPI_BYTE, all.data(), layout.counts.data(),
+             layout.places.data(), MPI_BYTE, root);
     return all;
   }
 
   /// Sends numbers to one rank, or waits for them from one.
   void send(std::span<const double> values, int to) const {
-    MPI_Request request{};
-    MPI_Isend(values.data(), count_of(values.size()), MPI_DOUBLE, to, 0, own_, &request);
-    wait(request);
+    complete(MPI_Isend, values.data(), count_of(values.size()), MPI_DOUBLE, to, 0);
   }
   void receive(std::span<double> values, int from) const {
-    MPI_Request request{};
-    MPI_Irecv(values.data(), count_of(values.size()), MPI_DOUBLE, from, 0, own_, &request);
-    wait(request);
+    complete(MPI_Irecv, values.data(), count_of(values.size()), MPI_DOUBLE, from, 0);
   }
 
   /// Collective: what `root` holds, on all ranks. Sizes must agree.
@@ -167,9 +135,7 @@ class Communicator {
     auto* bytes = reinterpret_cast<std::byte*>(values.data());
     for (std::size_t left = values.size_bytes(); left > 0;) {
       const std::size_t now = std::min(left, most);
-      MPI_Request request{};
-      MPI_Ibcast(bytes, static_cast<int>(now), MPI_BYTE, root, own_, &request);
-      wait(request);
+      complete(MPI_Ibcast, bytes, static_cast<int>(now), MPI_BYTE, root);
       bytes += now;
       left -= now;
     }
@@ -188,23 +154,11 @@ class Communicator {
   [[nodiscard]] std::vector<double> exchange(std::span<const double> send,
                                              const std::vector<int>& send_counts,
                                              const std::vector<int>& receive_counts) const {
-    const auto places = [](const std::vector<int>& counts) {
-      std::vector<int> result;
-      std::uint64_t sum = 0;
-      for (const int count : counts) {
-        result.push_back(count_of(sum));
-        sum += static_cast<std::uint64_t>(count);
-      }
-      static_cast<void>(count_of(sum));
-      return std::pair(result, sum);
-    };
-    const auto [send_places, sent] = places(send_counts);
-    const auto [receive_places, received] = places(receive_counts);
-    std::vector<double> result(received);
-    MPI_Request request{};
-    MPI_Ialltoallv(send.data(), send_counts.data(), send_places.data(), MPI_DOUBLE, result.data(),
-                   receive_counts.data(), receive_places.data(), MPI_DOUBLE, own_, &request);
-    wait(request);
+    const Layout to(send_counts);
+    const Layout from(receive_counts);
+    std::vector<double> result(from.total);
+    complete(MPI_Ialltoallv, send.data(), to.counts.data(), to.places.data(), MPI_DOUBLE,
+             result.data(), from.counts.data(), from.places.data(), MPI_DOUBLE);
     return result;
   }
 
@@ -212,18 +166,14 @@ class Communicator {
   template <std::size_t N>
   [[nodiscard]] std::array<double, N> sum(const std::array<double, N>& mine) const {
     std::array<double, N> all{};
-    MPI_Request request{};
-    MPI_Iallreduce(mine.data(), all.data(), int{N}, MPI_DOUBLE, MPI_SUM, own_, &request);
-    wait(request);
+    complete(MPI_Iallreduce, mine.data(), all.data(), int{N}, MPI_DOUBLE, MPI_SUM);
     return all;
   }
   template <std::size_t N>
   [[nodiscard]] std::array<std::int64_t, N> smallest(
       const std::array<std::int64_t, N>& mine) const {
     std::array<std::int64_t, N> all{};
-    MPI_Request request{};
-    MPI_Iallreduce(mine.data(), all.data(), int{N}, MPI_INT64_T, MPI_MIN, own_, &request);
-    wait(request);
+    complete(MPI_Iallreduce, mine.data(), all.data(), int{N}, MPI_INT64_T, MPI_MIN);
     return all;
   }
 
@@ -231,15 +181,38 @@ class Communicator {
   [[nodiscard]] static int count_of(std::uint64_t count) {
     if (count > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
       throw std::length_error(
-          detail::join("Communicator: a message of ", count, " items is too long for MPI"));
+          join("Communicator: a message of ", count, " items is too long for MPI"));
     }
     return static_cast<int>(count);
   }
 
  private:
+  /// Where sequences of some lengths stand one after the other, as MPI takes it.
+  struct Layout {
+    template <class Lengths>
+    explicit Layout(const Lengths& lengths) {
+      for (const auto length : lengths) {
+        places.push_back(count_of(total));
+        counts.push_back(count_of(static_cast<std::uint64_t>(length)));
+        total += static_cast<std::size_t>(length);
+      }
+    }
+    std::vector<int> counts;
+    std::vector<int> places;
+    std::size_t total = 0;
+  };
+
+  /// Begins an operation of MPI and waits for its end.
+  template <class Operation, class... Arguments>
+  void complete(Operation operation, Arguments... arguments) const {
+    MPI_Request request{};
+    operation(arguments..., own_, &request);
+    wait(request);
+  }
+
   MPI_Comm own_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

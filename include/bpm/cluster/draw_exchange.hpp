@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpm/cluster/communicator.hpp"
+#include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/storage/draw_store.hpp"
+#include "bpm/storage/byte_stream.hpp"
 
 namespace bpm::detail {
 
@@ -29,6 +30,8 @@ struct OwnedPiece {
 /// them. Additions of a point happen on one rank in the order in which one process does them.
 class DrawExchange {
  public:
+  using Finished = std::map<DrawPiece, FinishedPiece>;
+
   DrawExchange(const Communicator& ranks, std::ptrdiff_t points, std::size_t problems, bool sums)
       : ranks_(ranks), points_(points), problems_(problems), reduces_(sums) {
     if (reduces_) {
@@ -39,47 +42,43 @@ class DrawExchange {
   /// Collective. `pieces`: all pieces of some draws, in order; `mine` holds those of this rank,
   /// which are taken out.
   template <class Sink>
-  void deliver(std::span<const OwnedPiece> pieces, std::map<DrawPiece, StoredPiece>& mine,
-               PerceptronReport& report, Sink& sink) {
-    const std::vector<std::uint64_t> packed = pack(pieces, mine);
+  void deliver(std::span<const OwnedPiece> pieces, Finished& mine, PerceptronReport& report,
+               Sink& sink) {
+    const std::vector<std::byte> packed = pack(pieces, mine);
     std::vector<std::size_t> counts;
-    const std::vector<std::uint64_t> all =
-        ranks_.all_gather_all(std::span<const std::uint64_t>(packed), &counts);
-    std::vector<std::size_t> place(counts.size(), 0);  // Where each rank's part is read next.
-    for (std::size_t r = 1; r < counts.size(); ++r) place[r] = place[r - 1] + counts[r - 1];
-    std::vector<double> outputs(reduces_ ? 0 : static_cast<std::size_t>(points_));
-    std::vector<PointIndex> support;
-    std::vector<double> coefficients;
-    for (const OwnedPiece& owned : pieces) {
-      const std::uint64_t* from = all.data() + place[static_cast<std::size_t>(owned.owner)];
-      report.mistakes += from[0];
-      report.passes += from[1];
-      report.training_errors += from[2];
-      from += 3;
-      for (std::size_t c = 0; c < owned.piece.count; ++c) {
-        const std::size_t count = *from++;
-        support.resize(count);
-        coefficients.resize(count);
-        std::memcpy(support.data(), from, count * sizeof(PointIndex));
-        from += (count + 1) / 2;
-        std::memcpy(coefficients.data(), from, count * sizeof(double));
-        from += count;
+    const std::vector<std::byte> all =
+        ranks_.all_gather_all(std::span<const std::byte>(packed), &counts);
+    std::vector<ByteReader> readers;  // Each rank's part, read front to back.
+    std::size_t place = 0;
+    for (const std::size_t count : counts) {
+      readers.emplace_back(std::span(all).subspan(place, count));
+      place += count;
+    }
+    PerceptronSolution solution;
+    for (const auto& [piece, owner] : pieces) {
+      ByteReader& from = readers[owner];
+      FinishedPiece costs;
+      take_costs(from, costs);
+      costs.add_costs(report);
+      for (std::size_t c = 0; c < piece.count; ++c) {
+        std::uint64_t count = 0;
+        from.take(count);
+        from.take_all(solution.support, count);
+        from.take_all(solution.coefficients, count);
         if (!reduces_) {
-          if (owned.owner == ranks_.rank()) outputs = mine.at(owned.piece).solutions[c].outputs;
-          ranks_.broadcast(std::span(outputs), owned.owner);
+          if (owner == ranks_.rank()) solution.outputs = mine.at(piece).solutions[c].outputs;
+          solution.outputs.resize(static_cast<std::size_t>(points_));
+          ranks_.broadcast(std::span(solution.outputs), owner);
         }
-        sink(Draw{.number = owned.piece.number,
-                  .problem = owned.piece.first + c,
-                  .support = support,
-                  .coefficients = coefficients,
-                  .outputs = outputs,
+        sink(Draw{.number = piece.number,
+                  .problem = piece.first + c,
+                  .support = solution.support,
+                  .coefficients = solution.coefficients,
+                  .outputs = solution.outputs,
                   .part = reduces_ ? DrawPart::coefficients : DrawPart::whole});
       }
-      place[static_cast<std::size_t>(owned.owner)] = static_cast<std::size_t>(from - all.data());
     }
-    if (reduces_) {
-      for (std::size_t c = 0; c < problems_; ++c) reduce(c, pieces, mine);
-    }
+    for (std::size_t c = 0; reduces_ && c < problems_; ++c) reduce(c, pieces, mine);
     for (const OwnedPiece& owned : pieces) mine.erase(owned.piece);
   }
 
@@ -103,61 +102,59 @@ class DrawExchange {
   [[nodiscard]] std::ptrdiff_t start(int rank) const { return points_ * rank / ranks_.size(); }
   [[nodiscard]] std::ptrdiff_t length(int rank) const { return start(rank + 1) - start(rank); }
 
-  /// Costs and coefficients of this rank's pieces, in words.
-  [[nodiscard]] std::vector<std::uint64_t> pack(
-      std::span<const OwnedPiece> pieces, const std::map<DrawPiece, StoredPiece>& mine) const {
-    std::vector<std::uint64_t> packed;
-    for (const OwnedPiece& owned : pieces) {
-      if (owned.owner != ranks_.rank()) continue;
-      const StoredPiece& made = mine.at(owned.piece);
-      packed.insert(packed.end(), {made.mistakes, made.passes, made.training_errors});
-      for (const StoredSolution& solution : made.solutions) {
-        const std::size_t count = solution.support.size();
-        packed.push_back(count);
-        const std::size_t at = packed.size();
-        packed.resize(at + (count + 1) / 2 + count);
-        std::memcpy(packed.data() + at, solution.support.data(), count * sizeof(PointIndex));
-        std::memcpy(packed.data() + at + (count + 1) / 2, solution.coefficients.data(),
-                    count * sizeof(double));
-      }
-    }
-    return packed;
+  static void take_costs(ByteReader& from, FinishedPiece& piece) {
+    from.take(piece.mistakes);
+    from.take(piece.passes);
+    from.take(piece.training_errors);
   }
 
-  void reduce(std::size_t c, std::span<const OwnedPiece> pieces,
-              const std::map<DrawPiece, StoredPiece>& mine) {
-    const auto size = static_cast<std::size_t>(ranks_.size());
-    std::vector<std::ptrdiff_t> count(size, 0);  // Solutions of problem c a rank.
-    std::vector<const double*> outputs;
-    std::vector<int> owners;  // Of the draws, in order.
+  /// Costs and coefficients of this rank's pieces.
+  [[nodiscard]] std::vector<std::byte> pack(std::span<const OwnedPiece> pieces,
+                                            const Finished& mine) const {
+    ByteWriter packed;
     for (const OwnedPiece& owned : pieces) {
-      if (c < owned.piece.first || c >= owned.piece.first + owned.piece.count) continue;
-      owners.push_back(owned.owner);
-      ++count[owned.owner];
-      if (owned.owner == ranks_.rank()) {
-        outputs.push_back(mine.at(owned.piece).solutions[c - owned.piece.first].outputs.data());
+      if (owned.owner != ranks_.rank()) continue;
+      const FinishedPiece& made = mine.at(owned.piece);
+      packed.put(made.mistakes);
+      packed.put(made.passes);
+      packed.put(made.training_errors);
+      for (const PerceptronSolution& solution : made.solutions) {
+        packed.put(std::uint64_t{solution.support.size()});
+        packed.put_all(solution.support);
+        packed.put_all(solution.coefficients);
+      }
+    }
+    return packed.bytes();
+  }
+
+  /// Adds the outputs of problem c, in the order of the draws, to the sums of this rank's points.
+  void reduce(std::size_t c, std::span<const OwnedPiece> pieces, const Finished& mine) {
+    const std::ptrdiff_t width = length(ranks_.rank());
+    std::vector<int> owners;  // Of the draws, in order.
+    std::vector<const double*> outputs;
+    for (const auto& [piece, owner] : pieces) {
+      if (c < piece.first || c >= piece.first + piece.count) continue;
+      owners.push_back(owner);
+      if (owner == ranks_.rank()) {
+        outputs.push_back(mine.at(piece).solutions[c - piece.first].outputs.data());
       }
     }
     std::vector<double> send;
     send.reserve(outputs.size() * static_cast<std::size_t>(points_));
-    std::vector<int> send_counts(size);
-    std::vector<int> receive_counts(size);
-    const std::ptrdiff_t width = length(ranks_.rank());
+    std::vector<int> send_counts;
+    std::vector<int> receive_counts;
     for (int r = 0; r < ranks_.size(); ++r) {
       for (const double* values : outputs) {
         send.insert(send.end(), values + start(r), values + start(r + 1));
       }
-      send_counts[r] =
-          Communicator::count_of(outputs.size() * static_cast<std::uint64_t>(length(r)));
-      receive_counts[r] = Communicator::count_of(static_cast<std::uint64_t>(count[r] * width));
+      send_counts.push_back(
+          Communicator::count_of(outputs.size() * static_cast<std::uint64_t>(length(r))));
+      receive_counts.push_back(Communicator::count_of(
+          static_cast<std::uint64_t>(std::count(owners.begin(), owners.end(), r) * width)));
     }
     const std::vector<double> received = ranks_.exchange(send, send_counts, receive_counts);
-    std::vector<const double*> from(size);
-    const double* next = received.data();
-    for (std::size_t r = 0; r < size; ++r) {
-      from[r] = next;
-      next += receive_counts[r];
-    }
+    std::vector<const double*> from(1, received.data());
+    for (const int count : receive_counts) from.push_back(from.back() + count);
     double* const sums = sums_.data() + static_cast<std::ptrdiff_t>(c) * width;
     for (const int owner : owners) {
       const double*& values = from[owner];

@@ -54,7 +54,7 @@ class MpiSession {
     MPI_Request request{};
     MPI_Iallreduce(&mine, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     if (!error) {
-      Communicator::wait(request);  // A rank that failed alone ends the job, and this wait.
+      detail::Communicator::wait(request);  // A rank that failed alone ends the job, and this wait.
     } else {
       const auto end = std::chrono::steady_clock::now() + patience;
       int done = 0;

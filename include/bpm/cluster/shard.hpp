@@ -2,78 +2,72 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/mistake_list.hpp"
+#include "bpm/cluster/mistaken_inputs.hpp"
 #include "bpm/core/buffer.hpp"
-#include "bpm/core/multiply_add.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
-#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/samplers/perceptron/mistake_list.hpp"
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm::detail {
 
 /// One rank's part of the training set in a run of C perceptrons: the outputs and counts of its
-/// points, a column a point in the order in which the run visits them.
+/// points, a column a point in the order in which the run visits them, in groups of positions. The
+/// passes are those of all ranks.
 template <class Kernel, InputSet I>
 class Shard {
  public:
   using T = typename I::Scalar;
   using Scalar = kernel_scalar_t<I>;
-  using Scratch = BlockScratch<Scalar>;
+  using Mistakes = MistakeList<PointIndex>;  ///< Positions in the order.
 
-  /// `signs`: C vectors of labels, +1 or -1; `lambda`: as many, or one for all, or none.
-  Shard(const Kernel& kernel, const I& inputs, std::vector<std::vector<signed char>> signs,
-        std::vector<std::vector<double>> lambda, unsigned threads)
+  Shard(const Kernel& kernel, const I& inputs, Subproblems problems, const SoftBoundary& boundary,
+        std::span<const int> labels, unsigned threads)
       : kernel_(kernel),
         inputs_(inputs),
-        prepared_(inputs),
-        signs_(std::move(signs)),
-        lambda_(std::move(lambda)),
-        size_(inputs.rows()),
-        outputs_(size_ * problems()),
-        counts_(size_ * problems()),
-        scratches_(std::max(1U, threads)),
-        values_(scratches_.size()),
-        columns_(scratches_.size()) {
-    for (auto& values : values_) values = Buffer<Scalar>(MistakeList<T>::depth * width);
+        gram_(kernel, inputs),
+        problems_(std::move(problems)),
+        state_(inputs.rows(), problems_.size()),
+        hands_(std::max(1U, threads)) {
+    problems_.resolve_lambda(gram_, boundary, labels);
   }
 
-  [[nodiscard]] std::ptrdiff_t problems() const { return std::ssize(signs_); }
-  [[nodiscard]] const PreparedInputs<I>& prepared() const noexcept { return prepared_; }
-  [[nodiscard]] bool has_lambda() const { return !lambda_.empty(); }
-  [[nodiscard]] double lambda(std::ptrdiff_t c, std::ptrdiff_t point) const {
-    return lambda_.empty() ? 0.0 : lambda_[lambda_.size() == 1 ? 0 : c].data()[point];
+  [[nodiscard]] const I& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] const Subproblems& problems() const noexcept { return problems_; }
+  /// S_ii of problem c.
+  [[nodiscard]] double diagonal(std::size_t c, std::ptrdiff_t point) const {
+    return static_cast<double>(gram_.diagonal(point)) + problems_.lambda_at(c, point);
   }
+  [[nodiscard]] PerceptronPasses& passes() noexcept { return state_.passes; }
 
   /// A new run on the order of all points, of which those from `offset` on are this rank's, in
   /// groups of `group` positions.
   void start(std::span<const PointIndex> order, std::ptrdiff_t offset, std::ptrdiff_t group) {
-    group_ = group;
-    const auto groups = (std::ssize(order) + group - 1) / group;
-    begin_.assign(static_cast<std::size_t>(groups) + 1, 0);
+    begin_.assign(1, 0);
     positions_.clear();
-    points_.clear();
     for (std::ptrdiff_t p = 0; p < std::ssize(order); ++p) {
-      const std::ptrdiff_t point = order[p] - offset;
-      if (point >= 0 && point < size_) {
+      if (const std::ptrdiff_t point = order[p] - offset; point >= 0 && point < state_.size) {
+        state_.order[std::ssize(positions_)] = static_cast<PointIndex>(point);
         positions_.push_back(static_cast<PointIndex>(p));
-        points_.push_back(static_cast<PointIndex>(point));
-        begin_[p / group + 1] = std::ssize(points_);
       }
+      if ((p + 1) % group == 0 || p + 1 == std::ssize(order))
+        begin_.push_back(std::ssize(positions_));
     }
-    for (std::size_t g = 1; g < begin_.size(); ++g) begin_[g] = std::max(begin_[g], begin_[g - 1]);
-    applied_.assign(static_cast<std::size_t>(groups), 0);
-    outputs_.fill(0);
-    counts_.fill(0);
+    applied_.assign(begin_.size() - 1, 0);
+    state_.start();
   }
 
   [[nodiscard]] std::ptrdiff_t groups() const { return std::ssize(applied_); }
@@ -82,12 +76,12 @@ class Shard {
     return {begin_[g], begin_[g + 1]};
   }
   [[nodiscard]] PointIndex position(std::ptrdiff_t column) const { return positions_[column]; }
-  [[nodiscard]] PointIndex point(std::ptrdiff_t column) const { return points_[column]; }
-  [[nodiscard]] double output(std::ptrdiff_t c, std::ptrdiff_t column) const {
-    return outputs_[c * size_ + column];
+  [[nodiscard]] PointIndex point(std::ptrdiff_t column) const { return state_.order[column]; }
+  [[nodiscard]] double output(std::size_t c, std::ptrdiff_t column) const {
+    return state_.outputs[static_cast<std::ptrdiff_t>(c) * state_.size + column];
   }
-  [[nodiscard]] signed char sign(std::ptrdiff_t c, std::ptrdiff_t column) const {
-    return signs_[c].data()[points_[column]];
+  [[nodiscard]] signed char sign(std::size_t c, std::ptrdiff_t column) const {
+    return problems_.signs[c][point(column)];
   }
   /// Mistakes that every group has seen are below this.
   [[nodiscard]] std::int64_t seen_by_all() const {
@@ -95,120 +89,97 @@ class Shard {
   }
 
   /// Adds the mistakes that group g has not seen to its outputs, each point's in their order.
-  void catch_up(std::ptrdiff_t g, const MistakeList<T>& mistakes) {
-    const auto [first, last] = columns(g);
-    const std::ptrdiff_t parts = (last - first + width - 1) / width;
-    const std::int64_t from = applied_[g];
-    if (from < mistakes.end()) {
-      parallel_for(static_cast<unsigned>(scratches_.size()), parts,
-                   [&, begin = first, end = last](unsigned worker, std::ptrdiff_t part) {
-                     const std::ptrdiff_t column = begin + part * width;
-                     catch_up_columns(column, std::min(width, end - column), from, mistakes,
-                                      worker);
-                   });
-    }
-    applied_[g] = mistakes.end();
+  void catch_up(std::ptrdiff_t g, const Mistakes& mistakes, const MistakenInputs<T>& inputs) {
+    constexpr std::ptrdiff_t width = 256;  // Points a block of kernel values.
+    const std::ptrdiff_t first = begin_[g];
+    const std::ptrdiff_t last = begin_[g + 1];
+    const std::int64_t from = std::exchange(applied_[g], mistakes.end());
+    if (from == mistakes.end()) return;
+    parallel_for(static_cast<unsigned>(hands_.size()), (last - first + width - 1) / width,
+                 [&](unsigned worker, std::ptrdiff_t part) {
+                   const std::ptrdiff_t column = first + part * width;
+                   catch_up_columns(column, std::min(width, last - column), from, mistakes, inputs,
+                                    hands_[worker]);
+                 });
   }
 
   /// The position of the first of the group's points that is a mistake as things stand, or `none`.
-  [[nodiscard]] std::int64_t first_mistake(std::ptrdiff_t g, const std::vector<char>& done,
-                                           double margin, std::int64_t none) const {
-    const auto [first, last] = columns(g);
+  [[nodiscard]] std::int64_t first_mistake(std::ptrdiff_t g, double margin,
+                                           std::int64_t none) const {
+    const std::ptrdiff_t last = begin_[g + 1];
     std::ptrdiff_t best = last;
-    for (std::ptrdiff_t c = 0; c < problems(); ++c) {
-      if (done[c] != 0) continue;
-      std::ptrdiff_t column = first;
+    for (std::size_t c = 0; c < problems_.size(); ++c) {
+      if (state_.passes[c].done) continue;
+      std::ptrdiff_t column = begin_[g];
       while (column < best && !(sign(c, column) * output(c, column) <= margin)) ++column;
       best = column;
     }
     return best < last ? positions_[best] : none;
   }
 
-  /// Counts a mistake if its point is one of this rank's.
+  /// Counts a mistake, and where its point is one of this rank's, for its coefficient.
   void count(PointIndex position, std::span<const MistakeUpdate> updates) {
-    const auto found = std::lower_bound(positions_.begin(), positions_.end(), position);
-    if (found == positions_.end() || *found != position) return;
+    const auto column = column_of(position, 0, state_.size);
     for (const MistakeUpdate& update : updates) {
-      ++counts_[update.problem * size_ + (found - positions_.begin())];
+      const auto c = static_cast<std::size_t>(update.problem);
+      state_.passes.count_mistake(c);
+      if (column) ++state_.counts_of(c)[*column];
     }
   }
 
-  /// alpha' o of problem c, the terms of this rank's points added to `sum` in their order, and how
-  /// many points are on the wrong side.
-  [[nodiscard]] double squared_norm(std::ptrdiff_t c, double sum, std::uint64_t& errors) {
-    by_point_.assign(static_cast<std::size_t>(size_), 0);
-    for (std::ptrdiff_t column = 0; column < size_; ++column) {
-      by_point_[points_[column]] = static_cast<PointIndex>(column);
-    }
-    for (std::ptrdiff_t i = 0; i < size_; ++i) {
-      const std::ptrdiff_t column = c * size_ + by_point_[i];
-      const signed char label = signs_[c].data()[i];
-      errors += label * outputs_[column] > 0 ? 0U : 1U;
-      if (counts_[column] != 0) {
-        const double alpha = static_cast<double>(counts_[column]) * label;
-        sum = multiply_add(alpha, outputs_[column], sum);
-      }
-    }
-    return sum;
-  }
-
-  /// sums_i += alpha_i / norm for this rank's points; after `squared_norm`.
-  void add_coefficients(std::ptrdiff_t c, double norm, std::span<double> sums) const {
-    for (std::ptrdiff_t i = 0; i < size_; ++i) {
-      const std::ptrdiff_t column = c * size_ + by_point_[i];
-      if (counts_[column] != 0) {
-        const double alpha = static_cast<double>(counts_[column]) * signs_[c].data()[i];
-        sums[i] += alpha / norm;
-      }
-    }
+  /// This rank's part of problem c's w, not yet scaled; the terms of norm(w)^2 are added to
+  /// `squared_norm` in the order of its points.
+  [[nodiscard]] PerceptronSolution solution(std::size_t c, double& squared_norm) {
+    const auto label = [&](std::ptrdiff_t i) { return problems_.signs[c][i]; };
+    return state_.solution(c, label, state_.columns_by_point(), squared_norm);
   }
 
   [[nodiscard]] std::uint64_t evaluations() const {
     std::uint64_t sum = 0;
-    for (const Scratch& scratch : scratches_) sum += scratch.evaluations;
+    for (const Hand& hand : hands_) sum += hand.scratch.evaluations;
     return sum;
   }
-  [[nodiscard]] Scratch& scratch() { return scratches_[0]; }
 
  private:
-  static constexpr std::ptrdiff_t width = 256;  ///< Points a block of kernel values.
+  /// What a thread needs.
+  struct Hand {
+    BlockScratch<Scalar> scratch;
+    Buffer<Scalar> values;
+    PreparedColumns<I> columns;  ///< The points that it is at.
+    std::vector<PointIndex> rows;
+  };
+
+  /// Where among `count` columns from `first` on the point at a position stands, if there.
+  [[nodiscard]] std::optional<std::ptrdiff_t> column_of(PointIndex position, std::ptrdiff_t first,
+                                                        std::ptrdiff_t count) const {
+    const auto* const begin = positions_.data() + first;
+    const auto* const found = std::lower_bound(begin, begin + count, position);
+    if (found == begin + count || *found != position) return std::nullopt;
+    return found - positions_.data();
+  }
 
   void catch_up_columns(std::ptrdiff_t column, std::ptrdiff_t count, std::int64_t from,
-                        const MistakeList<T>& mistakes, unsigned worker) {
-    Scalar* const values = values_[worker].data();
-    const auto points = std::span<const PointIndex>(points_).subspan(
-        static_cast<std::size_t>(column), static_cast<std::size_t>(count));
-    const PointIndex first = positions_[column];
-    const PointIndex last = positions_[column + count - 1];
-    PreparedColumns<I>& packed = columns_[worker];
-    packed.assign(prepared_, points, by_inner_products<Kernel, I>);
-    std::vector<PointIndex> rows;
-    for (const auto& block : mistakes.blocks()) {
+                        const Mistakes& mistakes, const MistakenInputs<T>& inputs, Hand& hand) {
+    hand.values.reserve_discarding(MistakenInputs<T>::depth * count);
+    const std::span<const PointIndex> points(state_.order.data() + column,
+                                             static_cast<std::size_t>(count));
+    gram_.prepare(points, hand.columns);
+    for (const auto& block : inputs.blocks()) {
       const std::int64_t begin = std::max(from, block.first);
       const std::int64_t end = block.first + block.count;
       if (begin >= end) continue;
-      rows.clear();
+      hand.rows.resize(static_cast<std::size_t>(end - begin));
+      std::iota(hand.rows.begin(), hand.rows.end(), static_cast<PointIndex>(begin - block.first));
+      kernel_block(kernel_, *block.prepared, std::span<const PointIndex>(hand.rows), hand.columns,
+                   0, count, hand.values.data(), count, hand.scratch);
       for (std::int64_t e = begin; e < end; ++e) {
-        rows.push_back(static_cast<PointIndex>(e - block.first));
-      }
-      kernel_block(kernel_, *block.prepared, std::span<const PointIndex>(rows), packed, 0, count,
-                   values, count, scratches_[worker]);
-      for (std::int64_t e = begin; e < end; ++e) {
-        const Scalar* const row = values + (e - begin) * count;
-        const PointIndex position = mistakes.position(e);
-        std::ptrdiff_t own = -1;  // The column of the mistaken point, if it is among these.
-        if (position >= first && position <= last) {
-          const auto* const found = std::lower_bound(positions_.data() + column,
-                                                     positions_.data() + column + count, position);
-          if (*found == position) own = found - positions_.data();
-        }
+        state_.add(mistakes.updates(e), hand.values.data() + (e - begin) * count, column, count);
+        const auto own = column_of(mistakes[e], column, count);
         for (const MistakeUpdate& update : mistakes.updates(e)) {
-          const auto scale = static_cast<double>(update.scale);
-          double* const outputs = outputs_.data() + update.problem * size_;
-          for (std::ptrdiff_t j = 0; j < count; ++j) {
-            outputs[column + j] += scale * static_cast<double>(row[j]);
+          const auto c = static_cast<std::size_t>(update.problem);
+          if (own) {
+            state_.outputs_of(c)[*own] += update.scale * problems_.lambda_at(c, point(*own));
           }
-          if (own >= 0) outputs[own] += scale * lambda(update.problem, points_[own]);
         }
       }
     }
@@ -216,21 +187,13 @@ class Shard {
 
   const Kernel& kernel_;
   const I& inputs_;
-  PreparedInputs<I> prepared_;
-  std::vector<std::vector<signed char>> signs_;
-  std::vector<std::vector<double>> lambda_;
-  std::ptrdiff_t size_;
-  std::ptrdiff_t group_ = 1;
-  Buffer<double> outputs_;
-  Buffer<std::int32_t> counts_;
-  std::vector<PointIndex> positions_;
-  std::vector<PointIndex> points_;
-  std::vector<PointIndex> by_point_;
-  std::vector<std::ptrdiff_t> begin_;
-  std::vector<std::int64_t> applied_;
-  std::vector<Scratch> scratches_;
-  std::vector<Buffer<Scalar>> values_;
-  std::vector<PreparedColumns<I>> columns_;  ///< Of the points that a thread is at.
+  OnDemandGram<Kernel, I> gram_;
+  Subproblems problems_;
+  PerceptronState state_;
+  std::vector<PointIndex> positions_;  ///< Of the columns, ascending.
+  std::vector<std::ptrdiff_t> begin_;  ///< Columns of the groups.
+  std::vector<std::int64_t> applied_;  ///< Mistakes each group has seen.
+  std::vector<Hand> hands_;
 };
 
 }  // namespace bpm::detail

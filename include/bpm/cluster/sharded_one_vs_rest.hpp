@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,7 +19,6 @@
 
 #include "bpm/cluster/agreement.hpp"
 #include "bpm/cluster/communicator.hpp"
-#include "bpm/cluster/cost_model.hpp"
 #include "bpm/cluster/mpi_header.hpp"
 #include "bpm/cluster/shard.hpp"
 #include "bpm/cluster/sharded_run.hpp"
@@ -26,13 +26,14 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/kernel_values/blocks.hpp"
+#include "bpm/core/word_hash.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/samplers/perceptron/progress_throttle.hpp"
 
 namespace bpm {
 
@@ -78,7 +79,7 @@ class ShardedOneVsRest {
                                                                   O&& observer = {},
                                                                   std::stop_token stop = {}) const {
     static_assert(I::IsRowMajor, "inputs of shards are row-major");
-    const Communicator ranks(communicator_);
+    const detail::Communicator ranks(communicator_);
     detail::together(ranks, [&] { check_own(inputs, labels); });
     const std::vector<std::int64_t> sizes = ranks.all_gather(std::int64_t{inputs.rows()});
     const std::int64_t points = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
@@ -96,33 +97,33 @@ class ShardedOneVsRest {
     check_ranks(ranks, inputs);
 
     std::unique_ptr<detail::Shard<Kernel, I>> shard;
-    detail::together(ranks, [&] { shard = make_shard(inputs, labels, classes); });
-    const detail::PerceptronLimits limits{pass_limit(points), 0, sampler_.max_mistakes,
-                                          sampler_.margin};
-    detail::ShardedRun<Kernel, I> run(ranks, kernel_, *shard, inputs, points, offset,
-                                      group_size(ranks.size(), inputs), limits);
-
-    const auto count = std::ssize(classes);
-    std::vector<std::vector<double>> sums(
-        classes.size(), std::vector<double>(static_cast<std::size_t>(inputs.rows()), 0.0));
+    detail::together(ranks, [&] {
+      shard = std::make_unique<detail::Shard<Kernel, I>>(
+          kernel_, inputs, detail::Subproblems(classes, labels), settings_.soft_boundary, labels,
+          detail::thread_count(settings_.threads));
+      check_diagonal(*shard);
+    });
+    detail::ShardedRun<Kernel, I> run(ranks, kernel_, *shard, points, offset,
+                                      group_size(ranks.size(), inputs),
+                                      detail::PerceptronLimits::of(sampler_, points));
+    const std::size_t columns = shard->problems().size();
+    RowMatrix<double> sums = RowMatrix<double>::Zero(inputs.rows(), std::ptrdiff_t(columns));
     SamplerReport report;
     PerceptronReport& counts = report.perceptron.emplace();
-    std::chrono::steady_clock::time_point told{};
+    detail::ProgressThrottle throttle;
     const RandomStreams streams{settings_.seed, 0};
     for (; report.draws < sampler_.draws; ++report.draws) {
       const auto go_on = [&](double passes) {
         if (stop.stop_requested()) return false;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - told < std::chrono::milliseconds(50)) return true;
-        told = now;
-        const double part = 1 - std::exp2(-passes);
-        return detail::notify(observer, {.stage = "draws",
-                                         .fraction = (static_cast<double>(report.draws) + part) /
-                                                     static_cast<double>(sampler_.draws),
-                                         .draws = report.draws,
-                                         .draws_total = sampler_.draws,
-                                         .passes = counts.passes,
-                                         .mistakes = counts.mistakes});
+        if (!throttle.due()) return true;
+        return detail::notify(
+            observer, {.stage = "draws",
+                       .fraction = (static_cast<double>(report.draws) + 1 - std::exp2(-passes)) /
+                                   static_cast<double>(sampler_.draws),
+                       .draws = report.draws,
+                       .draws_total = sampler_.draws,
+                       .passes = counts.passes,
+                       .mistakes = counts.mistakes});
       };
       const detail::PerceptronOutcome outcome = run.draw(streams.stream(report.draws), go_on);
       if (outcome == detail::PerceptronOutcome::stopped) {
@@ -130,13 +131,21 @@ class ShardedOneVsRest {
         report.reason = "stopped";
         break;
       }
-      if (outcome != detail::PerceptronOutcome::consistent)
-        refuse(report.draws, run.problems(), outcome);
-      for (std::ptrdiff_t c = 0; c < count; ++c) {
-        const double norm = run.norm(c, counts.training_errors);
-        shard->add_coefficients(c, norm, sums[c]);
-        counts.mistakes += run.problems().data()[c].mistakes;
-        counts.passes += run.problems().data()[c].passes;
+      const detail::PerceptronPasses& passes = shard->passes();
+      if (outcome != detail::PerceptronOutcome::consistent) {
+        throw NotSeparable(
+            detail::join(function, ": no classifier without training error was found: ",
+                         passes.reason(report.draws, outcome),
+                         "; set a soft boundary lambda > 0, or raise the sampler's limits"));
+      }
+      for (std::size_t c = 0; c < columns; ++c) {
+        const detail::PerceptronSolution part = run.solution(c);
+        for (std::size_t s = 0; s < part.support.size(); ++s) {
+          sums(part.support[s], std::ptrdiff_t(c)) += part.coefficients[s];
+        }
+        counts.training_errors += part.errors;
+        counts.mistakes += passes[c].mistakes;
+        counts.passes += passes[c].passes;
       }
     }
     if (report.draws == 0) {
@@ -144,10 +153,10 @@ class ShardedOneVsRest {
     }
     report.converged = report.draws == sampler_.draws;
     const auto totals = ranks.sum(std::array<double, 2>{
-        static_cast<double>(shard->evaluations()), static_cast<double>(counts.training_errors)});
+        static_cast<double>(run.evaluations()), static_cast<double>(counts.training_errors)});
     report.kernel_evaluations = static_cast<std::uint64_t>(totals[0]);
     counts.training_errors = static_cast<std::uint64_t>(totals[1]);
-    return gather(ranks, inputs, offset, classes, sums, report);
+    return gather(ranks, inputs, offset, classes, sums / static_cast<double>(report.draws), report);
   }
 
  private:
@@ -171,11 +180,14 @@ class ShardedOneVsRest {
 
   /// Settings by their values, the kernel by what it makes of a few inputs of rank 0.
   template <class I>
-  void check_ranks(const Communicator& ranks, const I& inputs) const {
+  void check_ranks(const detail::Communicator& ranks, const I& inputs) const {
     using T = typename I::Scalar;
-    const std::array<std::uint64_t, 1> columns{static_cast<std::uint64_t>(inputs.cols())};
-    detail::check_agreement(ranks, columns, std::array<const char*, 1>{"columns of the inputs"},
-                            function);
+    const std::array<std::uint64_t, 2> shape{sizeof(T) * (std::floating_point<T> ? 1 : 256),
+                                             static_cast<std::uint64_t>(inputs.cols())};
+    detail::check_agreement(
+        ranks, shape,
+        std::array<const char*, 2>{"element types of the inputs", "columns of the inputs"},
+        function);
     std::int64_t count = std::min<std::int64_t>(4, inputs.rows());
     ranks.broadcast(std::span(&count, 1), 0);
     RowMatrix<T> probes = RowMatrix<T>::Zero(count, inputs.cols());
@@ -184,14 +196,8 @@ class ShardedOneVsRest {
     detail::WordHash kernel;
     detail::WordHash settings;
     detail::together(ranks, [&] {
-      const detail::PreparedInputs<RowMatrix<T>> prepared(probes);
-      detail::BlockScratch<detail::kernel_scalar_t<I>> scratch;
-      std::vector<PointIndex> all(static_cast<std::size_t>(count));
-      std::iota(all.begin(), all.end(), PointIndex{0});
-      std::vector<detail::kernel_scalar_t<I>> values(all.size() * all.size());
-      detail::kernel_block(kernel_, prepared, std::span<const PointIndex>(all), prepared,
-                           std::span<const PointIndex>(all), values.data(), count, scratch);
-      kernel.add_bytes(values.data(), values.size() * sizeof(values[0]));
+      const Eigen::MatrixXd values = kernel_matrix(kernel_, probes, {.threads = 1});
+      kernel.add_bytes(values.data(), static_cast<std::size_t>(values.size()) * sizeof(double));
     });
     for (const std::uint64_t word : {settings_.seed, sampler_.draws, sampler_.max_passes,
                                      sampler_.max_mistakes, static_cast<std::uint64_t>(group)}) {
@@ -204,24 +210,10 @@ class ShardedOneVsRest {
   }
 
   template <class I>
-  [[nodiscard]] std::unique_ptr<detail::Shard<Kernel, I>> make_shard(
-      const I& inputs, std::span<const int> labels, const std::vector<int>& classes) const {
-    const detail::PreparedInputs<I> prepared(inputs);
-    const auto diagonal = detail::kernel_diagonal(kernel_, prepared);
-    std::vector<std::vector<signed char>> signs;
-    std::vector<std::vector<double>> lambda;
-    for (const int label : classes) {
-      signs.push_back(detail::one_against_rest(labels, label));
-      if (lambda.empty() || !settings_.soft_boundary.same_for_all_classes()) {
-        lambda.push_back(settings_.soft_boundary.resolve(
-            [&](std::ptrdiff_t i) { return diagonal[i]; }, labels, signs.back()));
-      }
-    }
-    if (lambda[0].empty()) lambda.clear();
-    for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
-      for (std::size_t c = 0; c < std::max<std::size_t>(1, lambda.size()); ++c) {
-        const double soft = lambda.empty() ? 0.0 : lambda[c].data()[i];
-        if (static_cast<double>(diagonal[i]) + soft <= 0) {
+  static void check_diagonal(const detail::Shard<Kernel, I>& shard) {
+    for (std::size_t c = 0; c < shard.problems().size(); ++c) {
+      for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
+        if (shard.diagonal(c, i) <= 0) {
           throw NotSeparable(detail::join(function, ": point ", i,
                                           " of a rank has k(x, x) = 0, so no classifier gives it "
                                           "a sign; add a bias to the kernel or a soft boundary "
@@ -229,15 +221,6 @@ class ShardedOneVsRest {
         }
       }
     }
-    return std::make_unique<detail::Shard<Kernel, I>>(kernel_, inputs, std::move(signs),
-                                                      std::move(lambda),
-                                                      detail::thread_count(settings_.threads));
-  }
-
-  [[nodiscard]] std::uint64_t pass_limit(std::int64_t points) const {
-    return sampler_.max_passes != 0
-               ? sampler_.max_passes
-               : std::max<std::uint64_t>(1000, 50'000'000 / static_cast<std::uint64_t>(points));
   }
 
   /// Points whose inputs, outputs and labels surely fit a message of MPI, 2^31 bytes.
@@ -251,66 +234,38 @@ class ShardedOneVsRest {
 
   template <class I>
   [[nodiscard]] std::ptrdiff_t group_size(int ranks, const I& inputs) const {
-    return group > 0 ? group : std::min(default_group(ranks), longest_group(inputs));
+    const auto usual = std::clamp<std::ptrdiff_t>(std::ptrdiff_t{256} * ranks, 256, 16384);
+    return group > 0 ? group : std::min(usual, longest_group(inputs));
   }
 
-  [[noreturn]] static void refuse(std::uint64_t number,
-                                  const std::vector<detail::PerceptronProblem>& problems,
-                                  detail::PerceptronOutcome outcome) {
-    std::size_t worst = problems.size();
-    for (std::size_t c = 0; c < problems.size(); ++c) {
-      if (!problems[c].done &&
-          (worst == problems.size() || problems[c].mistakes > problems[worst].mistakes)) {
-        worst = c;
-      }
-    }
-    const auto& problem = problems.at(worst);
-    throw NotSeparable(detail::join(
-        function, ": no classifier without training error was found: draw ", number, " still made ",
-        problem.mistakes_in_pass, " mistakes in pass ", problem.passes, " (", problem.mistakes,
-        " in all",
-        outcome == detail::PerceptronOutcome::out_of_mistakes ? ", above max_mistakes"
-                                                              : ", the last of max_passes",
-        ", problem ", worst, "); set a soft boundary lambda > 0, or raise the sampler's limits"));
-  }
-
-  /// The support points of all ranks on all ranks.
+  /// The support points of all ranks, those of rank 0 first, with their coefficients on all ranks.
   template <class I>
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> gather(
-      const Communicator& ranks, const I& inputs, std::int64_t offset,
-      const std::vector<int>& classes, const std::vector<std::vector<double>>& sums,
+      const detail::Communicator& ranks, const I& inputs, std::int64_t offset,
+      const std::vector<int>& classes, const RowMatrix<double>& means,
       const SamplerReport& report) const {
-    using T = typename I::Scalar;
     std::vector<PointIndex> mine;
     for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
-      bool used = false;
-      for (const auto& sum : sums) used = used || sum[i] != 0;
-      if (used) mine.push_back(static_cast<PointIndex>(i));
+      if ((means.row(i).array() != 0).any()) mine.push_back(static_cast<PointIndex>(i));
     }
-    const detail::owned_inputs_t<I> own = detail::select_inputs(inputs, mine);
-    std::vector<double> coefficients;
-    for (const PointIndex i : mine) {
-      for (const auto& sum : sums) {
-        coefficients.push_back(sum[i] / static_cast<double>(report.draws));
-      }
-    }
+    const auto own_inputs = detail::select_inputs(inputs, mine);
+    const auto own_means = detail::select_inputs(means, mine);
     for (PointIndex& i : mine) i += static_cast<PointIndex>(offset);
-    std::vector<PointIndex> support = ranks.all_gather_all(std::span<const PointIndex>(mine));
-    std::vector<std::size_t> lengths;
-    RowMatrix<double> all(std::ssize(support), std::ssize(classes));
-    ranks.gather_items(coefficients.data(), mine.size(), classes.size() * sizeof(double), lengths,
-                       [&](std::size_t) { return all.data(); });
-    detail::owned_inputs_t<I> rows(std::ssize(support), inputs.cols());
-    ranks.gather_items(own.data(), mine.size(), static_cast<std::size_t>(inputs.cols()) * sizeof(T),
-                       lengths, [&](std::size_t) { return rows.data(); });
-    if (classes.size() == 2) all = all.rightCols(1).eval();
-    ClassifierParts<Kernel, detail::owned_inputs_t<I>> parts{.kernel = kernel_,
-                                                             .inputs = std::move(rows),
-                                                             .support = std::move(support),
-                                                             .coefficients = std::move(all),
-                                                             .classes = classes};
-    parts.threads = settings_.threads;
-    parts.report = report;
+    ClassifierParts<Kernel, detail::owned_inputs_t<I>> parts{
+        .kernel = kernel_,
+        .inputs = {},
+        .support = ranks.all_gather_all(std::span<const PointIndex>(mine)),
+        .coefficients = {},
+        .classes = classes,
+        .threads = settings_.threads,
+        .report = report};
+    const auto gather_rows = [&](const auto& own, auto& all) {
+      all.resize(std::ssize(parts.support), own.cols());
+      ranks.gather_items(own.data(), mine.size(),
+                         static_cast<std::size_t>(own.cols()) * sizeof(*own.data()), all.data());
+    };
+    gather_rows(own_inputs, parts.inputs);
+    gather_rows(own_means, parts.coefficients);
     return Classifier(std::move(parts));
   }
 

@@ -11,14 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/word_hash.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {
-
-[[nodiscard]] inline std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
-  return hash ^ (hash >> 29U);
-}
 
 /// Equal numbers have equal words: -0 counts as 0.
 [[nodiscard]] inline std::uint64_t number_word(double number) noexcept {
@@ -40,23 +36,23 @@ template <InputSet I>
     hashes.resize(static_cast<std::size_t>(input_count(inputs)));
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       const auto row = static_cast<std::ptrdiff_t>(i);
-      std::uint64_t hash = 1;
+      WordHash hash;
       if constexpr (DenseInputs<I>) {
         for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
-          hash = mix(hash, number_word(static_cast<double>(inputs(row, j))));
+          hash.add(number_word(static_cast<double>(inputs(row, j))));
         }
       } else if constexpr (SparseInputs<I>) {
         for (typename I::InnerIterator entry(inputs, row); entry; ++entry) {
           if (entry.value() != 0) {
-            hash = mix(hash, static_cast<std::uint64_t>(entry.col()));
-            hash = mix(hash, number_word(static_cast<double>(entry.value())));
+            hash.add(static_cast<std::uint64_t>(entry.col()));
+            hash.add(number_word(static_cast<double>(entry.value())));
           }
         }
       } else {
         const auto& input = std::ranges::begin(inputs)[row];
-        hash = mix(hash, std::hash<std::remove_cvref_t<decltype(input)>>{}(input));
+        hash.add(std::uint64_t{std::hash<std::remove_cvref_t<decltype(input)>>{}(input)});
       }
-      hashes[i] = hash;
+      hashes[i] = hash.value();
     }
   }
   return hashes;
@@ -104,10 +100,10 @@ template <InputSet I>
 /// One number for a training set, to tell when another one is given.
 [[nodiscard]] inline std::uint64_t fingerprint(std::span<const std::uint64_t> hashes,
                                                std::span<const int> labels) {
-  std::uint64_t hash = labels.size();
-  for (const std::uint64_t word : hashes) hash = mix(hash, word);
-  for (const int label : labels) hash = mix(hash, static_cast<std::uint64_t>(label));
-  return hash;
+  WordHash hash;
+  for (const std::uint64_t word : hashes) hash.add(word);
+  for (const int label : labels) hash.add(static_cast<std::uint64_t>(label));
+  return hash.value();
 }
 
 }  // namespace bpm::detail

@@ -14,37 +14,14 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/core/word_hash.hpp"
+#include "bpm/samplers/perceptron/draw_pieces.hpp"
+#include "bpm/storage/byte_stream.hpp"
 #include "bpm/storage/checkpoint_error.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/run_digest.hpp"
 
-namespace bpm {
-
-/// One problem of a finished draw, as it is kept.
-struct StoredSolution {
-  std::vector<PointIndex> support;
-  std::vector<double> coefficients;
-  std::vector<double> outputs;
-};
-
-/// Some of the problems of one draw: what is worked on, and kept, at a time.
-struct DrawPiece {
-  std::uint64_t number = 0;  ///< The stream of the draw.
-  std::size_t first = 0;     ///< Its first problem here.
-  std::size_t count = 0;     ///< How many.
-
-  friend auto operator<=>(const DrawPiece&, const DrawPiece&) = default;
-};
-
-/// A finished piece with what it cost.
-struct StoredPiece {
-  DrawPiece piece;
-  std::vector<StoredSolution> solutions;  ///< One a problem.
-  std::uint64_t mistakes = 0;
-  std::uint64_t passes = 0;
-  std::uint64_t training_errors = 0;
-};
+namespace bpm::detail {
 
 /// Finished draws in a folder, a file a piece, so that a run that ended early can go on from them.
 ///
@@ -64,9 +41,9 @@ class DrawStore {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(folder_, unreadable)) {
       if (!error) error = unreadable;
-      throw CheckpointError(detail::join("checkpoint: ", folder_.string(),
-                                         " is no folder and cannot be made one",
-                                         error ? ": " + error.message() : std::string()));
+      throw CheckpointError(join("checkpoint: ", folder_.string(),
+                                 " is no folder and cannot be made one",
+                                 error ? ": " + error.message() : std::string()));
     }
   }
 
@@ -80,17 +57,17 @@ class DrawStore {
     const std::filesystem::directory_iterator entries(folder_, error);
     if (error) {
       throw CheckpointError(
-          detail::join("checkpoint: ", folder_.string(), " cannot be read: ", error.message()));
+          join("checkpoint: ", folder_.string(), " cannot be read: ", error.message()));
     }
     for (const auto& entry : entries) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
-      const Head head = check_head(entry.path(), detail::read_bytes(entry.path(), sizeof(Head)));
+      const Head head = check_head(entry.path(), read_bytes(entry.path(), sizeof(Head)));
       const DrawPiece piece{head.number, static_cast<std::size_t>(head.first),
                             static_cast<std::size_t>(head.count)};
       if (path_of(piece).filename() != name) {
-        throw CheckpointError(detail::join("checkpoint: ", entry.path().string(), " holds draw ",
-                                           head.number, ": it was renamed"));
+        throw CheckpointError(join("checkpoint: ", entry.path().string(), " holds draw ",
+                                   head.number, ": it was renamed"));
       }
       pieces.push_back(piece);
     }
@@ -99,70 +76,66 @@ class DrawStore {
   }
 
   /// \throws CheckpointError if it cannot be written; what was there before is whole.
-  void write(const StoredPiece& stored) const {
-    std::vector<std::byte> bytes;
-    const auto put = [&](const void* data, std::size_t size) {
-      const auto* from = static_cast<const std::byte*>(data);
-      bytes.insert(bytes.end(), from, from + size);
-    };
+  void write(const FinishedPiece& finished) const {
+    ByteWriter bytes;
     Head head{};
     head.parts = digest_.parts();
     head.points = static_cast<std::uint64_t>(points_);
-    head.number = stored.piece.number;
-    head.first = stored.piece.first;
-    head.count = stored.piece.count;
-    head.mistakes = stored.mistakes;
-    head.passes = stored.passes;
-    head.training_errors = stored.training_errors;
-    put(&head, sizeof head);
-    for (const StoredSolution& solution : stored.solutions) {
-      const std::uint64_t support = solution.support.size();
-      put(&support, sizeof support);
-      put(solution.support.data(), support * sizeof(PointIndex));
-      put(solution.coefficients.data(), support * sizeof(double));
-      put(solution.outputs.data(), solution.outputs.size() * sizeof(double));
+    head.number = finished.piece.number;
+    head.first = finished.piece.first;
+    head.count = finished.piece.count;
+    head.mistakes = finished.mistakes;
+    head.passes = finished.passes;
+    head.training_errors = finished.training_errors;
+    bytes.put(head);
+    for (const PerceptronSolution& solution : finished.solutions) {
+      bytes.put(std::uint64_t{solution.support.size()});
+      bytes.put_all(solution.support);
+      bytes.put_all(solution.coefficients);
+      bytes.put_all(solution.outputs);
     }
-    const std::uint64_t sum = checksum(bytes);
-    put(&sum, sizeof sum);
-    detail::write_durably(path_of(stored.piece), bytes);
+    bytes.put(checksum(bytes.bytes()));
+    write_durably(path_of(finished.piece), bytes.bytes());
   }
 
   /// \throws CheckpointError if the file is missing, damaged, or of other data or settings.
-  [[nodiscard]] StoredPiece read(const DrawPiece& piece) const {
+  [[nodiscard]] FinishedPiece read(const DrawPiece& piece) const {
     const std::filesystem::path path = path_of(piece);
-    const std::vector<std::byte> bytes = detail::read_bytes(path, static_cast<std::size_t>(-1));
+    const std::vector<std::byte> bytes = read_bytes(path, static_cast<std::size_t>(-1));
     const Head head = check_head(path, bytes);
-    const auto damaged = [&](const char* what) {
-      throw CheckpointError(detail::join("checkpoint: ", path.string(), " is damaged: ", what,
-                                         "; remove it, and its draw is made again"));
+    const auto sound = [&](bool holds, const char* damage) {
+      if (holds) return;
+      throw CheckpointError(join("checkpoint: ", path.string(), " is damaged: ", damage,
+                                 "; remove it, and its draw is made again"));
     };
-    if (bytes.size() < sizeof(Head) + sizeof(std::uint64_t)) damaged("it ends too early");
+    constexpr const char* short_of_it = "it ends too early";
     std::uint64_t sum = 0;
-    std::memcpy(&sum, bytes.data() + bytes.size() - sizeof sum, sizeof sum);
+    sound(bytes.size() >= sizeof(Head) + sizeof sum, short_of_it);
     const auto body = std::span(bytes).first(bytes.size() - sizeof sum);
-    if (sum != checksum(body)) damaged("its checksum is wrong, or it ends too early");
-    std::size_t place = sizeof(Head);
-    const auto take = [&](void* data, std::size_t size) {
-      if (size > body.size() - place) damaged("it ends too early");
-      std::memcpy(data, body.data() + place, size);
-      place += size;
-    };
-    StoredPiece stored{piece, {}, head.mistakes, head.passes, head.training_errors};
+    ByteReader(std::span(bytes).last(sizeof sum)).take(sum);
+    sound(sum == checksum(body), "its checksum is wrong, or it ends too early");
+    ByteReader from(body.subspan(sizeof(Head)));
+    FinishedPiece finished{piece, {}, head.mistakes, head.passes, head.training_errors};
+    const auto points = static_cast<std::uint64_t>(points_);
     for (std::size_t c = 0; c < piece.count; ++c) {
-      StoredSolution solution;
+      PerceptronSolution solution;
       std::uint64_t support = 0;
-      take(&support, sizeof support);
-      if (support > static_cast<std::uint64_t>(points_)) damaged("it has too many support points");
-      solution.support.resize(support);
-      solution.coefficients.resize(support);
-      solution.outputs.resize(static_cast<std::size_t>(points_));
-      take(solution.support.data(), support * sizeof(PointIndex));
-      take(solution.coefficients.data(), support * sizeof(double));
-      take(solution.outputs.data(), solution.outputs.size() * sizeof(double));
-      stored.solutions.push_back(std::move(solution));
+      sound(from.take(support), short_of_it);
+      sound(support <= points, "it has too many support points");
+      sound(from.take_all(solution.support, support) &&
+                from.take_all(solution.coefficients, support) &&
+                from.take_all(solution.outputs, points),
+            short_of_it);
+      finished.solutions.push_back(std::move(solution));
     }
-    if (place != body.size()) damaged("it is too long");
-    return stored;
+    sound(from.done(), "it is too long");
+    return finished;
+  }
+
+  /// To keep pieces here. Refers to this store.
+  [[nodiscard]] PieceKeeper keeper() const {
+    return {[this](const DrawPiece& piece) { return read(piece); },
+            [this](const FinishedPiece& piece) { write(piece); }};
   }
 
   [[nodiscard]] std::filesystem::path path_of(const DrawPiece& piece) const {
@@ -190,7 +163,7 @@ class DrawStore {
   static_assert(std::is_trivially_copyable_v<Head>);
 
   [[nodiscard]] static std::uint64_t checksum(std::span<const std::byte> bytes) {
-    detail::WordHash hash;
+    WordHash hash;
     hash.add_bytes(bytes.data(), bytes.size());
     hash.add(std::uint64_t{bytes.size()});
     return hash.value();
@@ -199,7 +172,7 @@ class DrawStore {
   [[nodiscard]] Head check_head(const std::filesystem::path& path,
                                 std::span<const std::byte> bytes) const {
     const auto refuse = [&](const auto&... why) {
-      throw CheckpointError(detail::join("checkpoint: ", path.string(), " ", why...));
+      throw CheckpointError(join("checkpoint: ", path.string(), " ", why...));
     };
     Head head;
     const Head expected;
@@ -228,4 +201,4 @@ class DrawStore {
   std::ptrdiff_t points_;
 };
 
-}  // namespace bpm
+}  // namespace bpm::detail

@@ -35,7 +35,7 @@ TEST_CASE("a session within a session leaves MPI running") {
 }
 
 TEST_CASE("collective operations on spans and vectors") {
-  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  const bpm::detail::Communicator ranks(MPI_COMM_WORLD);
   REQUIRE(ranks.size() == 4);
   CHECK(ranks.all_gather(10 * rank()) == std::vector<int>{0, 10, 20, 30});
   const std::vector<double> mine(static_cast<std::size_t>(rank()), rank());
@@ -64,14 +64,15 @@ TEST_CASE("collective operations on spans and vectors") {
         std::array<double, 2>{4, 6});
   CHECK(ranks.smallest(std::array<std::int64_t, 2>{rank(), -rank()}) ==
         std::array<std::int64_t, 2>{0, -3});
-  CHECK_THAT(message_of([] { static_cast<void>(bpm::Communicator::count_of(1ULL << 31U)); }),
-             ContainsSubstring("a message of 2147483648 items is too long"));
-  CHECK_THAT(message_of([] { const bpm::Communicator none(MPI_COMM_NULL); }),
+  CHECK_THAT(
+      message_of([] { static_cast<void>(bpm::detail::Communicator::count_of(1ULL << 31U)); }),
+      ContainsSubstring("a message of 2147483648 items is too long"));
+  CHECK_THAT(message_of([] { const bpm::detail::Communicator none(MPI_COMM_NULL); }),
              ContainsSubstring("is MPI_COMM_NULL"));
 }
 
 TEST_CASE("an error of one rank becomes the same error of all, with its type") {
-  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  const bpm::detail::Communicator ranks(MPI_COMM_WORLD);
   bpm::detail::together(ranks, [] {});
   const auto all_throw = [&](auto error, const std::string& text) {
     const auto call = [&] {

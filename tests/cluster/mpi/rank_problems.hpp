@@ -97,7 +97,7 @@ std::uint64_t bits_of(const Fitted& fitted) {
 /// Whether all ranks have the same.
 template <class T>
 bool same_on_all(const T& mine) {
-  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  const bpm::detail::Communicator ranks(MPI_COMM_WORLD);
   bool same = true;
   for (const T& other : ranks.all_gather(mine)) same = same && other == mine;
   return same;

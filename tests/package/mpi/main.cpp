@@ -5,6 +5,6 @@
 
 int main() {
   const bpm::MpiSession mpi;
-  const bpm::Communicator ranks(MPI_COMM_WORLD);
+  const bpm::detail::Communicator ranks(MPI_COMM_WORLD);
   return mpi.size() == 1 && ranks.all_gather(7).front() == 7 ? 0 : 1;
 }

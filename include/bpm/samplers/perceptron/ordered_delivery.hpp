@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -16,16 +16,26 @@ namespace bpm::detail {
 template <class Result>
 class OrderedDelivery {
  public:
-  OrderedDelivery(std::uint64_t end, std::uint64_t ahead) : end_(end), ahead_(ahead) {}
+  /// Numbers below `allowed` may be taken; see `allow_below`.
+  OrderedDelivery(std::uint64_t end, std::uint64_t ahead,
+                  std::uint64_t allowed = std::numeric_limits<std::uint64_t>::max())
+      : end_(end), ahead_(ahead), allowed_(allowed) {}
 
-  /// The next number to work on, or false when there is none (any more).
+  /// The next number to work on, once it may be taken, or false when there is none (any more).
   [[nodiscard]] bool take(std::uint64_t& number) {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return next_ < allowed_ || next_ >= end_; });
     if (next_ >= end_) {
       return false;
     }
     number = next_++;
     return true;
+  }
+
+  void allow_below(std::uint64_t number) {
+    const std::scoped_lock lock(mutex_);
+    allowed_ = std::max(allowed_, number);
+    changed_.notify_all();
   }
 
   /// Whether result `number` is still wanted.
@@ -77,6 +87,7 @@ class OrderedDelivery {
   std::uint64_t delivered_ = 0;
   std::uint64_t end_;
   std::uint64_t ahead_;
+  std::uint64_t allowed_;
 };
 
 }  // namespace bpm::detail

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
@@ -15,95 +12,17 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/samplers/perceptron/mistake_list.hpp"
+#include "bpm/samplers/perceptron/passes.hpp"
 
 namespace bpm::detail {
-
-/// The limits of one perceptron run, copied from the sampler's settings.
-struct PerceptronLimits {
-  std::uint64_t max_passes = 0;
-  std::uint64_t max_steps = 0;     ///< Greedy order: mistakes a problem and draw.
-  std::uint64_t max_mistakes = 0;  ///< A problem and draw; 0: no limit.
-  double margin = 0;
-};
-
-enum class PerceptronOutcome { consistent, stopped, out_of_passes, out_of_mistakes };
-
-/// Where one problem of one run stands.
-struct PerceptronProblem {
-  bool done = false;
-  std::uint64_t mistakes = 0;
-  std::uint64_t passes = 0;
-  std::uint64_t mistakes_in_pass = 0;
-};
 
 /// The finished classifier of one problem, before it is handed to a sink.
 struct PerceptronSolution {
   std::vector<PointIndex> support;
   std::vector<double> coefficients;
-  Buffer<double> outputs;
+  std::vector<double> outputs;
   std::uint64_t errors = 0;  ///< Points with d_i <= 0, counted anew from the outputs: none.
-};
-
-/// What all ways of running C perceptrons on one permutation share. `outputs` and `counts` are
-/// C x m; whether a column is a point or a position in `order` is the runner's choice.
-struct PerceptronState {
-  PerceptronState(std::ptrdiff_t points, std::size_t problem_count)
-      : size(points),
-        problems(problem_count),
-        order(points),
-        outputs(points * std::ssize(problems)),
-        counts(points * std::ssize(problems)) {}
-
-  /// A new permutation, w = 0.
-  void start(RandomEngine engine) {
-    random_permutation(order.span(), engine);
-    outputs.fill(0);
-    counts.fill(0);
-    problems.assign(problems.size(), {});
-  }
-
-  [[nodiscard]] double* outputs_of(std::size_t c) {
-    return outputs.data() + static_cast<std::ptrdiff_t>(c) * size;
-  }
-  [[nodiscard]] std::int32_t* counts_of(std::size_t c) {
-    return counts.data() + static_cast<std::ptrdiff_t>(c) * size;
-  }
-
-  void begin_pass() {
-    for (auto& problem : problems) {
-      problem.mistakes_in_pass = 0;
-      problem.passes += problem.done ? 0U : 1U;
-    }
-  }
-
-  /// Problems without a mistake in this pass are done. True if all are.
-  bool end_pass() {
-    bool all = true;
-    for (auto& problem : problems) {
-      problem.done = problem.done || problem.mistakes_in_pass == 0;
-      all = all && problem.done;
-    }
-    return all;
-  }
-
-  void count_mistake(std::size_t c, std::ptrdiff_t column) {
-    ++counts_of(c)[column];
-    ++problems[c].mistakes;
-    ++problems[c].mistakes_in_pass;
-  }
-
-  [[nodiscard]] bool beyond(const PerceptronLimits& limits) const {
-    return limits.max_mistakes != 0 &&
-           std::any_of(problems.begin(), problems.end(), [&](const PerceptronProblem& p) {
-             return p.mistakes > limits.max_mistakes;
-           });
-  }
-
-  std::ptrdiff_t size;
-  std::vector<PerceptronProblem> problems;
-  Buffer<PointIndex> order;
-  Buffer<double> outputs;
-  Buffer<std::int32_t> counts;
 };
 
 /// outputs += scale * values. The scale is +1 or -1, so the product is exact and the sum is the
@@ -115,28 +34,99 @@ inline void add_values(double* outputs, double scale, const Scalar* values, std:
   }
 }
 
-/// w / norm(w) from counts and outputs by point; norm(w)^2 = alpha' o, summed in ascending order of
-/// the points.
-template <class Space>
-[[nodiscard]] PerceptronSolution normalised_solution(const Space& space, const std::int32_t* counts,
-                                                     Buffer<double> outputs) {
-  PerceptronSolution result;
-  double squared_norm = 0;
-  for (std::ptrdiff_t i = 0; i < outputs.size(); ++i) {
-    const bool correct = space.label(i) * outputs[i] > 0;
-    result.errors += correct ? 0U : 1U;
-    if (counts[i] != 0) {
-      const double alpha = static_cast<double>(counts[i]) * space.label(i);
-      result.support.push_back(static_cast<PointIndex>(i));
-      result.coefficients.push_back(alpha);
-      squared_norm = multiply_add(alpha, outputs[i], squared_norm);
+/// What all ways of running C perceptrons on one permutation share. `outputs` and `counts` are
+/// C x m; whether a column is a point or a position in `order` is the runner's choice.
+struct PerceptronState {
+  PerceptronState(std::ptrdiff_t points, std::size_t problem_count)
+      : size(points),
+        passes(problem_count),
+        order(points),
+        outputs(points * std::ptrdiff_t(problem_count)),
+        counts(points * std::ptrdiff_t(problem_count)) {}
+
+  /// w = 0; the order is the caller's.
+  void start() {
+    outputs.fill(0);
+    counts.fill(0);
+    passes.start();
+  }
+  /// A new permutation, w = 0.
+  void start(RandomEngine engine) {
+    random_permutation(order.span(), engine);
+    start();
+  }
+
+  [[nodiscard]] double* outputs_of(std::size_t c) {
+    return outputs.data() + static_cast<std::ptrdiff_t>(c) * size;
+  }
+  [[nodiscard]] std::int32_t* counts_of(std::size_t c) {
+    return counts.data() + static_cast<std::ptrdiff_t>(c) * size;
+  }
+
+  void count_mistake(std::size_t c, std::ptrdiff_t column) {
+    ++counts_of(c)[column];
+    passes.count_mistake(c);
+  }
+
+  /// A mistake's updates of `width` columns from `begin` on, given its kernel values with them.
+  template <class Scalar>
+  void add(std::span<const MistakeUpdate> updates, const Scalar* values, std::ptrdiff_t begin,
+           std::ptrdiff_t width) {
+    for (const MistakeUpdate& update : updates) {
+      add_values(outputs_of(static_cast<std::size_t>(update.problem)) + begin, update.scale, values,
+                 width);
     }
   }
-  const double norm = std::sqrt(squared_norm);
-  for (double& alpha : result.coefficients) alpha /= norm;
-  for (double& output : outputs) output /= norm;
-  result.outputs = std::move(outputs);
-  return result;
-}
+
+  /// Problem c's w, not yet scaled: `columns[i]` is point i's, or i is where there are none.
+  /// norm(w)^2 = alpha' o is added to `squared_norm`, in ascending order of the points.
+  template <class Space>
+  [[nodiscard]] PerceptronSolution solution(std::size_t c, const Space& space,
+                                            std::span<const PointIndex> columns,
+                                            double& squared_norm) {
+    PerceptronSolution result;
+    result.outputs.resize(static_cast<std::size_t>(size));
+    for (std::ptrdiff_t i = 0; i < size; ++i) {
+      const std::ptrdiff_t column = columns.empty() ? i : columns[i];
+      const double output = outputs_of(c)[column];
+      const std::int32_t count = counts_of(c)[column];
+      result.outputs[i] = output;
+      result.errors += space.label(i) * output > 0 ? 0U : 1U;
+      if (count != 0) {
+        const double alpha = static_cast<double>(count) * space.label(i);
+        result.support.push_back(static_cast<PointIndex>(i));
+        result.coefficients.push_back(alpha);
+        squared_norm = multiply_add(alpha, output, squared_norm);
+      }
+    }
+    return result;
+  }
+
+  /// Problem c's w / norm(w); columns are positions in the order, or points.
+  template <class Space>
+  [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space, bool positions) {
+    std::vector<PointIndex> columns;
+    if (positions) columns = columns_by_point();
+    double squared_norm = 0;
+    PerceptronSolution result = solution(c, space, columns, squared_norm);
+    const double norm = std::sqrt(squared_norm);
+    for (double& alpha : result.coefficients) alpha /= norm;
+    for (double& output : result.outputs) output /= norm;
+    return result;
+  }
+
+  /// The inverse of the order.
+  [[nodiscard]] std::vector<PointIndex> columns_by_point() const {
+    std::vector<PointIndex> columns(static_cast<std::size_t>(size));
+    for (std::ptrdiff_t p = 0; p < size; ++p) columns[order[p]] = static_cast<PointIndex>(p);
+    return columns;
+  }
+
+  std::ptrdiff_t size;
+  PerceptronPasses passes;
+  Buffer<PointIndex> order;
+  Buffer<double> outputs;
+  Buffer<std::int32_t> counts;
+};
 
 }  // namespace bpm::detail

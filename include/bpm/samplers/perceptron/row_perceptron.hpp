@@ -27,53 +27,41 @@ class RowPerceptron {
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// The next point is the one with the smallest signed output, not the next of a random order.
-  bool is_greedy = false;
-
-  /// Visits the points in a random order until a full pass makes no mistake. `go_on(passes)` is
-  /// asked now and then.
+  /// Visits the points in a random order until a full pass makes no mistake; or, in greedy order,
+  /// always the one with the smallest signed output (the first in the random order among equals),
+  /// until that output is above the margin. `go_on(passes)` is asked now and then.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
                         unsigned worker, Crew& /*crew*/, GoOn&& go_on) {
     BlockScratch<typename Space::Scalar>& scratch = hands[worker].scratch;
-    if (is_greedy) {
-      return run_greedy(limits, engine, scratch, go_on);
-    }
     state_.start(engine);
-    for (std::uint64_t pass = 0; pass < limits.max_passes; ++pass) {
-      state_.begin_pass();
+    if (limits.greedy) {
+      return run_greedy(limits, scratch, go_on);
+    }
+    return state_.passes.run(limits, [&](std::uint64_t pass) {
       for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
         if (p % 4096 == 0 && !go_on(static_cast<double>(pass) +
                                     static_cast<double>(p) / static_cast<double>(state_.size))) {
-          return PerceptronOutcome::stopped;
+          return false;
         }
         visit(state_.order[p], limits.margin, scratch);
       }
-      if (state_.end_pass()) {
-        return PerceptronOutcome::consistent;
-      }
-      if (state_.beyond(limits)) {
-        return PerceptronOutcome::out_of_mistakes;
-      }
-    }
-    return PerceptronOutcome::out_of_passes;
+      return true;
+    });
   }
 
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    Buffer<double> outputs(state_.size);
-    std::copy_n(state_.outputs_of(c), state_.size, outputs.data());
-    return normalised_solution(spaces_[c], state_.counts_of(c), std::move(outputs));
+    return state_.normalised(c, spaces_[c], false);
   }
 
  private:
-  /// As `run`, but the next point is always the one with the smallest signed output (the first in
-  /// the random order among equals), until that output is above the margin.
   template <class GoOn>
-  PerceptronOutcome run_greedy(const PerceptronLimits& limits, RandomEngine engine,
+  PerceptronOutcome run_greedy(const PerceptronLimits& limits,
                                BlockScratch<typename Space::Scalar>& scratch, GoOn&& go_on) {
-    state_.start(engine);
-    state_.begin_pass();
+    const auto points = static_cast<std::uint64_t>(state_.size);
+    state_.passes.begin_pass();
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
+      PerceptronProblem& problem = state_.passes[c];
       for (std::uint64_t step = 0;; ++step) {
         const PointIndex worst = smallest_output(c);
         if (signed_output(c, worst) > limits.margin) {
@@ -81,23 +69,21 @@ class RowPerceptron {
         }
         if (step >= limits.max_steps) {
           // m steps count as a pass; the search just made has found a mistake.
-          state_.problems[c].passes = 1 + step / static_cast<std::uint64_t>(state_.size);
-          state_.problems[c].mistakes_in_pass = 1;
+          problem.passes = 1 + step / points;
+          problem.mistakes_in_pass = 1;
           return PerceptronOutcome::out_of_passes;
         }
         if (!go_on(static_cast<double>(step) / static_cast<double>(state_.size))) {
           return PerceptronOutcome::stopped;
         }
         update(c, worst, spaces_[0].row(worst, scratch));
-        if (state_.beyond(limits)) {
+        if (state_.passes.beyond(limits)) {
           return PerceptronOutcome::out_of_mistakes;
         }
       }
       // The last search saw every point and found no mistake: a full pass.
-      state_.problems[c].passes =
-          1 + state_.problems[c].mistakes / static_cast<std::uint64_t>(state_.size);
-      state_.problems[c].mistakes_in_pass = 0;
-      state_.problems[c].done = true;
+      problem = {
+          .done = true, .mistakes = problem.mistakes, .passes = 1 + problem.mistakes / points};
     }
     return PerceptronOutcome::consistent;
   }
@@ -109,7 +95,7 @@ class RowPerceptron {
   void visit(PointIndex i, double margin, BlockScratch<typename Space::Scalar>& scratch) {
     std::span<const typename Space::Scalar> row;
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      if (!state_.problems[c].done && signed_output(c, i) <= margin) {
+      if (!state_.passes[c].done && signed_output(c, i) <= margin) {
         if (row.empty()) {
           row = spaces_[0].row(i, scratch);
         }

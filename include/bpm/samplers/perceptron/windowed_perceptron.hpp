@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/crew.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
+#include "bpm/samplers/perceptron/mistake_list.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/perceptron/window_columns.hpp"
 #include "bpm/version_space/version_space.hpp"
@@ -61,12 +61,33 @@ class WindowedPerceptron {
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
+  /// A mistake: the point, and its row if it is known (`read`) or wanted (`write`).
+  struct Event {
+    PointIndex point;
+    const Scalar* read;
+    Scalar* write;
+  };
+  /// Those that some window has not seen.
+  [[nodiscard]] const MistakeList<Event>& mistakes() const noexcept { return mistakes_; }
+
   /// As in `RowPerceptron`. `hands` has one for each number of a thread in the crew; this one's is
   /// `worker`.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
                         unsigned worker, Crew& crew, GoOn&& go_on) {
     state_.start(engine);
+    begin();
+    const PerceptronOutcome outcome = state_.passes.run(limits, [&](std::uint64_t number) {
+      forget_applied();
+      return pass(limits.margin, hands, worker, crew,
+                  [&](double part) { return go_on(static_cast<double>(number) + part); });
+    });
+    if (outcome == PerceptronOutcome::consistent) forget_applied();
+    return outcome;
+  }
+
+  /// Ready for the first pass over `state()`, whose outputs lack no mistake.
+  void begin() {
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
       signed char* const signs = signs_of(c);
       for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
@@ -74,69 +95,39 @@ class WindowedPerceptron {
       }
     }
     applied_.fill(0);
-    mistaken_.clear();
-    update_begin_.assign(1, 0);
-    updates_.clear();
-    first_kept_ = 0;
+    mistakes_.clear();
+  }
 
+  /// Visits every point once. False if `go_on(part of the pass)` was.
+  template <class GoOn>
+  bool pass(double margin, std::span<Hand> hands, unsigned worker, Crew& crew, GoOn&& go_on) {
     Hand& own = hands[worker];
-    for (std::uint64_t pass = 0; pass < limits.max_passes; ++pass) {
-      state_.begin_pass();
-      forget_applied();
-      for (std::ptrdiff_t b = 0; b < applied_.size();) {
-        const double done = static_cast<double>(b) / static_cast<double>(applied_.size());
-        if (!go_on(static_cast<double>(pass) + done)) {
-          return PerceptronOutcome::stopped;
-        }
-        const std::ptrdiff_t together = windows_together(b, crew.idle());
-        while (std::ssize(columns_) < together) columns_.emplace_back();
-        for (std::ptrdiff_t g = 0; g < together; ++g) columns_[g].start(points_of(b + g));
-        if (together > 1) {
-          crew.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
-            catch_up(b + g, columns_[g], hands[helper]);
-          });
-        }
-        for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
-          catch_up(b, columns_[g], own);
-          visit(b, columns_[g], limits.margin, own);
-        }
+    for (std::ptrdiff_t b = 0; b < applied_.size();) {
+      if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) {
+        return false;
       }
-      if (state_.end_pass()) {
-        forget_applied();
-        return PerceptronOutcome::consistent;
+      const std::ptrdiff_t together = windows_together(b, crew.idle());
+      while (std::ssize(columns_) < together) columns_.emplace_back();
+      for (std::ptrdiff_t g = 0; g < together; ++g) columns_[g].start(points_of(b + g));
+      if (together > 1) {
+        crew.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
+          catch_up(b + g, columns_[g], hands[helper]);
+        });
       }
-      if (state_.beyond(limits)) {
-        return PerceptronOutcome::out_of_mistakes;
+      for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
+        catch_up(b, columns_[g], own);
+        visit(b, columns_[g], margin, own);
       }
     }
-    return PerceptronOutcome::out_of_passes;
+    return true;
   }
 
   /// After a pass without mistakes every window is up to date.
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    Buffer<double> outputs(state_.size);
-    Buffer<std::int32_t> counts(state_.size);
-    for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
-      outputs[state_.order[p]] = state_.outputs_of(c)[p];
-      counts[state_.order[p]] = state_.counts_of(c)[p];
-    }
-    return normalised_solution(spaces_[c], counts.data(), std::move(outputs));
+    return state_.normalised(c, spaces_[c], true);
   }
 
  private:
-  /// A change of one problem's outputs: scale times the kernel row of the mistaken point.
-  struct Update {
-    std::uint32_t problem;
-    float scale;
-  };
-
-  /// A mistake: the point, and its row if it is known (`read`) or wanted (`write`).
-  struct Event {
-    PointIndex point;
-    const Scalar* read;
-    Scalar* write;
-  };
-
   [[nodiscard]] signed char* signs_of(std::size_t c) {
     return signs_.data() + static_cast<std::ptrdiff_t>(c) * state_.size;
   }
@@ -158,26 +149,14 @@ class WindowedPerceptron {
     return event;
   }
 
-  // Events are points at which some problem made a mistake, numbered from the start of the run;
-  // those every window has seen are forgotten, and their rows are then whole.
-  [[nodiscard]] std::int64_t event_count() const { return first_kept_ + std::ssize(mistaken_); }
-
+  /// Windows are visited in turn, so the first one is the furthest behind; the rows of the mistakes
+  /// that it has seen are whole.
   void forget_applied() {
-    // Windows are visited in turn, so the first one is the furthest behind.
-    const std::int64_t seen = applied_[0] - first_kept_;
-    if (seen == 0) {
-      return;
-    }
-    for (std::int64_t e = 0; e < seen; ++e) {
-      const Event& event = mistaken_[e];
+    for (std::int64_t e = mistakes_.begin(); e < applied_[0]; ++e) {
+      const Event& event = mistakes_[e];
       if (event.write != nullptr) row_cache()->publish(event.point, event.write);
     }
-    const std::size_t begin = update_begin_[seen];
-    updates_.erase(updates_.begin(), updates_.begin() + static_cast<std::ptrdiff_t>(begin));
-    mistaken_.erase(mistaken_.begin(), mistaken_.begin() + seen);
-    update_begin_.erase(update_begin_.begin(), update_begin_.begin() + seen);
-    for (std::size_t& position : update_begin_) position -= begin;
-    first_kept_ += seen;
+    mistakes_.forget(applied_[0]);
   }
 
   [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
@@ -190,7 +169,7 @@ class WindowedPerceptron {
   /// made on the way and are left to this thread alone.
   [[nodiscard]] std::ptrdiff_t windows_together(std::ptrdiff_t b, unsigned idle) const {
     constexpr std::int64_t worth_waking = 64;
-    if (idle == 0 || event_count() - applied_[b] < worth_waking) {
+    if (idle == 0 || mistakes_.end() - applied_[b] < worth_waking) {
       return 1;
     }
     const auto team = static_cast<std::ptrdiff_t>(idle) + 1;
@@ -201,33 +180,28 @@ class WindowedPerceptron {
   void catch_up(std::ptrdiff_t b, WindowColumns<Space>& columns, Hand& hand) {
     const auto width = std::ssize(columns.points());
     hand.values.reserve_discarding(window * depth);
-    const std::ptrdiff_t end = std::ssize(mistaken_);
-    for (std::ptrdiff_t begin = applied_[b] - first_kept_; begin < end; begin += depth) {
-      const std::ptrdiff_t count = std::min(depth, end - begin);
+    for (std::int64_t begin = applied_[b]; begin < mistakes_.end(); begin += depth) {
+      const std::ptrdiff_t count = std::min(depth, mistakes_.end() - begin);
       find_values(begin, count, columns, hand);
       for (std::ptrdiff_t e = 0; e < count; ++e) {
-        const Scalar* const values = hand.values.data() + hand.places[e] * width;
-        const std::size_t last = update_begin_[begin + e + 1];
-        for (std::size_t u = update_begin_[begin + e]; u < last; ++u) {
-          add_values(state_.outputs_of(updates_[u].problem) + b * window,
-                     static_cast<double>(updates_[u].scale), values, width);
-        }
+        state_.add(mistakes_.updates(begin + e), hand.values.data() + hand.places[e] * width,
+                   b * window, width);
       }
     }
-    applied_[b] = event_count();
+    applied_[b] = mistakes_.end();
   }
 
   /// Kernel values of `count` events from `begin` on with the columns: computed or read.
-  void find_values(std::ptrdiff_t begin, std::ptrdiff_t count, WindowColumns<Space>& columns,
+  void find_values(std::int64_t begin, std::ptrdiff_t count, WindowColumns<Space>& columns,
                    Hand& hand) {
     const std::span<const PointIndex> points = columns.points();
     const auto width = std::ssize(points);
     hand.asked.clear();
     hand.places.resize(static_cast<std::size_t>(count));
     for (std::ptrdiff_t e = 0; e < count; ++e) {
-      if (mistaken_[begin + e].read == nullptr) {
+      if (mistakes_[begin + e].read == nullptr) {
         hand.places[e] = std::ssize(hand.asked);
-        hand.asked.push_back(mistaken_[begin + e].point);
+        hand.asked.push_back(mistakes_[begin + e].point);
       }
     }
     if (!hand.asked.empty()) {
@@ -238,7 +212,7 @@ class WindowedPerceptron {
     }
     std::ptrdiff_t row = std::ssize(hand.asked);
     for (std::ptrdiff_t e = 0; e < count; ++e) {
-      const Event& event = mistaken_[begin + e];
+      const Event& event = mistakes_[begin + e];
       if (event.read != nullptr) {
         Scalar* const values = hand.values.data() + row * width;
         for (std::ptrdiff_t j = 0; j < width; ++j) values[j] = event.read[points[j]];
@@ -274,7 +248,7 @@ class WindowedPerceptron {
     const std::ptrdiff_t begin = b * window;
     const std::ptrdiff_t end = begin + width;
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      next_[c] = state_.problems[c].done ? end : next_mistake(c, begin, end, margin);
+      next_[c] = state_.passes[c].done ? end : next_mistake(c, begin, end, margin);
     }
     while (true) {
       const std::ptrdiff_t p = *std::min_element(next_.begin(), next_.end());
@@ -282,22 +256,21 @@ class WindowedPerceptron {
         break;
       }
       const PointIndex point = state_.order[p];
-      mistaken_.push_back(new_event(point));
-      find_values(std::ssize(mistaken_) - 1, 1, columns, hand);
+      mistakes_.add(new_event(point));
+      find_values(mistakes_.end() - 1, 1, columns, hand);
       for (std::size_t c = 0; c < spaces_.size(); ++c) {
         if (next_[c] != p) {
           continue;
         }
-        const double scale = signs_of(c)[p];
+        const signed char scale = signs_of(c)[p];
         add_values(state_.outputs_of(c) + begin, scale, hand.values.data(), width);
         state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
         state_.count_mistake(c, p);
-        updates_.push_back({static_cast<std::uint32_t>(c), static_cast<float>(scale)});
+        mistakes_.add_update({static_cast<std::int32_t>(c), scale});
         next_[c] = next_mistake(c, p + 1, end, margin);
       }
-      update_begin_.push_back(updates_.size());
     }
-    applied_[b] = event_count();
+    applied_[b] = mistakes_.end();
   }
 
   std::span<const Space> spaces_;
@@ -306,10 +279,7 @@ class WindowedPerceptron {
   Buffer<std::int64_t> applied_;  ///< Events each window has seen.
   std::vector<std::ptrdiff_t> next_;
   std::vector<WindowColumns<Space>> columns_;  ///< Of the windows that are worked on.
-  std::vector<Event> mistaken_;
-  std::vector<std::size_t> update_begin_;
-  std::vector<Update> updates_;
-  std::int64_t first_kept_ = 0;
+  MistakeList<Event> mistakes_;
 };
 
 }  // namespace bpm::detail

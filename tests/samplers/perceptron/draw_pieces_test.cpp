@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/piece_runs.hpp"
+#include "bpm/samplers/perceptron/draw_pieces.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace {
 
-using bpm::DrawPiece;
+using bpm::detail::DrawPiece;
 
 /// Every problem of every draw is in exactly one task.
 void check_cover(const std::vector<bpm::detail::PieceTask>& tasks, std::uint64_t begin,

@@ -5,14 +5,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-
-#include "bpm/core/check.hpp"
+#include <sstream>
+#include <stdexcept>
+#include <string>
 
 /// \file
 /// What training takes on 1 to 1000 ranks, predicted from operations, latency and bandwidth. Needs
 /// no MPI.
 
-namespace bpm {
+namespace bpm_examples {
 
 /// What one rank can do, and what a message costs. Measure them on the machine in question.
 struct ClusterRates {
@@ -64,18 +65,21 @@ struct CostPrediction {
   }
 };
 
-/// Points that one rank visits at a time where points are sharded.
+/// Points that one rank visits at a time where points are sharded, as `ShardedOneVsRest` has it.
 [[nodiscard]] inline std::ptrdiff_t default_group(int ranks) {
   return std::clamp<std::ptrdiff_t>(std::ptrdiff_t{256} * ranks, 256, 16384);
 }
 
-namespace detail {
-
 inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& load, double ranks,
-                                 const char* function) {
+                                 const std::string& function) {
+  const auto check = [&](double value, bool holds, const char* name, const char* must) {
+    if (std::isfinite(value) && holds) return;
+    std::ostringstream text;
+    text << function << ": " << name << " is " << value << ", must be " << must;
+    throw std::invalid_argument(text.str());
+  };
   const auto positive = [&](double value, const char* name) {
-    check(std::isfinite(value) && value > 0, function, name, "is ", value,
-          ", must be positive and finite");
+    check(value, value > 0, name, "positive and finite");
   };
   positive(rates.kernel_values_per_second, "kernel_values_per_second");
   positive(rates.additions_per_second, "additions_per_second");
@@ -85,8 +89,7 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
   positive(load.draws, "draws");
   positive(load.events_per_draw, "events_per_draw");
   const auto not_negative = [&](double value, const char* name) {
-    check(std::isfinite(value) && value >= 0, function, name, "is ", value,
-          ", must be finite and not negative");
+    check(value, value >= 0, name, "finite and not negative");
   };
   not_negative(rates.shuffle_seconds_per_point, "shuffle_seconds_per_point");
   not_negative(rates.latency_seconds, "latency_seconds");
@@ -94,11 +97,8 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
   not_negative(load.updates_per_draw, "updates_per_draw");
   not_negative(load.passes, "passes");
   not_negative(load.class_exponent, "class_exponent");
-  check(std::isfinite(ranks) && ranks >= 1, function, "ranks", "is ", ranks,
-        ", must be finite and 1 or more");
+  check(ranks, ranks >= 1, "ranks", "finite and 1 or more");
 }
-
-}  // namespace detail
 
 /// Draws spread over ranks (`DistributedPerceptron`), windowed evaluation. With N draws, R ranks,
 /// E events and U updates a draw, v kernel values and a additions a second, latency l, bandwidth b:
@@ -114,7 +114,7 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
 /// \throws std::invalid_argument on rates or sizes that are not positive.
 [[nodiscard]] inline CostPrediction predict_spread_draws(const ClusterRates& rates,
                                                          const TrainingLoad& load, double ranks) {
-  detail::check_cost_arguments(rates, load, ranks, "predict_spread_draws");
+  check_cost_arguments(rates, load, ranks, "predict_spread_draws");
   const double m = load.points;
   const double rounds = std::ceil(load.draws / ranks);
   const double sharers = std::min(load.classes, std::max(1.0, std::floor(ranks / load.draws)));
@@ -155,7 +155,7 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
 [[nodiscard]] inline CostPrediction predict_sharded_points(const ClusterRates& rates,
                                                            const TrainingLoad& load, double ranks,
                                                            double group = 0) {
-  detail::check_cost_arguments(rates, load, ranks, "predict_sharded_points");
+  check_cost_arguments(rates, load, ranks, "predict_sharded_points");
   const double m = load.points;
   if (group <= 0) group = static_cast<double>(default_group(static_cast<int>(ranks)));
   group = std::min(group, m);
@@ -187,4 +187,4 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
   return cost;
 }
 
-}  // namespace bpm
+}  // namespace bpm_examples

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm::detail {
+
+/// Some of the problems of one draw: what is worked on, and kept, at a time.
+struct DrawPiece {
+  std::uint64_t number = 0;  ///< The stream of the draw.
+  std::size_t first = 0;     ///< Its first problem here.
+  std::size_t count = 0;     ///< How many.
+
+  friend auto operator<=>(const DrawPiece&, const DrawPiece&) = default;
+};
+
+/// A finished piece with what it cost.
+struct FinishedPiece {
+  DrawPiece piece;
+  std::vector<PerceptronSolution> solutions;  ///< One a problem.
+  std::uint64_t mistakes = 0;
+  std::uint64_t passes = 0;
+  std::uint64_t training_errors = 0;
+
+  void add_costs(PerceptronReport& report) const {
+    report.mistakes += mistakes;
+    report.passes += passes;
+    report.training_errors += training_errors;
+  }
+};
+
+/// Where finished pieces are kept and those of an earlier run lie. Empty functions: nowhere.
+struct PieceKeeper {
+  std::function<FinishedPiece(const DrawPiece&)> read{};
+  std::function<void(const FinishedPiece&)> write{};
+};
+
+/// A piece to make, or to read from where it is kept.
+struct PieceTask {
+  DrawPiece piece;
+  bool stored = false;
+};
+
+/// What is to be done for some draws, by draw and problem.
+class PieceTasks {
+ public:
+  /// Draws [begin, end), each whole.
+  PieceTasks(std::uint64_t begin, std::uint64_t end, std::size_t problems)
+      : begin_(begin), size_(end - begin), problems_(problems) {}
+  explicit PieceTasks(std::vector<PieceTask> tasks)
+      : size_(tasks.size()), tasks_(std::move(tasks)) {}
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] PieceTask operator[](std::uint64_t i) const {
+    return tasks_.empty() ? PieceTask{{begin_ + i, 0, problems_}} : tasks_[i];
+  }
+  /// The first task of draw `number` or a later one.
+  [[nodiscard]] std::uint64_t first_of(std::uint64_t number) const {
+    if (tasks_.empty()) return std::min(size_, number - std::min(number, begin_));
+    const auto at = std::partition_point(tasks_.begin(), tasks_.end(), [&](const PieceTask& task) {
+      return task.piece.number < number;
+    });
+    return static_cast<std::uint64_t>(at - tasks_.begin());
+  }
+
+ private:
+  std::uint64_t begin_ = 0;
+  std::uint64_t size_ = 0;
+  std::size_t problems_ = 0;
+  std::vector<PieceTask> tasks_;
+};
+
+/// The tasks of draws [begin, end) of `problems` problems: what is stored as it is stored, and of
+/// each draw the rest, cut into as many parts of about the same number of problems as there are
+/// workers for a draw.
+[[nodiscard]] inline std::vector<PieceTask> plan_pieces(std::uint64_t begin, std::uint64_t end,
+                                                        std::size_t problems,
+                                                        std::span<const DrawPiece> stored,
+                                                        std::uint64_t workers) {
+  std::vector<PieceTask> tasks;
+  std::vector<DrawPiece> gaps;
+  std::size_t s = 0;
+  for (std::uint64_t number = begin; number < end; ++number) {
+    while (s < stored.size() && stored[s].number < number) ++s;
+    std::size_t done = 0;
+    for (; s < stored.size() && stored[s].number == number; ++s) {
+      if (stored[s].first < done || stored[s].count == 0 ||
+          stored[s].first + stored[s].count > problems) {
+        continue;  // Overlaps with one that is taken.
+      }
+      if (stored[s].first > done) gaps.push_back({number, done, stored[s].first - done});
+      tasks.push_back({stored[s], true});
+      done = stored[s].first + stored[s].count;
+    }
+    if (done < problems) gaps.push_back({number, done, problems - done});
+  }
+  // More workers than gaps: each gap is shared by as many as there are for it.
+  const std::uint64_t sharers =
+      gaps.empty() ? 1 : std::max<std::uint64_t>(1, workers / gaps.size());
+  const std::uint64_t extra = gaps.empty() || workers < gaps.size() ? 0 : workers % gaps.size();
+  for (std::size_t g = 0; g < gaps.size(); ++g) {
+    const std::size_t parts = static_cast<std::size_t>(
+        std::min<std::uint64_t>(gaps[g].count, sharers + (g < extra ? 1 : 0)));
+    for (std::size_t p = 0; p < parts; ++p) {
+      const std::size_t from = gaps[g].count * p / parts;
+      const std::size_t to = gaps[g].count * (p + 1) / parts;
+      tasks.push_back({{gaps[g].number, gaps[g].first + from, to - from}, false});
+    }
+  }
+  std::sort(tasks.begin(), tasks.end(),
+            [](const PieceTask& a, const PieceTask& b) { return a.piece < b.piece; });
+  return tasks;
+}
+
+}  // namespace bpm::detail

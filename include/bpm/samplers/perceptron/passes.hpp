@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/samplers/perceptron/limits.hpp"
+
+namespace bpm::detail {
+
+/// Where one problem of one run stands.
+struct PerceptronProblem {
+  bool done = false;
+  std::uint64_t mistakes = 0;
+  std::uint64_t passes = 0;
+  std::uint64_t mistakes_in_pass = 0;
+};
+
+/// The passes of C perceptrons in step over the training set. A problem is done after its proof
+/// pass: one over all points without a mistake.
+class PerceptronPasses {
+ public:
+  explicit PerceptronPasses(std::size_t problems) : problems_(problems) {}
+
+  void start() { problems_.assign(problems_.size(), {}); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return problems_.size(); }
+  [[nodiscard]] const PerceptronProblem& operator[](std::size_t c) const { return problems_[c]; }
+  [[nodiscard]] PerceptronProblem& operator[](std::size_t c) { return problems_[c]; }
+
+  /// Passes until every problem has its proof, or a limit. pass(number) makes one and counts its
+  /// mistakes; it returns false to stop.
+  template <class Pass>
+  PerceptronOutcome run(const PerceptronLimits& limits, Pass&& pass) {
+    for (std::uint64_t number = 0; number < limits.max_passes; ++number) {
+      begin_pass();
+      if (!pass(number)) return PerceptronOutcome::stopped;
+      if (end_pass()) return PerceptronOutcome::consistent;
+      if (beyond(limits)) return PerceptronOutcome::out_of_mistakes;
+    }
+    return PerceptronOutcome::out_of_passes;
+  }
+
+  void begin_pass() {
+    for (PerceptronProblem& problem : problems_) {
+      problem.mistakes_in_pass = 0;
+      problem.passes += problem.done ? 0U : 1U;
+    }
+  }
+
+  void count_mistake(std::size_t c) {
+    ++problems_[c].mistakes;
+    ++problems_[c].mistakes_in_pass;
+  }
+
+  [[nodiscard]] bool beyond(const PerceptronLimits& limits) const {
+    bool any = false;
+    for (const PerceptronProblem& problem : problems_) {
+      any = any || (limits.max_mistakes != 0 && problem.mistakes > limits.max_mistakes);
+    }
+    return any;
+  }
+
+  /// Of the problems that are not done (there is one), the one with the most mistakes.
+  [[nodiscard]] std::size_t worst() const {
+    std::size_t worst = problems_.size();
+    for (std::size_t c = 0; c < problems_.size(); ++c) {
+      if (!problems_[c].done &&
+          (worst == problems_.size() || problems_[c].mistakes > problems_[worst].mistakes)) {
+        worst = c;
+      }
+    }
+    return worst;
+  }
+
+  /// Why draw `number` has no consistent classifier.
+  [[nodiscard]] std::string reason(std::uint64_t number, PerceptronOutcome outcome) const {
+    const PerceptronProblem& problem = problems_[worst()];
+    return join("draw ", number, " still made ", problem.mistakes_in_pass, " mistakes in pass ",
+                problem.passes, " (", problem.mistakes, " in all",
+                outcome == PerceptronOutcome::out_of_mistakes ? ", above max_mistakes"
+                                                              : ", the last of max_passes",
+                size() > 1 ? join(", problem ", worst()) : std::string(), ")");
+  }
+
+ private:
+  /// Problems without a mistake in this pass are done. True if all are.
+  bool end_pass() {
+    bool all = true;
+    for (PerceptronProblem& problem : problems_) {
+      problem.done = problem.done || problem.mistakes_in_pass == 0;
+      all = all && problem.done;
+    }
+    return all;
+  }
+
+  std::vector<PerceptronProblem> problems_;
+};
+
+}  // namespace bpm::detail

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/crew.hpp"
+#include "bpm/core/parallel.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/samplers/perceptron/draw_pieces.hpp"
+#include "bpm/samplers/perceptron/limits.hpp"
+#include "bpm/samplers/perceptron/ordered_delivery.hpp"
+#include "bpm/samplers/perceptron/progress_throttle.hpp"
+#include "bpm/samplers/perceptron/row_perceptron.hpp"
+#include "bpm/samplers/perceptron/windowed_perceptron.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm::detail {
+
+/// Finished draws that may wait for one before them, beside one for each draw in progress.
+inline constexpr unsigned results_ahead = 2;
+
+/// Draws in progress at a time.
+[[nodiscard]] inline unsigned draws_at_once(const RunControl& control, std::uint64_t draws) {
+  std::uint64_t most = std::min<std::uint64_t>(std::max(1U, control.threads), draws);
+  if (control.draws_at_once != 0) most = std::min<std::uint64_t>(most, control.draws_at_once);
+  return static_cast<unsigned>(most);
+}
+
+/// Why a run ended before its last draw.
+struct PieceFailure {
+  DrawPiece piece;             ///< The first that is missing.
+  std::string reason{};        ///< Why it has no consistent classifier; "stopped".
+  bool stopped = false;        ///< By the observer or the stop token.
+  std::uint64_t errors = 0;    ///< Mistakes in its last pass.
+  std::exception_ptr error{};  ///< What was thrown.
+};
+
+/// Makes pieces of draws, in the order of the tasks, on some threads, of which those without a draw
+/// of their own help the others. A piece that fails ends the run there; those before it stand.
+template <VersionSpace Space>
+class PieceRuns {
+ public:
+  /// The references must outlive the object. Tasks from `allowed` on wait for `allow_below`.
+  PieceRuns(const PerceptronLimits& limits, std::span<const Space> spaces, std::uint64_t seed,
+            const PieceTasks& tasks, const RunControl& control, PieceKeeper keeper = {},
+            std::uint64_t allowed = std::numeric_limits<std::uint64_t>::max())
+      : limits_(limits),
+        spaces_(spaces),
+        streams_{seed, 0},
+        tasks_(tasks),
+        control_(control),
+        keeper_(std::move(keeper)),
+        threads_(std::max(1U, control.threads)),
+        at_once_(std::max(1U, draws_at_once(control, tasks.size()))),
+        delivery_(tasks.size(), at_once_ + results_ahead, allowed),
+        fractions_(threads_, 0.0) {}
+
+  /// Calls receive(pieces of a draw), draw by draw, from one thread at a time; returns when all is
+  /// over.
+  template <class Receive>
+  void run(Receive&& receive) {
+    try {
+      if (!limits_.greedy && !spaces_[0].rows_in_memory()) {
+        run_by<WindowedPerceptron<Space>>(receive);
+      } else {
+        run_by<RowPerceptron<Space>>(receive);
+      }
+    } catch (...) {  // A thread that cannot be started.
+      const std::uint64_t n = delivery_.delivered();
+      if (n < tasks_.size()) fail(n, {.piece = tasks_[n].piece, .error = std::current_exception()});
+    }
+  }
+
+  /// From any thread, during a run: draws from `number` on may not begin yet, or are not wanted.
+  void allow_below(std::uint64_t number) { delivery_.allow_below(tasks_.first_of(number)); }
+  void end_at(std::uint64_t number) {
+    delivery_.end_at(tasks_.first_of(number), [] {});
+  }
+  [[nodiscard]] std::optional<PieceFailure> failure() {
+    const std::scoped_lock lock(mutex_);
+    return failure_;
+  }
+
+  /// Of the draws handed over; the kernel values are those of all.
+  [[nodiscard]] SamplerReport report() const {
+    SamplerReport report = report_;
+    report.perceptron = counts_;
+    report.converged = delivery_.delivered() == tasks_.size();
+    if (failure_) {
+      report.stopped = failure_->stopped;
+      report.reason = failure_->reason;
+      report.perceptron->training_errors += failure_->errors;
+    }
+    return report;
+  }
+
+ private:
+  template <class Perceptron, class Receive>
+  void run_by(Receive& receive) {
+    std::vector<typename Perceptron::Hand> hands(threads_);
+    // The first threads make draws, all others help them, as those do that find none left.
+    parallel_for(threads_, threads_, [&](unsigned worker, std::ptrdiff_t role) {
+      if (role < at_once_) {
+        // Where a thread cannot be started, nobody waits for its role.
+        if (role > 0) crew_.enter();
+        work<Perceptron>(worker, hands, receive);
+        crew_.leave();
+      }
+      crew_.help(worker);
+    });
+    for (const auto& hand : hands) {
+      report_.kernel_evaluations += hand.scratch.evaluations;
+      report_.kernel_seconds += hand.scratch.seconds / threads_;
+    }
+  }
+
+  template <class Perceptron, class Receive>
+  void work(unsigned worker, std::span<typename Perceptron::Hand> hands, Receive& receive) {
+    std::optional<Perceptron> perceptron;
+    std::pair<std::size_t, std::size_t> problems;  // Which it is made for.
+    std::uint64_t n = 0;
+    while (delivery_.take(n)) {
+      const PieceTask task = tasks_[n];
+      if (!proceed(worker, n, 0)) {
+        fail(n, {.piece = task.piece, .reason = "stopped", .stopped = true});
+        continue;
+      }
+      try {
+        FinishedPiece made{task.piece, {}};
+        if (task.stored) {
+          made = keeper_.read(task.piece);
+        } else {
+          if (std::pair wanted(task.piece.first, task.piece.count);
+              !perceptron || problems != wanted) {
+            perceptron.emplace(spaces_.subspan(task.piece.first, task.piece.count));
+            problems = wanted;
+          }
+          const PerceptronOutcome outcome =
+              perceptron->run(limits_, streams_.stream(task.piece.number), hands, worker, crew_,
+                              [&](double passes) { return proceed(worker, n, passes); });
+          if (outcome != PerceptronOutcome::consistent) {
+            fail(n, failure_of(task.piece, outcome, perceptron->state().passes));
+            continue;
+          }
+          collect(*perceptron, made);
+          if (keeper_.write) keeper_.write(made);
+        }
+        delivery_.deliver(n, std::move(made), [&](std::uint64_t number, FinishedPiece& finished) {
+          hand_over(worker, number, finished, receive);
+        });
+      } catch (...) {
+        fail(n, {.piece = task.piece, .error = std::current_exception()});
+      }
+      if (broken_) delivery_.end_at(0, [] {});
+    }
+  }
+
+  template <class Perceptron>
+  static void collect(Perceptron& perceptron, FinishedPiece& made) {
+    const PerceptronPasses& passes = perceptron.state().passes;
+    for (std::size_t c = 0; c < passes.size(); ++c) {
+      made.solutions.push_back(perceptron.solution(c));
+      made.training_errors += made.solutions.back().errors;
+      made.mistakes += passes[c].mistakes;
+      made.passes += passes[c].passes;
+    }
+  }
+
+  [[nodiscard]] PieceFailure failure_of(const DrawPiece& piece, PerceptronOutcome outcome,
+                                        const PerceptronPasses& passes) const {
+    if (outcome == PerceptronOutcome::stopped) {
+      return {.piece = piece, .reason = "stopped", .stopped = true};
+    }
+    std::string reason = passes.reason(piece.number, outcome);
+    if (piece.count < spaces_.size()) {
+      reason += join(" among problems ", piece.first, " to ", piece.first + piece.count - 1, " of ",
+                     spaces_.size());
+    }
+    return {.piece = piece,
+            .reason = std::move(reason),
+            .errors = passes[passes.worst()].mistakes_in_pass};
+  }
+
+  /// Of several failures the first draw's is kept.
+  void fail(std::uint64_t n, PieceFailure failure) {
+    delivery_.end_at(n, [&] {
+      const std::scoped_lock lock(mutex_);
+      if (!broken_) failure_ = std::move(failure);
+    });
+  }
+
+  /// Called in order. What `receive` throws ends the run.
+  template <class Receive>
+  void hand_over(unsigned worker, std::uint64_t n, FinishedPiece& finished, Receive& receive) {
+    const DrawPiece piece = finished.piece;
+    draw_.push_back(std::move(finished));
+    const bool whole = n + 1 == tasks_.size() || tasks_[n + 1].piece.number != piece.number;
+    {
+      const std::scoped_lock lock(mutex_);
+      fractions_[worker] = 0;
+      ++pieces_done_;
+      if (!whole || broken_) return;
+      ++report_.draws;
+      for (const FinishedPiece& part : draw_) {
+        part.add_costs(counts_);
+      }
+    }
+    try {
+      receive(std::span<FinishedPiece>(draw_));
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      failure_ = {.piece = piece, .error = std::current_exception()};
+      broken_ = true;
+    }
+    draw_.clear();
+  }
+
+  /// False: this piece is not wanted any more.
+  bool proceed(unsigned worker, std::uint64_t n, double passes) {
+    if (!delivery_.wanted(n) || control_.stop.stop_requested()) {
+      return false;
+    }
+    const std::scoped_lock lock(mutex_);
+    // Mistakes about halve from pass to pass, and the time goes with them.
+    fractions_[worker] = 1 - std::exp2(-passes);
+    if (!halted_ && throttle_.due()) {
+      auto done = static_cast<double>(pieces_done_);
+      for (const double fraction : fractions_) done += fraction;
+      halted_ = !control_.go_on(
+          {.stage = "draws",
+           .fraction = done / static_cast<double>(tasks_.size()),
+           .draws = report_.draws,
+           .draws_total = tasks_[tasks_.size() - 1].piece.number + 1 - tasks_[0].piece.number,
+           .passes = report_.passes,
+           .mistakes = report_.mistakes});
+    }
+    return !halted_;
+  }
+
+  PerceptronLimits limits_;
+  std::span<const Space> spaces_;
+  RandomStreams streams_;
+  const PieceTasks& tasks_;
+  const RunControl& control_;
+  PieceKeeper keeper_;
+  unsigned threads_;
+  unsigned at_once_;  ///< Draws in progress at a time.
+  OrderedDelivery<FinishedPiece> delivery_;
+  Crew crew_{1};                     ///< The first role is always taken.
+  std::vector<FinishedPiece> draw_;  ///< The pieces of the next draw to hand over.
+  std::mutex mutex_;                 ///< Guards what follows; the delivery's is taken before it.
+  std::vector<double> fractions_;
+  SamplerReport report_;
+  PerceptronReport counts_;
+  std::uint64_t pieces_done_ = 0;
+  std::optional<PieceFailure> failure_;
+  std::atomic<bool> broken_ = false;  ///< By `receive`.
+  bool halted_ = false;
+  ProgressThrottle throttle_;
+};
+
+/// Makes the draws of `tasks`, hands them to the sink, and moves the streams on.
+template <VersionSpace Space, class Sink>
+SamplerReport sample_pieces(const PerceptronLimits& limits, std::span<const Space> spaces,
+                            RandomStreams& streams, const PieceTasks& tasks,
+                            const RunControl& control, Sink& sink, PieceKeeper keeper = {}) {
+  PieceRuns<Space> runs(limits, spaces, streams.seed, tasks, control, std::move(keeper));
+  runs.run([&](std::span<FinishedPiece> draw) {
+    for (const FinishedPiece& part : draw) {
+      for (std::size_t c = 0; c < part.solutions.size(); ++c) {
+        sink(Draw{.number = part.piece.number,
+                  .problem = part.piece.first + c,
+                  .support = part.solutions[c].support,
+                  .coefficients = part.solutions[c].coefficients,
+                  .outputs = part.solutions[c].outputs});
+      }
+    }
+  });
+  if (const auto failure = runs.failure(); failure && failure->error) {
+    std::rethrow_exception(failure->error);
+  }
+  const SamplerReport report = runs.report();
+  streams.next += report.draws;
+  return report;
+}
+
+/// \throws std::invalid_argument unless there are problems, all with the same number of points.
+template <VersionSpace Space>
+void check_spaces(std::span<const Space> spaces, const char* function) {
+  check(!spaces.empty(), function, "spaces", "is empty, expected a problem");
+  check(spaces[0].size() > 0, function, "spaces", "have no points");
+  for (const Space& space : spaces) {
+    check_size(function, "spaces", space.size(), spaces[0].size(), "as the first problem has");
+  }
+}
+
+}  // namespace bpm::detail
