@@ -26,7 +26,7 @@ using namespace sampler_tests;
 namespace {
 
 using Space = bpm::KernelVersionSpace<NarrowValues>;
-static_assert(bpm::StepSampler<bpm::CheckpointedPerceptron, Space>);
+static_assert(bpm::KernelSampler<bpm::CheckpointedPerceptron, Space>);
 
 /// Three label vectors on 150 points.
 struct Spaces {

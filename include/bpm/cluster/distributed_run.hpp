@@ -106,7 +106,6 @@ class DistributedRun {
   };
 
   void check_ranks(const RunDigest& digest) const {
-    using RunDigest;
     constexpr std::size_t more = 4;
     std::array<std::uint64_t, RunDigest::part_count + more> mine{};
     std::array<const char*, RunDigest::part_count + more> names{};

@@ -245,8 +245,8 @@ class PieceRuns {
            .fraction = done / static_cast<double>(tasks_.size()),
            .draws = report_.draws,
            .draws_total = tasks_[tasks_.size() - 1].piece.number + 1 - tasks_[0].piece.number,
-           .passes = report_.passes,
-           .mistakes = report_.mistakes});
+           .passes = counts_.passes,
+           .mistakes = counts_.mistakes});
     }
     return !halted_;
   }
