@@ -80,8 +80,8 @@ struct PerceptronState {
 
   /// Problem c's w, not yet scaled: `columns[i]` is point i's, or i is where there are none.
   /// norm(w)^2 = alpha' o is added to `squared_norm`, in ascending order of the points.
-  template <class Space>
-  [[nodiscard]] PerceptronSolution solution(std::size_t c, const Space& space,
+  template <class Label>
+  [[nodiscard]] PerceptronSolution solution(std::size_t c, Label&& label,
                                             std::span<const PointIndex> columns,
                                             double& squared_norm) {
     PerceptronSolution result;
@@ -91,9 +91,9 @@ struct PerceptronState {
       const double output = outputs_of(c)[column];
       const std::int32_t count = counts_of(c)[column];
       result.outputs[i] = output;
-      result.errors += space.label(i) * output > 0 ? 0U : 1U;
+      result.errors += label(i) * output > 0 ? 0U : 1U;
       if (count != 0) {
-        const double alpha = static_cast<double>(count) * space.label(i);
+        const double alpha = static_cast<double>(count) * label(i);
         result.support.push_back(static_cast<PointIndex>(i));
         result.coefficients.push_back(alpha);
         squared_norm = multiply_add(alpha, output, squared_norm);
@@ -108,7 +108,8 @@ struct PerceptronState {
     std::vector<PointIndex> columns;
     if (positions) columns = columns_by_point();
     double squared_norm = 0;
-    PerceptronSolution result = solution(c, space, columns, squared_norm);
+    const auto label = [&](std::ptrdiff_t i) { return space.label(i); };
+    PerceptronSolution result = solution(c, label, columns, squared_norm);
     const double norm = std::sqrt(squared_norm);
     for (double& alpha : result.coefficients) alpha /= norm;
     for (double& output : result.outputs) output /= norm;
