@@ -52,11 +52,13 @@ TEST_CASE("coefficients first and the outputs' sum later give the same mean") {
   bpm::detail::DrawMean parts(2, true);
   for (const auto& draw : {one, two}) {
     whole.add(bpm::Draw{.support = both, .coefficients = draw, .outputs = draw});
-    parts.add(bpm::Draw{
-        .support = both, .coefficients = draw, .outputs = {}, .part = bpm::DrawPart::coefficients});
+    parts.add(bpm::Draw{.support = both,
+                        .coefficients = draw,
+                        .outputs = {},
+                        .part = bpm::detail::DrawPart::coefficients});
   }
   parts.add(bpm::Draw{
-      .support = {}, .coefficients = {}, .outputs = sums, .part = bpm::DrawPart::outputs});
+      .support = {}, .coefficients = {}, .outputs = sums, .part = bpm::detail::DrawPart::outputs});
   CHECK(parts.count() == 2);
   CHECK(parts.kept().size() == 2);
   for (const std::ptrdiff_t i : {0, 1}) {

@@ -22,6 +22,8 @@
 
 namespace bpm {
 
+namespace detail {
+
 /// What of a draw a call of the sink brings. Samplers spread over several processes hand over the
 /// coefficients of each draw as it is finished, and its outputs, which are long, summed at the end.
 enum class DrawPart {
@@ -30,6 +32,8 @@ enum class DrawPart {
   outputs,       ///< The sum of the weighted outputs of all draws of this run that came without,
                  ///< added in their order from zero; no draw of its own.
 };
+
+}  // namespace detail
 
 /// One classifier of version space, as a sampler hands it to a sink. The spans are valid during the
 /// call only.
@@ -40,7 +44,7 @@ struct Draw {
   std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
-  DrawPart part = DrawPart::whole;
+  detail::DrawPart part = detail::DrawPart::whole;
 };
 
 /// What perceptrons did: sums over draws and problems.

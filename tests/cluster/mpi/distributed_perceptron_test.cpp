@@ -185,16 +185,16 @@ TEST_CASE("bad settings on one rank are an error of all") {
   sampler.margin = 0;
 
   // As a plain sampler: coefficients as they come, then the outputs' sum.
-  std::vector<bpm::DrawPart> parts;
+  std::vector<bpm::detail::DrawPart> parts;
   double sum = 0;
   const bpm::SamplerReport report = call([&](const bpm::Draw& draw) {
     parts.push_back(draw.part);
-    if (draw.part == bpm::DrawPart::outputs) sum = draw.outputs[5];
+    if (draw.part == bpm::detail::DrawPart::outputs) sum = draw.outputs[5];
   });
   CHECK(report.converged);
   REQUIRE(parts.size() == 3);
-  CHECK(parts[0] == bpm::DrawPart::coefficients);
-  CHECK(parts[2] == bpm::DrawPart::outputs);
+  CHECK(parts[0] == bpm::detail::DrawPart::coefficients);
+  CHECK(parts[2] == bpm::detail::DrawPart::outputs);
   double expected = 0;
   bpm::RandomStreams streams;
   static_cast<void>(bpm::sample_version_space(
