@@ -1,50 +1,49 @@
-#SPDX - License - Identifier : MIT
-#The example program : the same digest alone, on four ranks, sharded, and from a checkpoint.
-#cmake - D "MPIRUN=<mpirun;-np;4>" - D PROGRAM = < cluster> - P cluster.cmake
+# SPDX-License-Identifier: MIT
+# The example program: the same digest alone, on four ranks, sharded, and from a checkpoint.
+#   cmake -D "MPIRUN=<mpirun;-np;4>" -D PROGRAM=<cluster> -P cluster.cmake
 cmake_minimum_required(VERSION 3.25)
 
-    unset(ENV{BPM_DATA_DIR}) set(folder "${CMAKE_CURRENT_BINARY_DIR}/cluster_draws")
-        file(REMOVE_RECURSE "${folder}")
-            set(common-- data "${CMAKE_CURRENT_LIST_DIR}" --train 400 --test 100 --draws 3)
+unset(ENV{BPM_DATA_DIR})
+set(folder "${CMAKE_CURRENT_BINARY_DIR}/cluster_draws")
+file(REMOVE_RECURSE "${folder}")
+set(common --data "${CMAKE_CURRENT_LIST_DIR}" --train 400 --test 100 --draws 3)
 
-                function(digest name)
-                    execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out
-                                        ERROR_VARIABLE errors) if (NOT status STREQUAL
-                                                                   "0" OR NOT out MATCHES
-                                                                   "model digest +([0-9a-f]+)")
-                        message(FATAL_ERROR "${ARGN}: ${status}\n${out}${errors}") endif() set($ {
-                          name
-                        } "${CMAKE_MATCH_1}" PARENT_SCOPE) set(${name} _text
-                                                               "${out}" PARENT_SCOPE) endfunction()
+function(digest name)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE errors)
+  if(NOT status STREQUAL "0" OR NOT out MATCHES "model digest +([0-9a-f]+)")
+    message(FATAL_ERROR "${ARGN}: ${status}\n${out}${errors}")
+  endif()
+  set(${name} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  set(${name}_text "${out}" PARENT_SCOPE)
+endfunction()
 
-                            digest(alone "${PROGRAM}" ${common}) digest(
-                                spread $ { MPIRUN } "${PROGRAM}" $ { common } --checkpoint
-                                "${folder}" --cost)
-                                digest(
-                                    rerun $ { MPIRUN } "${PROGRAM}" $ { common } --checkpoint
-                                    "${folder}")
-                                    digest(
-                                        sharded $ { MPIRUN } "${PROGRAM}" $ { common } --sharded)
-                                        file(GLOB kept "${folder}/*.bpm") list(LENGTH kept count)
-                                            file(REMOVE_RECURSE
-                                                 "${folder}") if (NOT count EQUAL 4) #Two ranks
-    share one of the draws.message(FATAL_ERROR "${count} files of draws were kept, expected 4")
-        endif() foreach (name spread rerun sharded) if (NOT ${name} STREQUAL alone)
-            message(FATAL_ERROR "${name}: digest ${${name}}, alone ${alone}") endif()
-                endforeach() if (NOT spread_text MATCHES "measured between two ranks.*1000 ranks")
-                    message(FATAL_ERROR "--cost printed no table:\n${spread_text}")
-                        endif() if (NOT spread_text MATCHES "ranks +4, ")
-                            message(FATAL_ERROR "four ranks were not told:\n${spread_text}") endif()
+digest(alone "${PROGRAM}" ${common})
+digest(spread ${MPIRUN} "${PROGRAM}" ${common} --checkpoint "${folder}" --cost)
+digest(rerun ${MPIRUN} "${PROGRAM}" ${common} --checkpoint "${folder}")
+digest(sharded ${MPIRUN} "${PROGRAM}" ${common} --sharded)
+file(GLOB kept "${folder}/*.bpm")
+list(LENGTH kept count)
+file(REMOVE_RECURSE "${folder}")
+if(NOT count EQUAL 4) # Two ranks share one of the draws.
+  message(FATAL_ERROR "${count} files of draws were kept, expected 4")
+endif()
+foreach(name spread rerun sharded)
+  if(NOT ${name} STREQUAL alone)
+    message(FATAL_ERROR "${name}: digest ${${name}}, alone ${alone}")
+  endif()
+endforeach()
+if(NOT spread_text MATCHES "measured between two ranks.*1000 ranks")
+  message(FATAL_ERROR "--cost printed no table:\n${spread_text}")
+endif()
+if(NOT spread_text MATCHES "ranks +4, ")
+  message(FATAL_ERROR "four ranks were not told:\n${spread_text}")
+endif()
 
-#All ranks fail alike : one message.
-                                execute_process(COMMAND $ {
-                                  MPIRUN
-                                } "${PROGRAM}" --train 0 RESULT_VARIABLE status OUTPUT_VARIABLE out
-                                                    ERROR_VARIABLE out)
-                                    string(REGEX MATCHALL "cluster: [^\n]*--train[^\n]*" messages
-                                                          "${out}")
-                                        list(LENGTH messages count) if (status STREQUAL
-                                                                        "0" OR NOT count EQUAL 1)
-                                            message(FATAL_ERROR
-                                                    "expected one message: ${status}\n${out}")
-                                                endif()
+# All ranks fail alike: one message.
+execute_process(COMMAND ${MPIRUN} "${PROGRAM}" --train 0 RESULT_VARIABLE status
+                OUTPUT_VARIABLE out ERROR_VARIABLE out)
+string(REGEX MATCHALL "cluster: [^\n]*--train[^\n]*" messages "${out}")
+list(LENGTH messages count)
+if(status STREQUAL "0" OR NOT count EQUAL 1)
+  message(FATAL_ERROR "expected one message: ${status}\n${out}")
+endif()
