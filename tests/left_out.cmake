@@ -5,8 +5,8 @@
 bpm_under_threads(core crew parallel progress)
 bpm_under_threads(samplers perceptron/ordered_delivery perceptron/permuted_perceptron
                   perceptron/permuted_perceptron_control perceptron/permuted_perceptron_options
-                  perceptron/windowed_perceptron billiard/billiard)
-bpm_under_threads(gaussian_process ensembles/orthant_labels ensembles/posterior_ensemble
+                  perceptron/windowed_perceptron perceptron/draw_pieces billiard/billiard)
+bpm_under_threads(gaussian_process ensembles/orthant_values ensembles/posterior_ensemble
                   orthant/orthant_probability)
 bpm_under_threads(threads one_vs_rest)
 
@@ -17,11 +17,13 @@ bpm_not_under_addresses(samplers "settings and budgets: what they run is run by 
   chains/chain_budget billiard/billiard_settings billiard/billiard_kernels
   perceptron/permuted_perceptron_options)
 bpm_not_under_addresses(samplers "single chains: billiard_test and kernel_gibbs_test run them"
-  billiard/billiard_chain billiard/geodesic_chain billiard/published_chain gibbs/gibbs_chain)
+  billiard/geodesic_chain gibbs/gibbs_chain)
 bpm_not_under_addresses(machine "further pairings of kernels, inputs and samplers instantiate the same code"
   pairs_gaussian pairs_linear pairs_polynomial pairs_precomputed pairs_string pairs_own
-  fitted_input_types expectation_propagation_inputs chain_samplers)
+  input_types chain_samplers)
 bpm_not_under_addresses(kernel_values "the same bits: instructions, not addresses" same_bits same_bits_inputs)
+bpm_not_under_addresses(gaussian_process "further kinds of inputs instantiate the same code"
+  expectation_propagation/machine_inputs)
 bpm_not_under_addresses(gaussian_process "comparisons at length: the tests of edges and leave-one-out run it"
   expectation_propagation/expectation_propagation)
 bpm_not_under_addresses(examples "the programs and their tests are GCC's")
