@@ -85,9 +85,9 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   const bpm::BayesPointMachine precomputed(bpm::PrecomputedKernel{}, bpm::PermutedPerceptron{},
                                            settings);
   CHECK(precomputed.forecast(Doubles(Doubles::Identity(600, 600))).kernel_bytes == 0);
-  // A sampler that does not say what it holds counts as none.
+  // What a user's own sampler says it holds is counted.
   const bpm::BayesPointMachine own(kernel, RandomStartPerceptron{}, settings);
-  CHECK(own.forecast(inputs).sampler_bytes == 0);
+  CHECK(own.forecast(inputs).sampler_bytes == 2 * sizeof(double) * 600);
 }
 
 TEST_CASE("every budget and number of threads: the same model of 600 points") {
