@@ -17,7 +17,7 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/subproblems.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/mistake_list.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
