@@ -71,6 +71,9 @@ TEST_CASE("read_csv treats the comment character as the settings say") {
   CHECK_THROWS_WITH(read("#\n", settings),
                     "f:1: found 1 field, expected 2 or more (a label and at least one value), "
                     "separated by ','");
+  // Without comments a line is data whatever it begins with.
+  CHECK_THROWS_WITH(read(std::string("1,1\n\0,1\n", 8), settings),
+                    "f:2: column 1: found '?', expected a finite number");
 }
 
 TEST_CASE("read_csv skips a header where there is one") {

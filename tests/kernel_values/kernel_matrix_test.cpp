@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
@@ -72,19 +74,56 @@ TEST_CASE("kernel matrices of a user's own kernel on words") {
   CHECK(bpm::kernel_diagonal_values(kernel, words)[2] == 49);
 }
 
+TEST_CASE("a kernel on pairs is called hardly more often than there are pairs") {
+  std::vector<int> numbers(100);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  std::ptrdiff_t calls = 0;
+  const auto kernel = [&](int a, int b) {
+    ++calls;
+    return 1.0 * a * b;
+  };
+  const auto calls_of = [&](auto&& run) {
+    calls = 0;
+    run();
+    return calls;
+  };
+  // Six squares of 16 and one of 4 on the diagonal, each pair of the rest once, the diagonal again.
+  const std::ptrdiff_t symmetric = (100 * 100 + 6 * 16 * 16 + 4 * 4) / 2 + 100;
+  CHECK(symmetric <= 100 * (100 + 18) / 2);
+  CHECK(calls_of([&] {
+          const Eigen::MatrixXd matrix = bpm::kernel_matrix(kernel, numbers, {.threads = 1});
+          const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(100, 1, 100);
+          CHECK(matrix == x * x.transpose());
+        }) == symmetric);
+  CHECK(calls_of([&] {
+          (void)bpm::kernel_matrix(bpm::normalised(kernel), numbers, {.threads = 1});
+        }) == 3 * symmetric);
+  CHECK(calls_of([&] { (void)bpm::kernel_matrix(kernel, numbers, numbers, {.threads = 1}); }) ==
+        100 * 100);
+}
+
+TEST_CASE("a kernel whose k(x, x) is negative has no matrix") {
+  const std::vector<int> numbers{1, 2};
+  const auto kernel = [](int a, int b) { return -1.0 * a * b; };
+  CHECK(
+      message_of([&] { (void)bpm::kernel_matrix(kernel, numbers); }) ==
+      "kernel: k(x_0, x_0) is -1, must not be negative: the kernel is not positive semi-definite");
+}
+
 TEST_CASE("kernel matrices say what is wrong with the inputs") {
   const bpm::ArcCosine kernel(3);
   bpm::RowMatrix<double> x = random_inputs<double>(4, 3, 3);
   const bpm::RowMatrix<double> wide = random_inputs<double>(4, 5, 3);
   CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, x, wide); }) ==
         "kernel_matrix: z has 5 entries, expected 3 (columns: one per feature of x)");
-  CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, x, {.memory = 200}); }) ==
-        "kernel_matrix: a kernel matrix of 4 x 4 needs 256 bytes, memory is 200; raise memory or "
+  CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, x, {.memory = 127}); }) ==
+        "kernel_matrix: a kernel matrix of 4 x 4 needs 128 bytes, memory is 127; raise memory or "
         "use fewer inputs");
   CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, x, x, {.memory = 100}); }) ==
         "kernel_matrix: a kernel matrix of 4 x 4 needs 128 bytes, memory is 100; raise memory or "
         "use fewer inputs");
-  CHECK_THROWS_AS(bpm::kernel_matrix(kernel, x, {.memory = 200}), bpm::BudgetTooSmall);
+  CHECK_THROWS_AS(bpm::kernel_matrix(kernel, x, {.memory = 127}), bpm::BudgetTooSmall);
+  CHECK(bpm::kernel_matrix(kernel, x, {.memory = 128}).size() == 16);
   x.row(2).setZero();
   CHECK_THROWS_AS(bpm::kernel_matrix(kernel, x), bpm::KernelValueError);
   CHECK_THROWS_AS(bpm::kernel_matrix(kernel, wide.leftCols(3), x), bpm::KernelValueError);

@@ -179,3 +179,17 @@ TEST_CASE("factors and biases that make no kernel are refused", "[kernels]") {
                     "biased: bias is inf, must be finite and not negative");
   CHECK_NOTHROW(bpm::biased(linear, 0));
 }
+
+TEMPLATE_TEST_CASE("normalised: values whose product overflows are no obstacle", "[kernels]", float,
+                   double) {
+  // k(x, x) k(z, z) is far beyond the largest number, each of them is not.
+  using Array = Eigen::Array<TestType, 8, 1>;
+  const TestType big = std::sqrt(std::numeric_limits<TestType>::max()) * 1024;
+  const auto kernel = bpm::normalised(bpm::Linear{});
+  const Array values = kernel.from_inner_products(Array::Constant(big / 2), Array::Constant(big),
+                                                  Array::Constant(4 * big));
+  CHECK((values - TestType(0.25)).abs().maxCoeff() <= unit<TestType>);
+  const auto pairs = bpm::normalised([](TestType a, TestType b) { return a * b; });
+  const TestType root = std::sqrt(big);
+  CHECK(std::abs(pairs(root, 3 * root) - 1) <= 4 * unit<TestType>);
+}
