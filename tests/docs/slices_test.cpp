@@ -58,7 +58,7 @@ TEST_CASE("slices: robust_bpm, three splits of two sets") {
     const double point = 100 / number(row, "test_size");
     for (std::size_t k = 0; k < 3; ++k) {
       const auto difference = [&](const char* key) {
-        return std::abs(row[key][k].get<double>() - stored_row[key][k].get<double>());
+        return std::abs(row.at(key).at(k).get<double>() - stored_row.at(key).at(k).get<double>());
       };
       CHECK(difference("bpm_error_percent_of_splits") <= 2.01 * point);
       CHECK(difference("svm_error_percent_of_splits") <= 1.01 * point);
@@ -106,7 +106,7 @@ TEST_CASE("slices: growth, the smallest size") {
   const auto rows = run("growth", {"--sizes", "10000"}, ".");
   if (!rows) return;
   const Json whole = entry(results("growth"), {{"train_size", 10'000}});
-  for (const char* key : {"mistakes", "kernel_evaluations", "support_union"}) {
+  for (const char* key : {"mistakes", "support_union", "test_error_percent"}) {
     CAPTURE(key);
     CHECK(number((*rows)[0], key) == Approx(number(whole, key)).epsilon(0.01));
   }
@@ -114,7 +114,7 @@ TEST_CASE("slices: growth, the smallest size") {
 
 TEST_CASE("slices: kernel_interpolation, the smallest size") {
   const auto rows = run("kernel_interpolation",
-                        {"--sizes", "50,100", "--subsets", "1", "--voters", "30000"}, "mnist");
+                        {"--sizes", "50", "--subsets", "1", "--voters", "10000"}, "mnist");
   if (!rows) return;
   const Json whole = results("kernel_interpolation");
   for (const Json& row : *rows) {
@@ -131,7 +131,7 @@ TEST_CASE("slices: kernel_interpolation, the smallest size") {
     near("centroidal_error", 3e-4);
     near("centre_of_mass_error_ep", 3e-4);
     near("centre_of_mass_error_billiard", 3e-3);  // Its standard error is some 0.01 rad.
-    near("iso_gibbs_error", 3e-3);                // 30 000 voters.
+    near("iso_gibbs_error", 5e-3);                // 10 000 voters.
     near("exact_gibbs_error", 5e-3);
   }
 }

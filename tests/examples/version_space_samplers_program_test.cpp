@@ -35,12 +35,13 @@ TEST_CASE("version_space_samplers: drawn digits", "[examples]") {
   const Alone alone;
   const auto run_json = [&](const std::string& threads, const std::vector<std::string>& more) {
     std::vector<std::string> words{"--train",   "30",      "--test", "40",     "--samples",
-                                   "20",        "--steps", "50",     "--json", alone.path("a.json"),
+                                   "20",        "--steps", "1000",   "--json", alone.path("a.json"),
                                    "--threads", threads};
     words.insert(words.end(), more.begin(), more.end());
     ChildProcess child(program, words);
     CAPTURE(child.errors());
     REQUIRE(child.wait() == 0);
+    CHECK_THAT(child.errors(), !ContainsSubstring("warning"));
     CHECK_THAT(child.out(), ContainsSubstring("NOT MNIST"));
     CHECK_THAT(child.out(), ContainsSubstring("Kolmogorov-Smirnov"));
     return Json::parse(read_text(alone.path("a.json")));
@@ -70,6 +71,7 @@ TEST_CASE("version_space_samplers: drawn digits", "[examples]") {
   CHECK(json["quantiles"][0]["q"] == 0.01);
   CHECK(json["quantiles"][98]["gibbs"] >= json["quantiles"][0]["gibbs"]);
   CHECK(json["quantiles"][98]["perceptron"] >= json["quantiles"][0]["perceptron"]);
+  CHECK(json["warnings"].empty());
   CHECK(run_json("2", {}) == json);
   if (draws_plots()) {
     CHECK_THAT(read_text(alone.path("a.svg")), ContainsSubstring("Drawn digits (not MNIST)"));
