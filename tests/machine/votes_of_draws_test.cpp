@@ -10,7 +10,6 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/decision/votes.hpp"
-#include "bpm/decision/votes.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
