@@ -292,7 +292,7 @@ TEST_CASE("tables: the study of the tighter bound") {
     std::vector<double> values;
   };
   const std::vector<Table> tables{{"noise",
-                                   "| probit noise |",
+                                   "| deviation of the probit's noise |",
                                    {{"| log evidence |", "log_evidence"},
                                     std::pair{"| centre of mass |", "centre_of_mass_error"}},
                                    {0, 0.05, 0.1, 0.2, 0.5, 1, 2}},
