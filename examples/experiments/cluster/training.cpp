@@ -181,16 +181,16 @@ MeasuredRates measure_rates(const ClusterOptions& options, const ClusterJob& job
   }
 #ifdef BPM_CLUSTER_MPI
   if (job.size() > 1) {
-    const auto ping_pong = [&](int count, int times) {
-      std::vector<double> values(static_cast<std::size_t>(count), 1.0);
+    const auto ping_pong = [&](int numbers, int times) {
+      std::vector<double> values(static_cast<std::size_t>(numbers), 1.0);
       meet();
       const WallTimer timer;
       for (int i = 0; i < times && job.rank() < 2; ++i) {
         for (int message = 0; message < 2; ++message) {
           if (job.rank() == message) {
-            MPI_Send(values.data(), count, MPI_DOUBLE, 1 - message, 0, MPI_COMM_WORLD);
+            MPI_Send(values.data(), numbers, MPI_DOUBLE, 1 - message, 0, MPI_COMM_WORLD);
           } else {
-            MPI_Recv(values.data(), count, MPI_DOUBLE, message, 0, MPI_COMM_WORLD,
+            MPI_Recv(values.data(), numbers, MPI_DOUBLE, message, 0, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
           }
         }
