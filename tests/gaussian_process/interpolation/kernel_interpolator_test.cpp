@@ -104,7 +104,7 @@ TEST_CASE("an input of norm zero is named by a kernel that divides by the norm")
   CHECK_THROWS_AS(fitted.classifier().predict(x), bpm::KernelValueError);
   CHECK_THROWS_WITH(fitted.classifier().predict(x),
                     ContainsSubstring("Classifier::decision_values: of an input and "
-                                      "itself or a training point, by number: kernel: k(x_3, "));
+                                      "itself or a support point, by number: kernel: k(x_3, "));
 }
 
 TEST_CASE("the memory budget is kept and told") {
@@ -161,7 +161,7 @@ TEST_CASE("inputs to predict are checked") {
                         ContainsSubstring("must be finite"));
   CHECK_THROWS_WITH(fitted.classifier().labels_of(Eigen::MatrixXd::Zero(2, 3)),
                     "Classifier::labels_of: decision_values has 3 entries, expected "
-                    "1 (columns: as the machine gives them)");
+                    "1 (columns: one for two classes, else one per class)");
   CHECK_THROWS_WITH(fitted.signs(1), "InterpolatorTraining::signs: column is 1, must be one of 1");
   CHECK(fitted.classifier().predict(Inputs(0, 2)).empty());
 }

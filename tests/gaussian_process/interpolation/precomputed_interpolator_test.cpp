@@ -38,8 +38,8 @@ TEST_CASE("a matrix of kernel values that the user brings") {
                     "(columns: one per training point)");
   const Eigen::VectorXd negative = -diagonal;
   CHECK_THROWS_WITH(by_matrix.variances(bpm::PrecomputedRows<double>{kz, negative}),
-                    "InterpolatorTraining::variances: diagonal at 0 is -1, must be finite and "
-                    "not negative");
+                    "InterpolatorTraining::variances: diagonal at 0 is -1, must be positive "
+                    "and finite");
   const Eigen::VectorXd one = Eigen::VectorXd::Ones(1);
   CHECK_THROWS_WITH(by_matrix.variances(bpm::PrecomputedRows<double>{kz, one}),
                     "InterpolatorTraining::variances: diagonal has 1 entries, expected 7 (one "

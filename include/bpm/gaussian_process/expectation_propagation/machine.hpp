@@ -144,7 +144,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
               }
             }
             result.variance.col(c).segment(begin, rows) = posterior(p).latent_variance(block, self);
-            result.mean.col(c).segment(begin, rows) = mean_chi(posterior(p).rank()) * sums.col(c);
+            result.mean.col(c).segment(begin, rows) =
+                detail::mean_chi(posterior(p).rank()) * sums.col(c);
           }
         });
     return result;
