@@ -14,7 +14,6 @@
 #include <string>
 #include <thread>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "bpm/cluster/mpi_header.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "bpm/cluster/communicator.hpp"

@@ -13,7 +13,6 @@
 #include <numeric>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <type_traits>
 

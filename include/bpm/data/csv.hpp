@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <istream>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

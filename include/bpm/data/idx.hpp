@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <istream>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include <istream>
 #include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

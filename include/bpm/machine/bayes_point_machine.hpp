@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <span>
 #include <stop_token>
 #include <type_traits>

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
 #include <vector>
 
 #include "bpm/core/check.hpp"

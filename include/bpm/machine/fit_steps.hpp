@@ -2,14 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <span>
 #include <stop_token>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"

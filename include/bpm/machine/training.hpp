@@ -11,7 +11,6 @@
 #include <ranges>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

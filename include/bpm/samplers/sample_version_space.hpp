@@ -5,8 +5,6 @@
 #include <functional>
 #include <span>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/random/streams.hpp"

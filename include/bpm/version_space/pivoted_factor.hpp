@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"

@@ -5,7 +5,6 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <span>

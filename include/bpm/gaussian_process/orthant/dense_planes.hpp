@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"

@@ -9,7 +9,6 @@
 #include <limits>
 #include <numbers>
 #include <span>
-#include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"

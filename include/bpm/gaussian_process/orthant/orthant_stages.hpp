@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-#include <span>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"

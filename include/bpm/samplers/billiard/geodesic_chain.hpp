@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/random/draws.hpp"

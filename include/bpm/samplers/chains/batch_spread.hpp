@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 
 #include "bpm/core/normal.hpp"

@@ -7,9 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

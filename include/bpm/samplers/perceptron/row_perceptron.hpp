@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "bpm/core/crew.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
