@@ -186,8 +186,10 @@ TEMPLATE_TEST_CASE("normalised: values whose product overflows are no obstacle",
   using Array = Eigen::Array<TestType, 8, 1>;
   const TestType big = std::sqrt(std::numeric_limits<TestType>::max()) * 1024;
   const auto kernel = bpm::normalised(bpm::Linear{});
-  const Array values = kernel.from_inner_products(Array::Constant(big / 2), Array::Constant(big),
-                                                  Array::Constant(4 * big));
+  const Array xz = Array::Constant(big / 2);
+  const Array xx = Array::Constant(big);
+  const Array zz = Array::Constant(4 * big);
+  const Array values = kernel.from_inner_products(xz, xx, zz);
   CHECK((values - TestType(0.25)).abs().maxCoeff() <= unit<TestType>);
   const auto pairs = bpm::normalised([](TestType a, TestType b) { return a * b; });
   const TestType root = std::sqrt(big);
