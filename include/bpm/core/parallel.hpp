@@ -2,12 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <exception>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "bpm/core/crew.hpp"
 
 namespace bpm::detail {
 
@@ -21,41 +20,21 @@ namespace bpm::detail {
 /// thrown ends the hand-out of work and is rethrown here once every thread has ended.
 template <class Work>
 void parallel_for(unsigned threads, std::ptrdiff_t count, Work&& work) {
-  const auto workers =
-      static_cast<unsigned>(std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(threads), count));
+  const auto workers = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, count));
   if (workers <= 1) {
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      work(0U, i);
-    }
+    for (std::ptrdiff_t i = 0; i < count; ++i) work(0U, i);
     return;
   }
-  std::atomic<std::ptrdiff_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
-  const auto run = [&](unsigned worker) {
-    try {
-      for (std::ptrdiff_t i = next++; i < count; i = next++) {
-        work(worker, i);
-      }
-    } catch (...) {
-      next = count;
-      const std::scoped_lock lock(mutex);
-      if (!error) {
-        error = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    helpers.reserve(workers - 1);
-    for (unsigned worker = 1; worker < workers; ++worker) {
-      helpers.emplace_back(run, worker);
-    }
-    run(0);
+  Crew crew(1);
+  std::vector<std::jthread> helpers;
+  struct Leaving {
+    Crew& crew;
+    ~Leaving() { crew.leave(); }
+  } const leaving{crew};  // Before the helpers are waited for.
+  for (unsigned worker = 1; worker < workers; ++worker) {
+    helpers.emplace_back([&crew, worker] { crew.help(worker); });
   }
-  if (error) {
-    std::rethrow_exception(error);
-  }
+  crew.share(0, count, work);
 }
 
 }  // namespace bpm::detail

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <functional>
 #include <utility>
 
 #include "bpm/core/check.hpp"
@@ -26,9 +27,9 @@ template <class Value>
   }
 }
 
-/// k = k1 + k2: the features of both.
-template <class First, class Second>
-struct Sum {
+/// Two kernels combined, value by value.
+template <class First, class Second, class Combine>
+struct Combined {
   First first;
   Second second;
 
@@ -37,92 +38,52 @@ struct Sum {
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     const Array left = first.from_inner_products(xz, xx, zz);
     const Array right = second.from_inner_products(xz, xx, zz);
-    return left + right;
+    return Combine{}(left, right);
   }
 
   template <class X, class Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return real_value(first(x, z)) + real_value(second(x, z));
+    return Combine{}(real_value(first(x, z)), real_value(second(x, z)));
   }
 };
 
-/// k = k1 k2: all products of a feature of one and a feature of the other.
+/// A kernel and a constant, value by value.
+template <class Inner, class Combine>
+struct WithConstant {
+  Inner inner;
+  double constant;
+
+  template <class Array>
+    requires InnerProductKernel<Inner>
+  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
+    const Array value = inner.from_inner_products(xz, xx, zz);
+    return Combine{}(value, static_cast<typename Array::Scalar>(constant));
+  }
+
+  template <class Array>
+    requires ManhattanKernel<Inner>
+  [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
+    const Array value = inner.from_manhattan_distances(distance);
+    return Combine{}(value, static_cast<typename Array::Scalar>(constant));
+  }
+
+  template <class X, class Z>
+  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
+    const auto value = real_value(inner(x, z));
+    return Combine{}(value, static_cast<decltype(value)>(constant));
+  }
+};
+
 template <class First, class Second>
-struct Product {
-  First first;
-  Second second;
-
-  template <class Array>
-    requires InnerProductKernel<First> && InnerProductKernel<Second>
-  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
-    const Array left = first.from_inner_products(xz, xx, zz);
-    const Array right = second.from_inner_products(xz, xx, zz);
-    return left * right;
-  }
-
-  template <class X, class Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return real_value(first(x, z)) * real_value(second(x, z));
-  }
-};
-
-/// k = factor k1, factor > 0. Made by `scaled`.
+using Sum = Combined<First, Second, std::plus<>>;
+template <class First, class Second>
+using Product = Combined<First, Second, std::multiplies<>>;
 template <class Inner>
-struct Scaled {
-  Inner inner;
-  double factor;
-
-  template <class Array>
-    requires InnerProductKernel<Inner>
-  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
-    const Array value = inner.from_inner_products(xz, xx, zz);
-    return value * static_cast<typename Array::Scalar>(factor);
-  }
-
-  template <class Array>
-    requires ManhattanKernel<Inner>
-  [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
-    const Array value = inner.from_manhattan_distances(distance);
-    return value * static_cast<typename Array::Scalar>(factor);
-  }
-
-  template <class X, class Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    const auto value = real_value(inner(x, z));
-    return value * static_cast<decltype(value)>(factor);
-  }
-};
-
-/// k = k1 + bias, bias >= 0: one constant feature more, so that classifiers have a threshold. Made
-/// by `biased`.
+using Scaled = WithConstant<Inner, std::multiplies<>>;
 template <class Inner>
-struct Biased {
-  Inner inner;
-  double bias;
+using Biased = WithConstant<Inner, std::plus<>>;
 
-  template <class Array>
-    requires InnerProductKernel<Inner>
-  [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
-    const Array value = inner.from_inner_products(xz, xx, zz);
-    return value + static_cast<typename Array::Scalar>(bias);
-  }
-
-  template <class Array>
-    requires ManhattanKernel<Inner>
-  [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
-    const Array value = inner.from_manhattan_distances(distance);
-    return value + static_cast<typename Array::Scalar>(bias);
-  }
-
-  template <class X, class Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    const auto value = real_value(inner(x, z));
-    return value + static_cast<decltype(value)>(bias);
-  }
-};
-
-/// k(x, x') / sqrt(k(x, x) k(x', x')): features of norm 1. An input with k(x, x) = 0 has none: its
-/// values are not finite, and an error where they are used. Made by `normalised`.
+/// Made by `normalised`.
 template <class Inner>
 struct Normalised {
   Inner inner;
@@ -145,8 +106,7 @@ struct Normalised {
   }
 };
 
-/// k1 on inputs scaled to unit norm, k1(x / |x|, x' / |x'|). An input of norm zero has no such
-/// scaling: its values are not finite, and an error where they are used. Made by `on_unit_inputs`.
+/// Made by `on_unit_inputs`.
 template <InnerProductKernel Inner>
 struct UnitInputs {
   Inner inner;
@@ -167,17 +127,19 @@ struct UnitInputs {
 
 }  // namespace detail
 
+/// k = k1 + k2: the features of both.
 template <class First, class Second>
 [[nodiscard]] detail::Sum<First, Second> sum(First first, Second second) {
   return {std::move(first), std::move(second)};
 }
 
+/// k = k1 k2: all products of a feature of one and a feature of the other.
 template <class First, class Second>
 [[nodiscard]] detail::Product<First, Second> product(First first, Second second) {
   return {std::move(first), std::move(second)};
 }
 
-/// \throws std::invalid_argument unless factor is positive and finite.
+/// k = factor k1. \throws std::invalid_argument unless factor is positive and finite.
 template <class Inner>
 [[nodiscard]] detail::Scaled<Inner> scaled(Inner inner, double factor) {
   detail::check(std::isfinite(factor) && factor > 0, "scaled", "factor", "is ", factor,
@@ -185,6 +147,7 @@ template <class Inner>
   return {std::move(inner), factor};
 }
 
+/// k = k1 + bias: one constant feature more, so that classifiers have a threshold.
 /// \throws std::invalid_argument unless bias is finite and not negative.
 template <class Inner>
 [[nodiscard]] detail::Biased<Inner> biased(Inner inner, double bias = 1) {
@@ -193,11 +156,15 @@ template <class Inner>
   return {std::move(inner), bias};
 }
 
+/// k(x, x') / sqrt(k(x, x) k(x', x')): features of norm 1. An input with k(x, x) = 0 has none: its
+/// values are not finite, and an error where they are used.
 template <class Inner>
 [[nodiscard]] detail::Normalised<Inner> normalised(Inner inner) {
   return {std::move(inner)};
 }
 
+/// k1 on inputs scaled to unit norm, k1(x / |x|, x' / |x'|). An input of norm zero has no such
+/// scaling: its values are not finite, and an error where they are used.
 template <InnerProductKernel Inner>
 [[nodiscard]] detail::UnitInputs<Inner> on_unit_inputs(Inner inner) {
   return {std::move(inner)};

@@ -105,21 +105,20 @@ class Cone {
   /// From a factor of S and the labels. \throws std::invalid_argument if sizes disagree, or if the
   /// factor has rank 0 (S = 0).
   Cone(const detail::KernelFactor& factor, std::span<const signed char> labels)
-      : points_(static_cast<std::ptrdiff_t>(factor.factor.rows())),
-        rank_(static_cast<std::ptrdiff_t>(factor.factor.cols())),
+      : points_(factor.factor.rows()),
+        rank_(factor.factor.cols()),
         stride_(detail::padded<double>(rank_)),
         residual_(factor.residual),
         pivots_(factor.pivots),
         labels_(labels.begin(), labels.end()),
         rows_(points_ * stride_),
-        norms_(static_cast<std::size_t>(points_)) {
+        norms_(points_) {
     detail::check_size("Cone", "labels", labels.size(), points_, "one per training point");
     detail::check(rank_ > 0, "Cone", "factor", "has rank 0: every kernel value is zero");
-    const double* values = factor.factor.data();
     for (std::ptrdiff_t i = 0; i < points_; ++i) {
       double* row = rows_.data() + i * stride_;
       for (std::ptrdiff_t k = 0; k < stride_; ++k) {
-        row[k] = k < rank_ ? labels_[i] * values[k * points_ + i] : 0.0;
+        row[k] = k < rank_ ? labels_[i] * factor.factor(i, k) : 0.0;
       }
       row_pointers_.push_back(row);
       norms_[i] = std::sqrt(detail::dot(row, row, stride_));
@@ -159,9 +158,7 @@ class Cone {
     for (std::ptrdiff_t i = 0; i < points_; ++i) {
       std::fill(products_.data() + i * ld + points_, products_.data() + (i + 1) * ld, 0.0);
     }
-    detail::row_products<detail::ProductTerm, double>(row_pointers_.data(), points_,
-                                                      row_pointers_.data(), points_, stride_,
-                                                      products_.data(), ld);
+    outputs(row_pointers_, products_.data(), ld);
   }
   [[nodiscard]] bool has_products() const noexcept { return products_.size() > 0; }
   /// <s_i, s_j> for all j, `output_stride()` long, zeros from m on. Only after `form_products`.
@@ -170,16 +167,12 @@ class Cone {
   }
 
   /// d_i = <s_i, x> for all points. `x` is `stride()` long. Cost: m r.
-  void outputs(const double* x, double* d) const {
-    detail::row_products<detail::ProductTerm, double>(&x, 1, row_pointers_.data(), points_, stride_,
-                                                      d, points_);
-  }
+  void outputs(const double* x, double* d) const { outputs({&x, 1}, d, points_); }
   /// The same for `count` vectors, one every `stride()` in `x`; outputs one every `ld` in `d`.
   void outputs(const double* x, std::ptrdiff_t count, double* d, std::ptrdiff_t ld) const {
     std::vector<const double*> vectors;
     for (std::ptrdiff_t k = 0; k < count; ++k) vectors.push_back(x + k * stride_);
-    detail::row_products<detail::ProductTerm, double>(vectors.data(), count, row_pointers_.data(),
-                                                      points_, stride_, d, ld);
+    outputs(vectors, d, ld);
   }
   /// The same for vectors anywhere: the rows are read once for all of them.
   void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const {
@@ -199,9 +192,9 @@ class Cone {
   [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const {
     detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_,
                        "one per training point");
-    std::vector<double> x(static_cast<std::size_t>(stride_), 0.0);
+    std::vector<double> x(stride_, 0.0);
     for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      detail::add_scaled(x.data(), label(i) * alpha[static_cast<std::size_t>(i)], row(i), stride_);
+      detail::add_scaled(x.data(), label(i) * alpha[i], row(i), stride_);
     }
     return x;
   }

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -70,10 +69,10 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return gram_->size(); }
   [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
   [[nodiscard]] double lambda(std::ptrdiff_t i) const noexcept {
-    return lambda_ ? lambda_->data()[i] : 0.0;
+    return lambda_ ? (*lambda_)[i] : 0.0;
   }
   [[nodiscard]] double diagonal(std::ptrdiff_t i) const noexcept {
-    return static_cast<double>(gram_->diagonal(i)) + lambda(i);
+    return gram_->diagonal(i) + lambda(i);
   }
   [[nodiscard]] bool rows_in_memory() const noexcept { return gram_->rows_in_memory(); }
 
@@ -82,10 +81,10 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
     return gram_->row(i, scratch);
   }
 
-  /// K_rows,cols, without lambda.
-  void block(std::span<const PointIndex> rows, std::span<const PointIndex> cols, Scalar* values,
+  /// K_rows,columns, without lambda.
+  void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, Scalar* values,
              std::ptrdiff_t ld, Scratch& scratch) const {
-    gram_->block(rows, cols, values, ld, scratch);
+    gram_->block(rows, columns, values, ld, scratch);
   }
 
   /// Columns of blocks made ready, and blocks on them: see `ColumnGram`.
@@ -109,7 +108,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs, Scratch& scratch) const {
     const std::span<const Scalar> values = row(i, scratch);
     for (std::size_t j = 0; j < outputs.size(); ++j) {
-      outputs[j] = detail::multiply_add(scale, static_cast<double>(values[j]), outputs[j]);
+      outputs[j] = detail::multiply_add<double>(scale, values[j], outputs[j]);
     }
     outputs[i] += scale * lambda(i);
   }
@@ -121,29 +120,24 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
                                         Scratch& scratch) const {
     detail::check_size("KernelVersionSpace::outputs", "coefficients", coefficients.rows(), size(),
                        "rows: one per training point");
-    using Matrix = Eigen::MatrixXd;
-    Matrix result = Matrix::Zero(size(), coefficients.cols());
+    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size(), coefficients.cols());
     if (coefficients.cols() == 0) {
       return result;
     }
     std::vector<PointIndex> support;
-    for (std::ptrdiff_t i = 0; i < size(); ++i) {
-      if ((coefficients.row(i).array() != 0).any()) {
-        support.push_back(static_cast<PointIndex>(i));
-      }
+    for (PointIndex i = 0; i < size(); ++i) {
+      if ((coefficients.row(i).array() != 0).any()) support.push_back(i);
     }
-    std::vector<PointIndex> everyone(static_cast<std::size_t>(size()));
-    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
-    constexpr std::size_t height = 64;
-    RowMatrix<Scalar> values(std::min<std::ptrdiff_t>(height, std::ssize(support)), size());
-    for (std::size_t begin = 0; begin < support.size(); begin += height) {
+    const std::vector<PointIndex> columns = detail::first_points(size());
+    constexpr std::ptrdiff_t height = 64;
+    RowMatrix<Scalar> values(std::min(height, std::ssize(support)), size());
+    for (std::ptrdiff_t begin = 0; begin < std::ssize(support); begin += height) {
       const auto rows = std::span<const PointIndex>(support).subspan(
-          begin, std::min(height, support.size() - begin));
-      block(rows, everyone, values.data(), size(), scratch);
-      for (std::size_t a = 0; a < rows.size(); ++a) {
+          begin, std::min(height, std::ssize(support) - begin));
+      block(rows, columns, values.data(), size(), scratch);
+      for (std::ptrdiff_t a = 0; a < std::ssize(rows); ++a) {
         result.noalias() +=
-            values.row(static_cast<Eigen::Index>(a)).template cast<double>().transpose() *
-            coefficients.row(rows[a]);
+            values.row(a).template cast<double>().transpose() * coefficients.row(rows[a]);
       }
     }
     for (std::ptrdiff_t i = 0; lambda_ && i < size(); ++i) {
@@ -163,7 +157,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   /// Whether the classifier makes no training error: d_i > 0 for all i.
   [[nodiscard]] bool contains(const Eigen::VectorXd& coefficients, Scratch& scratch) const {
     const Eigen::VectorXd d = signed_outputs(coefficients, scratch);
-    return std::all_of(d.data(), d.data() + d.size(), [](double x) { return x > 0; });
+    return (d.array() > 0).all();
   }
 
   /// min_i d_i / norm(w): positive inside version space, the distance to the nearest of its planes

@@ -26,17 +26,15 @@ template <class Space>
 [[nodiscard]] KernelFactor pivoted_factor(const Space& space, double tolerance) {
   check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
         ", must lie between 0 and 1");
-  using Vector = Eigen::VectorXd;
-  using Matrix = Eigen::MatrixXd;
   const Eigen::Index m = space.size();
-  Vector remaining(m);
+  Eigen::VectorXd remaining(m);
   for (Eigen::Index i = 0; i < m; ++i) remaining[i] = space.diagonal(i);
   const double stop = m == 0 ? 0 : tolerance * remaining.maxCoeff();
 
   BlockScratch<typename Space::Scalar> scratch;
   KernelFactor result;
-  Matrix columns(m, std::min<Eigen::Index>(m, 16));
-  Vector column(m);
+  Eigen::MatrixXd columns(m, std::min<Eigen::Index>(m, 16));
+  Eigen::VectorXd column(m);
   Eigen::Index rank = 0;
   for (; rank < m; ++rank) {
     Eigen::Index pivot = 0;
@@ -62,9 +60,7 @@ template <class Space>
     for (const PointIndex done : result.pivots) remaining[done] = 0;
   }
   result.factor = columns.leftCols(rank);
-  for (Eigen::Index i = 0; i < m; ++i) {
-    result.residual = std::max(result.residual, std::abs(remaining[i]));
-  }
+  result.residual = m == 0 ? 0 : remaining.cwiseAbs().maxCoeff();
   return result;
 }
 

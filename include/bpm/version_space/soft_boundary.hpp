@@ -93,7 +93,7 @@ class SoftBoundary {
         break;
       case Kind::relative:
         for (std::size_t i = 0; i < m; ++i) {
-          lambda[i] = first_ * static_cast<double>(diagonal(static_cast<std::ptrdiff_t>(i)));
+          lambda[i] = first_ * static_cast<double>(diagonal(i));
           check_lambda(lambda[i], "SoftBoundary::relative", "factor k(x, x)");
         }
         break;
