@@ -41,7 +41,7 @@ struct ConeData {
         kernel(fill(points, features)),
         cone(bpm::Cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
     cone.form_products();
-    start = bpm::find_largest_margin(cone).position;
+    start = bpm::LargestMargin::find(cone).position;
   }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 using bpm_benchmarks::ConeData;
 
-void gibbs_step(benchmark::State& state, bpm::GibbsDirection directions, double noise) {
+void gibbs_step(benchmark::State& state, bpm::detail::GibbsDirection directions, double noise) {
   const ConeData data(state.range(0), state.range(0) <= 100 ? 5 : 10);
   bpm::detail::GibbsChainSettings settings;
   settings.directions = directions;
@@ -36,7 +36,7 @@ void gibbs_step(benchmark::State& state, bpm::GibbsDirection directions, double 
   const double vector = sizeof(double) * points;
   bpm_benchmarks::Floor floor;
   floor.stream(2 * vector, 2 * vector);
-  if (directions == bpm::GibbsDirection::isotropic) {
+  if (directions == bpm::detail::GibbsDirection::isotropic) {
     floor.operations(2 * points * static_cast<double>(data.cone.rank()),
                      bpm_benchmarks::Product::double_);
   } else {
@@ -45,16 +45,19 @@ void gibbs_step(benchmark::State& state, bpm::GibbsDirection directions, double 
   report_floor(state, floor);
 }
 
-BENCHMARK_CAPTURE(gibbs_step, isotropic, bpm::GibbsDirection::isotropic, 0.0)
+BENCHMARK_CAPTURE(gibbs_step, isotropic, bpm::detail::GibbsDirection::isotropic, 0.0)
     ->Arg(60)
     ->Arg(400)
     ->Arg(2000);
-BENCHMARK_CAPTURE(gibbs_step, isotropic_noise, bpm::GibbsDirection::isotropic, 0.05)
+BENCHMARK_CAPTURE(gibbs_step, isotropic_noise, bpm::detail::GibbsDirection::isotropic, 0.05)
     ->Arg(60)
     ->Arg(400)
     ->Arg(2000);
-BENCHMARK_CAPTURE(gibbs_step, input, bpm::GibbsDirection::input, 0.0)->Arg(60)->Arg(400)->Arg(2000);
-BENCHMARK_CAPTURE(gibbs_step, input_noise, bpm::GibbsDirection::input, 0.05)
+BENCHMARK_CAPTURE(gibbs_step, input, bpm::detail::GibbsDirection::input, 0.0)
+    ->Arg(60)
+    ->Arg(400)
+    ->Arg(2000);
+BENCHMARK_CAPTURE(gibbs_step, input_noise, bpm::detail::GibbsDirection::input, 0.05)
     ->Arg(60)
     ->Arg(400)
     ->Arg(2000);

@@ -63,7 +63,7 @@ struct BilliardChainSettings {
 ///
 ///     bpm::Cone cone = bpm::Cone(space);
 ///     cone.form_products();
-///     const auto start = bpm::find_largest_margin(cone).position;
+///     const auto start = bpm::LargestMargin::find(cone).position;
 ///     BilliardChain chain(cone, {}, start, bpm::RandomEngine(1));
 ///     for (int n = 0; n < 50000; ++n) chain.bounce(cone);
 ///     const bpm::CentreOfMass centre = chain.centre(cone);

@@ -327,13 +327,13 @@ struct PublishedBilliard {
   std::uint64_t bounces = 0;
   double seconds = 0;
   unsigned chains = 2;
-  bpm::Start start = bpm::Start::largest_margin;
+  bpm::ConePlan::Start start = bpm::ConePlan::Start::largest_margin;
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;
 
   using State = bpm::detail::ChainState<PublishedChain>;
 
-  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerSees::cone};
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone};
 
   void check_settings() const { as_billiard().check_settings(); }
   [[nodiscard]] bpm::ConePlan plan() const {
@@ -355,7 +355,7 @@ struct PublishedBilliard {
     return as_billiard().memory_need(run);
   }
 
-  template <bpm::DrawSink Sink>
+  template <class Sink>
   bpm::SamplerReport sample(const bpm::Cone& cone, std::span<const double> start_point,
                             bpm::RandomStreams& streams, const bpm::RunControl& control,
                             Sink&& sink, State& state) const {

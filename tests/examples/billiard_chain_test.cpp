@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/samplers/chains/start.hpp"
 #include "billiard_problems.hpp"
+#include "bpm/samplers/chains/start.hpp"
 #include "catch.hpp"
 #include "law.hpp"
 #include "message_of.hpp"
@@ -20,7 +20,7 @@ using bpm_examples::Flight;
 
 TEST_CASE("billiard chain: either flight, bounce by bounce, is the flight's own chain") {
   const bpm::Cone cone = tilted_cone(12, 5, 2.0, 3);
-  const Numbers start = bpm::find_largest_margin(cone).position;
+  const Numbers start = bpm::LargestMargin::find(cone).position;
   BilliardChain geodesic(cone, {.refresh_length = 3}, start, bpm::RandomEngine(4));
   bpm::detail::GeodesicChain own(cone, {.refresh_length = 3}, start, bpm::RandomEngine(4));
   BilliardChain published(cone, {.flight = Flight::published}, start, bpm::RandomEngine(4));
@@ -50,7 +50,7 @@ TEST_CASE("billiard chain: after a bounce it stands on a plane, its direction le
   const bpm::Cone cone = tilted_cone(12, 5, 2.0, 3);
   for (const Flight flight : {Flight::geodesic, Flight::published}) {
     BilliardChain chain(cone, {.flight = flight, .refresh_length = 3},
-                        bpm::find_largest_margin(cone).position, bpm::RandomEngine(4));
+                        bpm::LargestMargin::find(cone).position, bpm::RandomEngine(4));
     for (int n = 0; n < 300; ++n) {
       chain.bounce(cone);
       const Numbers b = chain.position(cone);
@@ -74,7 +74,7 @@ TEST_CASE("billiard chain: the centre so far, before the first bounce and after 
   const bpm::Cone cone = tilted_cone(12, 5, 2.0, 3);
   const Sample truth = rejection_sample(cone, 10'000, 1);
   const Moments law = moments_of(truth.points);
-  BilliardChain chain(cone, {}, bpm::find_largest_margin(cone).position, bpm::RandomEngine(4));
+  BilliardChain chain(cone, {}, bpm::LargestMargin::find(cone).position, bpm::RandomEngine(4));
   CHECK(chain.path_length(cone) == 0);
   CHECK(chain.centre(cone).norm == 0);
   for (int n = 0; n < 100'000; ++n) chain.bounce(cone);
@@ -96,7 +96,7 @@ TEST_CASE("billiard chain: the centre so far, before the first bounce and after 
 TEST_CASE("billiard chain: rank 1") {
   const bpm::Cone cone = cone_of_kernel(Kernel::Ones(3, 3), {-1, -1, -1});
   for (const Flight flight : {Flight::geodesic, Flight::published}) {
-    BilliardChain chain(cone, {.flight = flight}, bpm::find_largest_margin(cone).position,
+    BilliardChain chain(cone, {.flight = flight}, bpm::LargestMargin::find(cone).position,
                         bpm::RandomEngine(1));
     for (int n = 0; n < 3; ++n) chain.bounce(cone);
     CHECK(chain.bounces() == 3);
@@ -114,7 +114,7 @@ TEST_CASE("a billiard chain of one's own is checked at its door") {
   CHECK(refusal({1, 1, 1}, {}) ==
         "BilliardChain: cone has no products, call form_products() first");
   cone.form_products();
-  const std::vector<double> inside = bpm::find_largest_margin(cone).position;
+  const std::vector<double> inside = bpm::LargestMargin::find(cone).position;
   CHECK(refusal(inside, {}) == "nothing was thrown");
   CHECK(refusal({1, 1}, {}) == "BilliardChain: start has 2 coordinates, expected 3");
   CHECK(refusal({0, 0, 0}, {}) ==

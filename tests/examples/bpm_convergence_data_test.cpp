@@ -31,7 +31,7 @@ TEST_CASE("bpm_convergence: the recipe's data are separable and of two classes",
       const bpm::KernelVersionSpace space(gram, {data.labels.begin(), data.labels.end()});
       bpm::Cone cone = bpm::Cone(space);
       cone.form_products();
-      CHECK(bpm::find_largest_margin(cone, 0.1).margin > 0);
+      CHECK(bpm::LargestMargin::find(cone, 0.1).margin > 0);
     }
   }
 }

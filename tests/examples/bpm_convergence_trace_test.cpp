@@ -32,7 +32,7 @@ bpm_examples::BilliardChain chain_of(const bpm::Cone& cone, bpm_examples::Flight
   bpm_examples::BilliardChainSettings settings;
   settings.flight = flight;
   settings.refresh_length = refresh_length;
-  return {cone, settings, bpm::find_largest_margin(cone).position, bpm::RandomEngine(seed)};
+  return {cone, settings, bpm::LargestMargin::find(cone).position, bpm::RandomEngine(seed)};
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ Numbers centre_of(const PublishedChain& chain, const bpm::Cone& cone) {
 TEST_CASE("published: bounce by bounce the plain one, escapes and centre included") {
   for (const auto& [points, rank] : {std::array<std::ptrdiff_t, 2>{3, 2}, {12, 5}, {30, 20}}) {
     const bpm::Cone cone = tilted_cone(points, rank, rank > 5 ? 1.0 : 2.0, 3);
-    const Numbers start = bpm::find_largest_margin(cone).position;
+    const Numbers start = bpm::LargestMargin::find(cone).position;
     PublishedChain chain(cone, {}, start, bpm::RandomEngine(6));
     Plain plain(cone, start, bpm::RandomEngine(6));
     double off = 0;
@@ -142,7 +142,7 @@ TEST_CASE("published: bounce by bounce the plain one, escapes and centre include
 
 TEST_CASE("published: the centre is a point of the sphere inside, midpoints are inside") {
   const bpm::Cone cone = tilted_cone(12, 5, 2.0, 3);
-  PublishedChain chain(cone, {}, bpm::find_largest_margin(cone).position, bpm::RandomEngine(6));
+  PublishedChain chain(cone, {}, bpm::LargestMargin::find(cone).position, bpm::RandomEngine(6));
   double off = 0;
   double lowest = 0;
   double inside = 1;
@@ -211,7 +211,7 @@ TEST_CASE("published: its centre is not the centre of mass, however many bounces
   for (const int bounces : {20'000, 200'000}) {
     double sum = 0;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      PublishedChain chain(cone, {}, bpm::find_largest_margin(cone).position,
+      PublishedChain chain(cone, {}, bpm::LargestMargin::find(cone).position,
                            bpm::RandomEngine(seed));
       for (int n = 0; n < bounces; ++n) chain.bounce(cone);
       sum += angle(centre_of(chain, cone), law.mean) / 3;
@@ -226,7 +226,7 @@ TEST_CASE("published: its centre is not the centre of mass, however many bounces
 
 TEST_CASE("published: draws come at equal lengths of chord, a copy goes on to the bit") {
   const bpm::Cone cone = tilted_cone(12, 5, 2.0, 3);
-  PublishedChain chain(cone, {.bounces_per_draw = 40}, bpm::find_largest_margin(cone).position,
+  PublishedChain chain(cone, {.bounces_per_draw = 40}, bpm::LargestMargin::find(cone).position,
                        bpm::RandomEngine(6));
   CHECK_FALSE(chain.burn_in(cone, 1000));
   PublishedChain copy = chain;

@@ -42,7 +42,7 @@ struct Broken {
   void check_settings() const {}
   [[nodiscard]] Broken with_draws(std::uint64_t count) const { return {count, problem, point}; }
   [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& /*run*/) const { return {}; }
-  template <bpm::VersionSpace Space, bpm::DrawSink Sink>
+  template <bpm::VersionSpace Space, class Sink>
   bpm::SamplerReport sample(std::span<const Space> spaces, bpm::RandomStreams& /*streams*/,
                             const bpm::RunControl& /*control*/, Sink&& sink) const {
     const std::vector<double> outputs(static_cast<std::size_t>(spaces[0].size()), 1.0);

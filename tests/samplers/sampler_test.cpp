@@ -28,7 +28,7 @@ struct Minimal {
   void check_settings() const {}
   Minimal with_draws(std::uint64_t) const { return *this; }
   bpm::MemoryNeed memory_need(const bpm::RunSize&) const { return {}; }
-  template <bpm::VersionSpace V, bpm::DrawSink S>
+  template <bpm::VersionSpace V, bpm::detail::DrawSink S>
   bpm::SamplerReport sample(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&,
                             S&&) const {
     return {};
@@ -41,12 +41,12 @@ struct MinimalCone {
     [[nodiscard]] bpm::CentreOfMass centre() const { return {}; }
   };
   std::uint64_t draws = 1;
-  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerSees::cone};
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone};
   void check_settings() const {}
   MinimalCone with_draws(std::uint64_t) const { return *this; }
   bpm::MemoryNeed memory_need(const bpm::RunSize&) const { return {}; }
   bpm::ConePlan plan() const { return {}; }
-  template <bpm::DrawSink S>
+  template <bpm::detail::DrawSink S>
   bpm::SamplerReport sample(const bpm::Cone&, std::span<const double>, bpm::RandomStreams&,
                             const bpm::RunControl&, S&&, State&) const {
     return {};
@@ -89,21 +89,21 @@ struct NotCopyable : Base {
 
 struct ChangingSample : Minimal {
   ChangingSample with_draws(std::uint64_t) const { return *this; }
-  template <bpm::VersionSpace V, bpm::DrawSink S>
+  template <bpm::VersionSpace V, bpm::detail::DrawSink S>
   bpm::SamplerReport sample(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&, S&&) {
     return {};
   }
 };
 struct OneSpaceSample : Minimal {
   OneSpaceSample with_draws(std::uint64_t) const { return *this; }
-  template <bpm::VersionSpace V, bpm::DrawSink S>
+  template <bpm::VersionSpace V, bpm::detail::DrawSink S>
   bpm::SamplerReport sample(const V&, bpm::RandomStreams&, const bpm::RunControl&, S&&) const {
     return {};
   }
 };
 struct SampleWithoutReport : Minimal {
   SampleWithoutReport with_draws(std::uint64_t) const { return *this; }
-  template <bpm::VersionSpace V, bpm::DrawSink S>
+  template <bpm::VersionSpace V, bpm::detail::DrawSink S>
   void sample(std::span<const V>, bpm::RandomStreams&, const bpm::RunControl&, S&&) const {}
 };
 struct WithoutPlan : MinimalCone {
@@ -156,14 +156,14 @@ struct Sink {
 struct NoSink {
   void operator()(bpm::Draw& draw);
 };
-static_assert(bpm::DrawSink<Sink>);
-static_assert(bpm::DrawSink<void (*)(const bpm::Draw&)>);
-static_assert(bpm::DrawSink<void (*)(bpm::Draw)>);
-static_assert(bpm::DrawSink<std::function<void(const bpm::Draw&)>>);
-static_assert(!bpm::DrawSink<NoSink>);
-static_assert(!bpm::DrawSink<const Sink>);
-static_assert(!bpm::DrawSink<void (*)()>);
-static_assert(!bpm::DrawSink<int>);
+static_assert(bpm::detail::DrawSink<Sink>);
+static_assert(bpm::detail::DrawSink<void (*)(const bpm::Draw&)>);
+static_assert(bpm::detail::DrawSink<void (*)(bpm::Draw)>);
+static_assert(bpm::detail::DrawSink<std::function<void(const bpm::Draw&)>>);
+static_assert(!bpm::detail::DrawSink<NoSink>);
+static_assert(!bpm::detail::DrawSink<const Sink>);
+static_assert(!bpm::detail::DrawSink<void (*)()>);
+static_assert(!bpm::detail::DrawSink<int>);
 
 }  // namespace
 
@@ -173,13 +173,14 @@ TEST_CASE("reports of problems and of runs add up") {
       .converged = true,
       .kernel_evaluations = 9,
       .kernel_seconds = 0.5,
-      .perceptron = bpm::PerceptronReport{.mistakes = 3, .passes = 4, .training_errors = 5},
+      .perceptron =
+          bpm::SamplerReport::Perceptron{.mistakes = 3, .passes = 4, .training_errors = 5},
       .chains = bpm::ChainReport{.steps = 6, .refreshes = 7, .repairs = 8, .standard_error = 0.1}};
   bpm::SamplerReport second = first;
   second.converged = false;
   second.stopped = true;
   second.reason = "stopped";
-  second.advice = bpm::Advice::in_reason;
+  second.advice = bpm::SamplerReport::Advice::in_reason;
   second.chains->standard_error = 0.05;
   const bool run = GENERATE(false, true);
   bpm::SamplerReport sum = first;
@@ -192,7 +193,7 @@ TEST_CASE("reports of problems and of runs add up") {
   CHECK_FALSE(sum.converged);
   CHECK(sum.stopped);
   CHECK(sum.reason == "stopped");
-  CHECK(sum.advice == bpm::Advice::in_reason);
+  CHECK(sum.advice == bpm::SamplerReport::Advice::in_reason);
   CHECK(sum.perceptron->mistakes == 6);
   CHECK(sum.perceptron->passes == 8);
   CHECK(sum.perceptron->training_errors == 10);

@@ -42,7 +42,7 @@ Angle angle_at(double lambda) {
   const auto per_point = std::make_shared<const std::vector<double>>(m, lambda);
   const bpm::KernelVersionSpace space(gram, labels, per_point);
   const bpm::Cone cone = bpm::Cone(space);
-  const bpm::LargestMargin margin = bpm::find_largest_margin(cone, 1 - 1e-9);
+  const bpm::LargestMargin margin = bpm::LargestMargin::find(cone, 1 - 1e-9);
   REQUIRE(margin.margin > 0);
   REQUIRE(margin.margin >= margin.upper_bound * (1 - 1e-6));
 

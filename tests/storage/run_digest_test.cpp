@@ -76,7 +76,7 @@ TEST_CASE("a digest tells data and settings apart, and says which") {
   }
   differs(digest(gram, labels, {}, {}, 2), 5);
   differs(digest(gram, labels, {}, {.margin = 0.5}), 5);
-  differs(digest(gram, labels, {}, {.order = bpm::PerceptronOrder::greedy}), 5);
+  differs(digest(gram, labels, {}, {.order = bpm::PermutedPerceptron::Order::greedy}), 5);
 
   const Inputs fewer = inputs.topRows(30);
   CHECK(digest(Gram(kernel, fewer), std::vector<signed char>(30, 1)).sizes != plain.sizes);

@@ -43,7 +43,7 @@ template <class Chain>
 Chain started(const bpm::Cone& cone, const Run& run) {
   return Chain(cone,
                {.refresh_length = run.refresh_length, .bounces_per_draw = run.bounces_per_draw},
-               bpm::find_largest_margin(cone).position, bpm::RandomEngine(run.seed, 33));
+               bpm::LargestMargin::find(cone).position, bpm::RandomEngine(run.seed, 33));
 }
 
 /// `batch_count` batches after the burn-in; `statistic(x)` of each draw.

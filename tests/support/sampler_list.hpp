@@ -35,10 +35,10 @@ struct RandomStartPerceptron {
     return {.bytes = 2 * sizeof(double) * static_cast<std::size_t>(run.points)};
   }
 
-  template <bpm::VersionSpace Space, bpm::DrawSink Sink>
+  template <bpm::VersionSpace Space, class Sink>
   bpm::SamplerReport sample(std::span<const Space> spaces, bpm::RandomStreams& streams,
                             const bpm::RunControl& control, Sink&& sink) const {
-    bpm::SamplerReport report{.perceptron = bpm::PerceptronReport{}};
+    bpm::SamplerReport report{.perceptron = bpm::SamplerReport::Perceptron{}};
     bpm::detail::BlockScratch<typename Space::Scalar> scratch;
     for (std::uint64_t n = 0; n < draws; ++n) {
       if (!control.go_on({.stage = "draws", .draws = n, .draws_total = draws})) {
@@ -81,8 +81,8 @@ struct RandomStartPerceptron {
   };
 
   template <class Space, class Scratch>
-  Classifier draw(const Space& space, bpm::RandomEngine engine, bpm::PerceptronReport& counts,
-                  Scratch& scratch) const {
+  Classifier draw(const Space& space, bpm::RandomEngine engine,
+                  bpm::SamplerReport::Perceptron& counts, Scratch& scratch) const {
     const std::ptrdiff_t m = space.size();
     Eigen::MatrixXd alpha(m, 1);
     for (std::ptrdiff_t i = 0; i < m; ++i) {

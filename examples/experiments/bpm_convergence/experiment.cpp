@@ -87,7 +87,7 @@ Learner make_learner(const SeparableData& data, const Split& split) {
   const auto& alpha = learner.svm.coefficients;
   learner.start = learner.svm.margin > 0
                       ? learner.cone.coordinates({alpha.data(), std::size_t(alpha.size())})
-                      : bpm::find_largest_margin(learner.cone).position;
+                      : bpm::LargestMargin::find(learner.cone).position;
   double squared = 0;
   for (const double x : learner.start) squared += x * x;
   for (double& x : learner.start) x /= std::sqrt(squared);

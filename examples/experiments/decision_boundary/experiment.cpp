@@ -46,7 +46,7 @@ bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel, const std::vector<int>& 
 std::vector<double> start_of(const bpm::Cone& cone, const SvmClassifier& svm) {
   return svm.margin > 0 ? cone.coordinates({svm.coefficients.data(),
                                             static_cast<std::size_t>(svm.coefficients.size())})
-                        : bpm::find_largest_margin(cone).position;
+                        : bpm::LargestMargin::find(cone).position;
 }
 
 /// The centre of mass of version space, after a burn-in that chooses the refresh length.

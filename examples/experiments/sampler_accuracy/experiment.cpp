@@ -115,8 +115,8 @@ Measurement measure(std::string_view method, const ReferenceCone& cone,
   }
   if (method.starts_with("kernel_gibbs")) {
     bpm::KernelGibbs gibbs;
-    gibbs.directions = method == "kernel_gibbs_input" ? bpm::GibbsDirection::input
-                                                      : bpm::GibbsDirection::isotropic;
+    gibbs.directions = method == "kernel_gibbs_input" ? bpm::KernelGibbs::Direction::input
+                                                      : bpm::KernelGibbs::Direction::isotropic;
     return measure(gibbs, cone, start, seconds, seed);
   }
   if (method == "published") {
@@ -133,7 +133,7 @@ std::vector<double> find_start(const ReferenceCone& cone) {
   const Gram gram(cone.kernel);
   bpm::Cone coordinates = bpm::Cone(Space(gram, cone.labels));
   coordinates.form_products();
-  const bpm::LargestMargin found = bpm::find_largest_margin(coordinates);
+  const bpm::LargestMargin found = bpm::LargestMargin::find(coordinates);
   if (!(found.margin > 0)) {
     throw bpm::DataError(cone.name + ": no classifier separates the points");
   }

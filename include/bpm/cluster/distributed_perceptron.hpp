@@ -43,7 +43,7 @@ struct DistributedPerceptron : PermutedPerceptron {
   ///         data and settings, with what differs.
   /// \throws CheckpointError if a draw cannot be written, or the folder holds draws of another run.
   /// \throws RankError for what one rank threw and there is no other type for.
-  template <VersionSpace Space, DrawSink Sink>
+  template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
                        const RunControl& control, Sink&& sink) const {
     const detail::Communicator ranks(communicator);

@@ -299,7 +299,7 @@ class DistributedRun {
   std::vector<PieceTask> tasks_;    ///< Of this rank.
   ProgressThrottle throttle_;
   SamplerReport report_;
-  PerceptronReport counts_;
+  SamplerReport::Perceptron counts_;
   std::mutex mutex_;  ///< Guards what follows.
   std::condition_variable changed_;
   std::map<DrawPiece, FinishedPiece> waiting_;

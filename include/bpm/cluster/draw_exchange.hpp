@@ -41,8 +41,8 @@ class DrawExchange {
   /// Collective. `pieces`: all pieces of some draws, in order; `mine` holds those of this rank,
   /// which are taken out.
   template <class Sink>
-  void deliver(std::span<const OwnedPiece> pieces, Finished& mine, PerceptronReport& report,
-               Sink& sink) {
+  void deliver(std::span<const OwnedPiece> pieces, Finished& mine,
+               SamplerReport::Perceptron& report, Sink& sink) {
     const std::vector<std::byte> packed = pack(pieces, mine);
     std::vector<std::size_t> counts;
     const std::vector<std::byte> all =

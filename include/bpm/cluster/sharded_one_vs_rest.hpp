@@ -108,7 +108,7 @@ class ShardedOneVsRest {
     const std::size_t columns = shard->problems().size();
     RowMatrix<double> sums = RowMatrix<double>::Zero(inputs.rows(), std::ptrdiff_t(columns));
     SamplerReport report;
-    PerceptronReport& counts = report.perceptron.emplace();
+    SamplerReport::Perceptron& counts = report.perceptron.emplace();
     detail::ProgressThrottle throttle;
     const RandomStreams streams{settings_.seed, 0};
     for (; report.draws < sampler_.draws; ++report.draws) {
@@ -164,7 +164,7 @@ class ShardedOneVsRest {
   template <class I>
   void check_own(const I& inputs, std::span<const int> labels) const {
     sampler_.check_settings();
-    detail::check(sampler_.order == PerceptronOrder::permuted, function, "order",
+    detail::check(sampler_.order == PermutedPerceptron::Order::permuted, function, "order",
                   "is greedy, must be permuted: in shards nobody sees all outputs");
     detail::check(!settings_.keep_draws, function, "keep_draws",
                   "is true, must be false: shards keep the mean alone");

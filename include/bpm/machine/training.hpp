@@ -40,7 +40,7 @@ class BayesPointMachine;
 namespace detail {
 
 template <class Sampler>
-inline constexpr bool sees_cones = Sampler::traits.sees == SamplerSees::cone;
+inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;
 
 /// Where a sampler stands between runs, if it must be told.
 template <class Sampler>
@@ -240,7 +240,7 @@ class Training {
         [&](const auto& gram) {
           return detail::run_sampler(sampler, gram, problems_, control, state);
         });
-    if (!report.converged && !report.stopped && report.advice == Advice::undecided) {
+    if (!report.converged && !report.stopped && report.advice == SamplerReport::Advice::undecided) {
       throw NotConverged(detail::join(function, ": ", report.reason,
                                       "; set a soft boundary lambda > 0 or noise, or raise the "
                                       "limits"));
@@ -248,7 +248,7 @@ class Training {
     if (!report.converged && !report.stopped) {
       throw NotSeparable(detail::join(
           function, ": no classifier without training error was found: ", report.reason,
-          report.advice == Advice::soften_or_raise_limits
+          report.advice == SamplerReport::Advice::soften_or_raise_limits
               ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
               : ""));
     }

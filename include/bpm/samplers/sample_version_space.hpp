@@ -21,7 +21,7 @@ namespace bpm {
 /// report says so. Cost: the kernel matrix and m r^2 for the factor, and the sampler's.
 /// \throws std::invalid_argument on settings out of range, no points, or a start outside version
 ///         space.
-template <ConeSampler S, VersionSpace Space, DrawSink Sink>
+template <ConeSampler S, VersionSpace Space, detail::DrawSink Sink>
 SamplerReport sample_version_space(const S& sampler, const Space& space, RandomStreams& streams,
                                    RunControl control, Sink&& sink, typename S::State& state) {
   control.begin = std::chrono::steady_clock::now();
@@ -40,11 +40,11 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
   if (plan.form_products) cone.form_products();
   if (stopped("start")) return report;
   detail::ChainStart start;
-  if (state.empty() && plan.start != Start::none) {
+  if (state.empty() && plan.start != ConePlan::Start::none) {
     start = detail::find_start(cone, plan, streams.seed);
     if (start.position.empty()) {
       report.reason = start.reason;
-      report.advice = Advice::in_reason;
+      report.advice = SamplerReport::Advice::in_reason;
       return report;
     }
   }
@@ -60,11 +60,11 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
 }
 
 /// The same from a new start; or runs a sampler that sees kernel values on this problem alone.
-template <class S, VersionSpace Space, DrawSink Sink>
+template <class S, VersionSpace Space, detail::DrawSink Sink>
   requires Sampler<S, Space>
 SamplerReport sample_version_space(const S& sampler, const Space& space, RandomStreams& streams,
                                    const RunControl& control, Sink&& sink) {
-  if constexpr (S::traits.sees == SamplerSees::cone) {
+  if constexpr (S::traits.sees == SamplerTraits::Sees::cone) {
     typename S::State state;
     return sample_version_space(sampler, space, streams, control, sink, state);
   } else {

@@ -33,6 +33,15 @@ enum class DrawPart {
                  ///< added in their order from zero; no draw of its own.
 };
 
+/// What perceptrons did: sums over draws and problems.
+struct PerceptronCounts {
+  std::uint64_t mistakes = 0;         ///< Updates.
+  std::uint64_t passes = 0;           ///< Passes over the training set, the proving last one of
+                                      ///< each problem included.
+  std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the
+                                      ///< run did not converge.
+};
+
 }  // namespace detail
 
 /// One classifier of version space, as a sampler hands it to a sink. The spans are valid during the
@@ -47,26 +56,19 @@ struct Draw {
   detail::DrawPart part = detail::DrawPart::whole;
 };
 
-/// What perceptrons did: sums over draws and problems.
-struct PerceptronReport {
-  std::uint64_t mistakes = 0;  ///< Updates.
-  std::uint64_t passes = 0;  ///< Passes over the training set, the proving last one of each problem
-                             ///< included.
-  std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the run
-                                      ///< did not converge.
-};
-
-/// What to do about a run that did not converge.
-enum class Advice {
-  soften_or_raise_limits,  ///< Set a soft boundary, or raise the sampler's limits.
-  in_reason,               ///< The reason says it.
-  undecided,               ///< The same, and nothing is known of whether the data can be separated:
-                           ///< an approximation has not reached its tolerance.
-};
-
 /// What happened in a run. Counts are sums over draws and problems; a part that does not apply to
 /// the sampler is empty.
 struct SamplerReport {
+  using Perceptron = detail::PerceptronCounts;
+
+  /// What to do about a run that did not converge.
+  enum class Advice {
+    soften_or_raise_limits,  ///< Set a soft boundary, or raise the sampler's limits.
+    in_reason,               ///< The reason says it.
+    undecided,               ///< The same, and nothing is known of whether the data can be
+                             ///< separated: an approximation has not reached its tolerance.
+  };
+
   std::uint64_t draws = 0;  ///< Draws handed to the sink, a problem.
   bool converged = false;   ///< Every draw that was asked for is there and is consistent.
   bool stopped = false;     ///< Ended by the observer or the stop token.
@@ -74,7 +76,7 @@ struct SamplerReport {
   Advice advice = Advice::soften_or_raise_limits;  ///< Where not converged and not stopped.
   std::uint64_t kernel_evaluations = 0;            ///< Kernel values computed.
   double kernel_seconds = 0;                       ///< Thread-seconds spent on them over threads.
-  std::optional<PerceptronReport> perceptron{};    ///< Also of one that found a chain's start.
+  std::optional<Perceptron> perceptron{};          ///< Also of one that found a chain's start.
   std::optional<ChainReport> chains{};             ///< Whether to believe a centre.
 
   /// Takes in the report of another problem.
@@ -128,19 +130,15 @@ struct RunControl {
   }
 };
 
-/// Where draws go: called in order of their numbers, from one thread at a time.
-template <class S>
-concept DrawSink = std::invocable<S&, const Draw&>;
-
-/// What a sampler sees of a problem.
-enum class SamplerSees {
-  kernel_values,  ///< Version spaces: rows, products and blocks of kernel values.
-  cone,           ///< A `Cone`: coordinates in double precision.
-};
-
 /// What is optional for a sampler, by name: `static constexpr SamplerTraits traits{...}`.
 struct SamplerTraits {
-  SamplerSees sees = SamplerSees::kernel_values;
+  /// What a sampler sees of a problem.
+  enum class Sees {
+    kernel_values,  ///< Version spaces: rows, products and blocks of kernel values.
+    cone,           ///< A `Cone`: coordinates in double precision.
+  };
+
+  Sees sees = Sees::kernel_values;
   /// Draws may make training errors, so that a fit does not refuse data that nothing separates. A
   /// sampler that sees a cone says it in its plan instead.
   bool admits_training_errors = false;
@@ -163,15 +161,15 @@ struct MemoryNeed {
                             ///< most, where there are no kernel rows in memory.
 };
 
-/// Where a chain starts, if its caller does not say.
-enum class Start {
-  largest_margin,  ///< Near the centre of the largest ball in version space.
-  perceptron,      ///< A permuted kernel perceptron's solution.
-  none,            ///< The sampler needs no start.
-};
-
 /// What a sampler that sees a cone wants done before it runs.
 struct ConePlan {
+  /// Where a chain starts, if its caller does not say.
+  enum class Start {
+    largest_margin,  ///< Near the centre of the largest ball in version space.
+    perceptron,      ///< A permuted kernel perceptron's solution.
+    none,            ///< The sampler needs no start.
+  };
+
   std::string_view name = "sampler";  ///< For messages.
   std::uint64_t draws = 0;            ///< For progress: draws asked for; 0: unknown.
   double factor_tolerance = 0;        ///< As for `Cone`.
@@ -183,6 +181,10 @@ struct ConePlan {
 };
 
 namespace detail {
+
+/// Where draws go: called in order of their numbers, from one thread at a time.
+template <class S>
+concept DrawSink = std::invocable<S&, const Draw&>;
 
 struct AnySink {
   void operator()(const Draw& draw) const;
@@ -231,8 +233,6 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
   { sampler.sample(cone, start, streams, control, to, at) } -> std::same_as<SamplerReport>;
 };
 
-}  // namespace detail
-
 /// What all samplers have in common. A sampler is a plain value of settings with
 ///
 ///     static constexpr SamplerTraits traits{...};
@@ -247,9 +247,10 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 /// without a gap, and says so. A run that has every draw sets `converged`; one that fails says why
 /// in `reason`, and does not throw.
 template <class S>
-concept SamplerSettings =
-    std::copyable<S> && detail::HasTraits<S> && detail::HasDraws<S> &&
-    detail::HasCheckSettings<S> && detail::HasWithDraws<S> && detail::HasMemoryNeed<S>;
+concept SamplerSettings = std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> &&
+                          HasWithDraws<S> && HasMemoryNeed<S>;
+
+}  // namespace detail
 
 /// A sampler that sees kernel values:
 ///
@@ -261,8 +262,8 @@ concept SamplerSettings =
 /// `PermutedPerceptron`.
 template <class S, class V>
 concept KernelSampler =
-    SamplerSettings<S> && VersionSpace<V> && S::traits.sees == SamplerSees::kernel_values &&
-    detail::HasKernelSample<S, V>;
+    detail::SamplerSettings<S> && VersionSpace<V> &&
+    S::traits.sees == SamplerTraits::Sees::kernel_values && detail::HasKernelSample<S, V>;
 
 /// A sampler that sees one version space at a time, in coordinates. `State`, which can be copied,
 /// is where it stands between runs: `empty()` before the first, and `centre()` is the centre of
@@ -278,8 +279,8 @@ concept KernelSampler =
 /// and `KernelGibbs`.
 template <class S>
 concept ConeSampler =
-    SamplerSettings<S> && S::traits.sees == SamplerSees::cone && detail::HasPlan<S> &&
-    detail::HasState<S> && detail::HasCentre<S> && detail::HasConeSample<S>;
+    detail::SamplerSettings<S> && S::traits.sees == SamplerTraits::Sees::cone &&
+    detail::HasPlan<S> && detail::HasState<S> && detail::HasCentre<S> && detail::HasConeSample<S>;
 
 /// Either kind; V is the version space it is to run on.
 template <class S, class V>
@@ -298,7 +299,7 @@ constexpr void require_sampler() {
   static_assert(HasMemoryNeed<S>,
                 "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
   if constexpr (HasTraits<S>) {
-    if constexpr (S::traits.sees == SamplerSees::kernel_values) {
+    if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
       static_assert(HasKernelSample<S, V>,
                     "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<"
                     "const V>, bpm::RandomStreams&, const bpm::RunControl&, sink) const");
@@ -320,7 +321,7 @@ constexpr void require_sampler() {
 /// Whether draws may make training errors, so that data need not be separable.
 template <SamplerSettings S>
 [[nodiscard]] bool admits_training_errors(const S& sampler) {
-  if constexpr (S::traits.sees == SamplerSees::cone) {
+  if constexpr (S::traits.sees == SamplerTraits::Sees::cone) {
     return sampler.plan().may_be_outside;
   } else {
     return S::traits.admits_training_errors;

@@ -28,7 +28,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
 
   /// As `PermutedPerceptron::sample`.
   /// \throws CheckpointError if a draw cannot be written, or the folder holds draws of another run.
-  template <VersionSpace Space, DrawSink Sink>
+  template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
                        const RunControl& control, Sink&& sink) const {
     check_settings();

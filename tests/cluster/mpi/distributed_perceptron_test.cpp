@@ -133,7 +133,7 @@ TEST_CASE("ranks that disagree are told so, all of them, at the start") {
        [](auto&, auto& s, auto&) { s.soft_boundary = bpm::SoftBoundary::uniform(0.5); }},
       {"settings", [](auto&, auto& s, auto&) { s.seed = 9; }},
       {"settings", [](auto&, auto&, auto& d) { d.margin = 0.25; }},
-      {"settings", [](auto&, auto&, auto& d) { d.order = bpm::PerceptronOrder::greedy; }},
+      {"settings", [](auto&, auto&, auto& d) { d.order = bpm::PermutedPerceptron::Order::greedy; }},
       {"draws", [](auto&, auto&, auto& d) { d.draws = 3; }},
       {"limits of passes or mistakes", [](auto&, auto&, auto& d) { d.max_passes = 77; }},
       {"checkpoint settings", [](auto&, auto&, auto& d) { d.checkpoint = "somewhere"; }},

@@ -35,7 +35,7 @@ TEST_CASE("outputs are added in the order of the draws, whichever rank made them
       if (owners[n] == rank()) mine[piece] = {piece, {{{}, {}, outputs[n]}}};
     }
     detail::DrawExchange exchange(ranks, 8, 1, true);
-    bpm::PerceptronReport report;
+    bpm::SamplerReport::Perceptron report;
     std::vector<double> sums;
     const auto sink = [&](const bpm::Draw& draw) {
       sums.assign(draw.outputs.begin(), draw.outputs.end());

@@ -163,7 +163,7 @@ TEST_CASE("shards: errors are the same on all ranks") {
          if (odd) s.soft_boundary = bpm::SoftBoundary::uniform(0.5);
        }},
       {"order is greedy",
-       [&](auto&, auto&, auto& p, auto&) { p.order = bpm::PerceptronOrder::greedy; }},
+       [&](auto&, auto&, auto& p, auto&) { p.order = bpm::PermutedPerceptron::Order::greedy; }},
       {"keep_draws is true", [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},
       {"still made ", [&](auto&, auto&, auto& p, auto&) { p.max_passes = 2; }},
       {"above max_mistakes", [&](auto&, auto&, auto& p, auto&) { p.max_mistakes = 5; }},

@@ -41,7 +41,7 @@ TEST_CASE("billiard: starts by caller, perceptron and largest margin lead to one
     return run.report.perceptron ? run.report.perceptron->mistakes : 0;
   };
   CHECK(add() == 0);
-  sampler.start = bpm::Start::perceptron;
+  sampler.start = bpm::ConePlan::Start::perceptron;
   CHECK(add() > 0);
   const Eigen::VectorXd given =
       sampler_tests::run(Billiard{.draws = 1}, problem.space).draws.front().alpha();

@@ -130,7 +130,7 @@ TEST_CASE("billiard: the error falls as one over the root of the bounces") {
   for (const int bounces : {500, 5'000, 50'000}) {
     double sum = 0;
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
-      GeodesicChain chain(cone, {.refresh_length = 2}, bpm::find_largest_margin(cone).position,
+      GeodesicChain chain(cone, {.refresh_length = 2}, bpm::LargestMargin::find(cone).position,
                           bpm::RandomEngine(seed));
       for (int n = 0; n < bounces; ++n) chain.bounce(cone);
       chain.anchor(cone);
@@ -149,7 +149,7 @@ TEST_CASE("billiard: the error falls as one over the root of the bounces") {
 
 TEST_CASE("billiard: 60 points in 40 dimensions mixes: two starts, one law") {
   const bpm::Cone cone = tilted_cone(60, 40, 0.0, 2);
-  const Numbers centred = bpm::find_largest_margin(cone).position;
+  const Numbers centred = bpm::LargestMargin::find(cone).position;
   // Far from it and close to a plane: where a ball was a few bounces later.
   GeodesicChain scout(cone, {.refresh_length = 2}, centred, bpm::RandomEngine(5));
   for (int n = 0; n < 50; ++n) scout.bounce(cone);
@@ -175,7 +175,7 @@ TEST_CASE("billiard: draws have the law's distribution, bounce points have not")
     const auto draws = draws_of<GeodesicChain>(cone, {.refresh_length = 1, .bounces_per_draw = 10});
     CHECK(off_distribution(cone, draws, truth) < 1);
 
-    GeodesicChain watched(cone, {.refresh_length = 4}, bpm::find_largest_margin(cone).position,
+    GeodesicChain watched(cone, {.refresh_length = 4}, bpm::LargestMargin::find(cone).position,
                           bpm::RandomEngine(2));
     std::vector<Numbers> bounces;
     while (bounces.size() < 20'000) {

@@ -45,7 +45,7 @@ TEST_CASE("billiard settings: a budget is needed") {
 TEST_CASE("billiard settings: chains, start, refresh length, factor") {
   CHECK(refusal({.chains = 0}) == "Billiard: chains is 0, must be from 1 to 1024");
   CHECK(refusal({.chains = 1025}) == "Billiard: chains is 1025, must be from 1 to 1024");
-  CHECK(refusal({.start = static_cast<bpm::Start>(5)}) ==
+  CHECK(refusal({.start = static_cast<bpm::ConePlan::Start>(5)}) ==
         "Billiard: start is 5, must be largest_margin or perceptron");
   CHECK(refusal({.refresh_length = -2}) ==
         "Billiard: refresh_length is -2, must be positive, or 0 to have it chosen");
@@ -118,9 +118,10 @@ TEST_CASE("billiard: data that nothing separates are reported, with the cures") 
   const Problem equal(kernel, {1, -1, 1});
   const Problem line(Kernel::Ones(3, 3), {1, -1, 1});
   for (const Problem* problem : {&equal, &line}) {
-    for (const bpm::Start start : {bpm::Start::largest_margin, bpm::Start::perceptron}) {
+    for (const bpm::ConePlan::Start start :
+         {bpm::ConePlan::Start::largest_margin, bpm::ConePlan::Start::perceptron}) {
       // Once: the perceptron tries for long before it gives way to the other search.
-      if (start == bpm::Start::perceptron && problem != &line) continue;
+      if (start == bpm::ConePlan::Start::perceptron && problem != &line) continue;
       const auto outcome = sampler_tests::run(Billiard{.start = start}, problem->space);
       CHECK(outcome.draws.empty());
       CHECK_FALSE(outcome.report.converged);

@@ -22,7 +22,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 GeodesicChain chain_in(const bpm::Cone& cone, bpm::detail::GeodesicSettings settings,
                        std::uint64_t seed = 1) {
-  return GeodesicChain(cone, settings, bpm::find_largest_margin(cone).position,
+  return GeodesicChain(cone, settings, bpm::LargestMargin::find(cone).position,
                        bpm::RandomEngine(seed));
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("geodesic: thousands of random problems, never outside") {
   int moved = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     const bpm::Cone cone = random_problem(seed);
-    const bpm::LargestMargin start = bpm::find_largest_margin(cone, 0.3, 3000);
+    const bpm::LargestMargin start = bpm::LargestMargin::find(cone, 0.3, 3000);
     if (!(start.margin > 0)) continue;  // Labels on the edge of what rounding leaves separable.
     GeodesicChain chain(cone, {.refresh_length = 3, .bounces_per_draw = 7, .burn_in = 5},
                         start.position, bpm::RandomEngine(seed));

@@ -38,14 +38,14 @@ TEST_CASE("largest margin: closed forms") {
   // Orthant: 1 / sqrt n. Wedge of unit normals with cosine c: the bisector, sqrt((1 + c) / 2).
   for (const std::ptrdiff_t n : {1, 2, 10, 100}) {
     const bpm::Cone cone = orthant(n);
-    const bpm::LargestMargin found = bpm::find_largest_margin(cone, 0.999999);
+    const bpm::LargestMargin found = bpm::LargestMargin::find(cone, 0.999999);
     check_consistent(cone, found);
     CHECK(std::abs(found.margin * std::sqrt(static_cast<double>(n)) - 1) <= 2e-6);
     CHECK(std::abs(found.upper_bound * std::sqrt(static_cast<double>(n)) - 1) <= 2e-6);
   }
   for (const double cosine : {0.9, 0.0, -0.9, -0.999}) {
     const bpm::Cone cone = wedges({cosine});
-    const bpm::LargestMargin found = bpm::find_largest_margin(cone, 0.999999);
+    const bpm::LargestMargin found = bpm::LargestMargin::find(cone, 0.999999);
     check_consistent(cone, found);
     CHECK(std::abs(found.margin - std::sqrt((1 + cosine) / 2)) <= 1e-6);
   }
@@ -54,11 +54,11 @@ TEST_CASE("largest margin: closed forms") {
 TEST_CASE("largest margin: the fraction that was asked for, below the truth by no more") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const bpm::Cone cone = tilted_cone(30, 6, 2.0, seed);
-    const bpm::LargestMargin best = bpm::find_largest_margin(cone, 0.99999, 200'000);
+    const bpm::LargestMargin best = bpm::LargestMargin::find(cone, 0.99999, 200'000);
     if (!(best.margin > 0)) continue;
     REQUIRE(best.margin >= 0.9999 * best.upper_bound);
     for (const double fraction : {0.1, 0.5, 0.9}) {
-      const bpm::LargestMargin found = bpm::find_largest_margin(cone, fraction);
+      const bpm::LargestMargin found = bpm::LargestMargin::find(cone, fraction);
       check_consistent(cone, found);
       CHECK(found.margin >= fraction * found.upper_bound);
       CHECK(found.upper_bound >= best.margin);
@@ -71,9 +71,9 @@ TEST_CASE("largest margin: with and without the products of rows") {
   const Kernel kernel = linear_kernel(tilted_inputs(30, 6, 2.0, 4));
   const Gram gram(kernel);
   bpm::Cone plain = bpm::Cone(Space(gram, all_positive(30)));
-  const bpm::LargestMargin without = bpm::find_largest_margin(plain, 0.9);
+  const bpm::LargestMargin without = bpm::LargestMargin::find(plain, 0.9);
   plain.form_products();
-  const bpm::LargestMargin with = bpm::find_largest_margin(plain, 0.9);
+  const bpm::LargestMargin with = bpm::LargestMargin::find(plain, 0.9);
   CHECK(with.steps == without.steps);
   CHECK(angle(with.position, without.position) <= 1e-9);
 }
@@ -83,16 +83,16 @@ TEST_CASE("largest margin: where nothing separates it ends, and finds none") {
   Kernel opposed(2, 2);
   opposed << 1, -1, -1, 1;
   const bpm::Cone cone = cone_of_kernel(opposed, all_positive(2));
-  const bpm::LargestMargin found = bpm::find_largest_margin(cone);
+  const bpm::LargestMargin found = bpm::LargestMargin::find(cone);
   CHECK_FALSE(found.margin > 0);
   CHECK(found.upper_bound <= 1);
   CHECK(found.steps <= 1000 + 40 * 2 + 2);
   const bpm::Cone crossed =
       cone_of_kernel(linear_kernel(tilted_inputs(60, 3, 0.0, 1)), all_positive(60));
-  const bpm::LargestMargin none = bpm::find_largest_margin(crossed);
+  const bpm::LargestMargin none = bpm::LargestMargin::find(crossed);
   CHECK_FALSE(none.margin > 0);
   CHECK(none.steps <= 1000 + 40 * 60 + 2);
-  const bpm::LargestMargin cut = bpm::find_largest_margin(orthant(50), 0.999, 3);
+  const bpm::LargestMargin cut = bpm::LargestMargin::find(orthant(50), 0.999, 3);
   CHECK(cut.steps == 3);
   CHECK_FALSE(cut.margin > 0);
 }
@@ -100,7 +100,7 @@ TEST_CASE("largest margin: where nothing separates it ends, and finds none") {
 TEST_CASE("start: a perceptron's, the same for a seed, with its mistakes counted") {
   const bpm::Cone cone = tilted_cone(30, 6, 2.0, 4);
   bpm::detail::ChainBudget budget;
-  budget.start = bpm::Start::perceptron;
+  budget.start = bpm::ConePlan::Start::perceptron;
   const auto start = bpm::detail::find_start(cone, budget, 5, "f");
   CHECK(std::abs(norm_of(start.position) - 1) <= 1e-14);
   CHECK(start.margin > 0);

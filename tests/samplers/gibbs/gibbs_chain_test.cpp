@@ -16,9 +16,9 @@
 #include "gibbs_problems.hpp"
 
 using namespace sampler_tests;
-using bpm::GibbsDirection;
 using bpm::detail::GibbsChain;
 using bpm::detail::GibbsChainSettings;
+using bpm::detail::GibbsDirection;
 
 static_assert(std::copyable<GibbsChain>);
 

@@ -10,9 +10,9 @@
 #include "mutants_gibbs.hpp"
 
 using namespace sampler_tests;
-using bpm::GibbsDirection;
 using bpm::detail::GibbsChain;
 using bpm::detail::GibbsChainSettings;
+using bpm::detail::GibbsDirection;
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include "statistics.hpp"
 
 using namespace sampler_tests;
-using bpm::GibbsDirection;
 using bpm::detail::GibbsChain;
+using bpm::detail::GibbsDirection;
 
 namespace {
 

@@ -22,8 +22,8 @@
 #include "problems.hpp"
 
 using namespace sampler_tests;
-using bpm::GibbsDirection;
 using bpm::KernelGibbs;
+using bpm::detail::GibbsDirection;
 using Space = bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>;
 
 static_assert(bpm::Sampler<KernelGibbs, Space>);
@@ -229,7 +229,7 @@ TEST_CASE("KernelGibbs: settings out of range are named") {
   check({.seconds = infinite}, "seconds is inf");
   check({.accuracy = -1}, "accuracy is -1");
   check({.chains = 0}, "chains is 0");
-  check({.start = static_cast<bpm::Start>(9)}, "start is 9");
+  check({.start = static_cast<bpm::ConePlan::Start>(9)}, "start is 9");
   check({.start_coefficients = {1.0, nan}}, "start_coefficients at 1 is nan");
   check({.factor_tolerance = 1}, "factor_tolerance is 1");
   CHECK_NOTHROW(KernelGibbs{}.check_settings());

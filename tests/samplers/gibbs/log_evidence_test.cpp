@@ -16,7 +16,6 @@
 
 using namespace sampler_tests;
 using bpm::LogEvidence;
-using bpm::LogEvidenceSettings;
 using bpm::RandomStreams;
 
 namespace {
@@ -139,7 +138,7 @@ TEST_CASE("log evidence: one seed, one value; streams advance by two") {
   const bpm::PrecomputedGram<double> gram(kernel);
   const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, {1, -1, 1, 1});
   RandomStreams streams{.seed = 5, .next = 7};
-  const LogEvidenceSettings settings{.steps = 640, .pilot_steps = 50, .burn_in = 10};
+  const bpm::LogEvidence::Settings settings{.steps = 640, .pilot_steps = 50, .burn_in = 10};
   const LogEvidence a = bpm::log_evidence(space, 0.1, settings, streams);
   CHECK(streams.next == 9);
   const LogEvidence other = bpm::log_evidence(space, 0.1, settings, streams);

@@ -58,7 +58,7 @@ TEST_CASE("settings out of range are refused") {
         "PermutedPerceptron: margin is nan, must be finite and not negative");
   CHECK(message_of({.margin = std::numeric_limits<double>::infinity()}, f.rows) ==
         "PermutedPerceptron: margin is inf, must be finite and not negative");
-  CHECK(message_of({.order = static_cast<bpm::PerceptronOrder>(9)}, f.rows) ==
+  CHECK(message_of({.order = static_cast<bpm::PermutedPerceptron::Order>(9)}, f.rows) ==
         "PermutedPerceptron: order is 9, must be permuted or greedy");
 }
 

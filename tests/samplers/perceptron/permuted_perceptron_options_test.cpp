@@ -14,7 +14,7 @@
 #include "problems.hpp"
 
 using namespace sampler_tests;
-using bpm::PerceptronOrder;
+using Order = bpm::PermutedPerceptron::Order;
 using bpm::PermutedPerceptron;
 using Catch::Matchers::ContainsSubstring;
 
@@ -39,7 +39,7 @@ std::vector<bpm::SamplerReport> one_by_one(PermutedPerceptron sampler, const Spa
 
 TEST_CASE("mistakes stay within Novikoff's bound on data of known margin") {
   const double wanted = GENERATE(0.05, 0.2, 0.7);
-  const auto order = GENERATE(PerceptronOrder::permuted, PerceptronOrder::greedy);
+  const auto order = GENERATE(Order::permuted, Order::greedy);
   const double margin = GENERATE(0.0, 0.5, 3.0);
   const bool soft = GENERATE(false, true);
   CAPTURE(wanted, margin, soft);
@@ -66,14 +66,14 @@ TEST_CASE("with a margin every signed output of w before scaling is above it") {
   const NarrowValues on_demand(narrow_gaussian, inputs);
   const Matrix matrix(on_demand);
   const Eigen::MatrixXd kernel = values_of(matrix);
-  const auto order = GENERATE(PerceptronOrder::permuted, PerceptronOrder::greedy);
+  const auto order = GENERATE(Order::permuted, Order::greedy);
   const Outcome outcome =
       run(PermutedPerceptron{.draws = 4, .max_passes = 100000, .margin = margin, .order = order},
           RowSpace(matrix, labels));
   REQUIRE(outcome.report.converged);
   for (const KeptDraw& draw : outcome.draws) {
     const auto book_order = order_of(m, {}, draw.number);
-    const Textbook textbook = order == PerceptronOrder::permuted
+    const Textbook textbook = order == Order::permuted
                                   ? textbook_perceptron(kernel, labels, nullptr, book_order, margin)
                                   : textbook_greedy(kernel, labels, nullptr, book_order, margin);
     CHECK(same_classifier(draw, textbook, labels));
@@ -96,8 +96,7 @@ TEST_CASE("greedy order: the textbook's classifier, consistent, another one by a
   const Matrix matrix(on_demand);
   const Eigen::MatrixXd kernel = values_of(matrix);
   const RowSpace space(matrix, labels, lambda);
-  const PermutedPerceptron sampler{
-      .draws = 6, .max_passes = 100000, .order = PerceptronOrder::greedy};
+  const PermutedPerceptron sampler{.draws = 6, .max_passes = 100000, .order = Order::greedy};
   const Outcome outcome = run(sampler, space);
   REQUIRE(outcome.report.converged);
   CHECK(outcome.report.kernel_evaluations == 0);
@@ -159,7 +158,7 @@ TEST_CASE("a draw beyond max_mistakes ends the run; the draws before it stand") 
   const NarrowValues on_demand(narrow_gaussian, inputs);
   const Matrix matrix(on_demand);
   const RowSpace space(matrix, random_labels(150, 32));
-  const auto order = GENERATE(PerceptronOrder::permuted, PerceptronOrder::greedy);
+  const auto order = GENERATE(Order::permuted, Order::greedy);
   const PermutedPerceptron free{.max_passes = 100000, .order = order};
   const auto alone = one_by_one(free, space, 30);
   // Mistakes are counted at the end of a pass: a draw that ends within the limit is never stopped.
@@ -195,7 +194,7 @@ TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
   labels[1] = -1;
   const NarrowValues hopeless(narrow_gaussian, equal);
   const Outcome outcome =
-      run(PermutedPerceptron{.draws = 2, .max_passes = 4, .order = PerceptronOrder::greedy},
+      run(PermutedPerceptron{.draws = 2, .max_passes = 4, .order = Order::greedy},
           bpm::KernelVersionSpace<NarrowValues>(hopeless, labels));
   CHECK_FALSE(outcome.report.converged);
   CHECK(outcome.draws.empty());
@@ -205,8 +204,7 @@ TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
 
   // As good as no limit: the number of steps must not overflow.
   const Outcome unlimited = run(
-      PermutedPerceptron{
-          .draws = 1, .max_passes = std::uint64_t{1} << 62U, .order = PerceptronOrder::greedy},
+      PermutedPerceptron{.draws = 1, .max_passes = std::uint64_t{1} << 62U, .order = Order::greedy},
       bpm::KernelVersionSpace<NarrowValues>(on_demand, labels));
   CHECK(unlimited.report.converged);
 }

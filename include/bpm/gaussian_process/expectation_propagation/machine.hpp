@@ -157,7 +157,7 @@ namespace detail {
 
 /// What `forecast_memory` asks of a method.
 struct EpDemand {
-  static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
+  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
   std::uint64_t draws = 1;
 
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {

@@ -57,7 +57,7 @@ struct CentreValues {
         throw Stopped("CentreValues: stopped before the first draw");
       }
       const std::string text = detail::join("CentreValues: ", report.reason);
-      if (report.advice == Advice::undecided) throw NotConverged(text);
+      if (report.advice == SamplerReport::Advice::undecided) throw NotConverged(text);
       throw NotSeparable(text);
     }
     rank = report.chains->rank;

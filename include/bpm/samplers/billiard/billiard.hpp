@@ -38,6 +38,8 @@ namespace bpm {
 /// new direction. Memory: m^2 + 2 m r doubles, and while the factor is made up to twice that.
 /// Threads work on different chains.
 struct Billiard {
+  using Start = ConePlan::Start;
+
   /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
   /// allows.
   std::optional<std::uint64_t> draws{};
@@ -62,10 +64,10 @@ struct Billiard {
 
   using State = detail::ChainState<detail::GeodesicChain>;
 
-  static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
+  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
 
   /// See `ConeSampler`; the cone has products.
-  template <DrawSink Sink>
+  template <detail::DrawSink Sink>
   SamplerReport sample(const Cone& cone, std::span<const double> start_point,
                        RandomStreams& streams, const RunControl& control, Sink&& sink,
                        State& state) const {

@@ -39,8 +39,10 @@ struct ChainBudget {
           ", must be finite and not negative");
     check(chains >= 1 && chains <= most_chains, function, "chains", "is ", chains,
           ", must be from 1 to 1024");
-    check(plan.start == Start::largest_margin || plan.start == Start::perceptron, function, "start",
-          "is ", static_cast<int>(plan.start), ", must be largest_margin or perceptron");
+    check(
+        plan.start == ConePlan::Start::largest_margin || plan.start == ConePlan::Start::perceptron,
+        function, "start", "is ", static_cast<int>(plan.start),
+        ", must be largest_margin or perceptron");
     check(plan.factor_tolerance >= 0 && plan.factor_tolerance < 1, function, "factor_tolerance",
           "is ", plan.factor_tolerance,
           ", must lie between 0 and 1 (0: chosen by the kernel's precision)");

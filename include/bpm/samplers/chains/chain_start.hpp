@@ -99,14 +99,14 @@ inline std::pair<double, std::ptrdiff_t> scale_to_unit(const Cone& cone, std::ve
           ", must be positive; start inside, or allow label noise");
     return start;
   }
-  if (plan.start == Start::perceptron) {
+  if (plan.start == ConePlan::Start::perceptron) {
     start.position = find_by_perceptron(cone, RandomEngine(seed, 0), start.mistakes);
     if (!start.position.empty()) {
       scale_to_unit(cone, start.position);
       return start;
     }
   }
-  LargestMargin found = find_largest_margin(cone);
+  LargestMargin found = LargestMargin::find(cone);
   start.position = std::move(found.position);
   if (!(found.margin > 0) && !plan.may_be_outside) {
     start.position.clear();

@@ -15,33 +15,36 @@
 
 namespace bpm {
 
-/// What a search for the classifier of largest margin found.
+/// The classifier of largest margin: the hard-margin support vector machine without offset.
 struct LargestMargin {
   std::vector<double> position;      ///< Coordinates, `Cone::stride()` long, norm 1.
   std::vector<double> coefficients;  ///< Dual coefficients, m; y_i alpha_i >= 0.
   double margin = 0;                 ///< min_i d_i of the position; positive: inside version space.
   double upper_bound = 0;            ///< No classifier of norm 1 has a larger margin.
   std::uint64_t steps = 0;
+
+  /// Maximises min_i d_i over norm(w) = 1, until the margin is at least `fraction` of its upper
+  /// bound.
+  ///
+  /// Dual ascent on sum_i a_i - norm(sum_i a_i s_i)^2 / 2, a >= 0: first one coordinate at a time,
+  /// the one that gains most, by exact steps (C. Hildreth, Naval Res. Logist. Q. 4, 1957; the
+  /// greedy rule: J. Nutini et al., ICML 2015), which is fast where margins are wide; where that
+  /// has not sufficed after 1000 + 20 m steps, by an active set, which is exact (see
+  /// `detail::MarginActiveSet`). The margin of the current w / norm(w) is a lower bound, and
+  /// norm(w) / sum_i a_i an upper one, because every w' of norm 1 has min_i d'_i <= sum_i a_i d'_i
+  /// / sum_i a_i <= norm(w) / sum_i a_i.
+  ///
+  /// Where nothing separates the data the active set shows it, or the upper bound falls below
+  /// `bound_tolerance` times the smallest norm(s_i), or `max_steps` (0: 1000 + 40 m) end the
+  /// search. Cost: O(m) a step of the first kind with `Cone::form_products`, O(m r) without; O(m k
+  /// + k^2) of the second, k the number of support vectors.
+  [[nodiscard]] static LargestMargin find(const Cone& cone, double fraction = 0.5,
+                                          std::uint64_t max_steps = 0,
+                                          double bound_tolerance = 1e-9);
 };
 
-/// The hard-margin support vector machine without offset: maximises min_i d_i over norm(w) = 1,
-/// until the margin is at least `fraction` of its upper bound.
-///
-/// Dual ascent on sum_i a_i - norm(sum_i a_i s_i)^2 / 2, a >= 0: first one coordinate at a time,
-/// the one that gains most, by exact steps (C. Hildreth, Naval Res. Logist. Q. 4, 1957; the greedy
-/// rule: J. Nutini et al., ICML 2015), which is fast where margins are wide; where that has not
-/// sufficed after 1000 + 20 m steps, by an active set, which is exact (see
-/// `detail::MarginActiveSet`). The margin of the current w / norm(w) is a lower bound, and norm(w)
-/// / sum_i a_i an upper one, because every w' of norm 1 has min_i d'_i <= sum_i a_i d'_i / sum_i
-/// a_i <= norm(w) / sum_i a_i.
-///
-/// Where nothing separates the data the active set shows it, or the upper bound falls below
-/// `bound_tolerance` times the smallest norm(s_i), or `max_steps` (0: 1000 + 40 m) end the search.
-/// Cost: O(m) a step of the first kind with `Cone::form_products`, O(m r) without; O(m k + k^2) of
-/// the second, k the number of support vectors.
-[[nodiscard]] inline LargestMargin find_largest_margin(const Cone& cone, double fraction = 0.5,
-                                                       std::uint64_t max_steps = 0,
-                                                       double bound_tolerance = 1e-9) {
+inline LargestMargin LargestMargin::find(const Cone& cone, double fraction, std::uint64_t max_steps,
+                                         double bound_tolerance) {
   const std::ptrdiff_t m = cone.points();
   const std::ptrdiff_t length = cone.output_stride();
   const auto size = static_cast<std::size_t>(m);

@@ -23,15 +23,13 @@
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm {
+namespace bpm::detail {
 
 /// Along what a Gibbs step moves.
 enum class GibbsDirection {
   isotropic,  ///< A random tangent direction of R^r.
   input,      ///< One training input, uniformly chosen: O(m) a step, needs `Cone::form_products`.
 };
-
-namespace detail {
 
 struct GibbsChainSettings {
   double label_noise = 0;  ///< q in [0, 1/2): probability of a wrong label.
@@ -388,6 +386,4 @@ class BasicGibbsChain {
 
 using GibbsChain = BasicGibbsChain<GibbsLaw>;
 
-}  // namespace detail
-
-}  // namespace bpm
+}  // namespace bpm::detail

@@ -42,6 +42,9 @@ namespace bpm {
 /// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
 /// inputs m^2 more. Threads work on different chains.
 struct KernelGibbs {
+  using Start = ConePlan::Start;
+  using Direction = detail::GibbsDirection;  ///< Of a step: `isotropic`, or `input`, along one.
+
   /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
   /// allows.
   std::optional<std::uint64_t> draws{};
@@ -51,7 +54,7 @@ struct KernelGibbs {
   double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
   unsigned chains = 2;  ///< Two or more show by their distance whether they have converged.
   double label_noise = 0;  ///< q in [0, 1/2): the probability that a label is wrong.
-  GibbsDirection directions = GibbsDirection::isotropic;
+  Direction directions = Direction::isotropic;
   bool rao_blackwell = true;  ///< Average the mean of each step's law, not the drawn point.
   /// Steps a chain to throw away first. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
   std::uint64_t burn_in = 0;
@@ -63,10 +66,10 @@ struct KernelGibbs {
 
   using State = detail::ChainState<detail::GibbsChain>;
 
-  static constexpr SamplerTraits traits{.sees = SamplerSees::cone};
+  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
 
   /// See `ConeSampler`.
-  template <DrawSink Sink>
+  template <detail::DrawSink Sink>
   SamplerReport sample(const Cone& cone, std::span<const double> start_point,
                        RandomStreams& streams, const RunControl& control, Sink&& sink,
                        State& state) const {
@@ -83,7 +86,7 @@ struct KernelGibbs {
     return {.name = "KernelGibbs",
             .draws = budget().draws.value_or(0),
             .factor_tolerance = factor_tolerance,
-            .form_products = directions == GibbsDirection::input,
+            .form_products = directions == Direction::input,
             .start = start,
             .start_coefficients = start_coefficients,
             .may_be_outside = label_noise > 0};
@@ -101,7 +104,7 @@ struct KernelGibbs {
 
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     const auto m = static_cast<std::size_t>(detail::padded<double>(run.points));
-    const std::size_t matrices = directions == GibbsDirection::input ? 5 : 4;
+    const std::size_t matrices = directions == Direction::input ? 5 : 4;
     // Factor (which grows by doubling) and rows, products; a chain's directions with outputs and
     // batches, kept for each problem, and twice more for the one that runs; positions of a round.
     constexpr std::size_t chain = 2 * 33 + 64 + 24;
@@ -114,7 +117,7 @@ struct KernelGibbs {
     const char* const f = "KernelGibbs";
     detail::check(label_noise >= 0 && label_noise < 0.5, f, "label_noise", "is ", label_noise,
                   ", must be at least 0 and below 1/2");
-    detail::check(directions == GibbsDirection::isotropic || directions == GibbsDirection::input, f,
+    detail::check(directions == Direction::isotropic || directions == Direction::input, f,
                   "directions", "is ", static_cast<int>(directions),
                   ", must be isotropic or input");
     budget().check_settings(plan(), "steps");

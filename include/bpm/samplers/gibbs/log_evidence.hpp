@@ -14,14 +14,15 @@
 
 namespace bpm {
 
-struct LogEvidenceSettings {
-  std::uint64_t steps = 0;          ///< Steps a stage, 640 or more; 0: 10 000 + 200 r, r the rank.
-  std::uint64_t pilot_steps = 500;  ///< Steps a stage of the run that chooses the stages.
-  std::uint64_t burn_in = 0;        ///< Steps before each stage; 0: 100 + 2 r.
-  double factor_tolerance = 0;      ///< As for `Cone`.
-};
-
+/// What `log_evidence` found.
 struct LogEvidence {
+  struct Settings {
+    std::uint64_t steps = 0;  ///< Steps a stage, 640 or more; 0: 10 000 + 200 r, r the rank.
+    std::uint64_t pilot_steps = 500;  ///< Steps a stage of the run that chooses the stages.
+    std::uint64_t burn_in = 0;        ///< Steps before each stage; 0: 100 + 2 r.
+    double factor_tolerance = 0;      ///< As for `Cone`.
+  };
+
   /// log Z. -infinity if q = 0 and no classifier without errors was met, however small the noise.
   double value = 0;
   double standard_error = 0;  ///< Of `value`, by batch means.
@@ -55,7 +56,7 @@ struct LogEvidence {
 /// `next` advances by two. With r = 1, and at q = 1/2, the value is exact and no step is made.
 /// \throws std::invalid_argument unless 0 <= noise <= 1/2, steps is 0 or >= 640, pilot_steps >= 50.
 [[nodiscard]] inline LogEvidence log_evidence(const Cone& cone, double noise,
-                                              const LogEvidenceSettings& settings,
+                                              const LogEvidence::Settings& settings,
                                               RandomStreams& streams) {
   const char* const f = "log_evidence";
   detail::check(noise >= 0 && noise <= 0.5, f, "noise", "is ", noise, ", must lie in [0, 1/2]");
@@ -102,7 +103,7 @@ struct LogEvidence {
 /// The same for a version space.
 template <VersionSpace Space>
 [[nodiscard]] LogEvidence log_evidence(const Space& space, double noise,
-                                       const LogEvidenceSettings& settings,
+                                       const LogEvidence::Settings& settings,
                                        RandomStreams& streams) {
   return log_evidence(Cone(space, settings.factor_tolerance), noise, settings, streams);
 }

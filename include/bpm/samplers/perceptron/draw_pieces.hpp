@@ -30,7 +30,7 @@ struct FinishedPiece {
   std::uint64_t passes = 0;
   std::uint64_t training_errors = 0;
 
-  void add_costs(PerceptronReport& report) const {
+  void add_costs(SamplerReport::Perceptron& report) const {
     report.mistakes += mistakes;
     report.passes += passes;
     report.training_errors += training_errors;

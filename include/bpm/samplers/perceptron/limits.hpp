@@ -6,15 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace bpm {
-
-/// Which point a perceptron looks at next.
-enum class PerceptronOrder {
-  permuted,  ///< The next of a random permutation, over and over.
-  greedy,    ///< The one with the smallest signed output; costs O(m) a mistake more.
-};
-
-namespace detail {
+namespace bpm::detail {
 
 /// What ends one perceptron run, whoever makes it: `PermutedPerceptron`'s settings on a training
 /// set of a certain size.
@@ -38,11 +30,10 @@ struct PerceptronLimits {
                                              : passes * m,
             .max_mistakes = settings.max_mistakes,
             .margin = settings.margin,
-            .greedy = settings.order == PerceptronOrder::greedy};
+            .greedy = settings.order == decltype(settings.order)::greedy};
   }
 };
 
 enum class PerceptronOutcome { consistent, stopped, out_of_passes, out_of_mistakes };
 
-}  // namespace detail
-}  // namespace bpm
+}  // namespace bpm::detail

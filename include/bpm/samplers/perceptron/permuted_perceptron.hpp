@@ -29,6 +29,12 @@ namespace bpm {
 /// Threads work on different draws, and where there are more of them than draws, in windowed
 /// evaluation, on the windows of one. The result depends on the seed alone, not on their number.
 struct PermutedPerceptron {
+  /// Which point a perceptron looks at next.
+  enum class Order {
+    permuted,  ///< The next of a random permutation, over and over.
+    greedy,    ///< The one with the smallest signed output; costs O(m) a mistake more.
+  };
+
   std::uint64_t draws = 10;  ///< Classifiers to make; at least 1.
   /// Passes over the training set that a draw may take. 0: 1000, or on small sets as many as make
   /// 5e7 visits to a point, which is a second or so. In greedy order m mistakes count as a pass,
@@ -36,14 +42,14 @@ struct PermutedPerceptron {
   std::uint64_t max_passes = 0;
   std::uint64_t max_mistakes = 0;  ///< Mistakes a draw may make in a problem; 0: no limit.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
-  PerceptronOrder order = PerceptronOrder::permuted;
+  Order order = Order::permuted;
 
   static constexpr SamplerTraits traits{.computes_blocks = true};
 
   /// Makes the draws of problems that share their kernel values, on one permutation a draw; the
   /// result equals problem by problem, bit for bit. See `KernelSampler`.
   /// \throws std::invalid_argument on settings out of range or problems of different size.
-  template <VersionSpace Space, DrawSink Sink>
+  template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
                        const RunControl& control, Sink&& sink) const {
     check_settings();
@@ -87,8 +93,8 @@ struct PermutedPerceptron {
     detail::check(draws >= 1, f, "draws", "is ", draws, ", must be 1 or more");
     detail::check(std::isfinite(margin) && margin >= 0, f, "margin", "is ", margin,
                   ", must be finite and not negative");
-    detail::check(order == PerceptronOrder::permuted || order == PerceptronOrder::greedy, f,
-                  "order", "is ", static_cast<int>(order), ", must be permuted or greedy");
+    detail::check(order == Order::permuted || order == Order::greedy, f, "order", "is ",
+                  static_cast<int>(order), ", must be permuted or greedy");
   }
 };
 

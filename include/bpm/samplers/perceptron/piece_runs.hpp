@@ -265,7 +265,7 @@ class PieceRuns {
   std::mutex mutex_;                 ///< Guards what follows; the delivery's is taken before it.
   std::vector<double> fractions_;
   SamplerReport report_;
-  PerceptronReport counts_;
+  SamplerReport::Perceptron counts_;
   std::uint64_t pieces_done_ = 0;
   std::optional<PieceFailure> failure_;
   std::atomic<bool> broken_ = false;  ///< By `receive`.
