@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# A sampler with a misspelt hook does not compile, and the compiler says in one sentence which one it lacks.
+#   cmake -D ROOT=<repository> -D COMPILER=<C++ compiler> -D EIGEN=<folder> -D SCRATCH=<folder> -P misspelt.cmake
+cmake_minimum_required(VERSION 3.25)
+
+set(compile "${COMPILER}" -std=c++20 "-I${ROOT}/include" -isystem "${EIGEN}")
+file(MAKE_DIRECTORY "${SCRATCH}")
+# Read once: it is nearly all that a compilation reads.
+file(WRITE "${SCRATCH}/contract.hpp" "#include \"bpm/samplers/sampler.hpp\"\n")
+execute_process(COMMAND ${compile} -x c++-header "${SCRATCH}/contract.hpp" -o "${SCRATCH}/contract.hpp.gch"
+                COMMAND_ERROR_IS_FATAL ANY)
+file(READ "${ROOT}/tests/static/samplers.cpp" right)
+
+# Compiles the samplers with `from` spelt `to`.
+function(try_spelling from to)
+  string(REPLACE "${from}" "${to}" source "${right}")
+  file(WRITE "${SCRATCH}/samplers.cpp" "${source}")
+  execute_process(COMMAND ${compile} -include "${SCRATCH}/contract.hpp" -fsyntax-only "${SCRATCH}/samplers.cpp"
+                  RESULT_VARIABLE result ERROR_VARIABLE message OUTPUT_QUIET)
+  set(result ${result} PARENT_SCOPE)
+  set(message "${message}" PARENT_SCOPE)
+endfunction()
+
+try_spelling("draws" "draws")
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "The samplers as they should be do not compile:\n${message}")
+endif()
+
+# `from` is to become `to`, and the compiler to say `sentence`.
+function(expect from to sentence)
+  try_spelling("${from}" "${to}")
+  string(FIND "${message}" "${sentence}" place)
+  if(result EQUAL 0 OR place EQUAL -1)
+    message(SEND_ERROR "${to} for ${from}: result ${result}, expected \"${sentence}\" in:\n${message}")
+  endif()
+endfunction()
+
+expect("traits{" "trait{" "a sampler needs static constexpr bpm::SamplerTraits traits")
+expect("t draws" "t draw" "a sampler needs std::uint64_t draws")
+expect("check_settings" "check_setting" "a sampler needs void check_settings() const")
+expect("with_draws" "with_draw" "a sampler S needs S with_draws(std::uint64_t) const")
+expect("memory_need" "memory_needs" "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const")
+expect("sample(std" "samples(std"
+       "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<const V>, ")
+expect("plan()" "plans()" "a sampler that sees a cone needs bpm::ConePlan plan() const")
+expect("State" "Stat" "a sampler that sees a cone needs a type State, copyable and made empty")
+foreach(hook empty centre)
+  expect("${hook}()" "${hook}_()"
+         "the State of a sampler that sees a cone needs bool empty() const and bpm::CentreOfMass centre() const")
+endforeach()
+expect("sample(const" "samples(const" "a sampler that sees a cone needs bpm::SamplerReport sample(const bpm::Cone&, ")
+expect("struct State {" "struct State { State(State&&)\;"
+       "a sampler that sees a cone needs a type State, copyable and made empty")
+# Fields of traits, by the names that the compilers do not know.
+expect(".computes_blocks" ".computes_block" "computes_block")
+expect(".sees" ".see" "see")

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A sampler of each kind, all declarations. tests/static/misspelt.cmake compiles it as it is, and
+// with one hook at a time spelt otherwise.
+#include "bpm/samplers/sampler.hpp"
+
+struct OnKernelValues {
+  static constexpr bpm::SamplerTraits traits{.computes_blocks = true};
+  std::uint64_t draws = 1;
+  void check_settings() const;
+  OnKernelValues with_draws(std::uint64_t) const;
+  bpm::MemoryNeed memory_need(const bpm::RunSize&) const;
+  template <class Space, class Sink>
+  bpm::SamplerReport sample(std::span<const Space>, bpm::RandomStreams&, const bpm::RunControl&,
+                            Sink&&) const;
+};
+
+struct OnCone {
+  struct State {
+    bool empty() const;
+    bpm::CentreOfMass centre() const;
+  };
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone};
+  std::uint64_t draws = 1;
+  void check_settings() const;
+  OnCone with_draws(std::uint64_t) const;
+  bpm::MemoryNeed memory_need(const bpm::RunSize&) const;
+  bpm::ConePlan plan() const;
+  template <class Sink>
+  bpm::SamplerReport sample(const bpm::Cone&, std::span<const double>, bpm::RandomStreams&,
+                            const bpm::RunControl&, Sink&&, State&) const;
+};
+
+struct Space {};
+template void bpm::detail::require_sampler<OnKernelValues, Space>();
+template void bpm::detail::require_sampler<OnCone, Space>();
