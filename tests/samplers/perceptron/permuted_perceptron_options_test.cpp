@@ -125,7 +125,7 @@ TEST_CASE("a draw beyond max_passes ends the run; the draws before it stand") {
   const RowSpace space(matrix, labels);
   const bpm::KernelVersionSpace<NarrowValues> windows(on_demand, labels);
   const auto alone = one_by_one({}, space, 30);
-  const std::uint64_t cap = alone[0].passes;
+  const std::uint64_t cap = alone[0].perceptron->passes;
   const auto first = std::find_if(alone.begin(), alone.end(), [&](const auto& report) {
     return report.perceptron->passes > cap;
   });
@@ -162,7 +162,7 @@ TEST_CASE("a draw beyond max_mistakes ends the run; the draws before it stand") 
   const PermutedPerceptron free{.max_passes = 100000, .order = order};
   const auto alone = one_by_one(free, space, 30);
   // Mistakes are counted at the end of a pass: a draw that ends within the limit is never stopped.
-  const std::uint64_t cap = alone[0].mistakes;
+  const std::uint64_t cap = alone[0].perceptron->mistakes;
   const auto first = std::find_if(alone.begin(), alone.end(), [&](const auto& report) {
     return report.perceptron->mistakes > cap;
   });

@@ -17,7 +17,8 @@ struct BatchSpread {
 
 /// The largest variance that 8, 16, 32 or 64 batches of the values tell (H. Flegal, G. Jones, Ann.
 /// Statist. 38(2), 2010, for one number of batches). Values that do not fill the batches are left
-/// out at the beginning. Needs 8 values.
+/// out at the beginning, and the mean is that of the batches: against another one, of all values,
+/// divisor b (b - 1) would be too small. Needs 8 values.
 [[nodiscard]] inline BatchSpread batch_spread(std::span<const double> values) {
   BatchSpread largest;
   for (std::size_t batches = 8; batches <= 64 && batches <= values.size(); batches *= 2) {
