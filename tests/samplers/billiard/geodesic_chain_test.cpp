@@ -340,3 +340,44 @@ TEST_CASE("geodesic: rank 1 stands still") {
   chain.add_dual_sum(cone, 1 / chain.weight(), alpha.data());
   CHECK(std::abs(alpha[0] + 0.5) <= 1e-15);
 }
+
+TEST_CASE("geodesic: a draw outside is drawn back inside, no further than needed") {
+  // Two planes, at right angles and then a little closer. From an anchor, where the step that comes
+  // ends on a draw, the second cone takes the place of the first, and a draw near the first's plane
+  // lies outside. The start is inside both.
+  const auto cone_of = [](double cosine) {
+    Kernel kernel(2, 2);
+    kernel << 1, cosine, cosine, 1;
+    return cone_of_kernel(kernel, {1, 1});
+  };
+  const bpm::Cone wide = cone_of(0);
+  const bpm::Cone narrow = cone_of(-0.05);
+  const Numbers start{std::sqrt(0.5), std::sqrt(0.5)};
+  GeodesicChain chain(wide, {.refresh_length = never, .bounces_per_draw = 1, .burn_in = 20}, start,
+                      bpm::RandomEngine(5));
+  while (!chain.burn_in(wide, 100)) {
+  }
+  int outside = 0;
+  for (int step = 0; step < 4000; ++step) {
+    chain.anchor(wide);
+    GeodesicChain other = chain;
+    if (!chain.advance(wide, 1)) continue;
+    Numbers expected = copied(chain.position());
+    REQUIRE(other.advance(narrow, 1));
+    std::uint64_t pulls = 0;
+    for (double pull = 1e-15; smallest_output(narrow, expected) <= 0; pull *= 8, ++pulls) {
+      for (std::size_t k = 0; k < 2; ++k) expected[k] += pull * start[k];
+      const double norm = norm_of(expected);
+      for (double& x : expected) x /= norm;
+    }
+    CAPTURE(step, pulls);
+    outside += pulls > 0 ? 1 : 0;
+    CHECK(smallest_output(narrow, other.position()) > 0);
+    CHECK(other.repairs() == chain.repairs() + pulls);
+    for (std::size_t k = 0; k < 2; ++k) {
+      CHECK(other.position()[k] == Approx(expected[k]).epsilon(1e-14));
+    }
+    CHECK(off_orthonormal(other) <= 1e-14);
+  }
+  CHECK(outside > 20);
+}

@@ -67,6 +67,39 @@ bpm::RowMatrix<double> smooth_kernel(std::ptrdiff_t m, double width) {
 
 }  // namespace
 
+TEST_CASE("Gibbs chain: the noise falls from 1/2 to q in the first half of the burn-in") {
+  // In one dimension a step stays with probability 1 / (1 + exp(-beta)) where the point is
+  // right and 1 / (1 + exp(beta)) where it is wrong, by one uniform number: all jumps together tell
+  // every stage.
+  const double q = 0.1;
+  constexpr int burn_in = 128;
+  const bpm::Cone cone = cone_of(bpm::RowMatrix<double>::Ones(1, 1), {1});
+  REQUIRE(cone.rank() == 1);
+  int jumps_early = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    bpm::RandomEngine engine(seed);
+    GibbsChain chain(cone, {.label_noise = q, .burn_in = burn_in}, std::vector<double>{1},
+                     bpm::RandomEngine(seed));
+    double expected = 1;
+    bool agree = true;
+    for (int step = 0; step < burn_in; ++step) {
+      // 32 stages of log((1 - q) / q) over 64 steps, counted from the end of each step; then all of
+      // it.
+      const double share = std::min(32, (step + 1) / 2) / 32.0;
+      const double beta = share * std::log((1 - q) / q);
+      const double stays = 1 / (1 + std::exp(-beta * expected));
+      const bool jumps = bpm::uniform_unit(engine) >= stays;
+      if (jumps) expected = -expected;
+      if (jumps && step < 8) ++jumps_early;
+      chain.burn_in(cone, 1);
+      agree = agree && chain.position()[0] * expected > 0;
+    }
+    CAPTURE(seed);
+    CHECK(agree);
+  }
+  CHECK(jumps_early > 600);  // Of 1600; at q itself it would be 18 % of them.
+}
+
 TEST_CASE("Gibbs chain: slices and copies change no bit") {
   const double noise = GENERATE(0.0, 0.1);
   const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
