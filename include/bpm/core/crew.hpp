@@ -34,7 +34,8 @@ class Crew {
   /// hand-out and is rethrown here.
   template <class Work>
   void share(unsigned worker, std::ptrdiff_t count, Work&& work) {
-    Job job{count, &call<std::remove_reference_t<Work>>, &work};
+    Job job{count, &call<std::remove_reference_t<Work>>,
+            const_cast<void*>(static_cast<const void*>(&work))};  // NOLINT: cast back in `call`.
     {
       const std::scoped_lock lock(mutex_);
       jobs_.push_back(&job);
