@@ -383,13 +383,8 @@ struct PublishedBilliard {
             .factor_tolerance = factor_tolerance};
   }
   [[nodiscard]] bpm::detail::ChainBudget budget() const {
-    bpm::detail::ChainBudget all;
-    all.draws = draws;
-    all.steps_per_draw = bounces_per_draw;
-    all.steps = bounces;
-    all.seconds = seconds;
-    all.chains = chains;
-    all.choose_draws();
+    bpm::detail::ChainBudget all{draws, bounces_per_draw, bounces, seconds, 0, chains};
+    if (!draws && bounces == 0 && seconds == 0) all.draws = 100;
     return all;
   }
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
-#include "bpm/samplers/gibbs/gibbs_law.hpp"
+#include "bpm/samplers/gibbs/gibbs_circle.hpp"
 
 /// \file
 /// Gibbs samplers with a wrong law, which the tests of law must find out.

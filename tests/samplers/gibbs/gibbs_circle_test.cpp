@@ -11,7 +11,6 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/samplers/gibbs/gibbs_law.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "catch.hpp"
 

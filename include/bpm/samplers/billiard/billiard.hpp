@@ -120,21 +120,12 @@ struct Billiard {
 
  private:
   [[nodiscard]] detail::ChainBudget budget() const {
-    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t limit = bounces;
+    std::uint64_t limit = bounces == 0 ? std::numeric_limits<std::uint64_t>::max() : bounces;
     if (tolerance > 0) {
-      const double by_tolerance = std::min(1e18, std::ceil(1 / tolerance));
-      limit = std::min(limit == 0 ? most : limit, static_cast<std::uint64_t>(by_tolerance));
+      limit = std::min(limit, static_cast<std::uint64_t>(std::min(1e18, std::ceil(1 / tolerance))));
     }
-    detail::ChainBudget all;
-    all.draws = draws;
-    all.steps_per_draw = bounces_per_draw;
-    all.steps = limit;
-    all.seconds = seconds;
-    all.accuracy = accuracy;
-    all.chains = chains;
-    all.choose_draws();
-    return all;
+    return detail::ChainBudget::of(*this, bounces_per_draw,
+                                   bounces > 0 || tolerance > 0 ? limit : 0);
   }
 };
 

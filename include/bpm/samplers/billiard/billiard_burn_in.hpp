@@ -2,16 +2,96 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "bpm/samplers/billiard/refresh_search.hpp"
+#include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
+
+/// Chooses the refresh length of a billiard in its burn-in: a race at equal cost.
+///
+/// Where the planes are nearly orthogonal, the unrefreshed billiard is nearly integrable and only
+/// new directions mix it; where version space is long and thin, new directions turn straight travel
+/// along it into a random walk. Neither shows in anything cheaper than the error itself. So every
+/// candidate flies the same modelled time in each of a few rounds, and the one whose means of the
+/// rounds lie nearest to the mean of all, in squared distance, is taken.
+class RefreshSearch {
+ public:
+  static constexpr std::array<double, 4> candidates{2, 8, 32, 128};
+  static constexpr int rounds = 4;
+
+  /// `free_path`: path between bounces, as measured before. A turn has about `bounces` bounces.
+  RefreshSearch(std::ptrdiff_t points, std::ptrdiff_t rank, std::ptrdiff_t stride,
+                std::uint64_t bounces, double free_path)
+      : stride_(stride) {
+    // Nanoseconds of one machine; only their ratio matters.
+    const auto m = static_cast<double>(points);
+    const auto r = static_cast<double>(rank);
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      const double bounces_between = candidates[c] / free_path;
+      const double bounce = 30 + 0.85 * m;
+      const double refresh =
+          12 * r + 0.08 * m * r + 0.15 * r * std::min(m, std::max(1.0, bounces_between));
+      turns_[c] = std::max<std::uint64_t>(
+          16, static_cast<std::uint64_t>(static_cast<double>(bounces) * bounce /
+                                         (bounce + refresh / bounces_between)));
+    }
+  }
+
+  [[nodiscard]] bool done() const noexcept {
+    return turn_ == static_cast<int>(candidates.size()) * rounds;
+  }
+  [[nodiscard]] double refresh_length() const noexcept { return candidates[candidate()]; }
+  [[nodiscard]] std::uint64_t turn_bounces() const noexcept { return turns_[candidate()]; }
+
+  /// The mean position of the turn that has ended, `stride` coordinates.
+  void add(const double* mean) {
+    means_.insert(means_.end(), mean, mean + stride_);
+    ++turn_;
+  }
+
+  /// The winner, once `done`.
+  [[nodiscard]] double winner() const {
+    std::vector<double> centre(static_cast<std::size_t>(stride_), 0.0);
+    for (int t = 0; t < turn_; ++t) {
+      add_scaled(centre.data(), 1.0 / turn_, means_.data() + t * stride_, stride_);
+    }
+    double best_error = 0;
+    std::size_t best = candidates.size();
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      double error = 0;
+      for (int round = 0; round < rounds; ++round) {
+        const double* mean =
+            means_.data() +
+            (round * static_cast<int>(candidates.size()) + static_cast<int>(c)) * stride_;
+        for (std::ptrdiff_t k = 0; k < stride_; ++k) {
+          error += (mean[k] - centre[k]) * (mean[k] - centre[k]);
+        }
+      }
+      if (best == candidates.size() || error < best_error) {
+        best = c;
+        best_error = error;
+      }
+    }
+    return candidates[best];
+  }
+
+ private:
+  [[nodiscard]] std::size_t candidate() const noexcept {
+    return static_cast<std::size_t>(turn_) % candidates.size();
+  }
+
+  std::ptrdiff_t stride_;
+  std::array<std::uint64_t, candidates.size()> turns_{};
+  int turn_ = 0;
+  std::vector<double> means_;
+};
 
 /// The stages of a billiard's burn-in: settle; then, where the refresh length is to be chosen, race
 /// for it and settle with the winner. A value.

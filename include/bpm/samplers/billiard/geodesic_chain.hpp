@@ -15,7 +15,6 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
-#include "bpm/samplers/billiard/geodesic_law.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"

@@ -22,9 +22,14 @@ struct ChainBudget {
   double accuracy = 0;      ///< Standard error, rad; 0: not asked for.
   unsigned chains = 1;
 
-  /// Leaves `draws` empty only where another budget ends the run.
-  void choose_draws() {
-    if (!draws && steps == 0 && seconds == 0 && accuracy == 0) draws = 100;
+  /// What a sampler's settings say. `draws` stays empty only where another budget ends the run.
+  template <class Settings>
+  [[nodiscard]] static ChainBudget of(const Settings& settings, std::uint64_t steps_per_draw,
+                                      std::uint64_t steps) {
+    ChainBudget all{settings.draws,   steps_per_draw,    steps,
+                    settings.seconds, settings.accuracy, settings.chains};
+    if (!all.draws && steps == 0 && all.seconds == 0 && all.accuracy == 0) all.draws = 100;
+    return all;
   }
 
   /// \throws std::invalid_argument on settings out of range; `step_name`: "bounces" or "steps".

@@ -6,10 +6,22 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/random/ziggurat.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
+
+/// What makes the geodesic billiard's law the uniform one. A parameter so that tests can break it.
+struct GeodesicLaw {
+  /// The reflection v - reflection <v, n> n at a plane of unit normal n.
+  static constexpr double reflection = 2;
+
+  /// An isotropic vector of R^rank.
+  static void direction(RandomEngine& engine, double* z, std::ptrdiff_t rank) {
+    Ziggurat::instance().fill(z, rank, engine);
+  }
+};
 
 /// Random tangent directions with their outputs. The vectors are made a block at a time, so that
 /// the outputs of all of them are one matrix product. A value.

@@ -14,7 +14,6 @@
 #include "bpm/samplers/chains/batch_spread.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_directions.hpp"
-#include "bpm/samplers/gibbs/gibbs_law.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {

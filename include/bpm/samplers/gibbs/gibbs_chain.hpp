@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,6 @@
 #include "bpm/samplers/chains/mean_chi.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_directions.hpp"
-#include "bpm/samplers/gibbs/gibbs_law.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -278,30 +276,13 @@ class BasicGibbsChain {
       circle_.cut(state_.d.data(), p, m, norms);
     }
     // As multiples of b and z instead of b and v.
-    const auto move = [&](const CirclePoint& to) {
-      return std::pair(to.cosine - to.sine * norms.along / norms.across, to.sine / norms.across);
-    };
-    const auto draw = [&] {
-      return is_hard() ? point_of_arc(arc, engine_) : circle_.template draw<Law>(penalty_, engine_);
-    };
-    CirclePoint point{};
-    double of_b = 1;
-    double of_z = 0;
-    const bool moved = state_.try_outputs(m, p, [&] {
-      point = draw();
-      std::tie(of_b, of_z) = move(point);
-      return std::pair(of_b, of_z);
+    const auto of_b = [&](double c, double s) { return c - s * norms.along / norms.across; };
+    make_step(m, z, p, [&]() -> Move {
+      const CirclePoint to =
+          is_hard() ? point_of_arc(arc, engine_) : circle_.template draw<Law>(penalty_, engine_);
+      return {of_b(to.cosine, to.sine), to.sine / norms.across, of_b(to.mean_cosine, to.mean_sine),
+              to.mean_sine / norms.across};
     });
-    if (settings_.rao_blackwell) {
-      const auto [mean_b, mean_z] = move({point.mean_cosine, point.mean_sine, 0, 0});
-      add_to_sum(mean_b, mean_z, z);
-    }
-    if (moved) {
-      combine(state_.x.data(), of_b, state_.x.data(), of_z, z, std::ssize(state_.x));
-    }
-    if (!settings_.rao_blackwell) {
-      add_to_sum(1, 0, state_.x.data());
-    }
   }
 
   void step_along_input(const Cone& cone) {
@@ -329,29 +310,36 @@ class BasicGibbsChain {
 
   void step_on_line(const Cone& cone, const double* s, const double* p, const GibbsLine& line) {
     const std::ptrdiff_t m = cone.points();
-    double mean = 0;
-    double of_b = 1;
-    double of_s = 0;
-    const bool moved = state_.try_outputs(m, p, [&] {
-      const LinePoint point =
+    make_step(m, s, p, [&]() -> Move {
+      const LinePoint to =
           is_hard() ? point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
                     : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
-      mean = point.mean;
       const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
-      const double norm = std::sqrt(rest + point.place * point.place);
-      of_b = line.norm / norm;
-      of_s = (point.place - line.at) / (line.feature * norm);
-      return std::pair(of_b, of_s);
+      const double norm = std::sqrt(rest + to.place * to.place);
+      return {line.norm / norm, (to.place - line.at) / (line.feature * norm), line.norm / mean_chi_,
+              (to.mean - line.at) / (line.feature * mean_chi_)};
     });
-    if (settings_.rao_blackwell) {
-      add_to_sum(line.norm / mean_chi_, (mean - line.at) / (line.feature * mean_chi_), s);
-    }
-    if (moved) {
-      combine(state_.x.data(), of_b, state_.x.data(), of_s, s, std::ssize(state_.x));
-    }
-    if (!settings_.rao_blackwell) {
-      add_to_sum(1, 0, state_.x.data());
-    }
+  }
+
+  /// Where a step leads and the mean of its law, as multiples of b and z.
+  struct Move {
+    double of_b;
+    double of_z;
+    double mean_b;
+    double mean_z;
+  };
+
+  /// To draw(), with the sums; p are the outputs of z.
+  template <class DrawMove>
+  void make_step(std::ptrdiff_t points, const double* z, const double* p, DrawMove&& draw) {
+    Move to{};
+    const bool moved = state_.try_outputs(points, p, [&] {
+      to = draw();
+      return std::pair(to.of_b, to.of_z);
+    });
+    if (settings_.rao_blackwell) add_to_sum(to.mean_b, to.mean_z, z);
+    if (moved) combine(state_.x.data(), to.of_b, state_.x.data(), to.of_z, z, std::ssize(state_.x));
+    if (!settings_.rao_blackwell) add_to_sum(1, 0, state_.x.data());
   }
 
   /// sum += a b + c z.

@@ -125,15 +125,7 @@ struct KernelGibbs {
 
  private:
   [[nodiscard]] detail::ChainBudget budget() const {
-    detail::ChainBudget all;
-    all.draws = draws;
-    all.steps_per_draw = steps_per_draw;
-    all.steps = steps;
-    all.seconds = seconds;
-    all.accuracy = accuracy;
-    all.chains = chains;
-    all.choose_draws();
-    return all;
+    return detail::ChainBudget::of(*this, steps_per_draw, steps);
   }
 };
 
