@@ -306,7 +306,7 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
                          const RunControl& control, Sink& sink, ChainState<Chain>& state,
                          MakeChain&& make_chain) {
   check_state(state, cone, plan.name);
-  if (state.empty()) state.start_margin = smallest_output(cone, start);
+  if (state.empty()) state.start_margin = smallest_output(cone, start).first;
   const std::uint64_t first = streams.next;
   return ChainRun<Chain>(cone, budget, control, state)
       .go([&](unsigned c) { return make_chain(streams.stream(most_chains * first + 1 + c)); },

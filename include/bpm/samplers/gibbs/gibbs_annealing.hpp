@@ -143,11 +143,7 @@ class GibbsAnnealing {
   }
 
   void step() {
-    GibbsDirections::Direction z{};
-    do {
-      if (directions_.empty()) directions_.make(cone_, x_, d_.data(), engine_);
-      z = directions_.next(cone_, x_);
-    } while (!GibbsDirections::is_usable(z.norms));
+    const auto z = directions_.next(cone_, x_, d_.data(), engine_, [] {});
     circle_.cut(d_.data(), z.outputs, cone_.points(), z.norms);
     const CirclePoint point = circle_.template draw<GibbsLaw>(penalty_, engine_);
     const double of_z = point.sine / z.norms.across;

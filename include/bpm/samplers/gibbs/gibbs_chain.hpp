@@ -255,14 +255,8 @@ class BasicGibbsChain {
   }
 
   void step_isotropic(const Cone& cone) {
-    GibbsDirections::Direction z{};
-    do {
-      if (directions_.empty()) {
-        directions_.make(cone, state_.x, state_.d.data(), engine_);
-        state_.bring_inside(cone);
-      }
-      z = directions_.next(cone, state_.x);
-    } while (!GibbsDirections::is_usable(z.norms));
+    const auto z = directions_.next(cone, state_.x, state_.d.data(), engine_,
+                                    [&] { state_.bring_inside(cone); });
     step_on_circle(cone, z.vector, z.outputs, z.norms);
   }
 

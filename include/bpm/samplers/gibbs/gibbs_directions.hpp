@@ -43,7 +43,30 @@ class GibbsDirections {
     GibbsDirectionNorms norms;
   };
 
-  [[nodiscard]] bool empty() const noexcept { return next_ == ready_; }
+  /// The next direction across x, r > 1. Where a new block is made, x is scaled to norm 1 and has
+  /// its outputs `d` written afresh, and `renewed()` is called.
+  ///
+  /// Of a z nearly along the position little is left, and that little is rounding. Whether it is
+  /// does not depend on where the rest points, so that leaving it out changes no law.
+  template <class Renewed>
+  [[nodiscard]] Direction next(const Cone& cone, std::vector<double>& x, double* d,
+                               Random64 auto& engine, Renewed&& renewed) {
+    Direction z{};
+    do {
+      if (next_ == block) {
+        make(cone, x, d, engine);
+        renewed();
+      }
+      const double* vector = vectors_.data() + next_ * cone.stride();
+      z = {vector, outputs_.data() + next_ * cone.output_stride(),
+           norms_against(x, vector, dot(vector, vector, cone.stride()))};
+      ++next_;
+    } while (!(z.norms.across > 1e-3 * std::abs(z.norms.along)));
+    return z;
+  }
+
+ private:
+  static constexpr std::ptrdiff_t block = 32;
 
   /// Makes a new block, scales x to norm 1 and writes its outputs to `d`.
   void make(const Cone& cone, std::vector<double>& x, double* d, Random64 auto& engine) {
@@ -59,30 +82,11 @@ class GibbsDirections {
     cone.outputs(vectors_.data(), block + 1, outputs_.data(), ld);
     std::copy_n(outputs_.data() + block * ld, cone.points(), d);
     next_ = 0;
-    ready_ = block;
   }
-
-  /// The next of the block; r > 1, and the block is not empty.
-  [[nodiscard]] Direction next(const Cone& cone, const std::vector<double>& x) {
-    const double* z = vectors_.data() + next_ * cone.stride();
-    const double* p = outputs_.data() + next_ * cone.output_stride();
-    ++next_;
-    return {z, p, norms_against(x, z, dot(z, z, cone.stride()))};
-  }
-
-  /// Of a z nearly along the position little is left, and that little is rounding. Whether it is
-  /// does not depend on where the rest points, so that leaving it out changes no law.
-  [[nodiscard]] static bool is_usable(const GibbsDirectionNorms& norms) {
-    return norms.across > 1e-3 * std::abs(norms.along);
-  }
-
- private:
-  static constexpr std::ptrdiff_t block = 32;
 
   std::vector<double> vectors_;  ///< At the end room for the position.
   std::vector<double> outputs_;
-  std::ptrdiff_t next_ = 0;
-  std::ptrdiff_t ready_ = 0;
+  std::ptrdiff_t next_ = block;
 };
 
 }  // namespace bpm::detail
