@@ -219,9 +219,9 @@ TEST_CASE("KernelGibbs: settings out of range are named") {
     CHECK_THROWS_AS(sampler.check_settings(), std::invalid_argument);
     CHECK_THROWS_WITH(sampler.check_settings(), ContainsSubstring(text));
   };
-  check({.label_noise = 0.5}, "KernelGibbs: noise is 0.5, must be at least 0 and below 1/2");
-  check({.label_noise = -1e-9}, "noise is -1e-09");
-  check({.label_noise = nan}, "noise is nan");
+  check({.label_noise = 0.5}, "KernelGibbs: label_noise is 0.5, must be at least 0 and below 1/2");
+  check({.label_noise = -1e-9}, "label_noise is -1e-09");
+  check({.label_noise = nan}, "label_noise is nan");
   check({.directions = static_cast<GibbsDirection>(5)}, "directions is 5");
   check({.draws = 0},
         "draws is 0, must be 1 or more, or empty to leave it to steps, seconds or accuracy");
