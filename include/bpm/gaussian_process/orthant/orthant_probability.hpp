@@ -53,14 +53,14 @@ struct OrthantProbability {
       // The path's three matrices, as many again while it is made, two a thread; draws of a pilot;
       // the chains, of which there are about sqrt(n) and each is kept twice while it runs; two
       // numbers per draw.
-      const auto stages = known_stages != 0
-                              ? known_stages
-                              : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
+      const auto stage_count =
+          known_stages != 0 ? known_stages
+                            : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
       const std::size_t matrices = n * n * (3 + std::max<std::size_t>(3, 2 * std::size_t{threads}));
       // Vectors of draws grow by doubling.
-      const std::size_t kept = 4 * stages * (standard_error > 0 ? most_draws : draws);
+      const std::size_t kept = 4 * stage_count * (standard_error > 0 ? most_draws : draws);
       return sizeof(double) * (matrices + 2 * n * (pilot_draws + 64 * std::size_t{threads}) +
-                               stages * 80 * n + kept);
+                               stage_count * 80 * n + kept);
     }
   };
 
