@@ -73,9 +73,9 @@ TEST_CASE("robust_bpm: what is said of a table", "[examples]") {
 }
 
 TEST_CASE("robust_bpm: Figure 2 as JSON, on the screen and as a picture", "[examples]") {
-  const std::vector<FigurePoint> points{{"toy", 0.5, {{20, 1, 4}, 0}, {{21, 1, 4}, 1}},
-                                        {"heart", 0, {{22, 1, 4}, 0}, {{25, 1, 4}, 0}},
-                                        {"heart", 1, {{17, 1, 4}, 0}, {{16.5, 1, 4}, 0}}};
+  const std::vector<FigurePoint> points{{"toy", 0.5, {{20, 1, 4}, 0}, {{21, 1, 4}, 1}, {}},
+                                        {"heart", 0, {{22, 1, 4}, 0}, {{25, 1, 4}, 0}, {}},
+                                        {"heart", 1, {{17, 1, 4}, 0}, {{16.5, 1, 4}, 0}, {}}};
   const Json json = figure_json(points);
   REQUIRE(json.size() == 3);
   CHECK(json[0]["dataset"] == "toy");

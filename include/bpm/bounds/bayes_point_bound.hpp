@@ -16,7 +16,7 @@ namespace bpm {
 struct BayesPointBound {
   explicit BayesPointBound(const GibbsBound& gibbs_bound) : gibbs(gibbs_bound) {}
   /// Theorem 1, in both forms: of the interpolator of the signs where `complexity` is
-  /// `KernelComplexity::value()`, of that of the centre-of-mass labels where it is log(1 / P_Y).
+  /// `KernelComplexity::value()`, of that of the centre-of-mass values where it is log(1 / P_Y).
   /// \throws std::invalid_argument as `GibbsBound`.
   BayesPointBound(double complexity, std::ptrdiff_t points, const GibbsBoundSettings& settings = {})
       : gibbs(complexity, points, settings) {}

@@ -23,7 +23,7 @@ struct Progress {
 
 /// Progress out, "stop" in: a callable on `Progress` that returns nothing, or a bool that is false
 /// when the run should stop. It is called from one thread at a time, but not always from the same.
-/// Satisfied by any such lambda and `IgnoreProgress`.
+/// Satisfied by any such lambda.
 template <class O>
 concept Observer = std::invocable<O&, const Progress&> &&
                    (std::is_void_v<std::invoke_result_t<O&, const Progress&>> ||

@@ -136,7 +136,7 @@ void finish_inner_products(const Kernel& kernel, const PreparedInputs<I>& x,
   }
 }
 
-/// Packs columns for `packed_products`; their norms as well, with ones up to a whole chunk.
+/// Packs columns for `packed_block`; their norms as well, with ones up to a whole chunk.
 template <class I>
 void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> columns,
                   PackedColumns<kernel_scalar_t<I>>& packed) {

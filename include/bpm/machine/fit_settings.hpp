@@ -35,7 +35,7 @@ enum class Strategy {
 /// How a machine is fitted, whatever its kernel and sampler. A plain value.
 struct FitSettings {
   SoftBoundary soft_boundary{};  ///< lambda; none by default: the training set must be separable.
-  std::uint64_t seed = 1;        ///< Same seed, same model, whatever the two settings below.
+  std::uint64_t seed = 1;        ///< Same seed, same model, whatever the three settings below.
   unsigned threads = 0;          ///< 0: as many as the machine runs.
   /// Working memory of the fit beside the caller's inputs, in bytes. Within it the fit takes the
   /// whole matrix where points are few, values slow or draws many, rows kept where values are dear,

@@ -240,11 +240,6 @@ class Training {
         [&](const auto& gram) {
           return detail::run_sampler(sampler, gram, problems_, control, state);
         });
-    if (!report.converged && !report.stopped && report.advice == SamplerReport::Advice::undecided) {
-      throw NotConverged(detail::join(function, ": ", report.reason,
-                                      "; set a soft boundary lambda > 0 or noise, or raise the "
-                                      "limits"));
-    }
     if (!report.converged && !report.stopped) {
       throw NotSeparable(detail::join(
           function, ": no classifier without training error was found: ", report.reason,

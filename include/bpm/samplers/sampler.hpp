@@ -65,8 +65,6 @@ struct SamplerReport {
   enum class Advice {
     soften_or_raise_limits,  ///< Set a soft boundary, or raise the sampler's limits.
     in_reason,               ///< The reason says it.
-    undecided,               ///< The same, and nothing is known of whether the data can be
-                             ///< separated: an approximation has not reached its tolerance.
   };
 
   std::uint64_t draws = 0;  ///< Draws handed to the sink, a problem.
@@ -300,6 +298,8 @@ constexpr void require_sampler() {
                 "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
   if constexpr (HasTraits<S>) {
     if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
+      static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
+                    "a sampler that sees kernel values needs std::uint64_t draws, a number");
       static_assert(HasKernelSample<S, V>,
                     "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<"
                     "const V>, bpm::RandomStreams&, const bpm::RunControl&, sink) const");

@@ -54,7 +54,7 @@ class OrthantValues {
   }
 
   [[nodiscard]] Eigen::Index points() const noexcept { return points_; }
-  /// The largest prior deviation of a label.
+  /// The largest prior deviation of a value.
   [[nodiscard]] double unit() const noexcept { return unit_; }
 
   /// \throws std::invalid_argument unless voters are asked for in order.

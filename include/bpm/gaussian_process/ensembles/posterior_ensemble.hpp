@@ -117,7 +117,7 @@ class PosteriorEnsemble {
 
   /// K_xX K^{-1} Upsilon for the values given, t values: the interpolator of these values. The
   /// posterior's Bayes point is that of the mean values, since the outputs are linear in them.
-  /// \throws std::invalid_argument unless there is a finite label per training point.
+  /// \throws std::invalid_argument unless there is a finite value per training point.
   [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& values) const {
     detail::check_size("PosteriorEnsemble::mean", "values", values.size(), points(),
                        "one per training point");
@@ -169,7 +169,7 @@ class PosteriorEnsemble {
   /// The posterior given exact values, those that an infinitely wide network interpolates at
   /// normalised margin gamma / sigma^L (section 4.2): votes Phi(margin mean(x) / deviation(x)),
   /// exactly. As the margin grows, they become those of the interpolator alone.
-  /// \throws std::invalid_argument unless there is a finite label per training point and the margin
+  /// \throws std::invalid_argument unless there is a finite value per training point and the margin
   ///         is positive and finite.
   [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& values,
                                       double margin) const {

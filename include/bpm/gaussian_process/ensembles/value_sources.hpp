@@ -17,7 +17,7 @@ namespace bpm {
 
 namespace detail {
 
-/// Draws of label vectors Upsilon in R^n for the training points, voter by voter: `fill(first,
+/// Draws of values Upsilon in R^n for the training points, voter by voter: `fill(first,
 /// values, threads)` writes those of voters first, first + 1, ... to the columns of an n x count
 /// matrix, in multiples of `unit()`, so that floats hold them whatever the scale of the kernel. It
 /// is asked for all voters in order, each once, in blocks.
@@ -58,7 +58,7 @@ class IsotropicValues {
   /// The deviation.
   [[nodiscard]] double unit() const noexcept { return deviation_; }
 
-  /// Cost: one normal number per label.
+  /// Cost: one normal number per value.
   void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned /*threads*/) const {
     std::vector<double> normals(signs_.size());
     for (Eigen::Index v = 0; v < values.cols(); ++v) {

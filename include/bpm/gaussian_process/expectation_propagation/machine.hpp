@@ -95,7 +95,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   }
 
   /// The log evidence of one column's training labels, log P_Y where there is no noise: the larger,
-  /// the better the kernel and its parameters, lambda and noise included, go with the labels.
+  /// the better the kernel and its parameters, lambda and noise_deviation included, go with the labels.
   [[nodiscard]] double log_evidence(std::size_t column = 0) const {
     return posterior(column).log_evidence;
   }
@@ -158,8 +158,6 @@ namespace detail {
 /// What `forecast_memory` asks of a method.
 struct EpDemand {
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
-  std::uint64_t draws = 1;
-
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     const auto m = static_cast<std::size_t>(padded<double>(run.points));
     // Rows, covariance, factor and its inverse, with a block's panels; the factor and its copy
@@ -234,7 +232,7 @@ template <class Kernel, InputSet I, Observer O>
   }
   if (not_converged) {
     throw NotConverged(join(function, ": ", report.reason,
-                            "; set a soft boundary lambda > 0 or noise, or raise the limits"));
+                            "; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits"));
   }
   if (!report.converged) {
     throw NotSeparable(

@@ -56,9 +56,7 @@ struct CentreValues {
       if (report.stopped) {
         throw Stopped("CentreValues: stopped before the first draw");
       }
-      const std::string text = detail::join("CentreValues: ", report.reason);
-      if (report.advice == SamplerReport::Advice::undecided) throw NotConverged(text);
-      throw NotSeparable(text);
+      throw NotSeparable(detail::join("CentreValues: ", report.reason));
     }
     rank = report.chains->rank;
     standard_error = report.chains->standard_error;

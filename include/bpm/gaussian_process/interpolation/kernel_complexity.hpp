@@ -75,7 +75,7 @@ struct KernelComplexity {
   [[nodiscard]] double orthant_term() const {
     return static_cast<double>(points) * (std::numbers::ln2 - 0.5);
   }
-  /// log det(K) / n: log of the variance of the isotropic posterior's labels.
+  /// log det(K) / n: log of the variance of the isotropic posterior's values.
   [[nodiscard]] double log_scale() const { return log_determinant / static_cast<double>(points); }
   /// det(K)^(1/n) (1/2 - 1/pi) tr K^-1.
   [[nodiscard]] double trace_term() const {

@@ -20,7 +20,7 @@
 
 namespace bpm::detail {
 
-/// The law of labels Upsilon ~ N(0, K) given their signs, y_i Upsilon_i > 0 for all i, prepared for
+/// The law of values Upsilon ~ N(0, K) given their signs, y_i Upsilon_i > 0 for all i, prepared for
 /// chains: "Kernel interpolation as a Bayes point machine" calls it Q_GP. Immutable; copies share
 /// what they hold, and any number of chains on any threads may use one.
 ///
@@ -53,7 +53,7 @@ class OrthantLaw {
   std::shared_ptr<const OrthantPlanes> planes_;
 };
 
-/// An exact sampler of an `OrthantLaw` in label space, by flights with reflections (A. Pakman, L.
+/// An exact sampler of an `OrthantLaw` in the space of values, by flights with reflections (A. Pakman, L.
 /// Paninski, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", J. Comput.
 /// Graph. Stat. 23(2), 2014).
 ///
@@ -82,14 +82,14 @@ class OrthantChain {
         ball_(law_.planes(), checked_path_length(path_length, "OrthantChain"), engine) {
     ball_.half_normals(law_.planes());
   }
-  /// From labels inside the orthant.
+  /// From values inside the orthant.
   /// \throws std::invalid_argument also unless there is a finite
-  /// label of the right sign per point.
+  /// value of the right sign per point.
   OrthantChain(OrthantLaw law, double path_length, RandomEngine engine,
                std::span<const double> start)
       : law_(std::move(law)),
         ball_(law_.planes(), checked_path_length(path_length, "OrthantChain"), engine) {
-    check_size("OrthantChain", "start", start.size(), points(), "one label a point");
+    check_size("OrthantChain", "start", start.size(), points(), "one value per point");
     for (std::size_t i = 0; i < start.size(); ++i) {
       const double d = law_.signs()[i] * start[i];
       check(std::isfinite(d) && d > 0, "OrthantChain", "start", "at ", i, " is ", start[i],
@@ -101,10 +101,10 @@ class OrthantChain {
   /// n.
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return law_.points(); }
 
-  /// Flies one trajectory and writes where it ends: n labels Upsilon_i, in the orthant.
-  void next(double* labels) {
+  /// Flies one trajectory and writes where it ends: n values Upsilon_i, in the orthant.
+  void next(double* values) {
     ball_.fly(law_.planes());
-    current(labels);
+    current(values);
   }
 
   /// Flies `trajectories` trajectories: a burn-in.
@@ -112,10 +112,10 @@ class OrthantChain {
     for (; trajectories > 0; --trajectories) ball_.fly(law_.planes());
   }
 
-  /// Where the chain stands: n labels.
-  void current(double* labels) const {
+  /// Where the chain stands: n values.
+  void current(double* values) const {
     for (std::ptrdiff_t i = 0; i < points(); ++i) {
-      labels[i] = law_.signs()[i] * ball_.position()[i];
+      values[i] = law_.signs()[i] * ball_.position()[i];
     }
   }
 

@@ -168,8 +168,8 @@ class OrthantStages {
  private:
   static constexpr std::ptrdiff_t block = 32;  ///< Draws whose quadratic forms are made at once.
 
-  /// h = log of the density of labels' directions at `to` over that at `from`, times the ratio of
-  /// the probabilities; labels have quadratic forms e^q.
+  /// h = log of the density of values' directions at `to` over that at `from`, times the ratio of
+  /// the probabilities; values have quadratic forms e^q.
   [[nodiscard]] double ratio(const TridiagonalFactor& from, const TridiagonalFactor& to,
                              double q_from, double q_to) const {
     return 0.5 * (from.log_determinant - to.log_determinant) +

@@ -48,18 +48,19 @@ struct LogEvidence {
 /// largest that 8, 16, 32 or 64 batches tell; it is as right as a stage is long against the
 /// sampler's memory. With hundreds of points and q near 0 that memory is long: on 300 digits 4000
 /// steps a stage gave -135.7 +- 1.3 where -103.75 is right, and the default -105.9 +- 1.2. For q =
-/// 0 and a kernel matrix that is not singular, `orthant_probability` (orthant/) is right in
+/// 0 and a kernel matrix that is not singular, `orthant_probability` (gaussian_process/orthant/) is right in
 /// seconds.
 ///
 /// Cost: about stages times (steps + pilot_steps) isotropic steps with noise; the number of stages
 /// grows with the square root of m to log(1 / Z). Streams `next` and `next + 1` are used, and
 /// `next` advances by two. With r = 1, and at q = 1/2, the value is exact and no step is made.
-/// \throws std::invalid_argument unless 0 <= noise <= 1/2, steps is 0 or >= 640, pilot_steps >= 50.
-[[nodiscard]] inline LogEvidence log_evidence(const Cone& cone, double noise,
+/// \throws std::invalid_argument unless 0 <= label_noise <= 1/2, steps is 0 or >= 640, pilot_steps >= 50.
+[[nodiscard]] inline LogEvidence log_evidence(const Cone& cone, double label_noise,
                                               const LogEvidence::Settings& settings,
                                               RandomStreams& streams) {
   const char* const f = "log_evidence";
-  detail::check(noise >= 0 && noise <= 0.5, f, "noise", "is ", noise, ", must lie in [0, 1/2]");
+  detail::check(label_noise >= 0 && label_noise <= 0.5, f, "label_noise", "is ", label_noise,
+                ", must lie in [0, 1/2]");
   detail::check(settings.steps == 0 || settings.steps >= 640, f, "steps", "is ", settings.steps,
                 ", must be 640 or more, or 0");
   detail::check(settings.pilot_steps >= 50, f, "pilot_steps", "is ", settings.pilot_steps,
@@ -69,8 +70,8 @@ struct LogEvidence {
   streams.next += 2;
   const auto m = static_cast<double>(cone.points());
   LogEvidence result;
-  result.value = m * std::log1p(-noise);
-  const double share = noise / (1 - noise);  // exp(-beta).
+  result.value = m * std::log1p(-label_noise);
+  const double share = label_noise / (1 - label_noise);  // exp(-beta).
   if (cone.rank() == 1) {
     result.value += detail::log_mean_of_two_points(cone, share);
     return result;
@@ -102,10 +103,10 @@ struct LogEvidence {
 
 /// The same for a version space.
 template <VersionSpace Space>
-[[nodiscard]] LogEvidence log_evidence(const Space& space, double noise,
+[[nodiscard]] LogEvidence log_evidence(const Space& space, double label_noise,
                                        const LogEvidence::Settings& settings,
                                        RandomStreams& streams) {
-  return log_evidence(Cone(space, settings.factor_tolerance), noise, settings, streams);
+  return log_evidence(Cone(space, settings.factor_tolerance), label_noise, settings, streams);
 }
 
 }  // namespace bpm
