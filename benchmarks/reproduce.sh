@@ -11,7 +11,7 @@
 #              and the tests do not take them
 #
 # Without names all of them run, in the order of the list. The data is found by BPM_DATA_DIR. Nothing else
-# should run on the machine meanwhile. Afterwards BPM_WRITE_TABLES=1 build/release/tests/bpm_test_docs
+# should run on the machine meanwhile. Afterwards BPM_WRITE_TABLES=1 build/tests/gcc/tests/bpm_test_docs
 # puts the numbers into the tables, and what is written around them wants to be read again.
 set -euo pipefail
 
