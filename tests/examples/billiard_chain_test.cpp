@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "billiard_problems.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "catch.hpp"
 #include "law.hpp"
 #include "message_of.hpp"

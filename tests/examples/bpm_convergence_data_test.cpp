@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "bpm_convergence/data.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "billiard_problems.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "law.hpp"

@@ -13,7 +13,7 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"

@@ -15,7 +15,7 @@
 
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "common/billiard_chain.hpp"

@@ -14,7 +14,7 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "common/billiard_chain.hpp"

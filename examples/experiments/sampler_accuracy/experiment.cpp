@@ -16,7 +16,7 @@
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"

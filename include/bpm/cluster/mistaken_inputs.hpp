@@ -7,7 +7,7 @@
 #include <deque>
 #include <memory>
 
-#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {

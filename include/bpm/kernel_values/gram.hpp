@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {

@@ -14,7 +14,7 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
-#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 namespace bpm {

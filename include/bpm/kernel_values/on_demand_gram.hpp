@@ -9,8 +9,8 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
-#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 
 namespace bpm::detail {

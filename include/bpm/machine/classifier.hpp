@@ -19,7 +19,7 @@
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
-#include "bpm/machine/support_values.hpp"
+#include "bpm/machine/prediction.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "bpm/core/check.hpp"
-#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm::detail {

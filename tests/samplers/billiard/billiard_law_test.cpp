@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "catch.hpp"
 #include "law.hpp"
 #include "law_checks.hpp"

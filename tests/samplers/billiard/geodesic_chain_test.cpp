@@ -9,7 +9,7 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "catch.hpp"
 #include "law.hpp"
 

@@ -10,7 +10,7 @@
 #include "billiard_problems.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
-#include "bpm/samplers/chains/start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"

@@ -157,7 +157,8 @@ TEST_CASE("log evidence: bad arguments are named") {
   using Catch::Matchers::ContainsSubstring;
   CHECK_THROWS_WITH(bpm::log_evidence(cone, 0.6, {}, streams),
                     ContainsSubstring("log_evidence: label_noise is 0.6, must lie in [0, 1/2]"));
-  CHECK_THROWS_WITH(bpm::log_evidence(cone, -0.1, {}, streams), ContainsSubstring("label_noise is -0.1"));
+  CHECK_THROWS_WITH(bpm::log_evidence(cone, -0.1, {}, streams),
+                    ContainsSubstring("label_noise is -0.1"));
   CHECK_THROWS_WITH(bpm::log_evidence(cone, std::numeric_limits<double>::quiet_NaN(), {}, streams),
                     ContainsSubstring("label_noise is nan"));
   CHECK_THROWS_WITH(bpm::log_evidence(cone, 0.1, {.steps = 639}, streams),

@@ -95,7 +95,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   }
 
   /// The log evidence of one column's training labels, log P_Y where there is no noise: the larger,
-  /// the better the kernel and its parameters, lambda and noise_deviation included, go with the labels.
+  /// the better the kernel and its parameters, lambda and noise_deviation included, go with the
+  /// labels.
   [[nodiscard]] double log_evidence(std::size_t column = 0) const {
     return posterior(column).log_evidence;
   }
@@ -231,8 +232,9 @@ template <class Kernel, InputSet I, Observer O>
     throw Stopped(join(function, ": stopped before the posterior was found"));
   }
   if (not_converged) {
-    throw NotConverged(join(function, ": ", report.reason,
-                            "; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits"));
+    throw NotConverged(
+        join(function, ": ", report.reason,
+             "; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits"));
   }
   if (!report.converged) {
     throw NotSeparable(

@@ -11,7 +11,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
-#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 

@@ -53,9 +53,9 @@ class OrthantLaw {
   std::shared_ptr<const OrthantPlanes> planes_;
 };
 
-/// An exact sampler of an `OrthantLaw` in the space of values, by flights with reflections (A. Pakman, L.
-/// Paninski, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", J. Comput.
-/// Graph. Stat. 23(2), 2014).
+/// An exact sampler of an `OrthantLaw` in the space of values, by flights with reflections (A.
+/// Pakman, L. Paninski, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", J.
+/// Comput. Graph. Stat. 23(2), 2014).
 ///
 /// The state is d_i = y_i Upsilon_i > 0. A trajectory takes a fresh velocity nu = y * (L z), z
 /// normal, K = L L', independent of d and of the same covariance. The flight d cos t + nu sin t

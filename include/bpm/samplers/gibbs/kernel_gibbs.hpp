@@ -24,8 +24,9 @@ namespace bpm {
 ///     density proportional to (1 - q)^#{i : d_i > 0} q^#{i : d_i <= 0} on the unit sphere.
 ///
 /// q = 0 is the uniform law on version space, by hit-and-run. With q > 0 there need not be a
-/// version space: data that no classifier separates are what it is for. See `detail::BasicGibbsChain` for
-/// the steps and why their law is right, `log_evidence` for choosing q.
+/// version space: data that no classifier separates are what it is for. See
+/// `detail::BasicGibbsChain` for the steps and why their law is right, `log_evidence` for choosing
+/// q.
 ///
 /// Draws are positions of the chains every `steps_per_draw` steps, turn by turn; the centre of mass
 /// is the mean over all steps, by default of the exact mean of each. With q > 0 draws make training

@@ -48,13 +48,14 @@ struct LogEvidence {
 /// largest that 8, 16, 32 or 64 batches tell; it is as right as a stage is long against the
 /// sampler's memory. With hundreds of points and q near 0 that memory is long: on 300 digits 4000
 /// steps a stage gave -135.7 +- 1.3 where -103.75 is right, and the default -105.9 +- 1.2. For q =
-/// 0 and a kernel matrix that is not singular, `orthant_probability` (gaussian_process/orthant/) is right in
-/// seconds.
+/// 0 and a kernel matrix that is not singular, `orthant_probability` (gaussian_process/orthant/) is
+/// right in seconds.
 ///
 /// Cost: about stages times (steps + pilot_steps) isotropic steps with noise; the number of stages
 /// grows with the square root of m to log(1 / Z). Streams `next` and `next + 1` are used, and
 /// `next` advances by two. With r = 1, and at q = 1/2, the value is exact and no step is made.
-/// \throws std::invalid_argument unless 0 <= label_noise <= 1/2, steps is 0 or >= 640, pilot_steps >= 50.
+/// \throws std::invalid_argument unless 0 <= label_noise <= 1/2, steps is 0 or >= 640, pilot_steps
+/// >= 50.
 [[nodiscard]] inline LogEvidence log_evidence(const Cone& cone, double label_noise,
                                               const LogEvidence::Settings& settings,
                                               RandomStreams& streams) {
