@@ -113,6 +113,7 @@ TEST_CASE("slices: growth, the smallest size") {
 }
 
 TEST_CASE("slices: kernel_interpolation, the smallest size") {
+  if (!is_stored("kernel_interpolation")) return;
   const auto rows = run("kernel_interpolation",
                         {"--sizes", "50", "--subsets", "1", "--voters", "10000"}, "mnist");
   if (!rows) return;
@@ -137,6 +138,7 @@ TEST_CASE("slices: kernel_interpolation, the smallest size") {
 }
 
 TEST_CASE("slices: networks, the smallest size") {
+  if (!is_stored("networks")) return;
   const auto rows = run("networks", {"--sizes", "50", "--voters", "3"}, "mnist");
   if (!rows) return;
   const Json& row = rows->at(0);
