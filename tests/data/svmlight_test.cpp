@@ -114,7 +114,7 @@ TEST_CASE("SVMlight files are read by path and named in messages") {
   const auto good = folder.write("good", three_rows);
   const auto bad = folder.write("bad", "1 x\n");
   CHECK(bpm::read_svmlight_dense<float>(good).inputs.rows() == 3);
-  CHECK(bpm::read_svmlight_sparse<float>(good, {9}).inputs.cols() == 9);
+  CHECK(bpm::read_svmlight_sparse<float>(good, 9).inputs.cols() == 9);
   CHECK_THROWS_WITH(bpm::read_svmlight_dense(bad),
                     bad.string() + ":1: found 'x', expected index:value");
   const auto absent = folder.path() / "absent";
