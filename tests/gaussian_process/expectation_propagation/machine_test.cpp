@@ -243,11 +243,12 @@ TEST_CASE("EP in the machine: there are no draws to keep") {
 TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be separated") {
   const auto hasty =
       bpm::BayesPointMachine(kernel, ExpectationPropagation{.tolerance = 1e-9, .max_sweeps = 2});
-  CHECK_THAT(message_of<bpm::NotConverged>([&] { (void)hasty.fit(inputs, labels); }),
-             ContainsSubstring("BayesPointMachine::fit: the sites have not converged after 2 "
-                               "sweeps with damping 1, where a site still changes by ") &&
-                 ContainsSubstring("; set a soft boundary lambda > 0 or noise, or raise the "
-                                   "limits"));
+  CHECK_THAT(
+      message_of<bpm::NotConverged>([&] { (void)hasty.fit(inputs, labels); }),
+      ContainsSubstring("BayesPointMachine::fit: the sites have not converged after 2 "
+                        "sweeps with damping 1, where a site still changes by ") &&
+          ContainsSubstring("; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the "
+                            "limits"));
   CHECK_THAT(message_of<bpm::NotConverged>(
                  [&] { (void)bpm::OneVsRest(hasty).fit(inputs, three_labels(60)); }),
              ContainsSubstring("OneVsRest::fit: the sites have not converged"));

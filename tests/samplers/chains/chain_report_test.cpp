@@ -40,3 +40,15 @@ TEST_CASE("reports of several problems merge to counts and to the worst of the r
   CHECK(merged.start_margin == 0.1);
   CHECK(merged.rank == 7);
 }
+
+TEST_CASE("a later run's report is that of all draws, and counts are sums") {
+  bpm::ChainReport report{.steps = 10, .chains = 2, .standard_error = 0.1};
+  report.append({.steps = 5, .chains = 2, .standard_error = 0.07});
+  CHECK(report.steps == 15);
+  CHECK(report.standard_error == 0.07);
+  // Ended before its chains moved: that tells nothing of the centre.
+  report.append({.steps = 1});
+  CHECK(report.steps == 16);
+  CHECK(report.chains == 2);
+  CHECK(report.standard_error == 0.07);
+}

@@ -42,6 +42,7 @@ struct ChainReport {
 
   /// Takes in the report of another problem (class): counts are added, the rest is the worst.
   void merge(const ChainReport& other) {
+    if (chains == 0) return append(other);  // The first.
     add_counts(other);
     chains = std::max(chains, other.chains);
     burn_in += other.burn_in;
@@ -56,10 +57,11 @@ struct ChainReport {
     residual = std::max(residual, other.residual);
     start_margin = std::min(start_margin, other.start_margin);
   }
-  /// Takes in the report of a later run of the same chains.
+  /// Takes in the report of a later run of the same chains; of one that ended before its chains
+  /// moved the counts alone.
   void append(const ChainReport& later) {
-    ChainReport all = later;
-    all.add_counts(*this);
+    ChainReport all = later.chains > 0 ? later : *this;
+    all.add_counts(later.chains > 0 ? *this : later);
     *this = all;
   }
 
