@@ -174,7 +174,7 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   using bpm::detail::choose_strategy;
   using bpm::detail::StrategyChoice;
   // Few points: the matrix, where it fits.
-  const StrategyChoice few{.points = 20'000, .draws = 10, .input_bytes = 64, .kept_rows = 100};
+  const StrategyChoice few{.points = 20'000, .draws = 10, .kept_rows = 100};
   CHECK(choose_strategy(few) == Strategy::dense);
   StrategyChoice other = few;
   other.dense_fits = false;
@@ -189,7 +189,7 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   other.points = 8'000;
   CHECK(choose_strategy(other) == Strategy::dense);
   // Many points: the matrix where many draws and classes ask for its rows, or values are slow.
-  StrategyChoice many{.points = 60'000, .draws = 10, .input_bytes = 64, .kept_rows = 100};
+  StrategyChoice many{.points = 60'000, .draws = 10, .kept_rows = 100};
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.problems = 10;
   CHECK(choose_strategy(many) == Strategy::windowed);
@@ -204,11 +204,6 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.dense_fits = true;
   CHECK(choose_strategy(many) == Strategy::dense);
-  // Rows are kept of long inputs, not of bytes.
-  StrategyChoice images{.points = 60'000, .draws = 10, .input_bytes = 3136, .kept_rows = 100};
-  CHECK(choose_strategy(images) == Strategy::windowed_rows);
-  images.bytes = true;
-  CHECK(choose_strategy(images) == Strategy::windowed);
 }
 
 TEST_CASE("a forecast tells the rule what it knows") {
@@ -224,7 +219,7 @@ TEST_CASE("a forecast tells the rule what it knows") {
   CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte) == Strategy::dense);
   CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte / 16) == Strategy::windowed_rows);
   const Inputs images = Inputs::Ones(5000, 784);
-  CHECK(chosen(kernel, images, gigabyte / 16) == Strategy::windowed_rows);
+  CHECK(chosen(kernel, images, gigabyte / 16) == Strategy::windowed);
   const bpm::RowMatrix<std::uint8_t> bytes = bpm::RowMatrix<std::uint8_t>::Ones(9000, 784);
   CHECK(chosen(kernel, bytes, gigabyte) == Strategy::windowed);
   CHECK(chosen(kernel, Inputs(Inputs::Ones(9000, 20)), gigabyte) == Strategy::dense);

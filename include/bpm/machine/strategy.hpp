@@ -25,11 +25,10 @@ struct StrategyChoice {
   std::ptrdiff_t points = 0;
   std::size_t problems = 1;  ///< Binary subproblems.
   std::uint64_t draws = 1;
-  std::size_t input_bytes = 0;  ///< Of one input.
-  bool callable = false;        ///< Kernel values are computed pair by pair, not as products.
-  bool bytes = false;           ///< Inputs are bytes.
-  bool dense_fits = true;       ///< The memory holds the whole matrix.
-  std::size_t kept_rows = 0;    ///< Rows that it holds beside windowed evaluation.
+  bool callable = false;      ///< Kernel values are computed pair by pair, not as products.
+  bool bytes = false;         ///< Inputs are bytes.
+  bool dense_fits = true;     ///< The memory holds the whole matrix.
+  std::size_t kept_rows = 0;  ///< Rows that it holds beside windowed evaluation.
 };
 
 /// The strategy for a sampler that can do without kernel rows, where windowed evaluation fits.
@@ -37,19 +36,18 @@ struct StrategyChoice {
 /// The whole matrix costs m^2 / 2 kernel values and the memory; windows cost a row of values per
 /// mistake, of which every draw, class and pass makes its own. So: the matrix, if it fits, up to
 /// some thousand points, where a callable gives values one by one, and where many draws and classes
-/// would ask for its rows again and again. Beyond, windowed evaluation; with rows kept where values
-/// are dear, from a callable or long inputs of floats, since blocks of others are computed as fast
-/// as rows are read.
+/// would ask for its rows again and again. Beyond, windowed evaluation; with rows kept where a
+/// callable makes values dear, since blocks of others are computed faster than rows are written and
+/// read (digits in float, three draws: 24 s, with rows 37 s).
 [[nodiscard]] inline Strategy choose_strategy(const StrategyChoice& choice) {
   // Products of bytes are several times as fast as those of floats, memory is not.
   const std::ptrdiff_t few = choice.bytes ? 8'000 : 20'000;
   constexpr std::uint64_t many = 100;
   const bool again = choice.draws > many / choice.problems;
-  const bool dear = choice.callable || (!choice.bytes && choice.input_bytes >= 2048);
   if (choice.dense_fits && (choice.points <= few || choice.callable || again)) {
     return Strategy::dense;
   }
-  return dear && choice.kept_rows > 0 ? Strategy::windowed_rows : Strategy::windowed;
+  return choice.callable && choice.kept_rows > 0 ? Strategy::windowed_rows : Strategy::windowed;
 }
 
 /// What a fit will take, and by which strategy: what the settings ask for, else of those that the
@@ -136,14 +134,11 @@ template <class Kernel, class Sampler, InputSet I>
     }
     Strategy strategy = dense_fits ? Strategy::dense : Strategy::windowed;
     if constexpr (windows) {
-      std::size_t input_bytes = 0;
-      if constexpr (DenseInputs<I>) input_bytes = inputs.cols() * sizeof(typename I::Scalar);
       if (windowed_fits) {
         strategy =
             choose_strategy({.points = m,
                              .problems = problems,
                              .draws = sampler.draws,
-                             .input_bytes = input_bytes,
                              .callable = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>,
                              .bytes = ByteInputs<I>,
                              .dense_fits = dense_fits,
