@@ -175,7 +175,8 @@ TEST_CASE("reports of problems and of runs add up") {
       .kernel_seconds = 0.5,
       .perceptron =
           bpm::SamplerReport::Perceptron{.mistakes = 3, .passes = 4, .training_errors = 5},
-      .chains = bpm::ChainReport{.steps = 6, .refreshes = 7, .repairs = 8, .standard_error = 0.1}};
+      .chains = bpm::ChainReport{
+          .steps = 6, .refreshes = 7, .repairs = 8, .chains = 2, .standard_error = 0.1}};
   bpm::SamplerReport second = first;
   second.converged = false;
   second.stopped = true;
