@@ -54,3 +54,14 @@ expect("struct State {" "struct State { State(State&&)\;"
 # Fields of traits, by the names that the compilers do not know.
 expect(".computes_blocks" ".computes_block" "computes_block")
 expect(".sees" ".see" "see")
+
+# A method that has a machine of its own, without the header of that machine.
+file(WRITE "${SCRATCH}/machine.cpp" "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/machine/bayes_point_machine.hpp\"
+const bpm::BayesPointMachine<bpm::Linear, bpm::ExpectationPropagation> machine(bpm::Linear{});\n")
+execute_process(COMMAND ${compile} -fsyntax-only "${SCRATCH}/machine.cpp" RESULT_VARIABLE result ERROR_VARIABLE message
+                OUTPUT_QUIET)
+string(FIND "${message}" "expectation propagation has a machine of its own: include" place)
+if(result EQUAL 0 OR place EQUAL -1)
+  message(SEND_ERROR "expectation propagation without its header: result ${result}, in:\n${message}")
+endif()
