@@ -29,7 +29,7 @@ bpm::detail::KernelFactor factor_of(const bpm::RowMatrix<double>& kernel, double
   const Gram gram(kernel);
   const Space space(gram, std::vector<signed char>(static_cast<std::size_t>(kernel.rows()), 1),
                     std::make_shared<const std::vector<double>>(std::move(lambda)));
-  return space.factor(tolerance);
+  return bpm::detail::pivoted_factor(space, tolerance);
 }
 
 /// What holds of every factor: sizes, pivots all different, L's diagonal falling from pivot to
@@ -159,7 +159,7 @@ TEST_CASE("float values: the rank ends at their rounding", "[version_space]") {
   const auto x = test_support::normal_inputs<float>(50, 4, 1);
   const bpm::detail::OnDemandGram<bpm::Linear, bpm::RowMatrix<float>> gram(bpm::Linear{}, x);
   const bpm::KernelVersionSpace space(gram, std::vector<signed char>(50, 1));
-  const bpm::detail::KernelFactor factor = space.factor(1e-5);
+  const bpm::detail::KernelFactor factor = bpm::detail::pivoted_factor(space, 1e-5);
   CHECK(factor.factor.cols() == 4);
   const Eigen::MatrixXd doubles = x.cast<double>();
   check_factor(factor, doubles * doubles.transpose(), 1e-5);

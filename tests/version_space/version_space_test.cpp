@@ -48,9 +48,6 @@ struct OnePoint {
                                         Scratch& /*scratch*/) const {
     return coefficients;
   }
-  [[nodiscard]] bpm::detail::KernelFactor factor(double tolerance) const {
-    return bpm::detail::pivoted_factor(*this, tolerance);
-  }
 };
 
 // One requirement less at a time: the name in the derived class hides the one of the base.
@@ -80,9 +77,6 @@ struct WithoutAddRow : OnePoint {
 };
 struct WithoutOutputs : OnePoint {
   void outputs() const {}
-};
-struct WithoutFactor : OnePoint {
-  [[nodiscard]] Eigen::MatrixXd factor(double /*tolerance*/) const { return {}; }
 };
 struct AddRowNotConst : OnePoint {
   void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs, Scratch& scratch) {
@@ -134,7 +128,6 @@ TEST_CASE("VersionSpace: everything a sampler may ask for", "[version_space][con
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<WithoutRowsInMemory>);
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<WithoutAddRow>);
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<WithoutOutputs>);
-  STATIC_REQUIRE_FALSE(bpm::VersionSpace<WithoutFactor>);
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<AddRowNotConst>);
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<int>);
 }
@@ -163,7 +156,7 @@ TEST_CASE("KernelVersionSpace is a version space on any kernel values",
 }
 
 TEST_CASE("a factor of the least version space", "[version_space]") {
-  const bpm::detail::KernelFactor factor = OnePoint{}.factor(1e-12);
+  const bpm::detail::KernelFactor factor = bpm::detail::pivoted_factor(OnePoint{}, 1e-12);
   CHECK(factor.factor.size() == 1);
   CHECK(factor.factor(0, 0) == 1);
   CHECK(factor.pivots == std::vector<bpm::PointIndex>{0});

@@ -46,10 +46,11 @@ inline void check_size(std::string_view function, std::string_view argument, aut
 
 /// Throws unless there is a sign an entry of what `why` names, 1 or -1.
 inline void check_signs(std::string_view function, std::span<const signed char> signs,
-                        std::ptrdiff_t count, std::string_view why) {
-  check_size(function, "signs", signs.size(), count, why);
+                        std::ptrdiff_t count, std::string_view why,
+                        std::string_view argument = "signs") {
+  check_size(function, argument, signs.size(), count, why);
   for (std::size_t i = 0; i < signs.size(); ++i) {
-    check(signs[i] == 1 || signs[i] == -1, function, "signs", "at ", i, " is ", int{signs[i]},
+    check(signs[i] == 1 || signs[i] == -1, function, argument, "at ", i, " is ", int{signs[i]},
           ", must be 1 or -1");
   }
 }

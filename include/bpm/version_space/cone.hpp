@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
@@ -27,31 +28,8 @@ namespace detail {
 template <class Scalar>
 inline constexpr double default_factor_tolerance = std::same_as<Scalar, float> ? 1e-5 : 1e-12;
 
-/// The sampling kernel scaled to ones on its diagonal: what a version space's planes depend on.
-template <class Space>
-class UnitDiagonal {
- public:
-  using Scalar = typename Space::Scalar;
-
-  UnitDiagonal(const Space& space, std::span<const double> norms) : space_(space), norms_(norms) {}
-
-  [[nodiscard]] std::ptrdiff_t size() const { return space_.size(); }
-  [[nodiscard]] double diagonal(std::ptrdiff_t i) const { return norms_[i] > 0 ? 1.0 : 0.0; }
-  void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs,
-               BlockScratch<Scalar>& scratch) const {
-    std::vector<double> row(outputs.size(), 0.0);
-    space_.add_row(i, 1 / norms_[i], row, scratch);
-    for (std::ptrdiff_t j = 0; j < size(); ++j) {
-      if (norms_[j] > 0) outputs[j] += scale * row[j] / norms_[j];
-    }
-  }
-
- private:
-  const Space& space_;
-  std::span<const double> norms_;
-};
-
-/// The factor of S that `Cone` says.
+/// The factor of S that `Cone` says: of S scaled to ones on its diagonal, on which the planes
+/// depend, and scaled back.
 template <VersionSpace Space>
 [[nodiscard]] KernelFactor cone_factor(const Space& space, double tolerance) {
   check(space.size() > 0, "Cone", "space", "has no points");
@@ -65,7 +43,7 @@ template <VersionSpace Space>
   if (tolerance <= 0) {
     tolerance = default_factor_tolerance<typename Space::Scalar>;
   }
-  KernelFactor factor = pivoted_factor(UnitDiagonal<Space>(space, norms), tolerance);
+  KernelFactor factor = pivoted_factor(space, tolerance, norms);
   check(factor.residual <= 100 * tolerance, "Cone", "space",
         "has kernel values that are not positive semi-definite: a factor leaves ", factor.residual,
         " of a point's k(x, x) + lambda; no kernel gives such values");
@@ -178,6 +156,14 @@ class Cone {
   void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const {
     detail::row_products<detail::ProductTerm, double>(
         vectors.data(), std::ssize(vectors), row_pointers_.data(), points_, stride_, d, ld);
+  }
+
+  /// min_i d_i at x, `stride()` long, and where it is.
+  [[nodiscard]] std::pair<double, std::ptrdiff_t> smallest_output(std::span<const double> x) const {
+    std::vector<double> d(static_cast<std::size_t>(points_));
+    outputs(x.data(), d.data());
+    const auto smallest = std::min_element(d.begin(), d.end());
+    return {*smallest, smallest - d.begin()};
   }
 
   /// x += sum_i weights_i s_i. Cost: r for each weight that is not zero.

@@ -14,7 +14,6 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/multiply_add.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {
@@ -47,14 +46,8 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
       : gram_(&gram), labels_(std::move(labels)), lambda_(std::move(lambda)) {
     const char* const function = "KernelVersionSpace";
     detail::check(gram.size() > 0, function, "gram", "has no points");
-    detail::check_size(function, "labels", labels_.size(), gram.size(), "one per training point");
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      detail::check(labels_[i] == 1 || labels_[i] == -1, function, "labels", "at ", i, " is ",
-                    int{labels_[i]}, ", must be 1 or -1");
-    }
-    if (lambda_ && lambda_->empty()) {
-      lambda_ = nullptr;
-    }
+    detail::check_signs(function, labels_, gram.size(), "one per training point", "labels");
+    if (lambda_ && lambda_->empty()) lambda_ = nullptr;
     if (lambda_) {
       detail::check_size(function, "lambda", lambda_->size(), gram.size(),
                          "one per training point");
@@ -169,10 +162,6 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
     const double smallest = *std::min_element(d.data(), d.data() + d.size());
     return squared_norm > 0 ? smallest / std::sqrt(squared_norm)
                             : std::numeric_limits<double>::quiet_NaN();
-  }
-
-  [[nodiscard]] detail::KernelFactor factor(double tolerance) const {
-    return detail::pivoted_factor(*this, tolerance);
   }
 
  private:

@@ -12,17 +12,6 @@
 
 namespace bpm {
 
-namespace detail {
-
-/// A factor of the sampling kernel: K + diag(lambda) ~ L L'.
-struct KernelFactor {
-  Eigen::MatrixXd factor;          ///< L, m x r; row i are coordinates of training point i.
-  std::vector<PointIndex> pivots;  ///< The r points whose features span the rest, in order.
-  double residual = 0;  ///< Largest diagonal entry of K + diag(lambda) - L L', in absolute value.
-};
-
-}  // namespace detail
-
 /// Version space of a two-class problem as samplers see it: the classifiers w = sum_i alpha_i
 /// phi(x_i) with d_i = y_i <w, x_i> > 0 for all m training points. No inputs, no kernel.
 ///
@@ -35,8 +24,7 @@ struct KernelFactor {
 ///    `rows_in_memory()`: whether a row costs no kernel evaluation;
 ///  - `add_row(i, scale, outputs, scratch)`: outputs += scale S_i.: the primitive of a sampler that
 ///    changes one coefficient at a time;
-///  - `outputs(coefficients, scratch)`: S times a block of coefficients, m x n;
-///  - `factor(tolerance)`: a pivoted factor of S for samplers that need directions.
+///  - `outputs(coefficients, scratch)`: S times a block of coefficients, m x n.
 ///
 /// Const and safe to call from several threads, each with a scratch of its own.
 /// Satisfied by `KernelVersionSpace`.
@@ -54,7 +42,6 @@ concept VersionSpace = requires(const V& space, std::ptrdiff_t i,
   { space.rows_in_memory() } -> std::convertible_to<bool>;
   space.add_row(i, 1.0, outputs, scratch);
   { space.outputs(coefficients, scratch) } -> std::convertible_to<Eigen::MatrixXd>;
-  { space.factor(1e-12) } -> std::convertible_to<detail::KernelFactor>;
 };
 
 namespace detail {
