@@ -359,11 +359,9 @@ struct PublishedBilliard {
   bpm::SamplerReport sample(const bpm::Cone& cone, std::span<const double> start_point,
                             bpm::RandomStreams& streams, const bpm::RunControl& control,
                             Sink&& sink, State& state) const {
-    bpm::SamplerReport report = bpm::detail::run_chains(
-        plan(), budget(), cone, start_point, streams, control, sink, state,
-        [&](const bpm::RandomEngine& engine) {
-          return PublishedChain(cone, {bounces_per_draw}, start_point, engine);
-        });
+    bpm::SamplerReport report =
+        bpm::detail::run_chains(plan(), budget(), PublishedSettings{bounces_per_draw}, cone,
+                                start_point, streams, control, sink, state);
     if (report.chains && cone.rank() > 1) {
       report.chains->standard_error = std::numeric_limits<double>::infinity();
       report.chains->effective_draws = 0;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The normal distribution's functions against tabulated values and identities.
+// The normal distribution's functions, Student's quantiles and the mean of chi against tabulated
+// values and identities.
 #include "bpm/core/normal.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numbers>
+#include <stdexcept>
+#include <string>
 
 #include "catch.hpp"
 
@@ -42,4 +46,36 @@ TEST_CASE("the normal quantile inverts the distribution function") {
   CHECK(normal_quantile(0.99) == Approx(2.326347874040841).epsilon(1e-13));
   CHECK(normal_quantile(0) == -std::numeric_limits<double>::infinity());
   CHECK(normal_quantile(1) == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("student quantile: values from tables") {
+  CHECK(student_quantile(0.975, 5) == Approx(2.5706).epsilon(1e-3));
+  CHECK(student_quantile(0.95, 7) == Approx(1.8946).epsilon(1e-3));
+  CHECK(student_quantile(0.99, 7) == Approx(2.9980).epsilon(1e-3));
+  CHECK(student_quantile(0.99, 10) == Approx(2.7638).epsilon(1e-3));
+  CHECK(student_quantile(0.999, 10) == Approx(4.1437).epsilon(2e-3));
+  CHECK(student_quantile(0.025, 30) == Approx(-2.0423).epsilon(1e-3));
+  CHECK(student_quantile(0.99, std::numeric_limits<double>::infinity()) ==
+        Approx(2.326348).epsilon(1e-6));
+}
+
+TEST_CASE("the mean length of a normal vector") {
+  CHECK(mean_chi(1) == Approx(std::sqrt(2 / std::numbers::pi)).epsilon(1e-15));
+  CHECK(mean_chi(2) == Approx(std::sqrt(std::numbers::pi / 2)).epsilon(1e-15));
+  CHECK(mean_chi(3) == Approx(2 * std::sqrt(2 / std::numbers::pi)).epsilon(1e-15));
+  for (const int r : {1, 2, 3, 4, 7, 20, 111, 150}) {
+    const double truth =
+        std::numbers::sqrt2 * std::exp(std::lgamma((r + 1) / 2.0) - std::lgamma(r / 2.0));
+    CHECK(mean_chi(r) == Approx(truth).epsilon(1e-12));
+  }
+  // E[chi_n] E[chi_(n+1)] = n.
+  for (const std::ptrdiff_t n : {5, 70, 999, 5000, 60'000}) {
+    CHECK(mean_chi(n) * mean_chi(n + 1) == Approx(static_cast<double>(n)).epsilon(1e-9));
+  }
+  try {
+    (void)mean_chi(0);
+    FAIL("nothing was thrown");
+  } catch (const std::invalid_argument& error) {
+    CHECK(std::string(error.what()) == "mean_chi: r is 0, must be 1 or more");
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
 #include "bpm/core/lanes.hpp"
@@ -37,6 +38,13 @@ inline void add_scaled(T* y, T scale, const T* x, std::ptrdiff_t length) {
 template <class T>
 inline void scale_by(T* x, T scale, std::ptrdiff_t length) {
   for (std::ptrdiff_t i = 0; i < length; ++i) x[i] *= scale;
+}
+
+/// Divides by the norm, which is returned; zeros stay.
+inline double scale_to_unit(double* x, std::ptrdiff_t length) {
+  const double norm = std::sqrt(dot(x, x, length));
+  if (norm > 0) scale_by(x, 1 / norm, length);
+  return norm;
 }
 
 /// out = a x + b y; `out` may be `x` or `y`.

@@ -103,7 +103,7 @@ TEST_CASE("start: a perceptron's, the same for a seed, with its mistakes counted
   plan.start = bpm::ConePlan::Start::perceptron;
   const auto start = bpm::detail::find_start(cone, plan, 5);
   CHECK(std::abs(norm_of(start.position) - 1) <= 1e-14);
-  CHECK(bpm::detail::smallest_output(cone, start.position).first > 0);
+  CHECK(cone.smallest_output(start.position).first > 0);
   CHECK(start.mistakes > 0);
   CHECK(start.reason.empty());
   CHECK(bpm::detail::find_start(cone, plan, 5).position == start.position);

@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "bpm/core/normal.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/samplers/chains/mean_chi.hpp"
 #include "catch.hpp"
 #include "statistics.hpp"
 

@@ -12,7 +12,6 @@
 #include "bpm/core/normal.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/mean_chi.hpp"
 
 namespace bpm {
 

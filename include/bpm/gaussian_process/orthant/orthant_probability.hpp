@@ -12,6 +12,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/normal.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
@@ -19,7 +20,7 @@
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/samplers/chains/batch_spread.hpp"
+#include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"

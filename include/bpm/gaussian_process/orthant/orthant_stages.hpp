@@ -19,7 +19,7 @@
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
-#include "bpm/samplers/chains/batch_spread.hpp"
+#include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::detail {

@@ -72,10 +72,8 @@ struct Billiard {
                        RandomStreams& streams, const RunControl& control, Sink&& sink,
                        State& state) const {
     const detail::GeodesicSettings settings{refresh_length, bounces_per_draw, burn_in};
-    return detail::run_chains(plan(), budget(), cone, start_point, streams, control, sink, state,
-                              [&](const RandomEngine& engine) {
-                                return detail::GeodesicChain(cone, settings, start_point, engine);
-                              });
+    return detail::run_chains(plan(), budget(), settings, cone, start_point, streams, control, sink,
+                              state);
   }
 
   [[nodiscard]] ConePlan plan() const {

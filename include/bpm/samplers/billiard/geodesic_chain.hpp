@@ -76,7 +76,7 @@ class BasicGeodesicChain {
         still_(cone.rank() == 1) {
     const std::ptrdiff_t given = std::min<std::ptrdiff_t>(std::ssize(start), cone.rank());
     std::copy_n(start.data(), given, b_.data());
-    normalise(b_.data());
+    scale_to_unit(b_.data(), b_.size());
     std::copy(b_.begin(), b_.end(), inside_.begin());
     if (!still_) {
       set_outputs(cone);
@@ -230,8 +230,6 @@ class BasicGeodesicChain {
   }
 
  private:
-  void normalise(double* x) const { scale_by(x, 1 / std::sqrt(dot(x, x, b_.size())), b_.size()); }
-
   void clear_sums() {
     jumps_.clear();
     rest_.fill(0.0);
@@ -313,9 +311,9 @@ class BasicGeodesicChain {
   }
 
   void make_orthonormal() {
-    normalise(b_.data());
+    scale_to_unit(b_.data(), b_.size());
     add_scaled(v_.data(), -dot(b_.data(), v_.data(), b_.size()), b_.data(), b_.size());
-    normalise(v_.data());
+    scale_to_unit(v_.data(), v_.size());
   }
 
   /// At a draw: its outputs are computed anew, and it lies strictly inside.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,5 +55,39 @@ class BatchMeans {
   std::vector<Snapshot> snapshots_;
   std::uint64_t spacing_ = 1;
 };
+
+/// Variance of the mean of correlated values, with the degrees of freedom of that estimate.
+struct BatchSpread {
+  double variance = 0;
+  double freedom = 7;
+};
+
+/// The largest variance that 8, 16, 32 or 64 batches of the values tell (H. Flegal, G. Jones, Ann.
+/// Statist. 38(2), 2010, for one number of batches). Values that do not fill the batches are left
+/// out at the beginning, and the mean is that of the batches: against another one, of all values,
+/// divisor b (b - 1) would be too small. Needs 8 values.
+[[nodiscard]] inline BatchSpread batch_spread(std::span<const double> values) {
+  BatchSpread largest;
+  for (std::size_t batches = 8; batches <= 64 && batches <= values.size(); batches *= 2) {
+    const std::size_t length = values.size() / batches;
+    const double* first = values.data() + (values.size() - batches * length);
+    const auto count = static_cast<double>(batches);
+    double means[64];
+    double all = 0;
+    for (std::size_t b = 0; b < batches; ++b) {
+      means[b] = 0;
+      for (std::size_t k = 0; k < length; ++k) means[b] += first[b * length + k];
+      means[b] /= static_cast<double>(length);
+      all += means[b] / count;
+    }
+    double squares = 0;
+    for (std::size_t b = 0; b < batches; ++b) squares += (means[b] - all) * (means[b] - all);
+    const double variance = squares / (count * (count - 1));
+    if (variance > largest.variance) {
+      largest = {variance, count - 1};
+    }
+  }
+  return largest;
+}
 
 }  // namespace bpm::detail

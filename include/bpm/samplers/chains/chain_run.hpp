@@ -12,13 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/check.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_centre.hpp"
-#include "bpm/samplers/chains/chain_judgement.hpp"
-#include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -46,36 +45,29 @@ concept MarkovChain = std::copyable<C> && requires(C& chain, const C& fixed, con
 /// Draw n is the next of chain n mod C, whatever the number of threads; a round makes a few draws
 /// of each chain. The observer and the clock are asked between slices of a round, and a run that
 /// ends early goes back to the end of the last whole round, so that it is the run of that many
-/// draws.
+/// draws. The state has chains; only fresh ones have a burn-in.
 template <MarkovChain Chain>
 class ChainRun {
  public:
   ChainRun(const Cone& cone, const ChainBudget& budget, const RunControl& control,
            ChainState<Chain>& state)
-      : cone_(cone), budget_(budget), control_(control), state_(state) {}
-
-  /// `make_chain(number)`: a new chain, where the state is empty.
-  template <class MakeChain, class Sink>
-  SamplerReport go(MakeChain&& make_chain, std::uint64_t& next_draw, Sink& sink) {
-    const bool fresh = state_.empty();
-    state_.points = cone_.points();
-    state_.rank = cone_.rank();
-    for (unsigned c = 0; fresh && c < budget_.chains; ++c) {
-      state_.chains.push_back(make_chain(c));
-      state_.batches.emplace_back();
-    }
+      : cone_(cone), budget_(budget), control_(control), state_(state) {
     // A slice is some 20 ms of work; a round is a slice or one draw a chain.
     constexpr std::uint64_t slice_work = 40'000'000;
     const std::uint64_t turns = (chain_count() + threads() - 1) / threads();
     slice_ = std::max<std::uint64_t>(16, slice_work / state_.chains[0].step_work(cone_) / turns);
     round_ = std::clamp<std::uint64_t>(slice_ / budget_.steps_per_draw, 1, 64);
-    if (fresh) {
-      if (!burn_in()) {
-        state_ = {};
-        report_.stopped = true;
-        report_.reason = "stopped in the burn-in, before the first draw";
-        return report_;
-      }
+  }
+
+  template <class Sink>
+  SamplerReport go(bool fresh, std::uint64_t& next_draw, Sink& sink) {
+    if (fresh && !in_slices("burn-in", [&](std::size_t c) {
+          return state_.chains[c].burn_in(cone_, slice_);
+        })) {
+      state_ = {};
+      report_.stopped = true;
+      report_.reason = "stopped in the burn-in, before the first draw";
+      return report_;
     }
     const ChainReport before = counts();
     while (!report_.converged && !report_.stopped) {
@@ -88,7 +80,7 @@ class ChainRun {
     if (state_.draws > 0) {
       state_.centre_of_mass = centre_of(cone_, std::span<const Chain>(state_.chains));
     }
-    judge();
+    report_.chains = judge_chains(cone_, state_);
     report_.chains->steps = steps_;
     report_.chains->refreshes -= before.refreshes;
     if (!fresh) report_.chains->repairs -= before.repairs;
@@ -133,21 +125,13 @@ class ChainRun {
         report_.converged = true;
         return false;
       }
-      parallel_for(threads(), static_cast<std::ptrdiff_t>(chain_count()),
-                   [&](unsigned /*worker*/, std::ptrdiff_t c) {
-                     if (done[c] == 0 && part(static_cast<std::size_t>(c))) {
-                       done[c] = 1;
-                     }
-                   });
+      parallel_for(threads(), std::ssize(done), [&](unsigned /*worker*/, std::ptrdiff_t c) {
+        if (done[c] == 0 && part(static_cast<std::size_t>(c))) done[c] = 1;
+      });
       if (std::all_of(done.begin(), done.end(), [](char d) { return d != 0; })) {
         return true;
       }
     }
-  }
-
-  [[nodiscard]] bool burn_in() {
-    return in_slices("burn-in",
-                     [&](std::size_t c) { return state_.chains[c].burn_in(cone_, slice_); });
   }
 
   /// A few draws of each chain, handed over together.
@@ -176,8 +160,7 @@ class ChainRun {
       const std::uint64_t wanted = draws_of(c);
       while (mine.size() < wanted && left > 0) {
         // Slices of whole draws where draws are short: the clock is not asked in between.
-        const std::uint64_t part = std::min(left, slice_);
-        if (chain.advance(cone_, part)) {
+        if (chain.advance(cone_, left)) {
           const auto here = chain.position();
           mine.emplace_back(here.begin(), here.end());
           const std::uint64_t number = (first + chains - 1 - c) / chains + mine.size();
@@ -202,38 +185,24 @@ class ChainRun {
       }
       return;
     }
+    std::vector<PointIndex> support(cone_.pivots().begin(), cone_.pivots().end());
+    std::sort(support.begin(), support.end());
+    std::vector<double> outputs(static_cast<std::size_t>(cone_.points()));
     for (std::uint64_t n = first; n < first + count; ++n) {
-      auto& mine = positions[n % chains];
-      hand_over(next_draw, mine[(n - first) / chains].data(), sink);
-      ++next_draw;
+      const double* position = positions[n % chains][(n - first) / chains].data();
+      std::vector<double> alpha(outputs.size(), 0.0);
+      cone_.add_dual_coefficients(position, 1.0, alpha.data());
+      std::vector<double> coefficients;
+      for (const PointIndex i : support) coefficients.push_back(alpha[i]);
+      cone_.outputs(position, outputs.data());
+      for (std::ptrdiff_t i = 0; i < cone_.points(); ++i) outputs[i] *= cone_.label(i);
+      sink(Draw{.number = next_draw++,
+                .support = support,
+                .coefficients = coefficients,
+                .outputs = outputs});
     }
     state_.draws += count;
     report_.draws += count;
-  }
-
-  template <class Sink>
-  void hand_over(std::uint64_t number, const double* position, Sink& sink) {
-    const auto m = static_cast<std::size_t>(cone_.points());
-    if (pivots_.empty()) {
-      pivots_.assign(cone_.pivots().begin(), cone_.pivots().end());
-      std::sort(pivots_.begin(), pivots_.end());
-      coefficients_.resize(pivots_.size());
-      outputs_.resize(m);
-    }
-    alpha_.assign(m, 0.0);
-    cone_.add_dual_coefficients(position, 1.0, alpha_.data());
-    for (std::size_t s = 0; s < pivots_.size(); ++s) {
-      coefficients_[s] = alpha_[pivots_[s]];
-    }
-    cone_.outputs(position, outputs_.data());
-    for (std::size_t i = 0; i < m; ++i) {
-      outputs_[i] *= cone_.label(static_cast<std::ptrdiff_t>(i));
-    }
-    sink(Draw{.number = number,
-              .problem = 0,
-              .support = pivots_,
-              .coefficients = coefficients_,
-              .outputs = outputs_});
   }
 
   /// The part of the budget that is used up, as far as can be told.
@@ -256,8 +225,7 @@ class ChainRun {
       return true;
     }
     if (budget_.accuracy > 0 && state_.draws >= 16 * chain_count()) {
-      judge();
-      return report_.chains->standard_error <= budget_.accuracy;
+      return judge_chains(cone_, state_).standard_error <= budget_.accuracy;
     }
     return false;
   }
@@ -279,8 +247,6 @@ class ChainRun {
     last_steps_ = steps_;
   }
 
-  void judge() { report_.chains = judge_chains(cone_, state_); }
-
   const Cone& cone_;
   const ChainBudget& budget_;
   const RunControl& control_;
@@ -292,25 +258,30 @@ class ChainRun {
   CentreOfMass last_;
   std::uint64_t last_steps_ = 0;
   double change_ = 0;
-  std::vector<PointIndex> pivots_;
-  std::vector<double> alpha_;
-  std::vector<double> coefficients_;
-  std::vector<double> outputs_;
 };
 
-/// Goes on from `state`, or with new chains from `start` where it is empty, each with a stream of
-/// its own: stream 0 is the start search's, and two runs share none. `make_chain(engine)`.
-template <MarkovChain Chain, class Sink, class MakeChain>
-SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Cone& cone,
-                         std::span<const double> start, RandomStreams& streams,
-                         const RunControl& control, Sink& sink, ChainState<Chain>& state,
-                         MakeChain&& make_chain) {
-  check_state(state, cone, plan.name);
-  if (state.empty()) state.start_margin = smallest_output(cone, start).first;
-  const std::uint64_t first = streams.next;
-  return ChainRun<Chain>(cone, budget, control, state)
-      .go([&](unsigned c) { return make_chain(streams.stream(most_chains * first + 1 + c)); },
-          streams.next, sink);
+/// Goes on from `state`, or with new chains of `settings` from `start` where it is empty, each with
+/// a stream of its own: stream 0 is the start search's, and two runs share none.
+/// \throws std::invalid_argument if the state was made with another version space, as far as shows.
+template <MarkovChain Chain, class Settings, class Sink>
+SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Settings& settings,
+                         const Cone& cone, std::span<const double> start, RandomStreams& streams,
+                         const RunControl& control, Sink& sink, ChainState<Chain>& state) {
+  const bool fresh = state.empty();
+  check(fresh || (state.points == cone.points() && state.rank == cone.rank()), plan.name, "state",
+        "belongs to a version space of ", state.points, " points and rank ", state.rank,
+        ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
+  for (unsigned c = 0; fresh && c < budget.chains; ++c) {
+    const RandomEngine engine = streams.stream(most_chains * streams.next + 1 + c);
+    state.chains.emplace_back(cone, settings, start, engine);
+  }
+  if (fresh) {
+    state.batches.resize(budget.chains);
+    state.points = cone.points();
+    state.rank = cone.rank();
+    state.start_margin = cone.smallest_output(start).first;
+  }
+  return ChainRun<Chain>(cone, budget, control, state).go(fresh, streams.next, sink);
 }
 
 }  // namespace bpm::detail

@@ -28,22 +28,6 @@ struct ChainStart {
   std::uint64_t mistakes = 0;    ///< What the perceptron did for it.
 };
 
-/// min_i d_i at x, `Cone::stride()` coordinates, and where it is.
-[[nodiscard]] inline std::pair<double, std::ptrdiff_t> smallest_output(const Cone& cone,
-                                                                       std::span<const double> x) {
-  std::vector<double> d(static_cast<std::size_t>(cone.points()));
-  cone.outputs(x.data(), d.data());
-  const auto smallest = std::min_element(d.begin(), d.end());
-  return {*smallest, smallest - d.begin()};
-}
-
-/// Scales the coordinates to norm 1. False: they are zero.
-inline bool scale_to_unit(const Cone& cone, std::vector<double>& x) {
-  const double norm = std::sqrt(dot(x.data(), x.data(), cone.stride()));
-  if (norm > 0) scale_by(x.data(), 1 / norm, cone.stride());
-  return norm > 0;
-}
-
 /// A perceptron in coordinates, on one random order of the points, repeated until a pass makes no
 /// mistake. Empty after 1000 passes, or 5e6 visits on small sets. Cost: m r a pass, r a mistake.
 [[nodiscard]] inline std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine engine,
@@ -87,9 +71,9 @@ inline bool scale_to_unit(const Cone& cone, std::vector<double>& x) {
     check_size(function, "start_coefficients", plan.start_coefficients.size(), cone.points(),
                "one per training point");
     start.position = cone.coordinates(plan.start_coefficients);
-    check(scale_to_unit(cone, start.position), function, "start_coefficients",
+    check(scale_to_unit(start.position.data(), cone.stride()) > 0, function, "start_coefficients",
           "are the zero classifier, must have a direction");
-    const auto [margin, where] = smallest_output(cone, start.position);
+    const auto [margin, where] = cone.smallest_output(start.position);
     check(plan.may_be_outside || margin > 0, function, "start_coefficients",
           "lie outside version space: at norm 1 the signed output at point ", where, " is ", margin,
           ", must be positive; start inside, or allow label noise");
@@ -98,7 +82,7 @@ inline bool scale_to_unit(const Cone& cone, std::vector<double>& x) {
   if (plan.start == ConePlan::Start::perceptron) {
     start.position = find_by_perceptron(cone, RandomEngine(seed, 0), start.mistakes);
     if (!start.position.empty()) {
-      scale_to_unit(cone, start.position);
+      scale_to_unit(start.position.data(), cone.stride());
       return start;
     }
   }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <limits>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/batch_means.hpp"
+#include "bpm/samplers/chains/chain_centre.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -34,12 +36,120 @@ class ChainState {
   CentreOfMass centre_of_mass;
 };
 
-/// \throws std::invalid_argument if the state was made with another version space, as far as shows.
+/// How far sums of parts of the chains lie from what their weights and the mean of all say.
+class Spread {
+ public:
+  Spread(const std::vector<double>& mean, double squared_norm)
+      : mean_(mean), squared_norm_(squared_norm) {}
+
+  void add(const std::vector<double>& sum, double weight) {
+    double off_squared = 0;
+    double along = 0;
+    for (std::size_t k = 0; k < mean_.size(); ++k) {
+      const double off = sum[k] - weight * mean_[k];
+      off_squared += off * off;
+      along += off * mean_[k];
+    }
+    all_ += off_squared;
+    across_ += std::max(0.0, off_squared - along * along / squared_norm_);
+    weight_ += weight;
+    ++count_;
+  }
+
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// Estimated variance of the mean, and of its direction in rad^2.
+  [[nodiscard]] double of_mean() const { return unbiased() * all_ / (weight_ * weight_); }
+  [[nodiscard]] double of_direction() const {
+    return unbiased() * across_ / (weight_ * weight_) / squared_norm_;
+  }
+
+ private:
+  [[nodiscard]] double unbiased() const {
+    return static_cast<double>(count_) / static_cast<double>(count_ - 1);
+  }
+
+  const std::vector<double>& mean_;
+  double squared_norm_;
+  double all_ = 0;
+  double across_ = 0;
+  double weight_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// The error of the centre: by the spread of batches; by fewer and longer batches, or by the chains
+/// themselves, where these tell of much more. Then short batches depend on each other, and what
+/// they say is too little.
 template <class Chain>
-void check_state(const ChainState<Chain>& state, const Cone& cone, std::string_view function) {
-  check(state.empty() || (state.points == cone.points() && state.rank == cone.rank()), function,
-        "state", "belongs to a version space of ", state.points, " points and rank ", state.rank,
-        ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
+void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean, double squared,
+                 const std::vector<std::vector<double>>& sums, ChainReport& report) {
+  double variance = 0;
+  for (const std::size_t batches_a_chain : {16U, 8U, 4U}) {
+    Spread spread(mean, squared);
+    for (const BatchMeans& batches : state.batches) {
+      batches.for_each(batches_a_chain, [&](const std::vector<double>& sum, double weight) {
+        spread.add(sum, weight);
+      });
+    }
+    if (spread.count() < 4) {
+      break;
+    }
+    if (variance == 0) {
+      variance = spread.of_direction();
+      report.effective_draws = spread.of_mean() > 0 ? std::max(0.0, 1 - squared) / spread.of_mean()
+                                                    : std::numeric_limits<double>::infinity();
+      report.standard_error = std::sqrt(variance);
+    } else if (spread.of_direction() > 1.5 * variance) {
+      variance = spread.of_direction();
+    }
+  }
+  if (!std::isfinite(report.standard_error)) {
+    return;
+  }
+  if (sums.size() > 1) {
+    Spread spread(mean, squared);
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      spread.add(sums[c], state.chains[c].weight());
+    }
+    if (spread.of_direction() > 4 * variance) variance = spread.of_direction();
+  }
+  report.standard_error = std::sqrt(variance);
+}
+
+/// What all draws of the state so far tell of themselves.
+template <class Chain>
+[[nodiscard]] ChainReport judge_chains(const Cone& cone, const ChainState<Chain>& state) {
+  const std::ptrdiff_t stride = cone.stride();
+  const auto size = static_cast<std::size_t>(stride);
+  ChainReport report;
+  report.chains = static_cast<unsigned>(state.chains.size());
+  report.rank = cone.rank();
+  report.residual = cone.residual();
+  report.start_margin = state.start_margin;
+  double weight = 0;
+  std::vector<double> mean(size, 0.0);
+  std::vector<std::vector<double>> sums;
+  for (const Chain& chain : state.chains) {
+    chain.add_to(report);
+    weight += chain.weight();
+    chain.add_sum(cone, 1.0, mean.data());
+    sums.emplace_back(size, 0.0);
+    chain.add_sum(cone, 1.0, sums.back().data());
+  }
+  report.mean_errors /= static_cast<double>(state.chains.size());
+  if (!(weight > 0)) {
+    return report;
+  }
+  scale_by(mean.data(), 1 / weight, stride);
+  const double squared = dot(mean.data(), mean.data(), stride);
+  report.mean_norm = std::sqrt(squared);
+  for (std::size_t a = 0; a < sums.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      report.chain_angle =
+          std::max(report.chain_angle, angle_between(sums[a].data(), sums[b].data(), stride));
+    }
+  }
+  if (squared > 0) judge_error(state, mean, squared, sums, report);
+  return report;
 }
 
 }  // namespace bpm::detail

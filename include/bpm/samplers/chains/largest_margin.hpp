@@ -119,16 +119,12 @@ inline LargestMargin LargestMargin::find(const Cone& cone, double fraction, std:
   }
   result.position.assign(static_cast<std::size_t>(cone.stride()), 0.0);
   cone.add_rows(a.data(), result.position.data());
-  norm = std::sqrt(detail::dot(result.position.data(), result.position.data(), cone.stride()));
+  norm = detail::scale_to_unit(result.position.data(), cone.stride());
   if (norm > 0) {
-    detail::scale_by(result.position.data(), 1 / norm, cone.stride());
     // The margin of what is returned, not of sums that rounding has been at.
-    cone.outputs(result.position.data(), d.data());
-    result.margin = d[0];
-    for (std::ptrdiff_t i = 1; i < m; ++i) result.margin = std::min(result.margin, d[i]);
-    result.coefficients.resize(size);
+    result.margin = cone.smallest_output(result.position).first;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
-      result.coefficients[i] = cone.label(i) * a[i] / norm;
+      result.coefficients.push_back(cone.label(i) * a[i] / norm);
     }
   }
   return result;

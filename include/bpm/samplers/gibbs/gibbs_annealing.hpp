@@ -11,7 +11,7 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/batch_spread.hpp"
+#include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_directions.hpp"
 #include "bpm/version_space/cone.hpp"

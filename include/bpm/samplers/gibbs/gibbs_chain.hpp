@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/normal.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/mean_chi.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"

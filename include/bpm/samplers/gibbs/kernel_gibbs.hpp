@@ -77,10 +77,8 @@ struct KernelGibbs {
     const detail::GibbsChainSettings settings{label_noise,   directions,
                                               rao_blackwell, steps_per_draw,
                                               burn_in,       start_coefficients.empty()};
-    return detail::run_chains(plan(), budget(), cone, start_point, streams, control, sink, state,
-                              [&](const RandomEngine& engine) {
-                                return detail::GibbsChain(cone, settings, start_point, engine);
-                              });
+    return detail::run_chains(plan(), budget(), settings, cone, start_point, streams, control, sink,
+                              state);
   }
 
   [[nodiscard]] ConePlan plan() const {

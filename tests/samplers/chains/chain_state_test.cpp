@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Error bars on listed numbers: divisors n / (n - 1), weights, and what lies along the mean left
 // out of its direction.
-#include "bpm/samplers/chains/chain_judgement.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
 
 #include <vector>
 
