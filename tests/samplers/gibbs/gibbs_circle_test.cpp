@@ -22,7 +22,7 @@ namespace {
 struct Outputs {
   std::vector<double> d;
   std::vector<double> p;
-  GibbsDirectionNorms norms;
+  DirectionNorms norms;
 
   Outputs(std::ptrdiff_t m, std::uint64_t seed, bool inside) : norms{} {
     bpm::RandomEngine engine(seed, 99);

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
 
@@ -89,4 +92,28 @@ TEST_CASE("moves that would leave are drawn again, and given up after some trial
   CHECK_FALSE(state.try_outputs(2, p.data(), [] { return std::pair(1.0, 5.0); }));
   CHECK(state.repairs == 1);
   CHECK(std::abs(state.d[0] - (std::sqrt(0.5) - 0.25)) < 1e-15);
+}
+
+TEST_CASE("a move takes the outputs with it, at every length, and is made where none is negative") {
+  for (std::ptrdiff_t m = 1; m <= 40; ++m) {
+    CAPTURE(m);
+    const bpm::Cone cone = orthant(m);
+    GibbsState state(cone, std::vector<double>(static_cast<std::size_t>(m), 1.0), true);
+    bpm::RandomEngine engine(static_cast<std::uint64_t>(m), 101);
+    bpm::NormalDraws normal;
+    std::vector<double> p;
+    std::vector<double> sums;
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      state.d[static_cast<std::size_t>(i)] = 0.1 + bpm::uniform_unit(engine);
+      p.push_back(normal(engine));
+      sums.push_back(0.5 * state.d[static_cast<std::size_t>(i)] - 2.0 * p.back());
+    }
+    state.next_d.push_back(77.0);
+    const bool inside = *std::min_element(sums.begin(), sums.end()) > 0;
+    CHECK(state.try_outputs(m, p.data(), [] { return std::pair(0.5, -2.0); }) == inside);
+    state.hard = false;
+    if (!inside) CHECK(state.try_outputs(m, p.data(), [] { return std::pair(0.5, -2.0); }));
+    for (std::size_t i = 0; i < sums.size(); ++i) CHECK(std::abs(state.d[i] - sums[i]) < 1e-14);
+    CHECK(state.d.back() == 77.0);
+  }
 }

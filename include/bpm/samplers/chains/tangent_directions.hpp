@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/random/engine.hpp"
@@ -11,6 +13,65 @@
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
+
+/// A vector z beside a position b of norm 1: <z, b>, and the norm of what is left of z without it.
+struct DirectionNorms {
+  double along;
+  double across;
+};
+
+/// `square` is <z, z>.
+[[nodiscard]] inline DirectionNorms norms_against(const double* b, const double* z, double square,
+                                                  std::ptrdiff_t length) {
+  const double along = dot(b, z, length);
+  return {along, std::sqrt(std::max(0.0, square - along * along))};
+}
+
+/// Random vectors made `count` at a time, so that the outputs of all of them are one matrix
+/// product. A value.
+template <std::ptrdiff_t count>
+class VectorBlock {
+ public:
+  struct Direction {
+    const double* vector;   ///< z, `stride()` long.
+    const double* outputs;  ///< S z.
+    DirectionNorms norms;
+  };
+
+  [[nodiscard]] bool used_up() const noexcept { return next_ == count; }
+
+  /// New vectors, each filled in by fill(z). Where x is given, the same product writes its outputs
+  /// afresh to `d`.
+  template <class Fill>
+  void make(const Cone& cone, Fill&& fill, const double* x = nullptr, double* d = nullptr) {
+    const std::ptrdiff_t ld = cone.output_stride();
+    if (vectors_.size() == 0) {
+      vectors_ = CopyableBuffer<double>(count * cone.stride(), 0.0);
+      outputs_ = CopyableBuffer<double>((count + 1) * ld, 0.0);
+    }
+    std::vector<const double*> vectors;
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      fill(vectors_.data() + k * cone.stride());
+      vectors.push_back(vectors_.data() + k * cone.stride());
+    }
+    if (x != nullptr) vectors.push_back(x);
+    cone.outputs(vectors, outputs_.data(), ld);
+    if (x != nullptr) std::copy_n(outputs_.data() + count * ld, cone.points(), d);
+    next_ = 0;
+  }
+
+  /// The next one, seen from b.
+  [[nodiscard]] Direction take(const Cone& cone, const double* b) {
+    const double* z = vectors_.data() + next_ * cone.stride();
+    const double* outputs = outputs_.data() + next_++ * cone.output_stride();
+    return {z, outputs, norms_against(b, z, dot(z, z, cone.stride()), cone.stride())};
+  }
+
+ private:
+  CopyableBuffer<double> vectors_;
+  CopyableBuffer<double> outputs_;
+  std::ptrdiff_t next_ = count;
+};
 
 /// What makes the geodesic billiard's law the uniform one. A parameter so that tests can break it.
 struct GeodesicLaw {
@@ -23,8 +84,7 @@ struct GeodesicLaw {
   }
 };
 
-/// Random tangent directions with their outputs. The vectors are made a block at a time, so that
-/// the outputs of all of them are one matrix product. A value.
+/// Random tangent directions with their outputs. A value.
 template <class Law>
 class TangentDirections {
  public:
@@ -32,43 +92,22 @@ class TangentDirections {
   /// those of b, d, take part. Cost: O(m), and m r for a direction of a block.
   void next(const Cone& cone, RandomEngine& engine, const double* b, const double* d, double* v,
             double* nu) {
-    const std::ptrdiff_t length = cone.stride();
-    const std::ptrdiff_t ld = cone.output_stride();
-    if (vectors_.size() == 0) {
-      vectors_ = CopyableBuffer<double>(block * length, 0.0);
-      outputs_ = CopyableBuffer<double>(block * ld, 0.0);
-    }
-    double squared = 0;
-    double along = 0;
-    const double* z = nullptr;
-    const double* nu_z = nullptr;
+    VectorBlock<16>::Direction z{};
     do {
-      if (next_ == block) {
-        for (std::ptrdiff_t k = 0; k < block; ++k) {
-          Law::direction(engine, vectors_.data() + k * length, cone.rank());
-        }
-        cone.outputs(vectors_.data(), block, outputs_.data(), ld);
-        next_ = 0;
+      if (block_.used_up()) {
+        block_.make(cone, [&](double* x) { Law::direction(engine, x, cone.rank()); });
       }
-      z = vectors_.data() + next_ * length;
-      nu_z = outputs_.data() + next_ * ld;
-      ++next_;
-      along = dot(b, z, length);
-      squared = dot(z, z, length) - along * along;
+      z = block_.take(cone, b);
       // The direction of the part across b does not depend on its length: short ones, which cancel,
       // are left out without harm.
-    } while (!(squared > 1e-2 * along * along) || !(squared > 1e-12));
-    const double scale = 1 / std::sqrt(squared);
-    combine(v, scale, z, -scale * along, b, length);
-    combine(nu, scale, nu_z, -scale * along, d, cone.points());
+    } while (!(z.norms.across > std::max(1e-6, 0.1 * std::abs(z.norms.along))));
+    const double scale = 1 / z.norms.across;
+    combine(v, scale, z.vector, -scale * z.norms.along, b, cone.stride());
+    combine(nu, scale, z.outputs, -scale * z.norms.along, d, cone.points());
   }
 
  private:
-  static constexpr std::ptrdiff_t block = 16;
-
-  CopyableBuffer<double> vectors_;
-  CopyableBuffer<double> outputs_;
-  std::ptrdiff_t next_ = block;
+  VectorBlock<16> block_;
 };
 
 }  // namespace bpm::detail

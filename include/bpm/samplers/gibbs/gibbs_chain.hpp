@@ -16,7 +16,6 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
-#include "bpm/samplers/gibbs/gibbs_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -260,8 +259,7 @@ class BasicGibbsChain {
     step_on_circle(cone, z.vector, z.outputs, z.norms);
   }
 
-  void step_on_circle(const Cone& cone, const double* z, const double* p,
-                      GibbsDirectionNorms norms) {
+  void step_on_circle(const Cone& cone, const double* z, const double* p, DirectionNorms norms) {
     const std::ptrdiff_t m = cone.points();
     Arc arc{};
     if (is_hard()) {
@@ -291,7 +289,8 @@ class BasicGibbsChain {
     } while (!(cone.row_norm(i) > 0));
     const double feature = cone.row_norm(i);
     if constexpr (Law::uniform_input_angle) {
-      const auto norms = norms_against(state_.x, cone.row(i), feature * feature);
+      const auto norms =
+          norms_against(state_.x.data(), cone.row(i), feature * feature, cone.stride());
       if (norms.across > 1e-6 * feature) {
         step_on_circle(cone, cone.row(i), cone.product_row(i), norms);
       }

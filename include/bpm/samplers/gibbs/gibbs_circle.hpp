@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bpm/core/random/draws.hpp"
+#include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_cuts.hpp"
-#include "bpm/samplers/gibbs/gibbs_loops.hpp"
 
 /// \file
 /// The law of a Gibbs step on the circle b cos t + v sin t, v = (z - <z, b> b) / |z - <z, b> b|.
@@ -31,12 +31,6 @@ struct GibbsLaw {
   static constexpr bool uniform_input_angle = false;
 };
 
-/// Another vector z beside b: <z, b>, and the norm of what is left of z without it.
-struct GibbsDirectionNorms {
-  double along;
-  double across;
-};
-
 /// A point on the circle and the mean of its law, both as multiples of b and v.
 struct CirclePoint {
   double cosine;
@@ -53,7 +47,7 @@ struct Arc {
 /// The arc without errors around t = 0, all d_i > 0: plane i leaves |t - atan2(nu_i, d_i)| < pi /
 /// 2, and the extremes of nu_i / d_i say the rest.
 [[nodiscard]] inline Arc free_arc(const double* d, const double* p, std::ptrdiff_t points,
-                                  GibbsDirectionNorms z) {
+                                  DirectionNorms z) {
   const Extremes ratios = ratio_extremes(p, d, points);
   constexpr double quarter = std::numbers::pi / 2;
   // pi/2 - atan(x), without the cancellation at large x.
@@ -62,34 +56,40 @@ struct Arc {
           reach((z.along - ratios.smallest) / z.across)};
 }
 
+/// The mean of the points of an arc of the unit circle is so far from the circle's centre.
+[[nodiscard]] inline double distance_of_mean(double length) {
+  return length > 1e-6 ? 2 * std::sin(length / 2) / length : 1.0;
+}
+
 /// A uniform point of an arc and the arc's mean.
 [[nodiscard]] CirclePoint point_of_arc(Arc arc, Random64 auto& engine) {
   const double length = arc.high - arc.low;
   const double t = arc.low + length * uniform_unit(engine);
   const double centre = arc.low + length / 2;
-  const double chord = length > 1e-6 ? 2 * std::sin(length / 2) / length : 1.0;
-  return {std::cos(t), std::sin(t), chord * std::cos(centre), chord * std::sin(centre)};
+  const double mean = distance_of_mean(length);
+  return {std::cos(t), std::sin(t), mean * std::cos(centre), mean * std::sin(centre)};
 }
 
 /// The circle cut by all planes into arcs with a number of errors each.
 class GibbsCircle {
  public:
   /// Cost: O(m log m).
-  void cut(const double* d, const double* p, std::ptrdiff_t points, GibbsDirectionNorms z) {
+  void cut(const double* d, const double* p, std::ptrdiff_t points, DirectionNorms z) {
     cuts_.clear();
     std::ptrdiff_t errors = 0;
+    std::ptrdiff_t always = 0;  // Errors at planes that do not see this circle: on both sides.
     for (std::ptrdiff_t i = 0; i < points; ++i) {
       const double rise = p[i] - z.along * d[i];
       errors += d[i] > 0 ? 0 : 1;
-      if (d[i] != 0 || rise != 0) {  // Else the plane does not see this circle.
+      if (d[i] == 0 && rise == 0) {
+        ++always;
+      } else {
         const bool up = d[i] > 0;
         cuts_.add(std::atan2(z.across * std::abs(d[i]), up ? -rise : rise), up);
       }
     }
     cuts_.sort();
     const auto seen = static_cast<std::ptrdiff_t>(cuts_.size());
-    // Planes that do not see it make the same errors on both sides.
-    const std::ptrdiff_t always = unseen_errors(d, p, points, z);
     arcs_.clear();
     fewest_ = std::numeric_limits<std::ptrdiff_t>::max();
     for (std::size_t k = 0; k < cuts_.size(); ++k) {
@@ -121,18 +121,30 @@ class GibbsCircle {
       total += Law::arc_weight(arc.length) *
                (penalty(arc.errors - fewest_) + penalty(arc.opposite_errors - fewest_));
     }
-    CirclePoint point = pick<Law>(penalty, total * uniform_unit(engine), uniform_unit(engine));
-    point.mean_cosine = 0;
-    point.mean_sine = 0;
+    const double inside = uniform_unit(engine);
+    double target = total * uniform_unit(engine);
+    double angle = 0;
+    for (const TwoArcs& arc : arcs_) {
+      const double weight = Law::arc_weight(arc.length);
+      const double here = weight * penalty(arc.errors - fewest_);
+      const double there = weight * penalty(arc.opposite_errors - fewest_);
+      if (here > 0) angle = arc.low + arc.length * inside;
+      if (target < here) break;
+      target -= here;
+      if (there > 0) angle = arc.low + arc.length * inside + std::numbers::pi;
+      if (target < there) break;
+      target -= there;
+    }
+    CirclePoint point{std::cos(angle), std::sin(angle), 0, 0};
     for (const TwoArcs& arc : arcs_) {
       const double difference =
           penalty(arc.errors - fewest_) - penalty(arc.opposite_errors - fewest_);
       const double weight = Law::arc_weight(arc.length) * difference / total;
       if (std::abs(weight) > 1e-18) {
         const double centre = arc.low + arc.length / 2;
-        const double chord = arc.length > 1e-6 ? 2 * std::sin(arc.length / 2) / arc.length : 1.0;
-        point.mean_cosine += weight * chord * std::cos(centre);
-        point.mean_sine += weight * chord * std::sin(centre);
+        const double mean = distance_of_mean(arc.length);
+        point.mean_cosine += weight * mean * std::cos(centre);
+        point.mean_sine += weight * mean * std::sin(centre);
       }
     }
     return point;
@@ -155,33 +167,6 @@ class GibbsCircle {
       arcs_.push_back({low, length, errors, opposite});
       fewest_ = std::min({fewest_, errors, opposite});
     }
-  }
-
-  [[nodiscard]] std::ptrdiff_t unseen_errors(const double* d, const double* p,
-                                             std::ptrdiff_t points, GibbsDirectionNorms z) const {
-    if (static_cast<std::ptrdiff_t>(cuts_.size()) == points) return 0;
-    std::ptrdiff_t count = 0;
-    for (std::ptrdiff_t i = 0; i < points; ++i) {
-      count += d[i] == 0 && p[i] - z.along * d[i] == 0 ? 1 : 0;
-    }
-    return count;
-  }
-
-  template <class Law>
-  [[nodiscard]] CirclePoint pick(const GibbsPenalty& penalty, double target, double inside) const {
-    double angle = 0;
-    for (const TwoArcs& arc : arcs_) {
-      const double weight = Law::arc_weight(arc.length);
-      const double here = weight * penalty(arc.errors - fewest_);
-      const double there = weight * penalty(arc.opposite_errors - fewest_);
-      if (here > 0) angle = arc.low + arc.length * inside;
-      if (target < here) break;
-      target -= here;
-      if (there > 0) angle = arc.low + arc.length * inside + std::numbers::pi;
-      if (target < there) break;
-      target -= there;
-    }
-    return {std::cos(angle), std::sin(angle), 0, 0};
   }
 
   GibbsCuts cuts_;

@@ -1,18 +1,67 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/ziggurat.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/gibbs/gibbs_directions.hpp"
-#include "bpm/samplers/gibbs/gibbs_loops.hpp"
+#include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
+
+/// Divides by the norm, also where squares would overflow. What has norm 1 already stays as it is.
+inline void normalise(std::vector<double>& x) {
+  if (std::abs(dot(x.data(), x.data(), std::ssize(x)) - 1) < 1e-14) {
+    return;
+  }
+  double largest = 0;
+  for (const double value : x) largest = std::max(largest, std::abs(value));
+  scale_by(x.data(), 1 / largest, std::ssize(x));
+  const double norm = std::sqrt(dot(x.data(), x.data(), std::ssize(x)));
+  scale_by(x.data(), 1 / norm, std::ssize(x));
+}
+
+/// How many d_i are not positive.
+[[nodiscard]] inline std::ptrdiff_t count_errors(const double* d, std::ptrdiff_t count) {
+  return count - (Eigen::Map<const Eigen::ArrayXd>(d, count) > 0).count();
+}
+
+/// Standard normal vectors of R^r, 32 at once, with outputs by one product in which the position's
+/// are made afresh.
+class GibbsDirections {
+ public:
+  /// The next direction across x, r > 1. Where a new block is made, x is scaled to norm 1 and has
+  /// its outputs `d` written afresh, and `renewed()` is called.
+  ///
+  /// Of a z nearly along the position little is left, and that little is rounding. Whether it is
+  /// does not depend on where the rest points, so that leaving it out changes no law.
+  template <class Renewed>
+  [[nodiscard]] VectorBlock<32>::Direction next(const Cone& cone, std::vector<double>& x, double* d,
+                                                Random64 auto& engine, Renewed&& renewed) {
+    VectorBlock<32>::Direction z{};
+    do {
+      if (block_.used_up()) {
+        normalise(x);
+        const auto fill = [&](double* v) { Ziggurat::instance().fill(v, cone.rank(), engine); };
+        block_.make(cone, fill, x.data(), d);
+        renewed();
+      }
+      z = block_.take(cone, x.data());
+    } while (!(z.norms.across > 1e-3 * std::abs(z.norms.along)));
+    return z;
+  }
+
+ private:
+  VectorBlock<32> block_;
+};
 
 /// A point x of the unit sphere with its outputs d, which move together. In a hard state (q = 0)
 /// all d_i stay positive.
@@ -34,8 +83,8 @@ struct GibbsState {
   bool try_outputs(std::ptrdiff_t points, const double* p, DrawMove&& draw) {
     for (int trial = 0; trial < 20; ++trial) {
       const auto [of_d, of_p] = draw();
-      const double smallest = combine_smallest(next_d.data(), of_d, d.data(), of_p, p, points);
-      if (!hard || smallest > 0) {
+      combine(next_d.data(), of_d, d.data(), of_p, p, points);
+      if (!hard || Eigen::Map<const Eigen::ArrayXd>(next_d.data(), points).minCoeff() > 0) {
         d.swap(next_d);
         return true;
       }
