@@ -14,7 +14,7 @@ bpm_not_under_addresses(samplers "laws at length: the tests of the chains run th
   gibbs/gibbs_law gibbs/gibbs_orthant mutants billiard/billiard_law billiard/billiard_error
   soft_boundary_geometry)
 bpm_not_under_addresses(samplers "settings and budgets: what they run is run by the samplers' own tests"
-  chains/chain_budget billiard/billiard_settings billiard/billiard_kernels
+  chains/chain_run billiard/billiard_settings billiard/billiard_kernels
   perceptron/permuted_perceptron_options)
 bpm_not_under_addresses(samplers "single chains: billiard_test and kernel_gibbs_test run them"
   billiard/geodesic_chain gibbs/gibbs_chain)

@@ -13,8 +13,8 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
-#include "bpm/samplers/chains/chain_centre.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "common/published_billiard.hpp"
 

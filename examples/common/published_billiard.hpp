@@ -17,7 +17,6 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
-#include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"

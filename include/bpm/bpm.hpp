@@ -108,8 +108,6 @@
 #include "bpm/samplers/billiard/refresh_length.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
 #include "bpm/samplers/chains/batch_means.hpp"
-#include "bpm/samplers/chains/chain_budget.hpp"
-#include "bpm/samplers/chains/chain_centre.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_start.hpp"

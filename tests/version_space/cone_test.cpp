@@ -105,7 +105,8 @@ TEST_CASE("cone: outputs, one vector or several, and sums of rows") {
   }
   const std::ptrdiff_t ld = cone.output_stride() + 3;
   std::vector<double> d(static_cast<std::size_t>(3 * ld), -7.0);
-  cone.outputs(x.data(), 3, d.data(), ld);
+  const std::vector<const double*> vectors{x.data(), x.data() + stride, x.data() + 2 * stride};
+  cone.outputs(vectors, d.data(), ld);
   std::vector<double> single(17);
   std::vector<double> weights(17, 0.0);
   for (std::size_t v = 0; v < 3; ++v) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <sstream>
@@ -35,6 +36,12 @@ void check(bool holds, std::string_view function, std::string_view argument, con
   if (!holds) [[unlikely]] {
     fail(function, argument, what...);
   }
+}
+
+/// Throws unless the value is finite and not negative.
+inline void check_not_negative(std::string_view function, std::string_view argument, double value) {
+  check(std::isfinite(value) && value >= 0, function, argument, "is ", value,
+        ", must be finite and not negative");
 }
 
 /// Throws unless two sizes agree: "f: labels has 3 entries, expected 4 (one per input)".

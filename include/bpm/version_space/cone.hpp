@@ -134,7 +134,7 @@ class Cone {
     const std::ptrdiff_t ld = output_stride();
     products_ = detail::Buffer<double>(points_ * ld);
     for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      std::fill(products_.data() + i * ld + points_, products_.data() + (i + 1) * ld, 0.0);
+      std::fill_n(products_.data() + i * ld + points_, ld - points_, 0.0);
     }
     outputs(row_pointers_, products_.data(), ld);
   }
@@ -146,13 +146,8 @@ class Cone {
 
   /// d_i = <s_i, x> for all points. `x` is `stride()` long. Cost: m r.
   void outputs(const double* x, double* d) const { outputs({&x, 1}, d, points_); }
-  /// The same for `count` vectors, one every `stride()` in `x`; outputs one every `ld` in `d`.
-  void outputs(const double* x, std::ptrdiff_t count, double* d, std::ptrdiff_t ld) const {
-    std::vector<const double*> vectors;
-    for (std::ptrdiff_t k = 0; k < count; ++k) vectors.push_back(x + k * stride_);
-    outputs(vectors, d, ld);
-  }
-  /// The same for vectors anywhere: the rows are read once for all of them.
+  /// The same for several vectors, outputs one every `ld` in `d`: rows are read once for all of
+  /// them.
   void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const {
     detail::row_products<detail::ProductTerm, double>(
         vectors.data(), std::ssize(vectors), row_pointers_.data(), points_, stride_, d, ld);

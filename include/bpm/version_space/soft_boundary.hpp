@@ -127,8 +127,7 @@ class SoftBoundary {
       : kind_(kind), first_(first), second_(second) {}
 
   static void check_lambda(double lambda, const char* function, const char* name) {
-    detail::check(std::isfinite(lambda) && lambda >= 0, function, name, "is ", lambda,
-                  ", must be finite and not negative");
+    detail::check_not_negative(function, name, lambda);
     detail::check(lambda < largest, function, name, "is ", lambda, ", must be below ", largest);
   }
 

@@ -12,7 +12,6 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
-#include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"

@@ -68,7 +68,6 @@ class BasicGeodesicChain {
         engine_(engine),
         b_(cone.stride(), 0.0),
         v_(cone.stride(), 0.0),
-        inside_(cone.stride(), 0.0),
         outputs_(2 * cone.output_stride(), 0.0),
         rest_(cone.stride(), 0.0),
         jumps_(cone.points()),
@@ -77,7 +76,7 @@ class BasicGeodesicChain {
     const std::ptrdiff_t given = std::min<std::ptrdiff_t>(std::ssize(start), cone.rank());
     std::copy_n(start.data(), given, b_.data());
     scale_to_unit(b_.data(), b_.size());
-    std::copy(b_.begin(), b_.end(), inside_.begin());
+    inside_ = b_;
     if (!still_) {
       set_outputs(cone);
       refresh(cone);
@@ -208,19 +207,13 @@ class BasicGeodesicChain {
 
   /// x += scale times the sum of the bounces' jumps: an estimate of weight() E[w].
   void add_sum(const Cone& cone, double scale, double* x) const {
-    if (still_) {
-      add_scaled(x, scale, rest_.data(), cone.stride());
-      return;
-    }
     jumps_.add_to(cone, scale, x);
+    if (still_) add_scaled(x, scale, rest_.data(), cone.stride());
   }
   /// The same in dual coefficients, alpha of m points.
   void add_dual_sum(const Cone& cone, double scale, double* alpha) const {
-    if (still_) {
-      cone.add_dual_coefficients(rest_.data(), scale, alpha);
-      return;
-    }
     jumps_.add_to_dual(cone, scale, alpha);
+    if (still_) cone.add_dual_coefficients(rest_.data(), scale, alpha);
   }
   /// x += scale times the integral of b over the path up to the last anchor, which lies inside
   /// version space as a mean of its points does.
@@ -337,7 +330,7 @@ class BasicGeodesicChain {
   void restart(const Cone& cone) {
     ++repairs_;
     anchor(cone);
-    std::copy(inside_.begin(), inside_.end(), b_.begin());
+    b_ = inside_;
     set_outputs(cone);
     refresh(cone);
   }

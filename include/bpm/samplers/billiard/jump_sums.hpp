@@ -56,23 +56,18 @@ class JumpSums {
   /// whole to rounding. Where it has left something out, that is in the feature of a point that is
   /// no pivot but not in s_i: what such points have goes to the pivots.
   void add_to_dual(const Cone& cone, double scale, double* alpha) const {
-    if (cone.residual() <= 1e-14) {
-      for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-        alpha[i] += scale * cone.label(i) * sums_[i];
-      }
-      return;
-    }
-    std::vector<char> pivot(static_cast<std::size_t>(cone.points()), 0);
-    for (const PointIndex i : cone.pivots()) pivot[i] = 1;
+    const bool whole = cone.residual() <= 1e-14;
+    std::vector<char> stays(static_cast<std::size_t>(cone.points()), whole ? 1 : 0);
+    for (const PointIndex i : cone.pivots()) stays[i] = 1;
     std::vector<double> rest(static_cast<std::size_t>(cone.stride()), 0.0);
     for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-      if (pivot[i] != 0) {
+      if (stays[i] != 0) {
         alpha[i] += scale * cone.label(i) * sums_[i];
       } else if (sums_[i] != 0) {
         add_scaled(rest.data(), sums_[i], cone.row(i), cone.stride());
       }
     }
-    cone.add_dual_coefficients(rest.data(), scale, alpha);
+    if (!whole) cone.add_dual_coefficients(rest.data(), scale, alpha);
   }
 
  private:

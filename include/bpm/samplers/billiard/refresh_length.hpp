@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -29,7 +30,7 @@ class RefreshSearch {
   /// `free_path`: path between bounces, as measured before. A turn has about `bounces` bounces.
   RefreshSearch(std::ptrdiff_t points, std::ptrdiff_t rank, std::ptrdiff_t stride,
                 std::uint64_t bounces, double free_path)
-      : stride_(stride) {
+      : means_(stride, rounds * std::ssize(candidates)) {
     // Nanoseconds of one machine; only their ratio matters.
     const auto m = static_cast<double>(points);
     const auto r = static_cast<double>(rank);
@@ -44,42 +45,24 @@ class RefreshSearch {
     }
   }
 
-  [[nodiscard]] bool done() const noexcept {
-    return turn_ == static_cast<int>(candidates.size()) * rounds;
-  }
+  [[nodiscard]] bool done() const noexcept { return turn_ == means_.cols(); }
   [[nodiscard]] double refresh_length() const noexcept { return candidates[candidate()]; }
   [[nodiscard]] std::uint64_t turn_bounces() const noexcept { return turns_[candidate()]; }
 
   /// The mean position of the turn that has ended, `stride` coordinates.
   void add(const double* mean) {
-    means_.insert(means_.end(), mean, mean + stride_);
-    ++turn_;
+    means_.col(turn_++) = Eigen::Map<const Eigen::VectorXd>(mean, means_.rows());
   }
 
-  /// The winner, once `done`.
+  /// The winner, once `done`: of equals the first.
   [[nodiscard]] double winner() const {
-    std::vector<double> centre(static_cast<std::size_t>(stride_), 0.0);
+    const Eigen::VectorXd centre = means_.rowwise().mean();
+    std::array<double, candidates.size()> errors{};
     for (int t = 0; t < turn_; ++t) {
-      add_scaled(centre.data(), 1.0 / turn_, means_.data() + t * stride_, stride_);
+      errors[static_cast<std::size_t>(t) % candidates.size()] +=
+          (means_.col(t) - centre).squaredNorm();
     }
-    double best_error = 0;
-    std::size_t best = candidates.size();
-    for (std::size_t c = 0; c < candidates.size(); ++c) {
-      double error = 0;
-      for (int round = 0; round < rounds; ++round) {
-        const double* mean =
-            means_.data() +
-            (round * static_cast<int>(candidates.size()) + static_cast<int>(c)) * stride_;
-        for (std::ptrdiff_t k = 0; k < stride_; ++k) {
-          error += (mean[k] - centre[k]) * (mean[k] - centre[k]);
-        }
-      }
-      if (best == candidates.size() || error < best_error) {
-        best = c;
-        best_error = error;
-      }
-    }
-    return candidates[best];
+    return candidates[std::min_element(errors.begin(), errors.end()) - errors.begin()];
   }
 
  private:
@@ -87,10 +70,9 @@ class RefreshSearch {
     return static_cast<std::size_t>(turn_) % candidates.size();
   }
 
-  std::ptrdiff_t stride_;
   std::array<std::uint64_t, candidates.size()> turns_{};
   int turn_ = 0;
-  std::vector<double> means_;
+  Eigen::MatrixXd means_;  ///< One a column.
 };
 
 /// The stages of a billiard's burn-in: settle; then, where the refresh length is to be chosen, race

@@ -67,13 +67,9 @@ class MarginActiveSet {
 
   /// Row of the factor for point i below those of the set; false: it depends on them.
   [[nodiscard]] bool enter(std::ptrdiff_t i) {
-    if (count() == cone_.rank()) {
-      compute_row(i);
-      return false;
-    }
     const double rest = compute_row(i);
     const double squared = cone_.row_norm(i) * cone_.row_norm(i);
-    if (!(rest > 1e-14 * squared)) {
+    if (count() == cone_.rank() || !(rest > 1e-14 * squared)) {
       return false;
     }
     row_[count()] = std::sqrt(rest);

@@ -9,7 +9,6 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/chain_budget.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"

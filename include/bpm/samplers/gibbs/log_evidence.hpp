@@ -50,12 +50,6 @@ struct ErrorLengths {
   }
 };
 
-/// One factor of the evidence.
-struct AnnealingStage {
-  double log_ratio = 0;
-  double relative_variance = 0;  ///< Of the ratio as estimated.
-};
-
 /// log of E[share^errors] on the two points of a sphere in one dimension.
 [[nodiscard]] inline double log_mean_of_two_points(const Cone& cone, double share) {
   double here = 0;
@@ -87,17 +81,26 @@ class GibbsAnnealing {
 
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
+  /// Calls visit(circle) for the circles of `count` steps under the law of `share`, once `burn_in`
+  /// steps under it are made.
+  template <class Visit>
+  void run(double share, std::uint64_t burn_in, std::uint64_t count, Visit&& visit) {
+    penalty_ = GibbsPenalty(-std::log(share), cone_.points());
+    for (std::uint64_t n = 0; n < burn_in; ++n) step();
+    ErrorLengths circle;
+    for (std::uint64_t n = 0; n < count; ++n) {
+      step();
+      circle.take(circle_, cone_.points());
+      visit(circle);
+    }
+  }
+
   /// The share, at least `target`, to go to from `share` such that one step's estimate of the ratio
   /// has a relative variance of 0.4 or less.
   [[nodiscard]] double next_share(double share, double target, std::uint64_t burn_in,
                                   std::uint64_t count) {
-    set(share);
-    go(burn_in);
-    std::vector<ErrorLengths> circles(static_cast<std::size_t>(count));
-    for (ErrorLengths& circle : circles) {
-      step();
-      circle.take(circle_, cone_.points());
-    }
+    std::vector<ErrorLengths> circles;
+    run(share, burn_in, count, [&](const ErrorLengths& circle) { circles.push_back(circle); });
     const auto variance = [&](double to) {
       double sum = 0;
       double squares = 0;
@@ -121,31 +124,8 @@ class GibbsAnnealing {
     return high;
   }
 
-  /// E[(to / from)^errors] under the law of `from`.
-  [[nodiscard]] AnnealingStage measure(double from, double to, std::uint64_t burn_in,
-                                       std::uint64_t count) {
-    set(from);
-    go(burn_in);
-    std::vector<double> ratios(static_cast<std::size_t>(count));
-    ErrorLengths circle;
-    double mean = 0;
-    for (double& ratio : ratios) {
-      step();
-      circle.take(circle_, cone_.points());
-      ratio = circle.ratio(from, to);
-      mean += ratio / static_cast<double>(count);
-    }
-    return {std::log(mean), mean > 0 ? batch_spread(ratios).variance / (mean * mean) : 0.0};
-  }
-
  private:
   static constexpr double most_variance = 0.4;
-
-  void set(double share) { penalty_ = GibbsPenalty(-std::log(share), cone_.points()); }
-
-  void go(std::uint64_t steps) {
-    for (; steps > 0; --steps) step();
-  }
 
   void step() {
     const auto z = directions_.next(cone_, x_, d_.data(), engine_, [] {});
@@ -248,9 +228,15 @@ struct LogEvidence {
   detail::GibbsAnnealing run(cone, engine);
   double variance = 0;
   for (std::size_t k = 0; k + 1 < shares.size(); ++k) {
-    const detail::AnnealingStage stage = run.measure(shares[k], shares[k + 1], burn_in, steps);
-    result.value += stage.log_ratio;
-    variance += stage.relative_variance;
+    // E[(to / from)^errors] under the law of `from`.
+    std::vector<double> ratios;
+    double mean = 0;
+    run.run(shares[k], burn_in, steps, [&](const detail::ErrorLengths& circle) {
+      ratios.push_back(circle.ratio(shares[k], shares[k + 1]));
+      mean += ratios.back() / static_cast<double>(steps);
+    });
+    result.value += std::log(mean);
+    if (mean > 0) variance += detail::batch_spread(ratios).variance / (mean * mean);
   }
   result.standard_error = std::sqrt(variance);
   result.stages = shares.size() - 1;
