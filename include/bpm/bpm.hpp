@@ -113,7 +113,6 @@
 #include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
-#include "bpm/samplers/chains/margin_active_set.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"

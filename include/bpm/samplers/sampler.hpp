@@ -184,9 +184,7 @@ namespace detail {
 template <class S>
 concept DrawSink = std::invocable<S&, const Draw&>;
 
-struct AnySink {
-  void operator()(const Draw& draw) const;
-};
+using AnySink = std::function<void(const Draw&)>;
 
 template <class S>
 concept HasTraits = requires {

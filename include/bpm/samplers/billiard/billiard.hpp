@@ -96,11 +96,8 @@ struct Billiard {
   }
 
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    const auto m = static_cast<std::size_t>(detail::padded<double>(run.points));
-    // Products, factor (which grows by doubling) and rows; a chain's numbers, directions and
-    // batches, kept for each problem, and twice more for the one that runs; positions of a round.
-    constexpr std::size_t chain = 24 + 32 + 64 + 16;
-    return {.bytes = sizeof(double) * m * (5 * m + chains * (chain * (run.problems + 2) + 64))};
+    // Products, factor (which grows by doubling) and rows; a chain's numbers, directions, batches.
+    return detail::chain_memory(run, 5, chains, 24 + 32 + 64 + 16);
   }
 
   /// \throws std::invalid_argument on settings out of range.

@@ -268,7 +268,11 @@ class BasicGeodesicChain {
       double sine = distance * inverse;
       if (clock_.reaches_stop(cosine, sine)) {
         const bool at_draw = until_draw_ <= until_refresh_;
-        fly(cone, cosine, sine);
+        // Part of an arc, without a bounce.
+        clock_.turn(cosine, sine);
+        wall_ = fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0}, length);
+        anchor(cone);
+        make_orthonormal();
         if (at_draw) {
           make_draw(cone);
           return true;
@@ -292,15 +296,6 @@ class BasicGeodesicChain {
       }
     }
     return false;
-  }
-
-  /// Part of an arc, without a bounce; anchors.
-  void fly(const Cone& cone, double cosine, double sine) {
-    clock_.turn(cosine, sine);
-    wall_ =
-        fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0}, cone.output_stride());
-    anchor(cone);
-    make_orthonormal();
   }
 
   void make_orthonormal() {

@@ -69,6 +69,15 @@ struct ChainBudget {
   }
 };
 
+/// What a run holds: m x m `matrices`; of each chain `numbers` a point, kept for each problem and
+/// twice more for the one that runs; positions of a round.
+[[nodiscard]] inline MemoryNeed chain_memory(const RunSize& run, std::size_t matrices,
+                                             unsigned chains, std::size_t numbers) {
+  const auto m = static_cast<std::size_t>(padded<double>(run.points));
+  return {.bytes =
+              sizeof(double) * m * (matrices * m + chains * (numbers * (run.problems + 2) + 64))};
+}
+
 /// What a run asks of a chain, a copyable value that stands somewhere in a cone.
 template <class C>
 concept MarkovChain = std::copyable<C> && requires(C& chain, const C& fixed, const Cone& cone,

@@ -9,11 +9,186 @@
 #include <optional>
 #include <vector>
 
+#include "bpm/core/buffer.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/margin_active_set.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm {
+
+namespace detail {
+
+/// Maximises sum_i a_i - norm(sum_i a_i s_i)^2 / 2 over a >= 0 exactly: the dual of the hard margin
+/// without offset. At the optimum d_i = <s_i, sum_j a_j s_j> is 1 where a_i > 0 and at least 1
+/// elsewhere.
+///
+/// The active-set method of non-negative least squares (C. Lawson, R. Hanson, "Solving Least
+/// Squares Problems", 1974, chapter 23): a set of points whose d is held at 1 by a Cholesky factor
+/// of their products, to which the point of the smallest d is added; a step is cut where a
+/// coefficient would become negative, and its point leaves. A point whose s_i depends on those of
+/// the set moves along the dependence instead, which raises the sum; where nothing stops it, no
+/// classifier separates the data. Unlike ascent by coordinates it does not mind how ill-conditioned
+/// the products are. Cost of a step: O(m k + k^2) for k points in the set, m r without
+/// `Cone::form_products`.
+class MarginActiveSet {
+ public:
+  /// `a`: where to begin, m coefficients >= 0 with their outputs `d`, both kept up to date.
+  MarginActiveSet(const Cone& cone, std::vector<double>& a, double* d)
+      : cone_(cone), a_(a), d_(d), position_(static_cast<std::size_t>(cone.points()), -1) {
+    for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+      if (a_[i] > 0 && !enter(i)) a_[i] = 0;
+    }
+    settle();
+  }
+
+  enum class Step { improved, optimal, unbounded };
+
+  /// One point more.
+  [[nodiscard]] Step step() {
+    std::ptrdiff_t worst = -1;
+    double least = 1 - 1e-10;
+    for (std::ptrdiff_t i = 0; i < cone_.points(); ++i) {
+      if (position_[i] < 0 && d_[i] < least && cone_.row_norm(i) > 0) {
+        least = d_[i];
+        worst = i;
+      }
+    }
+    if (worst < 0) {
+      return Step::optimal;
+    }
+    if (!enter(worst) && !exchange(worst)) {
+      return Step::unbounded;
+    }
+    settle();
+    return Step::improved;
+  }
+
+ private:
+  [[nodiscard]] std::ptrdiff_t count() const noexcept { return std::ssize(set_); }
+  [[nodiscard]] double product(std::ptrdiff_t i, std::ptrdiff_t j) const {
+    return cone_.has_products() ? cone_.product_row(i)[j]
+                                : dot(cone_.row(i), cone_.row(j), cone_.stride());
+  }
+
+  /// Row of the factor for point i below those of the set; false: it depends on them.
+  [[nodiscard]] bool enter(std::ptrdiff_t i) {
+    const double rest = compute_row(i);
+    const double squared = cone_.row_norm(i) * cone_.row_norm(i);
+    if (count() == cone_.rank() || !(rest > 1e-14 * squared)) {
+      return false;
+    }
+    row_[count()] = std::sqrt(rest);
+    rows_.push_back(row_);
+    position_[i] = count();
+    set_.push_back(i);
+    return true;
+  }
+
+  /// row_ = L^{-1} (products of the set with i); gives the squared distance of s_i from their span.
+  double compute_row(std::ptrdiff_t i) {
+    row_.assign(static_cast<std::size_t>(padded<double>(count() + 1)), 0.0);
+    for (std::ptrdiff_t k = 0; k < count(); ++k) {
+      const auto& upper = rows_[k];
+      const double known = dot(row_.data(), upper.data(), std::ssize(upper));
+      row_[k] = (product(set_[k], i) - known) / upper[k];
+    }
+    return cone_.row_norm(i) * cone_.row_norm(i) - dot(row_.data(), row_.data(), std::ssize(row_));
+  }
+
+  void leave(std::ptrdiff_t k) {
+    const std::vector<std::ptrdiff_t> later(set_.begin() + k + 1, set_.end());
+    for (std::ptrdiff_t j = k; j < count(); ++j) position_[set_[j]] = -1;
+    a_[set_[k]] = 0;
+    set_.resize(static_cast<std::size_t>(k));
+    rows_.resize(static_cast<std::size_t>(k));
+    for (const std::ptrdiff_t i : later) {
+      if (!enter(i)) a_[i] = 0;
+    }
+  }
+
+  /// Solves L' z = y in place, y over the set.
+  void solve_transposed(std::vector<double>& y) const {
+    for (std::ptrdiff_t k = count() - 1; k >= 0; --k) {
+      const auto& row = rows_[k];
+      const double z = y[k] / row[k];
+      y[k] = z;
+      for (std::ptrdiff_t j = 0; j < k; ++j) y[j] -= z * row[j];
+    }
+  }
+
+  /// Brings the coefficients of the set to d = 1, dropping points that would go below zero.
+  void settle() {
+    for (;;) {
+      std::vector<double> z(set_.size(), 0.0);
+      for (std::ptrdiff_t k = 0; k < count(); ++k) {  // L y = 1.
+        const auto& row = rows_[k];
+        double sum = 1;
+        for (std::ptrdiff_t j = 0; j < k; ++j) sum -= row[j] * z[j];
+        z[k] = sum / row[k];
+      }
+      solve_transposed(z);
+      double part = 1;
+      std::ptrdiff_t first = -1;
+      for (std::ptrdiff_t k = 0; k < count(); ++k) {
+        const double now = a_[set_[k]];
+        if (z[k] <= 0 && now / (now - z[k]) < part) {
+          part = now / (now - z[k]);
+          first = k;
+        }
+      }
+      for (std::ptrdiff_t k = 0; k < count(); ++k) {
+        double& now = a_[set_[k]];
+        now = std::max(0.0, now + part * (z[k] - now));
+      }
+      if (first < 0) {
+        break;
+      }
+      leave(first);
+    }
+    set_outputs();
+  }
+
+  /// s_i is a combination c of the set with sum c < 1: more of it and less of them, until one is
+  /// gone.
+  [[nodiscard]] bool exchange(std::ptrdiff_t i) {
+    std::vector<double> c(row_.begin(), row_.begin() + count());
+    solve_transposed(c);
+    double most = std::numeric_limits<double>::infinity();
+    std::ptrdiff_t first = -1;
+    for (std::ptrdiff_t k = 0; k < count(); ++k) {
+      if (c[k] > 0 && a_[set_[k]] / c[k] < most) {
+        most = a_[set_[k]] / c[k];
+        first = k;
+      }
+    }
+    if (first < 0) {
+      return false;
+    }
+    for (std::ptrdiff_t k = 0; k < count(); ++k) {
+      double& now = a_[set_[k]];
+      now = std::max(0.0, now - most * c[k]);
+    }
+    leave(first);
+    a_[i] = most;
+    if (!enter(i)) a_[i] = 0;
+    return true;
+  }
+
+  void set_outputs() {
+    std::vector<double> x(static_cast<std::size_t>(cone_.stride()), 0.0);
+    cone_.add_rows(a_.data(), x.data());
+    cone_.outputs(x.data(), d_);
+  }
+
+  const Cone& cone_;
+  std::vector<double>& a_;
+  double* d_;
+  std::vector<std::ptrdiff_t> set_;
+  std::vector<std::ptrdiff_t> position_;   ///< Of each point in the set; -1: outside.
+  std::vector<std::vector<double>> rows_;  ///< The factor of the set's products.
+  std::vector<double> row_;
+};
+
+}  // namespace detail
 
 /// The classifier of largest margin: the hard-margin support vector machine without offset.
 struct LargestMargin {

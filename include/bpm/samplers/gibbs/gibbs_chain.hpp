@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -84,12 +85,16 @@ class BasicGibbsChain {
                   std::span<const double> start, RandomEngine engine)
       : settings_(settings),
         engine_(engine),
-        burn_in_left_(settings.burn_in != 0 ? settings.burn_in : default_burn_in(cone, settings)),
-        penalty_(settings.label_noise > 0 ? GibbsPenalty::beta_of(settings.label_noise) : 0.0,
-                 settings.label_noise > 0 ? cone.points() : 0),
+        burn_in_left_(settings.burn_in),
         mean_chi_(mean_chi(cone.rank())),
         state_(cone, checked(cone, settings, start), settings.label_noise == 0),
         sum_(static_cast<std::size_t>(cone.stride()), 0.0) {
+    if (burn_in_left_ == 0) {
+      burn_in_left_ = 1000 + 20 * static_cast<std::uint64_t>(
+                                      settings.directions == GibbsDirection::input ? cone.points()
+                                                                                   : cone.rank());
+    }
+    if (!is_hard()) penalty_ = {GibbsPenalty::beta_of(settings.label_noise), cone.points()};
     if (is_hard()) {
       for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
         const double d = state_.d[i];
@@ -176,12 +181,6 @@ class BasicGibbsChain {
   }
 
  private:
-  static std::uint64_t default_burn_in(const Cone& cone, const GibbsChainSettings& settings) {
-    const std::ptrdiff_t n =
-        settings.directions == GibbsDirection::input ? cone.points() : cone.rank();
-    return 1000 + 20 * static_cast<std::uint64_t>(n);
-  }
-
   static std::span<const double> checked(const Cone& cone, const GibbsChainSettings& settings,
                                          std::span<const double> start) {
     const char* const f = "GibbsChain";
@@ -197,12 +196,9 @@ class BasicGibbsChain {
           ", must be 1 or more");
     check(std::ssize(start) == cone.rank() || std::ssize(start) == cone.stride(), f, "start",
           "has ", start.size(), " entries, expected ", cone.rank(), " (the cone's rank)");
-    double size = 0;
-    for (const double value : start) size = std::max(size, std::abs(value));
-    const bool finite =
-        std::all_of(start.begin(), start.end(), [](double value) { return std::isfinite(value); });
-    check(finite && size > 0, f, "start",
-          finite ? "is zero, must have a direction" : "has an entry that is not finite");
+    const Eigen::Map<const Eigen::ArrayXd> x(start.data(), std::ssize(start));
+    check(x.allFinite(), f, "start", "has an entry that is not finite");
+    check((x != 0).any(), f, "start", "is zero, must have a direction");
     return start;
   }
 
@@ -227,7 +223,8 @@ class BasicGibbsChain {
     } else if (settings_.directions == GibbsDirection::input) {
       step_along_input(cone);
     } else {
-      step_isotropic(cone);
+      step_on_circle(cone, directions_.next(cone, state_.x, state_.d.data(), engine_,
+                                            [&] { state_.bring_inside(cone); }));
     }
     ++steps_;
     if (!is_hard()) {
@@ -240,10 +237,8 @@ class BasicGibbsChain {
     double mean = 1;
     bool jumps = false;
     if (!is_hard()) {
-      std::ptrdiff_t more = 0;  // Errors of -x beyond those of x.
-      for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-        more += (state_.d[i] > 0 ? 1 : 0) - (state_.d[i] < 0 ? 1 : 0);
-      }
+      const Eigen::Map<const Eigen::ArrayXd> d(state_.d.data(), cone.points());
+      const auto more = (d > 0).count() - (d < 0).count();  // Errors of -x beyond those of x.
       const double stays = 1 / (1 + std::exp(-penalty_.beta() * static_cast<double>(more)));
       mean = 2 * stays - 1;
       jumps = uniform_unit(engine_) >= stays;
@@ -253,27 +248,22 @@ class BasicGibbsChain {
     if (jumps) state_.flip();
   }
 
-  void step_isotropic(const Cone& cone) {
-    const auto z = directions_.next(cone, state_.x, state_.d.data(), engine_,
-                                    [&] { state_.bring_inside(cone); });
-    step_on_circle(cone, z.vector, z.outputs, z.norms);
-  }
-
-  void step_on_circle(const Cone& cone, const double* z, const double* p, DirectionNorms norms) {
+  void step_on_circle(const Cone& cone, const GibbsDirections::Direction& z) {
     const std::ptrdiff_t m = cone.points();
     Arc arc{};
     if (is_hard()) {
-      arc = free_arc(state_.d.data(), p, m, norms);
+      arc = free_arc(state_.d.data(), z.outputs, m, z.norms);
     } else {
-      circle_.cut(state_.d.data(), p, m, norms);
+      circle_.cut(state_.d.data(), z.outputs, m, z.norms);
     }
     // As multiples of b and z instead of b and v.
-    const auto of_b = [&](double c, double s) { return c - s * norms.along / norms.across; };
-    make_step(m, z, p, [&]() -> Move {
+    const auto [along, across] = z.norms;
+    const auto of_b = [along, across](double c, double s) { return c - s * along / across; };
+    make_step(m, z.vector, z.outputs, [&]() -> Move {
       const CirclePoint to =
           is_hard() ? point_of_arc(arc, engine_) : circle_.template draw<Law>(penalty_, engine_);
-      return {of_b(to.cosine, to.sine), to.sine / norms.across, of_b(to.mean_cosine, to.mean_sine),
-              to.mean_sine / norms.across};
+      return {of_b(to.cosine, to.sine), to.sine / z.norms.across,
+              of_b(to.mean_cosine, to.mean_sine), to.mean_sine / z.norms.across};
     });
   }
 
@@ -288,30 +278,25 @@ class BasicGibbsChain {
       i = uniform_below(engine_, static_cast<std::uint32_t>(cone.points()));
     } while (!(cone.row_norm(i) > 0));
     const double feature = cone.row_norm(i);
+    const double* s = cone.row(i);
+    const double* p = cone.product_row(i);
     if constexpr (Law::uniform_input_angle) {
-      const auto norms =
-          norms_against(state_.x.data(), cone.row(i), feature * feature, cone.stride());
-      if (norms.across > 1e-6 * feature) {
-        step_on_circle(cone, cone.row(i), cone.product_row(i), norms);
-      }
+      const auto norms = norms_against(state_.x.data(), s, feature * feature, cone.stride());
+      if (norms.across > 1e-6 * feature) step_on_circle(cone, {s, p, norms});
     } else {
+      const std::ptrdiff_t m = cone.points();
       const double rho = chi_draw(cone.rank(), normal_, engine_);
       const GibbsLine line{rho, rho * state_.d[i] / feature, feature};
-      step_on_line(cone, cone.row(i), cone.product_row(i), line);
+      make_step(m, s, p, [&]() -> Move {
+        const LinePoint to =
+            is_hard() ? point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
+                      : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
+        const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
+        const double norm = std::sqrt(rest + to.place * to.place);
+        return {line.norm / norm, (to.place - line.at) / (feature * norm), line.norm / mean_chi_,
+                (to.mean - line.at) / (feature * mean_chi_)};
+      });
     }
-  }
-
-  void step_on_line(const Cone& cone, const double* s, const double* p, const GibbsLine& line) {
-    const std::ptrdiff_t m = cone.points();
-    make_step(m, s, p, [&]() -> Move {
-      const LinePoint to =
-          is_hard() ? point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
-                    : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
-      const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
-      const double norm = std::sqrt(rest + to.place * to.place);
-      return {line.norm / norm, (to.place - line.at) / (line.feature * norm), line.norm / mean_chi_,
-              (to.mean - line.at) / (line.feature * mean_chi_)};
-    });
   }
 
   /// Where a step leads and the mean of its law, as multiples of b and z.

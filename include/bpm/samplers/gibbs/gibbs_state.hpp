@@ -38,15 +38,17 @@ inline void normalise(std::vector<double>& x) {
 /// are made afresh.
 class GibbsDirections {
  public:
+  using Direction = VectorBlock<32>::Direction;
+
   /// The next direction across x, r > 1. Where a new block is made, x is scaled to norm 1 and has
   /// its outputs `d` written afresh, and `renewed()` is called.
   ///
   /// Of a z nearly along the position little is left, and that little is rounding. Whether it is
   /// does not depend on where the rest points, so that leaving it out changes no law.
   template <class Renewed>
-  [[nodiscard]] VectorBlock<32>::Direction next(const Cone& cone, std::vector<double>& x, double* d,
-                                                Random64 auto& engine, Renewed&& renewed) {
-    VectorBlock<32>::Direction z{};
+  [[nodiscard]] Direction next(const Cone& cone, std::vector<double>& x, double* d,
+                               Random64 auto& engine, Renewed&& renewed) {
+    Direction z{};
     do {
       if (block_.used_up()) {
         normalise(x);

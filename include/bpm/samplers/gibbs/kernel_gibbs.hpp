@@ -101,13 +101,10 @@ struct KernelGibbs {
   }
 
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    const auto m = static_cast<std::size_t>(detail::padded<double>(run.points));
-    const std::size_t matrices = directions == Direction::input ? 5 : 4;
-    // Factor (which grows by doubling) and rows, products; a chain's directions with outputs and
-    // batches, kept for each problem, and twice more for the one that runs; positions of a round.
-    constexpr std::size_t chain = 2 * 33 + 64 + 24;
-    return {.bytes =
-                sizeof(double) * m * (matrices * m + chains * (chain * (run.problems + 2) + 64))};
+    // Factor (which grows by doubling) and rows, products; a chain's directions with outputs, and
+    // batches.
+    return detail::chain_memory(run, directions == Direction::input ? 5 : 4, chains,
+                                2 * 33 + 64 + 24);
   }
 
   /// \throws std::invalid_argument on settings out of range.
