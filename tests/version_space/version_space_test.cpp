@@ -12,8 +12,8 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/linear.hpp"
+#include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
-#include "bpm/version_space/pivoted_factor.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -149,8 +149,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
 
   /// Whether the classifier makes no training error: d_i > 0 for all i.
   [[nodiscard]] bool contains(const Eigen::VectorXd& coefficients, Scratch& scratch) const {
-    const Eigen::VectorXd d = signed_outputs(coefficients, scratch);
-    return (d.array() > 0).all();
+    return (signed_outputs(coefficients, scratch).array() > 0).all();
   }
 
   /// min_i d_i / norm(w): positive inside version space, the distance to the nearest of its planes
@@ -159,8 +158,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
     const Eigen::VectorXd d = signed_outputs(coefficients, scratch);
     double squared_norm = 0;
     for (std::ptrdiff_t i = 0; i < size(); ++i) squared_norm += label(i) * coefficients[i] * d[i];
-    const double smallest = *std::min_element(d.data(), d.data() + d.size());
-    return squared_norm > 0 ? smallest / std::sqrt(squared_norm)
+    return squared_norm > 0 ? d.minCoeff() / std::sqrt(squared_norm)
                             : std::numeric_limits<double>::quiet_NaN();
   }
 

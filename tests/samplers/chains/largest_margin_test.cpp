@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/samplers/chains/chain_start.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "law.hpp"
 

@@ -20,7 +20,6 @@
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -114,12 +112,12 @@ struct Billiard {
 
  private:
   [[nodiscard]] detail::ChainBudget budget() const {
-    std::uint64_t limit = bounces == 0 ? std::numeric_limits<std::uint64_t>::max() : bounces;
+    std::uint64_t limit = bounces;
     if (tolerance > 0) {
-      limit = std::min(limit, static_cast<std::uint64_t>(std::min(1e18, std::ceil(1 / tolerance))));
+      const auto told = static_cast<std::uint64_t>(std::min(1e18, std::ceil(1 / tolerance)));
+      limit = bounces > 0 ? std::min(bounces, told) : told;
     }
-    return detail::ChainBudget::of(*this, bounces_per_draw,
-                                   bounces > 0 || tolerance > 0 ? limit : 0);
+    return detail::ChainBudget::of(*this, bounces_per_draw, limit);
   }
 };
 

@@ -34,9 +34,7 @@ class FlightClock {
 
   /// A new mark here, with the stop `stop` radians ahead; infinity: none.
   void restart(double stop) {
-    cos_ = 1;
-    sin_ = 0;
-    turns_ = 0;
+    *this = FlightClock();
     set_stop(stop);
   }
 

@@ -17,7 +17,6 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -127,9 +126,7 @@ class ChainRun {
     while (!report_.converged && !report_.stopped) {
       round(next_draw, sink);
       steps_ = counts().steps - before.steps;
-      if (!report_.stopped && !report_.converged) {
-        report_.converged = enough();
-      }
+      if (!report_.stopped && !report_.converged) report_.converged = enough();
     }
     if (state_.draws > 0) {
       state_.centre_of_mass = centre_of(cone_, std::span<const Chain>(state_.chains));
@@ -199,11 +196,10 @@ class ChainRun {
       count = std::min(count, std::max<std::uint64_t>(
                                   1, (left + budget_.steps_per_draw - 1) / budget_.steps_per_draw));
     }
-    // Draws first .. first + count - 1; chain c makes those of its residue.
+    // Draws first .. first + count - 1; chain c makes those of its residue, so many below n.
     const std::uint64_t first = state_.draws;
-    const auto draws_of = [&](std::uint64_t c) {
-      const std::uint64_t shift = (c + chains - first % chains) % chains;
-      return shift < count ? (count - shift - 1) / chains + 1 : 0;
+    const auto draws_below = [&](std::uint64_t n, std::uint64_t c) {
+      return (n + chains - 1 - c) / chains;
     };
     ChainState<Chain> before = state_;
     std::vector<std::vector<std::vector<double>>> positions(chain_count());
@@ -211,15 +207,15 @@ class ChainRun {
       Chain& chain = state_.chains[c];
       auto& mine = positions[c];
       std::uint64_t left = slice_;
-      const std::uint64_t wanted = draws_of(c);
+      const std::uint64_t earlier = draws_below(first, c);
+      const std::uint64_t wanted = draws_below(first + count, c) - earlier;
       while (mine.size() < wanted && left > 0) {
         // Slices of whole draws where draws are short: the clock is not asked in between.
         if (chain.advance(cone_, left)) {
           const auto here = chain.position();
           mine.emplace_back(here.begin(), here.end());
-          const std::uint64_t number = (first + chains - 1 - c) / chains + mine.size();
           BatchMeans& batches = state_.batches[c];
-          if (batches.wanted(number)) {
+          if (batches.wanted(earlier + mine.size())) {
             std::vector<double> sum(static_cast<std::size_t>(cone_.stride()), 0.0);
             chain.add_sum(cone_, 1.0, sum.data());
             batches.add(std::move(sum), chain.weight());
@@ -325,11 +321,11 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
   check(fresh || (state.points == cone.points() && state.rank == cone.rank()), plan.name, "state",
         "belongs to a version space of ", state.points, " points and rank ", state.rank,
         ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
-  for (unsigned c = 0; fresh && c < budget.chains; ++c) {
-    const RandomEngine engine = streams.stream(most_chains * streams.next + 1 + c);
-    state.chains.emplace_back(cone, settings, start, engine);
-  }
   if (fresh) {
+    for (unsigned c = 0; c < budget.chains; ++c) {
+      const RandomEngine engine = streams.stream(most_chains * streams.next + 1 + c);
+      state.chains.emplace_back(cone, settings, start, engine);
+    }
     state.batches.resize(budget.chains);
     state.points = cone.points();
     state.rank = cone.rank();

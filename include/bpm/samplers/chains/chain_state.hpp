@@ -12,7 +12,6 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -21,8 +20,7 @@ namespace bpm::detail {
 /// 5 draws and 5 more are the same draws as 10, to the bit. A value; empty before the first run. It
 /// belongs to the version space and the settings (other than the budget) that it was made with.
 template <class Chain>
-class ChainState {
- public:
+struct ChainState {
   [[nodiscard]] bool empty() const noexcept { return chains.empty(); }
   /// The centre of mass as found by all draws so far. Empty before the first draw.
   [[nodiscard]] const CentreOfMass& centre() const noexcept { return centre_of_mass; }
@@ -124,14 +122,13 @@ class Spread {
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   /// Estimated variance of the mean, and of its direction in rad^2.
-  [[nodiscard]] double of_mean() const { return unbiased() * all_ / (weight_ * weight_); }
-  [[nodiscard]] double of_direction() const {
-    return unbiased() * across_ / (weight_ * weight_) / squared_norm_;
-  }
+  [[nodiscard]] double of_mean() const { return unbiased(all_); }
+  [[nodiscard]] double of_direction() const { return unbiased(across_) / squared_norm_; }
 
  private:
-  [[nodiscard]] double unbiased() const {
-    return static_cast<double>(count_) / static_cast<double>(count_ - 1);
+  [[nodiscard]] double unbiased(double squares) const {
+    const auto n = static_cast<double>(count_);
+    return n / (n - 1) * squares / (weight_ * weight_);
   }
 
   const std::vector<double>& mean_;

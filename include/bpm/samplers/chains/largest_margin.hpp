@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -115,7 +114,8 @@ class MarginActiveSet {
     }
   }
 
-  /// Brings the coefficients of the set to d = 1, dropping points that would go below zero.
+  /// Brings the coefficients of the set to d = 1, dropping points that would go below zero, and d
+  /// up to date.
   void settle() {
     for (;;) {
       std::vector<double> z(set_.size(), 0.0);
@@ -144,7 +144,9 @@ class MarginActiveSet {
       }
       leave(first);
     }
-    set_outputs();
+    std::vector<double> x(static_cast<std::size_t>(cone_.stride()), 0.0);
+    cone_.add_rows(a_.data(), x.data());
+    cone_.outputs(x.data(), d_);
   }
 
   /// s_i is a combination c of the set with sum c < 1: more of it and less of them, until one is
@@ -171,12 +173,6 @@ class MarginActiveSet {
     a_[i] = most;
     if (!enter(i)) a_[i] = 0;
     return true;
-  }
-
-  void set_outputs() {
-    std::vector<double> x(static_cast<std::size_t>(cone_.stride()), 0.0);
-    cone_.add_rows(a_.data(), x.data());
-    cone_.outputs(x.data(), d_);
   }
 
   const Cone& cone_;

@@ -94,8 +94,9 @@ class BasicGibbsChain {
                                       settings.directions == GibbsDirection::input ? cone.points()
                                                                                    : cone.rank());
     }
-    if (!is_hard()) penalty_ = {GibbsPenalty::beta_of(settings.label_noise), cone.points()};
-    if (is_hard()) {
+    if (!is_hard()) {
+      penalty_ = {GibbsPenalty::beta_of(settings.label_noise), cone.points()};
+    } else {
       for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
         const double d = state_.d[i];
         check(d > 0, "GibbsChain", "start", "has signed output ", d, " at point ", i,
@@ -111,26 +112,23 @@ class BasicGibbsChain {
       if (settings_.anneal && !is_hard()) lower_noise(cone);
       step(cone);
       ++burnt_;
-      if (--burn_in_left_ == 0) state_.settle(cone);
+      if (--burn_in_left_ == 0) {
+        state_.settle(cone);
+        std::fill(sum_.begin(), sum_.end(), 0.0);
+        steps_ = 0;
+        errors_ = 0;
+        state_.repairs = 0;
+      }
     }
-    if (burn_in_left_ == 0 && !counting_) {
-      counting_ = true;
-      std::fill(sum_.begin(), sum_.end(), 0.0);
-      steps_ = 0;
-      errors_ = 0;
-      state_.repairs = 0;
-    }
-    return counting_;
+    return burn_in_left_ == 0;
   }
 
   /// Makes at most `limit` steps towards the next draw, what is left of the burn-in before them.
   /// True when the chain stands on the draw; the next call goes on to the one after.
   bool advance(const Cone& cone, std::uint64_t limit) {
-    if (!counting_) {
-      const std::uint64_t before = burn_in_left_;
-      burn_in(cone, limit);
-      limit -= before - burn_in_left_;
-    }
+    const std::uint64_t before = burn_in_left_;
+    burn_in(cone, limit);
+    limit -= before - burn_in_left_;
     for (; limit > 0; --limit) {
       step(cone);
       if (++steps_of_draw_ == settings_.steps_per_draw) {
@@ -158,15 +156,7 @@ class BasicGibbsChain {
     report.steps += steps_;
     report.repairs += state_.repairs;
     report.burn_in += burnt_;
-    report.mean_errors += errors_mean();
-  }
-  /// Steps that the burn-in has thrown away.
-  [[nodiscard]] std::uint64_t burnt() const noexcept { return burnt_; }
-  /// States brought back from drift outside version space (q = 0).
-  [[nodiscard]] std::uint64_t repairs() const noexcept { return state_.repairs; }
-  /// Mean number of training errors of the states since the burn-in; 0 for q = 0.
-  [[nodiscard]] double errors_mean() const noexcept {
-    return steps_ == 0 ? 0.0 : static_cast<double>(errors_) / static_cast<double>(steps_);
+    if (steps_ > 0) report.mean_errors += static_cast<double>(errors_) / weight();
   }
 
   /// x += scale * sum, `stride()` long: E[b] is sum / weight().
@@ -334,7 +324,6 @@ class BasicGibbsChain {
   std::uint64_t burn_in_left_;
   std::uint64_t burnt_ = 0;
   std::uint64_t stage_ = 0;  ///< Of the falling noise.
-  bool counting_ = false;
   GibbsPenalty penalty_;
   double mean_chi_;
 

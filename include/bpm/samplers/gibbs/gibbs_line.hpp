@@ -117,18 +117,17 @@ class GibbsPieces {
   void weigh(const GibbsPenalty& penalty) {
     std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
     for (const Piece& piece : pieces_) fewest = std::min(fewest, piece.errors);
-    std::size_t first = 0;
-    for (std::size_t k = 0; k < pieces_.size(); ++k) {
-      Piece& piece = pieces_[k];
+    Piece* first = pieces_.data();
+    for (Piece& piece : pieces_) {
       const double nearest = piece.low > 0 ? piece.low : std::min(piece.high, 0.0);
       piece.penalty = penalty.beta() * static_cast<double>(piece.errors - fewest);
       piece.log_weight = -piece.penalty - nearest * nearest / 2;
-      if (piece.log_weight > pieces_[first].log_weight) first = k;
+      if (piece.log_weight > first->log_weight) first = &piece;
     }
     heaviest_ = -std::numeric_limits<double>::infinity();
-    evaluate(pieces_[first]);
-    for (std::size_t k = 0; k < pieces_.size(); ++k) {
-      if (k != first) evaluate(pieces_[k]);
+    evaluate(*first);
+    for (Piece& piece : pieces_) {
+      if (&piece != first) evaluate(piece);
     }
   }
 

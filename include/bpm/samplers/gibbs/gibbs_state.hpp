@@ -22,11 +22,9 @@ inline void normalise(std::vector<double>& x) {
   if (std::abs(dot(x.data(), x.data(), std::ssize(x)) - 1) < 1e-14) {
     return;
   }
-  double largest = 0;
-  for (const double value : x) largest = std::max(largest, std::abs(value));
+  const double largest = Eigen::Map<const Eigen::ArrayXd>(x.data(), std::ssize(x)).abs().maxCoeff();
   scale_by(x.data(), 1 / largest, std::ssize(x));
-  const double norm = std::sqrt(dot(x.data(), x.data(), std::ssize(x)));
-  scale_by(x.data(), 1 / norm, std::ssize(x));
+  scale_to_unit(x.data(), std::ssize(x));
 }
 
 /// How many d_i are not positive.

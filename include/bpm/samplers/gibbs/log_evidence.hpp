@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/random/ziggurat.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
