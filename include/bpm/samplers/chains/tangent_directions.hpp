@@ -40,14 +40,14 @@ class VectorBlock {
 
   [[nodiscard]] bool used_up() const noexcept { return next_ == count; }
 
-  /// New vectors, each filled in by fill(z). Where x is given, the same product writes its outputs
-  /// afresh to `d`.
+  /// New vectors, each filled in by fill(z). Where x is given, always or never, the same product
+  /// writes its outputs afresh to `d`.
   template <class Fill>
   void make(const Cone& cone, Fill&& fill, const double* x = nullptr, double* d = nullptr) {
     const std::ptrdiff_t ld = cone.output_stride();
     if (vectors_.size() == 0) {
       vectors_ = CopyableBuffer<double>(count * cone.stride(), 0.0);
-      outputs_ = CopyableBuffer<double>((count + 1) * ld, 0.0);
+      outputs_ = CopyableBuffer<double>((count + (x != nullptr ? 1 : 0)) * ld, 0.0);
     }
     std::vector<const double*> vectors;
     for (std::ptrdiff_t k = 0; k < count; ++k) {

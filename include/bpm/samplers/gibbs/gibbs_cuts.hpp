@@ -11,12 +11,12 @@
 
 namespace bpm::detail {
 
-/// Of p_i / d_i, i < count; all d_i > 0.
 struct Extremes {
   double smallest;
   double largest;
 };
 
+/// Of p_i / d_i, i < count; all d_i > 0.
 [[nodiscard]] inline Extremes ratio_extremes(const double* p, const double* d,
                                              std::ptrdiff_t count) {
   using Numbers = Eigen::Map<const Eigen::ArrayXd>;

@@ -84,7 +84,7 @@ class GibbsAnnealing {
   /// Calls visit(circle) for the circles of `count` steps under the law of `share`, once `burn_in`
   /// steps under it are made.
   template <class Visit>
-  void run(double share, std::uint64_t burn_in, std::uint64_t count, Visit&& visit) {
+  void for_each_circle(double share, std::uint64_t burn_in, std::uint64_t count, Visit&& visit) {
     penalty_ = GibbsPenalty(-std::log(share), cone_.points());
     for (std::uint64_t n = 0; n < burn_in; ++n) step();
     ErrorLengths circle;
@@ -100,7 +100,8 @@ class GibbsAnnealing {
   [[nodiscard]] double next_share(double share, double target, std::uint64_t burn_in,
                                   std::uint64_t count) {
     std::vector<ErrorLengths> circles;
-    run(share, burn_in, count, [&](const ErrorLengths& circle) { circles.push_back(circle); });
+    for_each_circle(share, burn_in, count,
+                    [&](const ErrorLengths& circle) { circles.push_back(circle); });
     const auto variance = [&](double to) {
       double sum = 0;
       double squares = 0;
@@ -231,7 +232,7 @@ struct LogEvidence {
     // E[(to / from)^errors] under the law of `from`.
     std::vector<double> ratios;
     double mean = 0;
-    run.run(shares[k], burn_in, steps, [&](const detail::ErrorLengths& circle) {
+    run.for_each_circle(shares[k], burn_in, steps, [&](const detail::ErrorLengths& circle) {
       ratios.push_back(circle.ratio(shares[k], shares[k + 1]));
       mean += ratios.back() / static_cast<double>(steps);
     });
