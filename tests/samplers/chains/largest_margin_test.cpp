@@ -122,6 +122,5 @@ TEST_CASE("start: where errors are allowed, any direction will do") {
   CHECK(start.reason.empty());
   const Numbers outside{-1, 0};
   plan.start_coefficients = outside;
-  CHECK(bpm::detail::smallest_output(cone, bpm::detail::find_start(cone, plan, 1).position).first <
-        0);
+  CHECK(cone.smallest_output(bpm::detail::find_start(cone, plan, 1).position).first < 0);
 }
