@@ -6,8 +6,6 @@
 /// include the headers you use: it compiles faster.
 
 #include "bpm/bounds/agreement_check.hpp"
-#include "bpm/bounds/bayes_point_bound.hpp"
-#include "bpm/bounds/c_bound.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/margin_bound.hpp"
 #include "bpm/bounds/rademacher_bound.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bpm/bounds/agreement_check.hpp"
-#include "bpm/bounds/c_bound.hpp"
+#include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/decision/votes.hpp"

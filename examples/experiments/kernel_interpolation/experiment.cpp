@@ -13,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/bounds/bayes_point_bound.hpp"
-#include "bpm/bounds/c_bound.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/rademacher_bound.hpp"
 #include "bpm/bounds/vote_bound.hpp"

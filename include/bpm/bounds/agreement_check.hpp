@@ -34,7 +34,7 @@ struct AgreementCheck {
     detail::check_size(f, "centre", centre.size(), outputs.rows(), "one per point");
     detail::check(outputs.allFinite(), f, "outputs", "holds a number that is not finite");
     detail::check(centre.allFinite(), f, "centre", "holds a number that is not finite");
-    detail::check_delta(delta, f, "delta");
+    detail::check_delta(f, "delta", delta);
     const auto count = static_cast<double>(draws);
     double sum = 0;
     for (Eigen::Index i = 0; i < outputs.rows(); ++i) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/check.hpp"
@@ -35,20 +36,20 @@ struct Confidence {
 
   /// delta for the sample alone, the complexity being exact.
   [[nodiscard]] static Confidence exact(double delta) {
-    detail::check_delta(delta, "Confidence::exact", "delta");
+    detail::check_delta("Confidence::exact", "delta", delta);
     return {delta};
   }
   /// delta, of which the share `estimate_share` is the estimate's; half and half by default.
   /// \throws std::invalid_argument unless both lie between 0 and 1.
   [[nodiscard]] static Confidence shared(double delta, double estimate_share = 0.5) {
-    detail::check_delta(delta, "Confidence::shared", "delta");
-    detail::check_delta(estimate_share, "Confidence::shared", "estimate_share");
+    detail::check_delta("Confidence::shared", "delta", delta);
+    detail::check_delta("Confidence::shared", "estimate_share", estimate_share);
     return {delta * (1 - estimate_share), delta * estimate_share};
   }
   /// A third of delta each for the sample, the estimate and the inputs.
   /// \throws std::invalid_argument unless delta lies between 0 and 1.
   [[nodiscard]] static Confidence thirds(double delta) {
-    detail::check_delta(delta, "Confidence::thirds", "delta");
+    detail::check_delta("Confidence::thirds", "delta", delta);
     return {delta / 3, delta / 3, delta / 3};
   }
 };
@@ -83,17 +84,16 @@ struct GibbsBound {
         selection_term(std::log(static_cast<double>(settings.kernels))),
         confidence(settings.confidence) {
     const char* const f = "GibbsBound";
-    detail::check(std::isfinite(complexity) && complexity >= 0, f, "complexity", "is ", complexity,
-                  ", must be finite and not negative");
-    detail::check(points >= 2, f, "points", "is ", points, ", must be 2 or more");
-    detail::check_delta(confidence.sample, f, "confidence.sample");
+    detail::check_not_negative(f, "complexity", complexity);
+    detail::check_at_least(f, "points", points, 2);
+    detail::check_delta(f, "confidence.sample", confidence.sample);
     detail::check(confidence.estimate >= 0, f, "confidence.estimate", "is ", confidence.estimate,
                   ", must not be negative");
     detail::check(confidence.inputs >= 0, f, "confidence.inputs", "is ", confidence.inputs,
                   ", must not be negative");
     detail::check(confidence.total() < 1, f, "confidence", "is ", confidence.total(),
                   " in all, must be below 1");
-    detail::check(settings.kernels >= 1, f, "kernels", "is 0, must be 1 or more");
+    detail::check_at_least(f, "kernels", settings.kernels, 1);
     const bool published = settings.theorem == PacBayes::langford_seeger;
     detail::check(published || settings.theorem == PacBayes::realizable, f, "theorem", "is ",
                   static_cast<int>(settings.theorem), ", must be langford_seeger or realizable");
@@ -116,6 +116,26 @@ struct GibbsBound {
   /// Whether it says nothing: 1/2 or more, which tossing a coin also keeps on balanced classes.
   /// (The formula itself never reaches 1.)
   [[nodiscard]] bool vacuous() const { return value() >= 0.5; }
+};
+
+/// An upper bound on the error of a Bayes point: e times that of the Gibbs error. Lemma 3 of
+/// "Kernel Interpolation as a Bayes Point Machine": the centre of mass of an ensemble of linear
+/// classifiers with a log-concave density on a convex set errs at most e times as often as its
+/// members do on average, by Grünbaum's inequality. It holds for the exact centre; one that a
+/// sampler or an approximation has found is another classifier.
+struct BayesPointBound {
+  explicit BayesPointBound(const GibbsBound& gibbs_bound) : gibbs(gibbs_bound) {}
+  /// Theorem 1, in both forms: of the interpolator of the signs where `complexity` is
+  /// `KernelComplexity::value()`, of that of the centre-of-mass values where it is log(1 / P_Y).
+  /// \throws std::invalid_argument as `GibbsBound`.
+  BayesPointBound(double complexity, std::ptrdiff_t points, const GibbsBoundSettings& settings = {})
+      : gibbs(complexity, points, settings) {}
+
+  GibbsBound gibbs;
+
+  [[nodiscard]] double value() const { return std::numbers::e * gibbs.value(); }
+  /// Whether it says nothing: 1 or more, that is a Gibbs bound of 1 / e or more.
+  [[nodiscard]] bool vacuous() const { return value() >= 1; }
 };
 
 }  // namespace bpm

@@ -35,10 +35,9 @@ struct MarginBound {
         margin(normalised_margin) {
     const char* const f = "MarginBound";
     detail::check(margin > 0 && margin <= 1, f, "margin", "is ", margin, ", must lie in (0, 1]");
-    detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
-    detail::check(feature_dimension >= 1, f, "dimension", "is ", feature_dimension,
-                  ", must be 1 or more");
-    detail::check_delta(delta, f, "delta");
+    detail::check_at_least(f, "points", points, 1);
+    detail::check_at_least(f, "dimension", feature_dimension, 1);
+    detail::check_delta(f, "delta", delta);
     // 1 - sqrt(1 - g^2) = g^2 / (1 + sqrt(1 - g^2)), which keeps the digits of a small margin.
     const double root = std::sqrt((1 - margin) * (1 + margin));
     volume_term = static_cast<double>(dimension) * (std::log1p(root) - 2 * std::log(margin));

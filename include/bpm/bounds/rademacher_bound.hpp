@@ -21,13 +21,10 @@ struct RademacherBound {
                   double added = 0)
       : confidence_term(added) {
     const char* const f = "RademacherBound";
-    detail::check(std::isfinite(label_norm_squared) && label_norm_squared > 0, f,
-                  "label_norm_squared", "is ", label_norm_squared, ", must be positive and finite");
-    detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
-    detail::check(std::isfinite(mean_diagonal) && mean_diagonal > 0, f, "mean_diagonal", "is ",
-                  mean_diagonal, ", must be positive and finite");
-    detail::check(std::isfinite(confidence_term) && confidence_term >= 0, f, "confidence_term",
-                  "is ", confidence_term, ", must be finite and not negative");
+    detail::check_positive(f, "label_norm_squared", label_norm_squared);
+    detail::check_at_least(f, "points", points, 1);
+    detail::check_positive(f, "mean_diagonal", mean_diagonal);
+    detail::check_not_negative(f, "confidence_term", confidence_term);
     complexity_term =
         4 * std::sqrt(label_norm_squared * mean_diagonal / static_cast<double>(points));
   }

@@ -71,12 +71,14 @@ template <class Predicate>
   return std::bit_cast<double>(high);
 }
 
-inline void check_probability(double value, const char* function, const char* argument) {
-  check(value >= 0 && value <= 1, function, argument, "is ", value, ", must lie in [0, 1]");
-}
-
-inline void check_delta(double value, const char* function, const char* argument) {
-  check(value > 0 && value < 1, function, argument, "is ", value, ", must lie between 0 and 1");
+/// The smallest q <= p with kl(q || p) <= c: with c = log(1 / delta) / N, the value below which the
+/// mean of N numbers falls with probability delta at most. 0 where none is that unlikely. p in
+/// [0, 1], c >= 0.
+[[nodiscard]] inline double kl_lower_deviation(double p, double c) {
+  if (p == 0 || p == 1 || c == 0) {
+    return p;
+  }
+  return first_double(p, [&](double q) { return relative_entropy(q, p) <= c; });
 }
 
 }  // namespace detail
@@ -86,8 +88,8 @@ inline void check_delta(double value, const char* function, const char* argument
 /// \throws std::invalid_argument unless both lie in [0, 1].
 [[nodiscard]] inline double binary_relative_entropy(double q, double p) {
   const char* const f = "binary_relative_entropy";
-  detail::check_probability(q, f, "q");
-  detail::check_probability(p, f, "p");
+  detail::check_probability(f, "q", q);
+  detail::check_probability(f, "p", p);
   if (q == p) {
     return 0;
   }
@@ -101,7 +103,7 @@ inline void check_delta(double value, const char* function, const char* argument
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
 [[nodiscard]] inline double kl_upper_inverse(double q, double c) {
   const char* const f = "kl_upper_inverse";
-  detail::check_probability(q, f, "q");
+  detail::check_probability(f, "q", q);
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
   if (q == 0) {
     return -std::expm1(-c);
@@ -118,7 +120,7 @@ inline void check_delta(double value, const char* function, const char* argument
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
 [[nodiscard]] inline double kl_lower_inverse(double q, double c) {
   const char* const f = "kl_lower_inverse";
-  detail::check_probability(q, f, "q");
+  detail::check_probability(f, "q", q);
   detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
   if (q == 1) {
     return std::exp(-c);
@@ -130,19 +132,5 @@ inline void check_delta(double value, const char* function, const char* argument
   return detail::first_double(
       q, [&](double p) { return p > 0 && detail::relative_entropy(q, p) <= c; });
 }
-
-namespace detail {
-
-/// The smallest q <= p with kl(q || p) <= c: with c = log(1 / delta) / N, the value below which the
-/// mean of N numbers falls with probability delta at most. 0 where none is that unlikely. p in
-/// [0, 1], c >= 0.
-[[nodiscard]] inline double kl_lower_deviation(double p, double c) {
-  if (p == 0 || p == 1 || c == 0) {
-    return p;
-  }
-  return first_double(p, [&](double q) { return relative_entropy(q, p) <= c; });
-}
-
-}  // namespace detail
 
 }  // namespace bpm

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "bpm/bounds/gibbs_bound.hpp"
@@ -22,8 +23,8 @@ struct VoteBound {
   /// \throws std::invalid_argument unless both lie in [0, 1].
   explicit VoteBound(double error_of_vote, double differs = 0)
       : vote_error(error_of_vote), disagreement(differs) {
-    detail::check_probability(vote_error, "VoteBound", "vote_error");
-    detail::check_probability(disagreement, "VoteBound", "disagreement");
+    detail::check_probability("VoteBound", "vote_error", vote_error);
+    detail::check_probability("VoteBound", "disagreement", disagreement);
   }
 
   /// Lemma 1: where the majority errs, half of the ensemble does, so that the vote errs at most
@@ -31,7 +32,7 @@ struct VoteBound {
   /// and keeps its confidence.
   /// \throws std::invalid_argument unless both lie in [0, 1].
   [[nodiscard]] static VoteBound from_gibbs_error(double gibbs_error, double disagreement = 0) {
-    detail::check_probability(gibbs_error, "VoteBound", "gibbs_error");
+    detail::check_probability("VoteBound", "gibbs_error", gibbs_error);
     return VoteBound(std::min(1.0, 2 * gibbs_error), disagreement);
   }
 
@@ -53,7 +54,7 @@ struct VoteBound {
                                            const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                            std::uint64_t independent_voters) {
     const char* const f = "VoteBound::certified";
-    detail::check_delta(gibbs.confidence.inputs, f, "confidence.inputs");
+    detail::check_delta(f, "confidence.inputs", gibbs.confidence.inputs);
     detail::check(independent_voters != 1, f, "independent_voters", "is 1, must be 0 or 2 or more");
     const auto count = static_cast<double>(outputs.size());
     const bool exact = independent_voters == 0;
@@ -75,6 +76,109 @@ struct VoteBound {
   [[nodiscard]] double value() const noexcept { return vote_error + disagreement; }
   /// Whether it says nothing: 1 or more.
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
+};
+
+/// Agreement as measured on inputs without labels, which took no part in the training.
+struct AgreementSample {
+  double mean = 1;  ///< Of the squared mean signs, or of (2 Phi - 1)^2 where known exactly.
+  std::ptrdiff_t inputs = 0;  ///< How many, independent of each other.
+  /// Independent voters that all inputs share; 0: the mean signs are exact, or every input has
+  /// voters of its own (two or more).
+  std::ptrdiff_t shared_voters = 0;
+
+  /// An upper limit of alpha with confidence 1 - delta. The squared means lie in [0, 1], and the
+  /// Chernoff bound (`kl_upper_inverse`) holds for any such numbers. Voters of an input's own only
+  /// raise the expectation. Voters that are shared are random as a whole: their agreement on the
+  /// distribution of inputs expects alpha + (1 - alpha) / V, and moves by 4 / V at most with one
+  /// voter, so that (C. McDiarmid, 1989) it is below by 4 sqrt(log(2 / delta) / (2 V)) with
+  /// probability delta / 2; the inputs get the other half. Draws of one chain are not independent.
+  /// \throws std::invalid_argument unless the mean lies in [0, 1], inputs >= 1, shared_voters is 0
+  ///         or 2 and more, and delta lies between 0 and 1.
+  [[nodiscard]] double upper_limit(double delta) const {
+    const char* const f = "AgreementSample";
+    detail::check_probability(f, "mean", mean);
+    detail::check_at_least(f, "inputs", inputs, 1);
+    detail::check(shared_voters == 0 || shared_voters >= 2, f, "shared_voters", "is ",
+                  shared_voters, ", must be 0 or 2 or more");
+    detail::check_delta(f, "delta", delta);
+    const auto count = static_cast<double>(inputs);
+    if (shared_voters == 0) {
+      return kl_upper_inverse(mean, -std::log(delta) / count);
+    }
+    const double log_half = std::log(2 / delta);
+    return std::min(1.0, kl_upper_inverse(mean, log_half / count) +
+                             4 * std::sqrt(log_half / (2 * static_cast<double>(shared_voters))));
+  }
+};
+
+/// An upper bound on the error of an ensemble's majority vote, or of its Bayes point, from the
+/// Gibbs error and the agreement.
+///
+/// Lemmas 5 and 6 of "Kernel Interpolation as a Bayes Point Machine", the first the C-bound of
+/// A. Lacasse et al., NIPS 19, 2007: the majority vote errs at most at a rate of
+///
+///     1 - (1 - 2 e)^2 / alpha,   alpha = E_x[ (E_w sign f(x; w))^2 ],
+///
+/// for e < 1/2, and the Bayes point at most Delta more often. It grows with alpha and with e:
+/// an upper limit of each in their place gives a bound that holds when both do. Of the rates of
+/// `Votes` on labelled inputs it describes the ensemble on these inputs, where it holds exactly; it
+/// is no statement on others.
+struct CBound {
+  /// \throws std::invalid_argument unless the rates lie in [0, 1] and the agreement is positive
+  ///         where e < 1/2.
+  CBound(double rate_of_voters, double alpha, double differs = 0)
+      : gibbs_error(rate_of_voters), agreement(alpha), disagreement(differs) {
+    const char* const f = "CBound";
+    detail::check_probability(f, "gibbs_error", gibbs_error);
+    detail::check_probability(f, "agreement", agreement);
+    detail::check_probability(f, "disagreement", disagreement);
+    detail::check(
+        agreement > 0 || gibbs_error >= 0.5, f, "agreement",
+        "is 0, must be positive: a vote that is tied everywhere has Gibbs error 1/2, not ",
+        gibbs_error);
+  }
+
+  /// From a bound on the Gibbs error and an upper limit of the agreement, both of the same
+  /// posterior, with the share of the bound's confidence that is for inputs. Says nothing where the
+  /// bound is 1/2 or more. For the Bayes point instead of the vote give an upper limit of Delta,
+  /// say `kl_upper_inverse(share, log(1 / delta) / inputs)`, and count its delta.
+  /// \throws std::invalid_argument as `AgreementSample::upper_limit`, or if the disagreement is not
+  ///         in [0, 1].
+  [[nodiscard]] static CBound certified(const GibbsBound& gibbs, const AgreementSample& sample,
+                                        double disagreement = 0) {
+    CBound bound(gibbs.value(), sample.upper_limit(gibbs.confidence.inputs), disagreement);
+    bound.delta = gibbs.confidence.total();
+    return bound;
+  }
+
+  double gibbs_error;   ///< e, or an upper limit of it.
+  double agreement;     ///< alpha, or an upper limit of it.
+  double disagreement;  ///< Delta, of Bayes point and vote; 0 for the vote itself.
+  double delta = 0;     ///< Where certified: what it may fail with.
+
+  /// Whether the inequality applies: a Gibbs error below 1/2. Otherwise it says nothing.
+  [[nodiscard]] bool applies() const noexcept { return gibbs_error < 0.5; }
+  /// Whether the two numbers can belong to one ensemble: (1 - 2 e)^2 <= alpha (Jensen), but for
+  /// rounding. Estimates from different inputs may fail it by their errors, and the bound without
+  /// Delta is then below zero and counted as 0; of certified limits one has failed.
+  [[nodiscard]] bool consistent() const noexcept {
+    return !applies() || share() <= agreement * (1 + 1e-12);
+  }
+  /// In [0, 1] for the vote, 1 where it does not apply; Delta on top. 1 for certified limits that
+  /// contradict each other.
+  [[nodiscard]] double value() const noexcept {
+    if (delta > 0 && !consistent()) {
+      return 1;
+    }
+    return (applies() ? std::max(0.0, 1 - share() / agreement) : 1.0) + disagreement;
+  }
+  /// Whether it says nothing: 1 or more.
+  [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
+
+ private:
+  [[nodiscard]] double share() const noexcept {
+    return (1 - 2 * gibbs_error) * (1 - 2 * gibbs_error);
+  }
 };
 
 }  // namespace bpm

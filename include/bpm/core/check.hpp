@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 /// \file
 /// Argument checks for public doors. Each message has one form, "function: argument what", so that
@@ -49,6 +50,35 @@ inline void check_size(std::string_view function, std::string_view argument, aut
                        auto expected, std::string_view why) {
   check(static_cast<long long>(actual) == static_cast<long long>(expected), function, argument,
         "has ", actual, " entries, expected ", expected, " (", why, ")");
+}
+
+/// Throws unless a number is positive and finite.
+inline void check_positive(std::string_view function, std::string_view argument, double value) {
+  check(value > 0 && std::isfinite(value), function, argument, "is ", value,
+        ", must be positive and finite");
+}
+
+/// Throws unless a number is finite and not negative.
+inline void check_not_negative(std::string_view function, std::string_view argument, double value) {
+  check(value >= 0 && std::isfinite(value), function, argument, "is ", value,
+        ", must be finite and not negative");
+}
+
+/// Throws unless a count is `least` or more.
+template <class Count>
+void check_at_least(std::string_view function, std::string_view argument, Count value,
+                    std::type_identity_t<Count> least) {
+  check(value >= least, function, argument, "is ", value, ", must be ", least, " or more");
+}
+
+/// Throws unless a number lies in [0, 1].
+inline void check_probability(std::string_view function, std::string_view argument, double value) {
+  check(value >= 0 && value <= 1, function, argument, "is ", value, ", must lie in [0, 1]");
+}
+
+/// Throws unless a number lies between 0 and 1 and is neither.
+inline void check_delta(std::string_view function, std::string_view argument, double value) {
+  check(value > 0 && value < 1, function, argument, "is ", value, ", must lie between 0 and 1");
 }
 
 /// Throws unless there is a sign an entry of what `why` names, 1 or -1.

@@ -46,7 +46,7 @@ class OrthantValues {
       : points_(covariance.rows()), burn_in_(settings.burn_in) {
     const detail::OrthantLaw law(covariance, signs, "OrthantValues");
     unit_ = std::sqrt(covariance.diagonal().maxCoeff());
-    detail::check(settings.chains >= 1, "OrthantValues", "chains", "is 0, must be 1 or more");
+    detail::check_at_least("OrthantValues", "chains", settings.chains, 1);
     const double path = detail::checked_path_length(settings.path_length, "OrthantValues");
     for (std::size_t c = 0; c < settings.chains; ++c) {
       chains_.emplace_back(law, path, streams.stream(streams.next + c));

@@ -138,7 +138,7 @@ class PosteriorEnsemble {
   [[nodiscard]] Votes votes(Source&& source, std::uint64_t voters,
                             const RunControl& control = {}) const {
     const char* const f = "PosteriorEnsemble::votes";
-    detail::check(voters > 0, f, "voters", "is 0, must be 1 or more");
+    detail::check_at_least(f, "voters", voters, 1);
     detail::check_size(f, "source", source.points(), points(), "values: one per training point");
     Votes result{.positive = Eigen::VectorXd::Zero(inputs()), .voters = voters, .integrated = true};
     const Eigen::Index pieces = (inputs() + input_block - 1) / input_block;
@@ -173,8 +173,7 @@ class PosteriorEnsemble {
   ///         is positive and finite.
   [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& values,
                                       double margin) const {
-    detail::check(margin > 0 && std::isfinite(margin), "PosteriorEnsemble::votes_at_margin",
-                  "margin", "is ", margin, ", must be positive and finite");
+    detail::check_positive("PosteriorEnsemble::votes_at_margin", "margin", margin);
     Votes result{.positive = mean(values), .voters = 0, .integrated = true};
     for (Eigen::Index i = 0; i < inputs(); ++i) {
       result.positive[i] = detail::normal_cdf(margin * result.positive[i] / deviations_[i]);

@@ -44,8 +44,7 @@ class IsotropicValues {
     const char* const f = "IsotropicValues";
     detail::check(!signs.empty(), f, "signs", "are empty, expected one per training point");
     detail::check_signs(f, signs, points(), "one per training point");
-    detail::check(deviation > 0 && std::isfinite(deviation), f, "deviation", "is ", deviation,
-                  ", must be positive and finite");
+    detail::check_positive(f, "deviation", deviation);
   }
 
   /// The same with the posterior's own deviation, by a Cholesky factor of K.

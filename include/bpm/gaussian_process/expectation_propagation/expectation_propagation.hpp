@@ -53,9 +53,8 @@ struct ExpectationPropagation {
     detail::check(std::isfinite(noise_deviation) && noise_deviation >= 0 && noise_deviation < 1e100,
                   f, "noise_deviation", "is ", noise_deviation,
                   ", must be at least 0 and below 1e100");
-    detail::check(tolerance > 0 && tolerance < 1, f, "tolerance", "is ", tolerance,
-                  ", must lie between 0 and 1");
-    detail::check(max_sweeps >= 1, f, "max_sweeps", "is 0, must be 1 or more");
+    detail::check_delta(f, "tolerance", tolerance);
+    detail::check_at_least(f, "max_sweeps", max_sweeps, 1);
     detail::check(damping > 0 && damping <= 1, f, "damping", "is ", damping,
                   ", must be above 0 and at most 1");
     detail::check(factor_tolerance >= 0 && factor_tolerance < 1, f, "factor_tolerance", "is ",

@@ -32,7 +32,7 @@ namespace detail {
                                                    std::ptrdiff_t rank) {
   check(!centre.outputs.empty(), "centre_values", "centre",
         "has no outputs, expected that of a run with draws");
-  check(rank >= 1, "centre_values", "rank", "is ", rank, ", must be 1 or more");
+  check_at_least("centre_values", "rank", rank, 1);
   return mean_chi(rank) * Eigen::VectorXd::Map(centre.outputs.data(), std::ssize(centre.outputs));
 }
 

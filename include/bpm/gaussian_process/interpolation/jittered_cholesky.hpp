@@ -65,8 +65,7 @@ class JitteredCholesky {
   explicit JitteredCholesky(const Eigen::MatrixXd& matrix) : JitteredCholesky(matrix, Settings{}) {}
   JitteredCholesky(const Eigen::MatrixXd& matrix, const Settings& settings) {
     const char* const f = "JitteredCholesky";
-    detail::check(settings.largest_jitter >= 0 && settings.largest_jitter <= 1, f, "largest_jitter",
-                  "is ", settings.largest_jitter, ", must lie in [0, 1]");
+    detail::check_probability(f, "largest_jitter", settings.largest_jitter);
     detail::check(settings.smallest_rcond >= 0 && settings.smallest_rcond < 1, f, "smallest_rcond",
                   "is ", settings.smallest_rcond, ", must be at least 0 and below 1");
     check_matrix(matrix, f);

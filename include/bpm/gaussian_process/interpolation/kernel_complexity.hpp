@@ -32,13 +32,11 @@ struct KernelComplexity {
         trace_of_inverse(inverse_trace),
         label_norm_squared(label_norm) {
     const char* const f = "KernelComplexity";
-    detail::check(points >= 1, f, "points", "is ", points, ", must be 1 or more");
+    detail::check_at_least(f, "points", points, 1);
     detail::check(std::isfinite(log_determinant), f, "log_determinant", "is ", log_determinant,
                   ", must be finite");
-    detail::check(std::isfinite(trace_of_inverse) && trace_of_inverse > 0, f, "trace_of_inverse",
-                  "is ", trace_of_inverse, ", must be positive and finite");
-    detail::check(std::isfinite(label_norm_squared) && label_norm_squared > 0, f,
-                  "label_norm_squared", "is ", label_norm_squared, ", must be positive and finite");
+    detail::check_positive(f, "trace_of_inverse", trace_of_inverse);
+    detail::check_positive(f, "label_norm_squared", label_norm_squared);
   }
 
   /// From a Cholesky factor of K, which other parts share. Cost: n^3 / 3 multiply-adds for the

@@ -186,9 +186,7 @@ class InterpolatorTraining {
   template <InputSet I>
   static std::vector<int> checked_classes(const InterpolatorSettings& settings, const I& inputs,
                                           std::span<const int> labels, std::string_view function) {
-    detail::check(std::isfinite(settings.noise_variance) && settings.noise_variance >= 0, function,
-                  "noise_variance", "is ", settings.noise_variance,
-                  ", must be finite and not negative");
+    detail::check_not_negative(function, "noise_variance", settings.noise_variance);
     std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
     detail::check_inputs(inputs, function);
     const std::size_t needed =

@@ -103,13 +103,11 @@ namespace detail {
 
 inline void check_orthant_settings(const OrthantProbability::Settings& settings) {
   const char* const f = "orthant_probability";
-  check(settings.standard_error >= 0 && std::isfinite(settings.standard_error), f, "standard_error",
-        "is ", settings.standard_error, ", must be finite and not negative");
-  check(settings.draws >= 64, f, "draws", "is ", settings.draws, ", must be 64 or more");
+  check_not_negative(f, "standard_error", settings.standard_error);
+  check_at_least(f, "draws", settings.draws, 64);
   check(settings.most_draws >= settings.draws, f, "most_draws", "is ", settings.most_draws,
         ", must not be below draws, ", settings.draws);
-  check(settings.pilot_draws >= 16, f, "pilot_draws", "is ", settings.pilot_draws,
-        ", must be 16 or more");
+  check_at_least(f, "pilot_draws", settings.pilot_draws, 16);
   (void)checked_path_length(settings.path_length, f);
 }
 

@@ -104,10 +104,9 @@ class TruncatedNormal {
                                        const RunControl& control = {}) const {
     const char* const f = "TruncatedNormal::sample";
     detail::check(count >= 0, f, "count", "is ", count, ", must not be negative");
-    detail::check(settings.trajectories_per_draw >= 1, f, "trajectories_per_draw",
-                  "is 0, must be 1 or more");
+    detail::check_at_least(f, "trajectories_per_draw", settings.trajectories_per_draw, 1);
     (void)detail::checked_path_length(settings.path_length, f);
-    detail::check(settings.chains >= 1, f, "chains", "is 0, must be 1 or more");
+    detail::check_at_least(f, "chains", settings.chains, 1);
     Eigen::MatrixXd draws(points(), count);
     const std::uint64_t first = streams.next;
     streams.next += settings.chains;

@@ -18,11 +18,10 @@ namespace bpm {
 [[nodiscard]] inline std::vector<double> geometric_values(double low, double high,
                                                           std::size_t count) {
   const char* const f = "geometric_values";
-  detail::check(low > 0 && std::isfinite(low), f, "low", "is ", low,
-                ", must be positive and finite");
+  detail::check_positive(f, "low", low);
   detail::check(high >= low && std::isfinite(high), f, "high", "is ", high,
                 ", must be finite and at least ", low);
-  detail::check(count >= 1, f, "count", "is 0, must be 1 or more");
+  detail::check_at_least(f, "count", count, 1);
   std::vector<double> values;
   for (std::size_t k = 0; k < count; ++k) {
     const double part = count == 1 ? 0.0 : static_cast<double>(k) / static_cast<double>(count - 1);

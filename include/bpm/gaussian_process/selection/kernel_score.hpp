@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "bpm/bounds/c_bound.hpp"
+#include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/kernel_values/blocks.hpp"

@@ -93,7 +93,7 @@ template <std::invocable<const std::vector<double>&> Score>
   }
   detail::check(settings.tolerance > 0, f, "tolerance", "is ", settings.tolerance,
                 ", must be positive");
-  detail::check(settings.max_evaluations >= 1, f, "max_evaluations", "is 0, must be 1 or more");
+  detail::check_at_least(f, "max_evaluations", settings.max_evaluations, 1);
 
   using Method = NloptSettings::Method;
   const Method method = settings.method;
