@@ -6,7 +6,7 @@ bpm_under_threads(core crew parallel progress)
 bpm_under_threads(samplers perceptron/ordered_delivery perceptron/permuted_perceptron
                   perceptron/permuted_perceptron_control perceptron/permuted_perceptron_options
                   perceptron/windowed_perceptron perceptron/draw_pieces billiard/billiard)
-bpm_under_threads(gaussian_process ensembles/orthant_values ensembles/posterior_ensemble
+bpm_under_threads(gaussian_process ensembles/value_sources ensembles/posterior_ensemble
                   orthant/orthant_probability)
 bpm_under_threads(threads one_vs_rest)
 

@@ -19,7 +19,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/decision/votes.hpp"
-#include "bpm/gaussian_process/ensembles/orthant_values.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
 #include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"

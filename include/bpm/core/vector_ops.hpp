@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/row_products.hpp"
@@ -18,6 +19,15 @@ template <class T>
 [[nodiscard]] constexpr std::ptrdiff_t padded(std::ptrdiff_t size) noexcept {
   constexpr std::ptrdiff_t width = lane_count<T>;
   return (size + width - 1) / width * width;
+}
+
+/// Where `count` rows begin, one every `stride` numbers.
+template <class T>
+[[nodiscard]] std::vector<const T*> row_pointers(const T* first, std::ptrdiff_t count,
+                                                 std::ptrdiff_t stride) {
+  std::vector<const T*> rows;
+  for (std::ptrdiff_t i = 0; i < count; ++i) rows.push_back(first + i * stride);
+  return rows;
 }
 
 /// Inner product of two padded rows.

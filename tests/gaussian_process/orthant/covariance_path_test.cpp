@@ -41,14 +41,10 @@ TEST_CASE("covariance path: planes, determinants and quadratic forms at every s"
   const std::ptrdiff_t count = 5;
   Eigen::MatrixXd d = Eigen::MatrixXd::Zero(path.stride(), count);
   d.topRows(n) = random_covariance(n + count, 3, 0.5, 2).block(0, n, n, count);
-  std::vector<double> coordinates(static_cast<std::size_t>(n * count));
-  path.coordinates(d.data(), count, coordinates.data(), count);
-  std::vector<double> logs(static_cast<std::size_t>(count));
-  path.log_quadratic_forms(factor, coordinates.data(), count, count, logs.data());
+  const Eigen::ArrayXd logs = path.log_quadratic_forms(factor, path.coordinates(d.data(), count));
   for (Eigen::Index j = 0; j < count; ++j) {
     const Eigen::VectorXd x = d.col(j).head(n);
-    CHECK(logs[static_cast<std::size_t>(j)] ==
-          Approx(std::log(x.dot(cholesky.solve(x)))).margin(1e-10));
+    CHECK(logs[j] == Approx(std::log(x.dot(cholesky.solve(x)))).margin(1e-10));
   }
   const Eigen::VectorXd values =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(correlation).eigenvalues();

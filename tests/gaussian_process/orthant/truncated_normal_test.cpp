@@ -65,10 +65,11 @@ Eigen::VectorXd interval_moments(double a, double b) {
 /// The same draws by flights that may be wrong, of a box with mean zero.
 template <class Law>
 Eigen::MatrixXd draws_by(const Box& box, Eigen::Index count) {
-  const auto planes = bpm::detail::dense_planes("test", box.covariance, {});
+  const auto planes =
+      bpm::detail::dense_planes("test", box.covariance, Eigen::VectorXd::Ones(box.mean.size()));
   const Eigen::VectorXd start = 0.5 * (box.lower + box.upper);
-  bpm::detail::BoxBall<Law> ball(planes, box.lower.data(), box.upper.data(), start.data(),
-                                 std::numbers::pi / 2, bpm::RandomEngine(1, 1));
+  bpm::detail::BoxBall<Law> ball(planes, box.lower, box.upper, start, std::numbers::pi / 2,
+                                 bpm::RandomEngine(1, 1));
   Eigen::MatrixXd draws(planes.points, count);
   for (Eigen::Index j = 0; j < count; ++j) {
     ball.fly(planes);

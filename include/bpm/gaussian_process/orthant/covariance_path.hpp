@@ -5,9 +5,8 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 #include <cstddef>
-#include <vector>
 
-#include "bpm/core/buffer.hpp"
+#include "bpm/core/row_matrix.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
@@ -16,8 +15,8 @@ namespace bpm::detail {
 
 /// The factor L D L' of the tridiagonal matrix t T + s I, t = 1 - s.
 struct TridiagonalFactor {
-  std::vector<double> pivots;
-  std::vector<double> below;  ///< L's entries (k + 1, k).
+  Eigen::VectorXd pivots;
+  Eigen::VectorXd below;  ///< L's entries (k + 1, k); the last is 0.
   double log_determinant = 0;
 };
 
@@ -32,35 +31,24 @@ class CovariancePath {
   explicit CovariancePath(const Eigen::MatrixXd& correlation)
       : points_(correlation.rows()),
         stride_(padded<double>(points_)),
-        correlation_(points_ * stride_, 0.0),
-        basis_(points_ * stride_, 0.0),
-        transposed_(points_ * stride_, 0.0) {
-    using Matrix = Eigen::MatrixXd;
-    using Vector = Eigen::VectorXd;
-    const auto n = static_cast<std::size_t>(points_);
-    diagonal_.assign(n, 1.0);
-    off_.assign(n, 0.0);
-    Matrix q = Matrix::Identity(points_, points_);
+        correlation_(correlation),
+        basis_(Eigen::MatrixXd::Identity(points_, points_)),
+        diagonal_(Eigen::VectorXd::Ones(points_)),
+        off_(Eigen::VectorXd::Zero(points_)) {
     if (points_ > 1) {
-      const Eigen::Tridiagonalization<Matrix> form(correlation);
-      Vector::Map(diagonal_.data(), points_) = form.diagonal();
-      Vector::Map(off_.data(), points_ - 1) = form.subDiagonal();
+      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(correlation);
+      diagonal_ = form.diagonal();
+      off_.head(points_ - 1) = form.subDiagonal();
       // In place, which Eigen does without a matrix product: the same bits on any number of
       // threads that the user's program gives Eigen.
-      q = form.packedMatrix();
-      const Vector coefficients = form.householderCoefficients();
-      q = Eigen::HouseholderSequence<Matrix, Vector>(q, coefficients)
-              .setLength(points_ - 1)
-              .setShift(1);
+      basis_ = form.packedMatrix();
+      const Eigen::VectorXd coefficients = form.householderCoefficients();
+      basis_ = Eigen::HouseholderSequence<Eigen::MatrixXd, Eigen::VectorXd>(basis_, coefficients)
+                   .setLength(points_ - 1)
+                   .setShift(1);
     }
-    for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      for (std::ptrdiff_t k = 0; k < points_; ++k) {
-        basis_[i * stride_ + k] = q(i, k);
-        transposed_[k * stride_ + i] = q(i, k);
-        correlation_[i * stride_ + k] = correlation(i, k);
-      }
-      transposed_rows_.push_back(transposed_.data() + i * stride_);
-    }
+    transposed_.setZero(points_, stride_);
+    transposed_.leftCols(points_) = basis_.transpose();
   }
 
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
@@ -71,7 +59,7 @@ class CovariancePath {
     std::ptrdiff_t count = 0;
     double pivot = 1;
     double coupling = 0;
-    for (std::size_t k = 0; k < diagonal_.size(); ++k) {
+    for (Eigen::Index k = 0; k < points_; ++k) {
       pivot = diagonal_[k] - x - coupling * coupling / pivot;
       if (pivot == 0) pivot = 1e-300;
       count += pivot < 0 ? 1 : 0;
@@ -82,10 +70,9 @@ class CovariancePath {
 
   /// The factor at s. S_s must be positive definite.
   [[nodiscard]] TridiagonalFactor factor(double s) const {
-    TridiagonalFactor result{std::vector<double>(diagonal_.size()),
-                             std::vector<double>(diagonal_.size(), 0.0)};
+    TridiagonalFactor result{Eigen::VectorXd(points_), Eigen::VectorXd(points_)};
     double carried = 0;
-    for (std::size_t k = 0; k < diagonal_.size(); ++k) {
+    for (Eigen::Index k = 0; k < points_; ++k) {
       const double pivot = (1 - s) * diagonal_[k] + s - carried;
       const double coupling = (1 - s) * off_[k];
       result.pivots[k] = pivot;
@@ -98,64 +85,46 @@ class CovariancePath {
 
   /// Makes the planes those of S_s. Cost: O(n^2).
   void set_planes(double s, const TridiagonalFactor& factor, OrthantPlanes& planes) const {
-    std::vector<double> root(factor.pivots.size());
-    std::vector<double> below(factor.pivots.size());
-    for (std::size_t k = 0; k < root.size(); ++k) {
-      root[k] = std::sqrt(factor.pivots[k]);
-      below[k] = factor.below[k] * root[k];
-    }
-    for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      const double* values = correlation_.data() + i * stride_;
-      const double* q = basis_.data() + i * stride_;
-      double* row = planes.rows.data() + i * stride_;
-      double* f = planes.factor.data() + i * stride_;
-      for (std::ptrdiff_t k = 0; k < points_; ++k) row[k] = (1 - s) * values[k];
-      row[i] = 1;
-      for (std::ptrdiff_t k = 0; k + 1 < points_; ++k) {
-        f[k] = q[k] * root[k] + q[k + 1] * below[k];
-      }
-      f[points_ - 1] = q[points_ - 1] * root[points_ - 1];
-    }
+    const Eigen::VectorXd root = factor.pivots.cwiseSqrt();
+    const Eigen::VectorXd below = factor.below.cwiseProduct(root).head(points_ - 1);
+    planes.rows.leftCols(points_) = (1 - s) * correlation_;
+    planes.rows.diagonal().setOnes();
+    planes.factor.leftCols(points_) = basis_ * root.asDiagonal();
+    planes.factor.leftCols(points_ - 1) += basis_.rightCols(points_ - 1) * below.asDiagonal();
   }
 
-  /// Q' d for `count` vectors d, one every `stride` numbers: number k of vector j is put to
-  /// coordinates[k * ld + j]. Cost: count n^2 multiply-adds.
-  void coordinates(const double* d, std::ptrdiff_t count, double* coordinates,
-                   std::ptrdiff_t ld) const {
-    std::vector<const double*> vectors;
-    for (std::ptrdiff_t j = 0; j < count; ++j) vectors.push_back(d + j * stride_);
-    row_products<ProductTerm, double>(transposed_rows_.data(), points_, vectors.data(), count,
-                                      stride_, coordinates, ld);
+  /// Q' d for `count` vectors d, one every `stride` numbers, in columns. Cost: count n^2
+  /// multiply-adds.
+  [[nodiscard]] RowMatrix<double> coordinates(const double* d, std::ptrdiff_t count) const {
+    RowMatrix<double> result(points_, count);
+    row_products<ProductTerm, double>(row_pointers(transposed_.data(), points_, stride_).data(),
+                                      points_, row_pointers(d, count, stride_).data(), count,
+                                      stride_, result.data(), count);
+    return result;
   }
 
   /// log d' S_s^{-1} d for vectors given by `coordinates`. Cost: O(n) each.
-  void log_quadratic_forms(const TridiagonalFactor& factor, const double* coordinates,
-                           std::ptrdiff_t count, std::ptrdiff_t ld, double* values) const {
-    std::vector<double> z(static_cast<std::size_t>(count), 0.0);
-    std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
+  [[nodiscard]] static Eigen::ArrayXd log_quadratic_forms(const TridiagonalFactor& factor,
+                                                          const RowMatrix<double>& coordinates) {
+    Eigen::ArrayXd z = Eigen::ArrayXd::Zero(coordinates.cols());
+    Eigen::ArrayXd sums = z;
     double below = 0;
-    for (std::ptrdiff_t k = 0; k < points_; ++k) {
-      const double* c = coordinates + k * ld;
-      const double inverse = 1 / factor.pivots[k];
-      for (std::ptrdiff_t j = 0; j < count; ++j) {
-        const double next = c[j] - below * z[j];
-        z[j] = next;
-        sums[j] += inverse * next * next;
-      }
+    for (Eigen::Index k = 0; k < coordinates.rows(); ++k) {
+      z = coordinates.row(k).transpose().array() - below * z;
+      sums += 1 / factor.pivots[k] * z * z;
       below = factor.below[k];
     }
-    for (std::ptrdiff_t j = 0; j < count; ++j) values[j] = std::log(sums[j]);
+    return sums.log();
   }
 
  private:
   std::ptrdiff_t points_;
   std::ptrdiff_t stride_;
-  Buffer<double> correlation_;
-  Buffer<double> basis_;       ///< Q.
-  Buffer<double> transposed_;  ///< Q'.
-  std::vector<const double*> transposed_rows_;
-  std::vector<double> diagonal_;  ///< T.
-  std::vector<double> off_;
+  RowMatrix<double> correlation_;
+  Eigen::MatrixXd basis_;         ///< Q.
+  RowMatrix<double> transposed_;  ///< Q', in padded rows.
+  Eigen::VectorXd diagonal_;      ///< T.
+  Eigen::VectorXd off_;
 };
 
 }  // namespace bpm::detail

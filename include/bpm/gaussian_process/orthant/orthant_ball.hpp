@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
+#include <Eigen/Core>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/ziggurat.hpp"
@@ -30,17 +29,36 @@ struct OrthantFlightLaw {
   }
 };
 
-/// The state of one chain of flights in the positive orthant under N(0, S): position, generator,
-/// and velocities made in advance. A value; the planes are handed to each call.
+/// An exact sampler of values Upsilon ~ N(0, K) given their signs y ("Kernel interpolation as a
+/// Bayes point machine" calls this law Q_GP), by flights with reflections (A. Pakman, L. Paninski,
+/// "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", J. Comput. Graph. Stat.
+/// 23(2), 2014).
+///
+/// The state is d_i = y_i Upsilon_i > 0, in the positive orthant under N(0, S), S_ij = y_i y_j
+/// K_ij. A trajectory takes a fresh velocity nu = F z, z normal, S = F F', independent of d and of
+/// the same covariance. The flight d cos t + nu sin t keeps that joint law; it meets plane i at t_i
+/// = atan2(d_i, -nu_i) in (0, pi), so that the first is the one of the largest -nu_i / d_i, and is
+/// reflected there by
+///
+///     nu <- nu - 2 (nu_c / S_cc) S_c. ,
+///
+/// which keeps nu' S^{-1} nu. After the path length the next trajectory begins. There is no
+/// accepting and no step size, and no error but that of starting somewhere: draws after a few
+/// trajectories have the law, and successive ones are nearly independent.
+///
+/// Cost of a trajectory: n^2 multiply-adds for the velocity (made for 16 trajectories at once, as a
+/// matrix product) and O(n) per bounce, together about 0.4 us per bounce at n = 1000 with AVX-512;
+/// kernel matrices of digits take 0.4 to 0.7 n bounces. A value: copies go on in the same way, to
+/// the bit. The planes are handed to each call.
 template <class Law = OrthantFlightLaw>
 class OrthantBall {
  public:
   OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine)
-      : stride_(planes.stride),
-        path_length_(path_length),
+      : path_length_(path_length),
         engine_(engine),
-        d_(stride_, 0.0),
-        nu_(stride_, 0.0) {}
+        d_(Eigen::VectorXd::Zero(planes.stride)),
+        nu_(d_),
+        velocities_(Eigen::MatrixXd::Zero(planes.stride, block)) {}
 
   /// The position, signed outputs d_i > 0, `stride` long with zeros beyond the last point.
   [[nodiscard]] double* position() noexcept { return d_.data(); }
@@ -63,7 +81,7 @@ class OrthantBall {
   /// One trajectory with a fresh velocity.
   void fly(const OrthantPlanes& planes) {
     take_velocity(planes);
-    Wall wall = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, stride_);
+    Wall wall = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
     while (true) {
       // The angle to the plane: tan t = d / -nu.
       const double across = std::sqrt(wall.towards * wall.towards + wall.distance * wall.distance);
@@ -74,15 +92,15 @@ class OrthantBall {
       double cosine = wall.towards * inverse;
       double sine = wall.distance * inverse;
       if (clock_.reaches_stop(cosine, sine)) {
-        if (Law::to_the_end) combine(d_.data(), cosine, d_.data(), sine, nu_.data(), stride_);
+        if (Law::to_the_end) combine(d_.data(), cosine, d_.data(), sine, nu_.data(), planes.stride);
         break;
       }
       clock_.turn(cosine, sine);
       const std::ptrdiff_t hit = wall.index;
       const double* row = planes.row(hit);
       const double jump = Law::reflection * across / row[hit];  // nu is -across there.
-      wall =
-          fly_and_search(d_.data(), nu_.data(), row, {cosine, sine, cosine, sine, jump}, stride_);
+      wall = fly_and_search(d_.data(), nu_.data(), row, {cosine, sine, cosine, sine, jump},
+                            planes.stride);
       d_[hit] = 0;  // Exactly there: so it is not met again before another.
       ++bounces_;
     }
@@ -94,20 +112,16 @@ class OrthantBall {
 
   void take_velocity(const OrthantPlanes& planes) {
     if (left_ == 0) {
-      if (z_.size() == 0) {
-        z_ = CopyableBuffer<double>(block * stride_, 0.0);
-        velocities_ = CopyableBuffer<double>(block * stride_, 0.0);
-        paths_ = CopyableBuffer<double>(block, 0.0);
-      }
+      Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.stride, block);
       for (std::ptrdiff_t k = 0; k < block; ++k) {
-        Ziggurat::instance().fill(z_.data() + k * stride_, planes.points, engine_);
+        Ziggurat::instance().fill(z.col(k).data(), planes.points, engine_);
         paths_[k] = Law::path(path_length_, engine_);
       }
-      planes.make_velocities(z_.data(), block, velocities_.data());
+      planes.make_velocities(z.data(), block, velocities_.data());
       left_ = block;
     }
     const std::ptrdiff_t k = block - left_--;
-    std::copy_n(velocities_.data() + k * stride_, stride_, nu_.data());
+    nu_ = velocities_.col(k);
     clock_.restart(paths_[k]);
   }
 
@@ -121,14 +135,12 @@ class OrthantBall {
     }
   }
 
-  std::ptrdiff_t stride_;
   double path_length_;
   RandomEngine engine_;
-  CopyableBuffer<double> d_;
-  CopyableBuffer<double> nu_;
-  CopyableBuffer<double> z_;
-  CopyableBuffer<double> velocities_;
-  CopyableBuffer<double> paths_;
+  Eigen::VectorXd d_;
+  Eigen::VectorXd nu_;
+  Eigen::MatrixXd velocities_;
+  double paths_[block] = {};
   std::ptrdiff_t left_ = 0;
   FlightClock clock_;
   std::uint64_t bounces_ = 0;

@@ -16,7 +16,7 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
-#include "bpm/gaussian_process/orthant/dense_planes.hpp"
+#include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -99,41 +99,6 @@ struct OrthantProbability {
   }
 };
 
-namespace detail {
-
-inline void check_orthant_settings(const OrthantProbability::Settings& settings) {
-  const char* const f = "orthant_probability";
-  check_not_negative(f, "standard_error", settings.standard_error);
-  check_at_least(f, "draws", settings.draws, 64);
-  check(settings.most_draws >= settings.draws, f, "most_draws", "is ", settings.most_draws,
-        ", must not be below draws, ", settings.draws);
-  check_at_least(f, "pilot_draws", settings.pilot_draws, 16);
-  (void)checked_path_length(settings.path_length, f);
-}
-
-/// K of numerical rank below n: log_evidence bears that.
-[[nodiscard]] inline OrthantProbability probability_by_noise(const Eigen::MatrixXd& covariance,
-                                                             std::span<const signed char> signs,
-                                                             RandomStreams& streams) {
-  const RowMatrix<double> values = covariance;
-  const PrecomputedGram<double> gram(values);
-  const KernelVersionSpace<PrecomputedGram<double>> space(gram, {signs.begin(), signs.end()});
-  // Tenths of what is taken to be zero here.
-  const LogEvidence evidence = log_evidence(Cone(space, 1e-11), 0.0, {}, streams);
-  OrthantProbability result;
-  result.method = OrthantProbability::Method::annealed_noise;
-  result.log_probability = evidence.value;
-  result.standard_error = evidence.standard_error;
-  if (result.standard_error > 0) {
-    result.degrees_of_freedom = 7;  // 8 batches or more; one stage may hold all the variance.
-  }
-  result.stages = evidence.stages + 1;
-  result.draws = evidence.steps;
-  return result;
-}
-
-}  // namespace detail
-
 /// P[y_i f_i > 0 for all i], f ~ N(0, K): the orthant probability, the share of the sphere that
 /// version space takes.
 ///
@@ -185,7 +150,12 @@ inline void check_orthant_settings(const OrthantProbability::Settings& settings)
   const char* const f = "orthant_probability";
   detail::check_covariance(f, covariance);
   detail::check_signs(f, signs, covariance.rows(), "one per row of the covariance");
-  detail::check_orthant_settings(settings);
+  detail::check_not_negative(f, "standard_error", settings.standard_error);
+  detail::check_at_least(f, "draws", settings.draws, 64);
+  detail::check(settings.most_draws >= settings.draws, f, "most_draws", "is ", settings.most_draws,
+                ", must not be below draws, ", settings.draws);
+  detail::check_at_least(f, "pilot_draws", settings.pilot_draws, 16);
+  detail::check_path_length(f, settings.path_length);
   OrthantProbability result;
   const Eigen::Index n = covariance.rows();
   if (n == 1) {
@@ -213,10 +183,24 @@ inline void check_orthant_settings(const OrthantProbability::Settings& settings)
                                            " negative eigenvalues, below -1e-8 where its diagonal "
                                            "is scaled to 1; add to its diagonal"));
   }
+  const auto reached = [&] {
+    return settings.standard_error == 0 || result.standard_error <= settings.standard_error;
+  };
   if (path.eigenvalues_below(1e-11) > 0) {
-    result = detail::probability_by_noise(covariance, signs, streams);
-    result.reached =
-        settings.standard_error == 0 || result.standard_error <= settings.standard_error;
+    const RowMatrix<double> values = covariance;
+    const PrecomputedGram<double> gram(values);
+    const KernelVersionSpace<PrecomputedGram<double>> space(gram, {signs.begin(), signs.end()});
+    // Tenths of what is taken to be zero here.
+    const LogEvidence evidence = log_evidence(Cone(space, 1e-11), 0.0, {}, streams);
+    result.method = OrthantProbability::Method::annealed_noise;
+    result.log_probability = evidence.value;
+    result.standard_error = evidence.standard_error;
+    if (result.standard_error > 0) {
+      result.degrees_of_freedom = 7;  // 8 batches or more; one stage may hold all the variance.
+    }
+    result.stages = evidence.stages + 1;
+    result.draws = evidence.steps;
+    result.reached = reached();
     return result;
   }
   detail::OrthantStages<> stages(path, settings.path_length, control);
@@ -245,8 +229,7 @@ inline void check_orthant_settings(const OrthantProbability::Settings& settings)
     result.degrees_of_freedom = found.freedom;
     result.draws = stages.draws() * stages.size();
     result.bounces = stages.bounces();
-    result.reached =
-        settings.standard_error == 0 || result.standard_error <= settings.standard_error;
+    result.reached = reached();
     if (result.reached || result.stopped || count == settings.most_draws) {
       break;
     }

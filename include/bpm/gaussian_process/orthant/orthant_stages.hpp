@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <mutex>
-#include <numeric>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/row_matrix.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
@@ -43,34 +42,27 @@ struct OrthantStagesResult {
 struct OrthantStage {
   double s = 1;
   TridiagonalFactor factor;
-  std::vector<double> start;  ///< The pilot's last position there.
-  std::vector<double> up;     ///< log density ratio of the next stage to this one, a draw.
-  std::vector<double> down;   ///< The same of the previous stage.
+  Eigen::VectorXd start;     ///< The pilot's last position there.
+  std::vector<double> up;    ///< log density ratio of the next stage to this one, a draw.
+  std::vector<double> down;  ///< The same of the previous stage.
 };
 
-template <class Law = OrthantBridgeLaw, class FlightLaw = OrthantFlightLaw>
+template <class Law = OrthantBridgeLaw>
 class OrthantStages {
  public:
-  using Ball = OrthantBall<FlightLaw>;
-
   OrthantStages(const CovariancePath& path, double path_length, const RunControl& control)
       : path_(path), path_length_(path_length), control_(control) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return stages_.size(); }
   [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
-  [[nodiscard]] double s(std::size_t k) const noexcept { return stages_[k].s; }
   [[nodiscard]] std::size_t draws() const noexcept { return draws_; }
 
   /// Chooses the stages: from each the farthest whose log density ratio has a variance of at most
   /// `most_variance` over `count` draws. \throws Stopped.
   void choose(std::size_t count, std::size_t burn_in, double most_variance, RandomEngine engine) {
     OrthantPlanes planes(path_.points());
-    Ball ball(planes, path_length_, engine);
-    const auto draws = static_cast<std::ptrdiff_t>(count);
-    Buffer<double> positions(draws * path_.stride());
-    Buffer<double> coordinates(draws * path_.points());
-    std::vector<double> here(count);
-    std::vector<double> there(count);
+    OrthantBall<> ball(planes, path_length_, engine);
+    RowMatrix<double> coordinates;
     for (double s = 1;;) {
       OrthantStage& stage = stages_.emplace_back();
       stage.s = s;
@@ -78,27 +70,17 @@ class OrthantStages {
       path_.set_planes(s, stage.factor, planes);
       ball.forget_velocities();
       report("orthant pilot", 0, 0);
-      if (s < 1) {
-        for (std::size_t k = 0; k < burn_in; ++k) ball.fly(planes);
-      }
-      for (std::ptrdiff_t j = 0; s > 0 && j < draws; ++j) {
-        next(ball, planes, s);
-        std::copy_n(ball.position(), path_.stride(), positions.data() + j * path_.stride());
-      }
-      stage.start.assign(ball.position(), ball.position() + path_.stride());
+      for (std::size_t k = 0; s < 1 && k < burn_in; ++k) ball.fly(planes);
+      if (s > 0) coordinates = draw(stage, ball, planes, static_cast<std::ptrdiff_t>(count));
+      stage.start = Eigen::VectorXd::Map(ball.position(), path_.stride());
       if (s == 0) {
         break;
       }
-      path_.coordinates(positions.data(), draws, coordinates.data(), draws);
-      path_.log_quadratic_forms(stage.factor, coordinates.data(), draws, draws, here.data());
-      const auto too_far = [&](double to) {
-        const TridiagonalFactor factor = path_.factor(to);
-        path_.log_quadratic_forms(factor, coordinates.data(), draws, draws, there.data());
-        for (std::size_t j = 0; j < count; ++j)
-          there[j] = ratio(stage.factor, factor, here[j], there[j]);
-        return !(variance(there) <= most_variance);
-      };
-      s = next_s(s, too_far);
+      s = next_s(s, [&](double to) {
+        const Eigen::ArrayXd h = ratios(stage.factor, path_.factor(to), coordinates);
+        const double squares = (h - h.mean()).square().sum();
+        return !(squares / static_cast<double>(count - 1) <= most_variance);
+      });
     }
     bounces_ += ball.bounces();
   }
@@ -111,20 +93,20 @@ class OrthantStages {
     const auto total = static_cast<std::ptrdiff_t>(stages_.size());
     const auto workers = static_cast<std::size_t>(std::min<std::ptrdiff_t>(threads, total));
     while (planes_.size() < workers) {
-      planes_.push_back(std::make_unique<OrthantPlanes>(path_.points()));
+      planes_.emplace_back(path_.points());
     }
     const std::size_t before = draws_;
     const bool fresh = balls_.empty();
     for (std::size_t k = 0; fresh && k < stages_.size(); ++k) {
-      balls_.emplace_back(*planes_.front(), path_length_, streams.stream(first + k));
+      balls_.emplace_back(planes_.front(), path_length_, streams.stream(first + k));
       std::copy(stages_[k].start.begin(), stages_[k].start.end(), balls_[k].position());
     }
-    std::vector<Ball> balls = balls_;
+    std::vector<OrthantBall<>> balls = balls_;
     try {
       parallel_for(threads, total, [&](unsigned worker, std::ptrdiff_t i) {
         // The last stages bounce most: they come first.
         const auto k = static_cast<std::size_t>(total - 1 - i);
-        measure_stage(k, count, fresh ? burn_in : 0, balls[k], *planes_[worker]);
+        measure_stage(k, count, fresh ? burn_in : 0, balls[k], planes_[worker]);
       });
     } catch (const Stopped&) {
       for (OrthantStage& stage : stages_) {
@@ -145,15 +127,15 @@ class OrthantStages {
     OrthantStagesResult result;
     result.value = -static_cast<double>(path_.points()) * std::log(2.0);
     double satterthwaite = 0;
-    std::vector<double> influence(draws_);
+    Eigen::ArrayXd influence(draws_);
     const double part = Law::both_ends ? 0.5 : 1.0;
     for (std::size_t k = 0; k < stages_.size(); ++k) {
-      std::fill(influence.begin(), influence.end(), 0.0);
+      influence.setZero();
       if (k + 1 < stages_.size()) result.value += add_log_mean(stages_[k].up, part, influence);
       if (k > 0 && Law::both_ends) {
         result.value += add_log_mean(stages_[k].down, -part, influence);
       }
-      const BatchSpread spread = batch_spread(influence);
+      const BatchSpread spread = batch_spread({influence.data(), draws_});
       result.variance += spread.variance;
       satterthwaite += spread.variance * spread.variance / spread.freedom;
     }
@@ -162,26 +144,17 @@ class OrthantStages {
     return result;
   }
 
-  /// Variances of the stages' parts and bounces: for tests and figures.
-  [[nodiscard]] const std::vector<OrthantStage>& stages() const noexcept { return stages_; }
-
  private:
-  static constexpr std::ptrdiff_t block = 32;  ///< Draws whose quadratic forms are made at once.
+  static constexpr std::size_t block = 32;  ///< Draws whose quadratic forms are made at once.
 
   /// h = log of the density of values' directions at `to` over that at `from`, times the ratio of
-  /// the probabilities; values have quadratic forms e^q.
-  [[nodiscard]] double ratio(const TridiagonalFactor& from, const TridiagonalFactor& to,
-                             double q_from, double q_to) const {
+  /// the probabilities, for draws with these coordinates.
+  [[nodiscard]] Eigen::ArrayXd ratios(const TridiagonalFactor& from, const TridiagonalFactor& to,
+                                      const RowMatrix<double>& coordinates) const {
     return 0.5 * (from.log_determinant - to.log_determinant) +
-           0.5 * Law::dimensions * static_cast<double>(path_.points()) * (q_from - q_to);
-  }
-
-  [[nodiscard]] static double variance(const std::vector<double>& values) {
-    const auto count = static_cast<double>(values.size());
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-    double squares = 0;
-    for (const double value : values) squares += (value - mean) * (value - mean);
-    return squares / (count - 1);
+           0.5 * Law::dimensions * static_cast<double>(path_.points()) *
+               (CovariancePath::log_quadratic_forms(from, coordinates) -
+                CovariancePath::log_quadratic_forms(to, coordinates));
   }
 
   /// The smallest s' in [0, s) that is not too far, to 1 % of s / s' or of 1 - s'.
@@ -199,57 +172,50 @@ class OrthantStages {
     return std::exp(std::min(near, std::log(s) - 1e-6));
   }
 
-  static void next(Ball& ball, const OrthantPlanes& planes, double s) {
-    if (s == 1) {
-      ball.half_normals(planes);  // Independent draws.
-    } else {
-      ball.fly(planes);
+  /// The coordinates of the ball's next `count` draws at a stage.
+  [[nodiscard]] RowMatrix<double> draw(const OrthantStage& stage, OrthantBall<>& ball,
+                                       const OrthantPlanes& planes, std::ptrdiff_t count) const {
+    Eigen::MatrixXd positions(path_.stride(), count);
+    for (std::ptrdiff_t j = 0; j < count; ++j) {
+      if (stage.s == 1) {
+        ball.half_normals(planes);  // Independent draws.
+      } else {
+        ball.fly(planes);
+      }
+      positions.col(j) = Eigen::VectorXd::Map(ball.position(), path_.stride());
     }
+    return path_.coordinates(positions.data(), count);
   }
 
-  void measure_stage(std::size_t k, std::size_t count, std::size_t burn_in, Ball& ball,
+  void measure_stage(std::size_t k, std::size_t count, std::size_t burn_in, OrthantBall<>& ball,
                      OrthantPlanes& planes) {
     OrthantStage& stage = stages_[k];
     path_.set_planes(stage.s, stage.factor, planes);
     for (std::size_t j = 0; stage.s < 1 && j < burn_in; ++j) ball.fly(planes);
-    Buffer<double> positions(block * path_.stride());
-    Buffer<double> coordinates(block * path_.points());
-    double here[block];
-    double there[block];
     for (std::size_t done = draws_; done < count;) {
-      const auto few = std::min<std::ptrdiff_t>(block, static_cast<std::ptrdiff_t>(count - done));
-      for (std::ptrdiff_t j = 0; j < few; ++j) {
-        next(ball, planes, stage.s);
-        std::copy_n(ball.position(), path_.stride(), positions.data() + j * path_.stride());
-      }
-      path_.coordinates(positions.data(), few, coordinates.data(), few);
-      path_.log_quadratic_forms(stage.factor, coordinates.data(), few, few, here);
-      const auto add = [&](const OrthantStage& other, std::vector<double>& ratios) {
-        path_.log_quadratic_forms(other.factor, coordinates.data(), few, few, there);
-        for (std::ptrdiff_t j = 0; j < few; ++j) {
-          ratios.push_back(ratio(stage.factor, other.factor, here[j], there[j]));
-        }
+      const std::size_t few = std::min(block, count - done);
+      const auto coordinates = draw(stage, ball, planes, static_cast<std::ptrdiff_t>(few));
+      const auto add = [&](const OrthantStage& other, std::vector<double>& all) {
+        const Eigen::ArrayXd h = ratios(stage.factor, other.factor, coordinates);
+        all.insert(all.end(), h.begin(), h.end());
       };
       if (k + 1 < stages_.size()) add(stages_[k + 1], stage.up);
       if (k > 0) add(stages_[k - 1], stage.down);
-      done += static_cast<std::size_t>(few);
-      report("orthant stages", static_cast<std::uint64_t>(few), count * stages_.size());
+      done += few;
+      report("orthant stages", few, count * stages_.size());
     }
   }
 
   /// Returns +- log mean e^(part ratio), with the sign of `part`, and adds its influence values.
   static double add_log_mean(const std::vector<double>& ratios, double part,
-                             std::vector<double>& influence) {
-    double largest = -std::numeric_limits<double>::infinity();
-    for (const double h : ratios) largest = std::max(largest, std::abs(part) * h);
-    double mean = 0;
-    for (const double h : ratios) mean += std::exp(std::abs(part) * h - largest);
-    mean /= static_cast<double>(ratios.size());
+                             Eigen::ArrayXd& influence) {
+    const Eigen::ArrayXd h =
+        std::abs(part) * Eigen::ArrayXd::Map(ratios.data(), std::ssize(ratios));
+    const double largest = h.maxCoeff();
+    const Eigen::ArrayXd weights = (h - largest).exp();
     const double sign = part > 0 ? 1 : -1;
-    for (std::size_t j = 0; j < ratios.size(); ++j) {
-      influence[j] += sign * std::exp(std::abs(part) * ratios[j] - largest) / mean;
-    }
-    return sign * (largest + std::log(mean));
+    influence += sign / weights.mean() * weights;
+    return sign * (largest + std::log(weights.mean()));
   }
 
   void report(const char* stage, std::uint64_t draws, std::uint64_t total) {
@@ -269,8 +235,8 @@ class OrthantStages {
   double path_length_;
   const RunControl& control_;
   std::vector<OrthantStage> stages_;
-  std::vector<Ball> balls_;
-  std::vector<std::unique_ptr<OrthantPlanes>> planes_;
+  std::vector<OrthantBall<>> balls_;
+  std::vector<OrthantPlanes> planes_;
   std::size_t draws_ = 0;
   std::uint64_t bounces_ = 0;
   std::uint64_t reported_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Labels of the exact posterior against rejection sampling.
-#include "bpm/gaussian_process/ensembles/orthant_values.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>

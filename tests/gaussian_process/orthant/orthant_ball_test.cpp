@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Flights in an orthant against moments in closed form, rejection, and order statistics.
-#include "bpm/gaussian_process/orthant/orthant_chain.hpp"
+#include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
@@ -22,39 +24,44 @@
 #include "statistics.hpp"
 
 using namespace orthant_tests;
+using OrthantFlightLaw;
 using bpm::RandomEngine;
-using bpm::detail::OrthantChain;
-using bpm::detail::OrthantLaw;
+using bpm::detail::OrthantBall;
+using bpm::detail::OrthantPlanes;
 
 namespace {
 
 constexpr double quarter_turn = std::numbers::pi / 2;
 
-Eigen::MatrixXd draws_of(OrthantChain& chain, Eigen::Index count) {
-  Eigen::MatrixXd draws(chain.points(), count);
-  chain.skip(20);
-  for (Eigen::Index j = 0; j < count; ++j) chain.next(draws.col(j).data());
-  return draws;
+OrthantPlanes planes_of(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs) {
+  return bpm::detail::dense_planes("test", covariance, bpm::detail::sign_vector(signs));
 }
 
-Eigen::MatrixXd draws_of(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
-                         Eigen::Index count, std::uint64_t seed = 1) {
-  OrthantChain chain(OrthantLaw(covariance, signs), quarter_turn, RandomEngine(seed, 1));
-  return draws_of(chain, count);
+template <class Law = OrthantFlightLaw>
+OrthantBall<Law> ball_of(const OrthantPlanes& planes, RandomEngine engine) {
+  OrthantBall<Law> ball(planes, quarter_turn, engine);
+  ball.half_normals(planes);
+  return ball;
 }
 
-/// The same by a law of flights that may be wrong.
+/// d_i at the ends of the ball's next trajectory.
 template <class Law>
-Eigen::MatrixXd draws_by(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
+std::vector<double> next(OrthantBall<Law>& ball, const OrthantPlanes& planes) {
+  ball.fly(planes);
+  return {ball.position(), ball.position() + planes.points};
+}
+
+/// Draws by a law of flights that may be wrong.
+template <class Law = OrthantFlightLaw>
+Eigen::MatrixXd draws_of(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
                          Eigen::Index count) {
-  const OrthantLaw law(covariance, signs);
-  bpm::detail::OrthantBall<Law> ball(law.planes(), std::numbers::pi / 2, RandomEngine(1, 1));
-  ball.half_normals(law.planes());
-  Eigen::MatrixXd draws(law.points(), count);
+  const OrthantPlanes planes = planes_of(covariance, signs);
+  OrthantBall<Law> ball = ball_of<Law>(planes, RandomEngine(1, 1));
+  Eigen::MatrixXd draws(planes.points, count);
   for (Eigen::Index j = -20; j < count; ++j) {
-    ball.fly(law.planes());
+    const std::vector<double> d = next(ball, planes);
     for (Eigen::Index i = 0; j >= 0 && i < draws.rows(); ++i) {
-      draws(i, j) = law.signs().data()[i] * ball.position()[i];
+      draws(i, j) = signs[std::size_t(i)] * d[std::size_t(i)];
     }
   }
   return draws;
@@ -79,33 +86,33 @@ Pair pair(double rho) {
   return p;
 }
 
-struct NoDivision : bpm::detail::OrthantFlightLaw {
+struct NoDivision : OrthantFlightLaw {
   static constexpr double reflection = 1.6;  // 2 nu_c where K_cc is 0.8.
 };
-struct BouncePoint : bpm::detail::OrthantFlightLaw {
+struct BouncePoint : OrthantFlightLaw {
   static constexpr bool to_the_end = false;
 };
 
 }  // namespace
 
-TEST_CASE("orthant chain: moments of two outputs are known by arcsines") {
+TEST_CASE("orthant flights: moments of two outputs are known by arcsines") {
   const double rho = GENERATE(-0.9, -0.3, 0.0, 0.5, 0.95);
   CAPTURE(rho);
   const Pair p = pair(rho);
   CHECK(worst_z(moments(draws_of(p.covariance, p.signs, 20'000)), p.truth) < 5);
 }
 
-TEST_CASE("orthant chain: wrong flights fail the same check") {
+TEST_CASE("orthant flights: wrong flights fail the same check") {
   const Pair p = pair(0.5);
   const auto z = [&](auto law) {
-    return worst_z(moments(draws_by<decltype(law)>(p.covariance, p.signs, 20'000)), p.truth);
+    return worst_z(moments(draws_of<decltype(law)>(p.covariance, p.signs, 20'000)), p.truth);
   };
-  CHECK(z(bpm::detail::OrthantFlightLaw{}) < 5);
+  CHECK(z(OrthantFlightLaw{}) < 5);
   CHECK(z(NoDivision{}) > 10);
   CHECK(z(BouncePoint{}) > 10);
 }
 
-TEST_CASE("orthant chain: independent outputs are half normals") {
+TEST_CASE("orthant flights: independent outputs are half normals") {
   const Eigen::MatrixXd draws = draws_of(Eigen::MatrixXd::Identity(5, 5), ones(5), 4'000);
   for (Eigen::Index i = 0; i < 5; ++i) {
     std::vector<double> sample;
@@ -116,7 +123,7 @@ TEST_CASE("orthant chain: independent outputs are half normals") {
   }
 }
 
-TEST_CASE("orthant chain: moments agree with rejection") {
+TEST_CASE("orthant flights: moments agree with rejection") {
   const std::ptrdiff_t n = 4;
   const auto seed = GENERATE(std::uint64_t{1}, std::uint64_t{2});
   const Eigen::MatrixXd covariance = random_covariance(n, 3, 0.1, seed);
@@ -141,7 +148,7 @@ TEST_CASE("orthant chain: moments agree with rejection") {
   CHECK(worst_z(difference, Eigen::VectorXd::Zero(difference.rows())) < 5);
 }
 
-TEST_CASE("orthant chain: correlation one half is an order statistic") {
+TEST_CASE("orthant flights: correlation one half is an order statistic") {
   // f_i = (e_i - e_0) / sqrt(2), all positive where e_0 is the least of n + 1 normal numbers.
   const Eigen::Index n = 60;
   const double least = -normal_mean([&](double x) {
@@ -154,49 +161,39 @@ TEST_CASE("orthant chain: correlation one half is an order statistic") {
   CHECK(worst_z(draws, Eigen::VectorXd::Constant(n, truth)) < 5);
 }
 
-TEST_CASE("orthant chain: every draw lies in the orthant, from any start in it") {
+TEST_CASE("orthant flights: every draw lies in the orthant, from any start in it") {
   const std::ptrdiff_t n = 37;
   const std::vector<signed char> signs = random_signs(n, 3);
-  const OrthantLaw law(random_covariance(n, 20, 0.01, 3), signs);
-  std::vector<double> start;
-  for (const signed char sign : signs) start.push_back(1e-3 * sign);
-  OrthantChain chain(law, 2, RandomEngine(4, 0), start);
-  std::vector<double> labels(static_cast<std::size_t>(n));
-  chain.current(labels.data());
-  CHECK(labels == start);
+  const OrthantPlanes planes = planes_of(random_covariance(n, 20, 0.01, 3), signs);
+  OrthantBall<> ball(planes, 2, RandomEngine(4, 0));
+  std::fill_n(ball.position(), n, 1e-3);
   bool inside = true;
   for (int k = 0; k < 300; ++k) {
-    chain.next(labels.data());
-    for (std::size_t i = 0; i < labels.size(); ++i) inside = inside && labels[i] * signs[i] > 0;
+    for (const double d : next(ball, planes)) inside = inside && d > 0;
   }
   CHECK(inside);
-  CHECK(chain.bounces() > 1'000);
-  CHECK(chain.repairs() == 0);
+  CHECK(ball.bounces() > 1'000);
+  CHECK(ball.repairs() == 0);
 }
 
-TEST_CASE("orthant chain: a value; one seed, one path") {
-  const OrthantLaw law(random_covariance(9, 9, 0.1, 5), random_signs(9, 5));
-  OrthantChain chain(law, quarter_turn, RandomEngine(6, 0));
-  chain.skip(7);
-  OrthantChain copy = chain;
-  OrthantChain again(law, quarter_turn, RandomEngine(6, 0));
-  OrthantChain other(law, quarter_turn, RandomEngine(6, 1));
-  std::vector<double> a(9);
-  std::vector<double> b(9);
-  again.skip(7);
-  other.skip(7);
+TEST_CASE("orthant flights: a value; one seed, one path") {
+  const OrthantPlanes planes = planes_of(random_covariance(9, 9, 0.1, 5), random_signs(9, 5));
+  OrthantBall<> ball = ball_of(planes, RandomEngine(6, 0));
+  for (int k = 0; k < 7; ++k) ball.fly(planes);
+  OrthantBall<> copy = ball;
+  OrthantBall<> again = ball_of(planes, RandomEngine(6, 0));
+  OrthantBall<> other = ball_of(planes, RandomEngine(6, 1));
+  for (int k = 0; k < 7; ++k) again.fly(planes);
+  for (int k = 0; k < 7; ++k) other.fly(planes);
   for (int k = 0; k < 30; ++k) {
-    chain.next(a.data());
-    copy.next(b.data());
-    CHECK(a == b);
-    again.next(b.data());
-    CHECK(a == b);
-    other.next(b.data());
-    CHECK(a != b);
+    const std::vector<double> d = next(ball, planes);
+    CHECK(d == next(copy, planes));
+    CHECK(d == next(again, planes));
+    CHECK(d != next(other, planes));
   }
 }
 
-TEST_CASE("orthant law of a version space is that of K and lambda") {
+TEST_CASE("the covariance of a version space's outputs is that of K and lambda") {
   const Eigen::MatrixXd covariance = random_covariance(6, 6, 0, 8);
   const bpm::RowMatrix<double> values = covariance;
   const bpm::PrecomputedGram<double> gram(values);
@@ -205,53 +202,41 @@ TEST_CASE("orthant law of a version space is that of K and lambda") {
                                                                     lambda);
   Eigen::MatrixXd softened = covariance;
   softened.diagonal().array() += 0.5;
-  OrthantChain a(OrthantLaw(space), quarter_turn, RandomEngine(1, 1));
-  OrthantChain b(OrthantLaw(softened, random_signs(6, 8)), quarter_turn, RandomEngine(1, 1));
-  std::vector<double> x(6);
-  std::vector<double> y(6);
-  a.next(x.data());
-  b.next(y.data());
-  CHECK(x == y);
+  CHECK(bpm::detail::sampling_covariance(space) == softened);
+  CHECK(bpm::detail::labels_of(space) == random_signs(6, 8));
 }
 
-TEST_CASE("orthant law and chain: errors name what is wrong") {
+TEST_CASE("orthant values: errors name what is wrong") {
   const std::vector<signed char> two{1, 1};
   Eigen::MatrixXd k = Eigen::MatrixXd::Identity(2, 2);
   using Catch::Matchers::ContainsSubstring;
   const auto fails = [&](const std::string& text) {
-    CHECK_THROWS_WITH(OrthantLaw(k, two), ContainsSubstring(text));
+    CHECK_THROWS_WITH(bpm::OrthantValues(k, two, {}), ContainsSubstring(text));
   };
   k(0, 1) = std::numeric_limits<double>::quiet_NaN();
-  fails("OrthantLaw: covariance at (0, 1) is nan, must be finite");
+  fails("OrthantValues: covariance at (0, 1) is nan, must be finite");
   k(0, 1) = 0.5;
-  fails("OrthantLaw: covariance at (0, 1) is 0.5 but at (1, 0) 0: must be symmetric");
+  fails("OrthantValues: covariance at (0, 1) is 0.5 but at (1, 0) 0: must be symmetric");
   k << 1, 0, 0, 0;
-  fails("OrthantLaw: covariance at (1, 1) is 0, must be positive");
+  fails("OrthantValues: covariance at (1, 1) is 0, must be positive");
   k << 1, 1, 1, 1;
   fails("covariance is not positive definite to rounding");
-  CHECK_THROWS_AS(OrthantLaw(k, two), bpm::NotPositiveDefinite);
+  CHECK_THROWS_AS(bpm::OrthantValues(k, two, {}), bpm::NotPositiveDefinite);
   k << 1, 2, 2, 1;
-  CHECK_THROWS_AS(OrthantLaw(k, two), bpm::NotPositiveDefinite);
+  CHECK_THROWS_AS(bpm::OrthantValues(k, two, {}), bpm::NotPositiveDefinite);
   fails("it has no Cholesky factor");
   k << 1, 1 - 1e-14, 1 - 1e-14, 1;
   fails("row 1 depends on those before it");
   k.resize(2, 3);
   k.setOnes();
-  fails("OrthantLaw: covariance is 2 x 3, must be square");
+  fails("OrthantValues: covariance is 2 x 3, must be square");
   k.resize(0, 0);
-  fails("OrthantLaw: covariance is empty");
+  fails("OrthantValues: covariance is empty");
   k = Eigen::MatrixXd::Identity(2, 2);
-  CHECK_THROWS_WITH(OrthantLaw(k, std::vector<signed char>{1}),
-                    ContainsSubstring("OrthantLaw: signs has 1 entries, expected 2"));
-  CHECK_THROWS_WITH(OrthantLaw(k, std::vector<signed char>{1, 0}),
-                    ContainsSubstring("OrthantLaw: signs at 1 is 0, must be 1 or -1"));
-  const OrthantLaw law(k, two);
-  const RandomEngine engine(1, 1);
-  CHECK_THROWS_WITH(OrthantChain(law, 0, engine),
-                    ContainsSubstring("OrthantChain: path_length is 0, must be positive"));
-  CHECK_THROWS_WITH(
-      OrthantChain(law, quarter_turn, engine, std::vector<double>{1, -2}),
-      ContainsSubstring("OrthantChain: start at 1 is -2, must be finite and of sign 1"));
-  CHECK_THROWS_WITH(OrthantChain(law, quarter_turn, engine, std::vector<double>{1}),
-                    ContainsSubstring("OrthantChain: start has 1 entries, expected 2"));
+  CHECK_THROWS_WITH(bpm::OrthantValues(k, std::vector<signed char>{1}, {}),
+                    ContainsSubstring("OrthantValues: signs has 1 entries, expected 2"));
+  CHECK_THROWS_WITH(bpm::OrthantValues(k, std::vector<signed char>{1, 0}, {}),
+                    ContainsSubstring("OrthantValues: signs at 1 is 0, must be 1 or -1"));
+  CHECK_THROWS_WITH(bpm::OrthantValues(k, two, {}, {.path_length = 0}),
+                    ContainsSubstring("OrthantValues: path_length is 0, must be positive"));
 }
