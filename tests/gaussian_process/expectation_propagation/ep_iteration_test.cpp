@@ -67,8 +67,8 @@ TEST_CASE("EP: factor, mean, marginals and a second sweep from the covariance ma
   const Eigen::MatrixXd lower = iteration.factor().triangularView<Eigen::Lower>();
   CHECK((lower * lower.transpose() - precision).cwiseAbs().maxCoeff() <
         1e-12 * precision.cwiseAbs().maxCoeff());
-  std::vector<double> means;
-  std::vector<double> variances;
+  Eigen::VectorXd means;
+  Eigen::VectorXd variances;
   iteration.evaluate(means, variances);
   for (std::size_t i = 0; i < 150; ++i) {
     const auto k = static_cast<Eigen::Index>(i);

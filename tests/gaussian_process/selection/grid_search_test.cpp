@@ -15,15 +15,16 @@
 using test_support::message_of;
 
 TEST_CASE("a parameter grid holds every combination, the last parameter fastest") {
-  const auto points = bpm::detail::parameter_grid({{1, 2}, {5, 6, 7}});
+  const auto sum = [](const std::vector<double>& p) { return p[0] + p.back(); };
+  const auto points = bpm::grid_search({{1, 2}, {5, 6, 7}}, sum).points;
   REQUIRE(points.size() == 6);
   CHECK(points[0] == std::vector<double>{1, 5});
   CHECK(points[2] == std::vector<double>{1, 7});
   CHECK(points[3] == std::vector<double>{2, 5});
-  CHECK(message_of([] { (void)bpm::detail::parameter_grid({}); }) ==
+  CHECK(message_of([&] { (void)bpm::grid_search({}, sum); }) ==
         "grid_search: values are empty, expected one list a parameter");
-  CHECK(message_of([] {
-          (void)bpm::detail::parameter_grid({{1}, {}});
+  CHECK(message_of([&] {
+          (void)bpm::grid_search({{1}, {}}, sum);
         }) == "grid_search: values of parameter 1 are empty");
 }
 

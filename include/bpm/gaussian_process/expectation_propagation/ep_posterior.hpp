@@ -17,24 +17,22 @@ namespace bpm {
 
 namespace detail {
 
-/// The probability of a positive label where the latent output is normal. 1/2 for 0 / 0.
+/// z with Phi(z) the probability of a positive label where the latent output is normal: mean over
+/// deviation, infinite where that is 0; 0 for 0 / 0.
+[[nodiscard]] inline double standardised(double mean, double variance, double noise_deviation) {
+  return mean == 0 ? 0.0 : mean / std::sqrt(variance + noise_deviation * noise_deviation);
+}
+
+/// The probability of a positive label.
 [[nodiscard]] inline double positive_probability(double mean, double variance,
                                                  double noise_deviation) {
-  const double deviation = std::sqrt(variance + noise_deviation * noise_deviation);
-  if (deviation > 0) {
-    return normal_cdf(mean / deviation);
-  }
-  return mean > 0 ? 1.0 : mean < 0 ? 0.0 : 0.5;
+  return normal_cdf(standardised(mean, variance, noise_deviation));
 }
 
 /// Its logarithm; at least -1e300, so that differences are numbers.
 [[nodiscard]] inline double log_positive_probability(double mean, double variance,
                                                      double noise_deviation) {
-  const double deviation = std::sqrt(variance + noise_deviation * noise_deviation);
-  if (deviation > 0) {
-    return std::max(-1e300, log_normal_cdf(mean / deviation));
-  }
-  return mean > 0 ? 0.0 : mean < 0 ? -1e300 : std::log(0.5);
+  return std::max(-1e300, log_normal_cdf(standardised(mean, variance, noise_deviation)));
 }
 
 }  // namespace detail
@@ -138,14 +136,20 @@ struct EpPosterior {
   [[nodiscard]] Prediction predict(const Eigen::MatrixBase<Derived>& values,
                                    const Eigen::VectorXd& diagonal) const {
     check_sizes(values.rows(), values.cols(), diagonal.size(), "EpPosterior::predict");
-    Prediction result{Eigen::VectorXd::Zero(values.cols()), latent_variance(values, diagonal),
-                      Eigen::VectorXd(values.cols())};
-    for (Eigen::Index j = 0; j < values.cols(); ++j) {
-      for (Eigen::Index k = 0; k < rank(); ++k) {
-        result.mean[j] += coefficients[pivots[k]] * values(k, j);
-      }
+    Eigen::VectorXd means = Eigen::VectorXd::Zero(values.cols());
+    for (Eigen::Index k = 0; k < rank(); ++k) {
+      means += coefficients[pivots[k]] * values.row(k).transpose();
+    }
+    return prediction(means, latent_variance(values, diagonal));
+  }
+
+  /// The prediction for latent outputs of these means and variances.
+  [[nodiscard]] Prediction prediction(const Eigen::VectorXd& means,
+                                      const Eigen::VectorXd& latent_variances) const {
+    Prediction result{means, latent_variances, Eigen::VectorXd(means.size())};
+    for (Eigen::Index j = 0; j < means.size(); ++j) {
       result.probability[j] =
-          detail::positive_probability(result.mean[j], result.variance[j], noise_deviation);
+          detail::positive_probability(means[j], latent_variances[j], noise_deviation);
     }
     return result;
   }

@@ -11,6 +11,7 @@
 #include <span>
 #include <stop_token>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -59,18 +60,18 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   /// values, depend on the size of the batch by rounding. \throws as `decision_values`.
   template <class Questions>
   [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {
-    const Moments found = moments(inputs, "PosteriorClassifier::predict_probability");
-    Eigen::MatrixXd result(found.mean.rows(), found.mean.cols());
+    const auto found = predictions(inputs, "PosteriorClassifier::predict_probability");
+    if (found.size() == 1) {
+      return found[0].probability;
+    }
+    Eigen::MatrixXd result(found[0].mean.size(), std::ssize(found));
     for (Eigen::Index c = 0; c < result.cols(); ++c) {
       for (Eigen::Index i = 0; i < result.rows(); ++i) {
-        const double noise = posterior(static_cast<std::size_t>(c)).noise_deviation;
-        result(i, c) =
-            result.cols() == 1
-                ? detail::positive_probability(found.mean(i, c), found.variance(i, c), noise)
-                : detail::log_positive_probability(found.mean(i, c), found.variance(i, c), noise);
+        result(i, c) = detail::log_positive_probability(found[c].mean[i], found[c].variance[i],
+                                                        (*posteriors_)[c].noise_deviation);
       }
     }
-    for (Eigen::Index i = 0; result.cols() > 1 && i < result.rows(); ++i) {
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
       result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp().eval();
       result.row(i) /= result.row(i).sum();
     }
@@ -82,16 +83,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   template <class Questions>
   [[nodiscard]] EpPosterior::Prediction latent(const Questions& inputs,
                                                std::size_t column = 0) const {
-    const double noise = posterior(column).noise_deviation;
-    const Moments found = moments(inputs, "PosteriorClassifier::latent");
-    const auto c = static_cast<Eigen::Index>(column);
-    EpPosterior::Prediction result{found.mean.col(c), found.variance.col(c),
-                                   Eigen::VectorXd(found.mean.rows())};
-    for (Eigen::Index i = 0; i < result.mean.size(); ++i) {
-      result.probability[i] =
-          detail::positive_probability(result.mean[i], result.variance[i], noise);
-    }
-    return result;
+    (void)posterior(column);  // Or an error before anything is computed.
+    return predictions(inputs, "PosteriorClassifier::latent")[column];
   }
 
   /// The log evidence of one column's training labels, log P_Y where there is no noise: the larger,
@@ -109,20 +102,17 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   }
 
  private:
-  struct Moments {
-    Eigen::MatrixXd mean;  ///< n x C.
-    Eigen::MatrixXd variance;
-  };
-
-  /// The sums are those of `decision_values` to the bit, so that the signs of both agree.
+  /// Of every column. The sums are those of `decision_values` to the bit, so that the signs of both
+  /// agree.
   template <class Questions>
-  [[nodiscard]] Moments moments(const Questions& inputs, std::string_view function) const {
+  [[nodiscard]] std::vector<EpPosterior::Prediction> predictions(const Questions& inputs,
+                                                                 std::string_view function) const {
     const std::ptrdiff_t count = detail::question_count(inputs);
     const std::vector<PointIndex>& support = this->support();
     const detail::PackedCoefficients packed(this->coefficients());
     const std::ptrdiff_t width = std::ssize(support);
-    Moments result{Eigen::MatrixXd(count, this->columns()),
-                   Eigen::MatrixXd(count, this->columns())};
+    Eigen::MatrixXd mean(count, this->columns());
+    Eigen::MatrixXd variance(count, this->columns());
     this->visit_values(
         inputs, function,
         [&](unsigned, std::ptrdiff_t begin, std::ptrdiff_t rows, const auto* values,
@@ -130,24 +120,26 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
           RowMatrix<double> sums = RowMatrix<double>::Zero(rows, this->columns());
           detail::Buffer<double> widened;
           packed.outputs(values, rows, width, sums.data(), widened);
-          Eigen::VectorXd self(rows);
-          for (std::ptrdiff_t r = 0; r < rows; ++r) self[r] = static_cast<double>(diagonal[r]);
-          for (std::size_t p = 0; p < posteriors_->size(); ++p) {
-            const auto c = static_cast<Eigen::Index>(p);
-            const std::vector<PointIndex>& pivots = posterior(p).pivots;
-            Eigen::MatrixXd block(std::ssize(pivots), rows);
+          using Scalar = std::remove_cvref_t<decltype(*values)>;
+          const Eigen::Map<const RowMatrix<Scalar>> kernel_values(values, rows, width);
+          const Eigen::VectorXd self =
+              Eigen::VectorX<Scalar>::Map(diagonal, rows).template cast<double>();
+          for (Eigen::Index c = 0; c < mean.cols(); ++c) {
+            const EpPosterior& law = (*posteriors_)[c];
+            Eigen::MatrixXd block(law.rank(), rows);
             for (Eigen::Index k = 0; k < block.rows(); ++k) {
-              const auto place =
-                  std::lower_bound(support.begin(), support.end(), pivots[k]) - support.begin();
-              for (std::ptrdiff_t r = 0; r < rows; ++r) {
-                block(k, r) = static_cast<double>(values[r * width + place]);
-              }
+              const auto place = std::lower_bound(support.begin(), support.end(), law.pivots[k]);
+              block.row(k) =
+                  kernel_values.col(place - support.begin()).template cast<double>().transpose();
             }
-            result.variance.col(c).segment(begin, rows) = posterior(p).latent_variance(block, self);
-            result.mean.col(c).segment(begin, rows) =
-                detail::mean_chi(posterior(p).rank()) * sums.col(c);
+            variance.col(c).segment(begin, rows) = law.latent_variance(block, self);
+            mean.col(c).segment(begin, rows) = detail::mean_chi(law.rank()) * sums.col(c);
           }
         });
+    std::vector<EpPosterior::Prediction> result;
+    for (Eigen::Index c = 0; c < mean.cols(); ++c) {
+      result.push_back((*posteriors_)[c].prediction(mean.col(c), variance.col(c)));
+    }
     return result;
   }
 
@@ -170,10 +162,15 @@ struct EpDemand {
 /// Runs expectation propagation on every subproblem.
 template <class Kernel, InputSet I, Observer O>
 [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
-    const Kernel& kernel, const ExpectationPropagation& method, const FitSettings& settings,
-    const I& inputs, std::span<const int> labels, std::vector<int> classes, O& observer,
-    std::stop_token stop, std::string_view function) {
+    const BayesPointMachine<Kernel, ExpectationPropagation>& machine, bool any_number,
+    const I& inputs, std::span<const int> labels, O& observer, std::stop_token stop,
+    std::string_view function) {
   const auto start = std::chrono::steady_clock::now();
+  const ExpectationPropagation& method = machine.method();
+  const FitSettings& settings = machine.settings();
+  std::vector<int> classes = check_labels(input_count(inputs), labels, function);
+  check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
+        " classes, expected two; use OneVsRest for more");
   method.check_settings();
   check(!settings.keep_draws, function, "keep_draws",
         "is true, must be false: expectation propagation makes no draws");
@@ -214,20 +211,20 @@ template <class Kernel, InputSet I, Observer O>
                  .passes = sweep,
                  .change = change});
           });
-      if (!outcome.converged) {
+      if (!outcome.posterior) {
         report.reason = std::move(outcome.reason);
         not_converged = !outcome.not_separable;
         return report;
       }
-      means[p].set_centre(outcome.posterior.centre_of_mass());
-      const std::vector<PointIndex>& more = outcome.posterior.pivots;
-      pivots.insert(pivots.end(), more.begin(), more.end());
-      posteriors.push_back(std::move(outcome.posterior));
+      const EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
+      means[p].set_centre(posterior.centre_of_mass());
+      pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
     }
     report.converged = true;
     return report;
   };
-  SamplerReport report = with_kernel_values(kernel, inputs, forecast, control, prepare, run);
+  SamplerReport report =
+      with_kernel_values(machine.kernel(), inputs, forecast, control, prepare, run);
   if (report.stopped) {
     throw Stopped(join(function, ": stopped before the posterior was found"));
   }
@@ -240,7 +237,7 @@ template <class Kernel, InputSet I, Observer O>
     throw NotSeparable(
         join(function, ": no classifier without training error was found: ", report.reason));
   }
-  auto parts = parts_of_means(kernel, inputs, problems, means, pivots);
+  auto parts = parts_of_means(machine.kernel(), inputs, problems, means, pivots);
   parts.threads = settings.threads;
   parts.report = std::move(report);
   parts.forecast = forecast;
@@ -268,12 +265,8 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
-    const char* const function = "BayesPointMachine::fit";
-    std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
-    detail::check(classes.size() == 2, function, "labels", "have ", classes.size(),
-                  " classes, expected two; use OneVsRest for more");
-    return detail::fit_posteriors(kernel_, method_, settings_, inputs, labels, std::move(classes),
-                                  observer, std::move(stop), function);
+    return detail::fit_posteriors(*this, false, inputs, labels, observer, std::move(stop),
+                                  "BayesPointMachine::fit");
   }
 
   /// What `fit` will take on these inputs.
@@ -308,11 +301,8 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
       std::stop_token stop = {}) const {
-    const char* const function = "OneVsRest::fit";
-    return detail::fit_posteriors(
-        machine_.kernel(), machine_.method(), machine_.settings(), inputs, labels,
-        detail::check_labels(detail::input_count(inputs), labels, function), observer,
-        std::move(stop), function);
+    return detail::fit_posteriors(machine_, true, inputs, labels, observer, std::move(stop),
+                                  "OneVsRest::fit");
   }
 
   /// What `fit` will take on these inputs with this many classes.
