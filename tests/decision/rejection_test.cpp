@@ -20,6 +20,10 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+std::size_t rejection_count(double rate, std::size_t count) {
+  return bpm::detail::rejection_count(rate, count, "rejection_count");
+}
+
 /// Few distinct values, so that ties are common.
 std::vector<double> random_scores(std::size_t n, bpm::RandomEngine& engine) {
   std::vector<double> scores(n);
@@ -42,36 +46,33 @@ TEST_CASE("a rejector accepts from its threshold upwards", "[decision]") {
 
 TEST_CASE("the rejection count is the floor of the decimal product", "[decision]") {
   // Products that rounding leaves just below or above a whole number.
-  CHECK(bpm::detail::rejection_count(0.29, 100) == 29);
-  CHECK(bpm::detail::rejection_count(0.07, 100) == 7);
-  CHECK(bpm::detail::rejection_count(0.57, 100) == 57);
-  CHECK(bpm::detail::rejection_count(0.1, 10000) == 1000);
+  CHECK(rejection_count(0.29, 100) == 29);
+  CHECK(rejection_count(0.07, 100) == 7);
+  CHECK(rejection_count(0.57, 100) == 57);
+  CHECK(rejection_count(0.1, 10000) == 1000);
   for (int percent = 0; percent < 100; ++percent) {
-    CHECK(bpm::detail::rejection_count(percent / 100.0, 10000) ==
-          100U * static_cast<unsigned>(percent));
-    CHECK(bpm::detail::rejection_count(0.01 * percent, 100) == static_cast<unsigned>(percent));
+    CHECK(rejection_count(percent / 100.0, 10000) == 100U * static_cast<unsigned>(percent));
+    CHECK(rejection_count(0.01 * percent, 100) == static_cast<unsigned>(percent));
   }
   // Real fractions are rounded down.
-  CHECK(bpm::detail::rejection_count(0.299999, 100) == 29);
-  CHECK(bpm::detail::rejection_count(0.5, 7) == 3);
-  CHECK(bpm::detail::rejection_count(0.0, 7) == 0);
-  CHECK(bpm::detail::rejection_count(0.99, 1) == 0);
-  CHECK(bpm::detail::rejection_count(std::nextafter(1.0, 0.0), 10) == 9);
-  CHECK(bpm::detail::rejection_count(0.5, 0) == 0);
+  CHECK(rejection_count(0.299999, 100) == 29);
+  CHECK(rejection_count(0.5, 7) == 3);
+  CHECK(rejection_count(0.0, 7) == 0);
+  CHECK(rejection_count(0.99, 1) == 0);
+  CHECK(rejection_count(std::nextafter(1.0, 0.0), 10) == 9);
+  CHECK(rejection_count(0.5, 0) == 0);
 
-  CHECK_THROWS_WITH(bpm::detail::rejection_count(1.0, 5),
+  CHECK_THROWS_WITH(rejection_count(1.0, 5),
                     "rejection_count: rate is 1, must be at least 0 and below 1");
-  CHECK_THROWS_WITH(bpm::detail::rejection_count(-0.25, 5),
+  CHECK_THROWS_WITH(rejection_count(-0.25, 5),
                     "rejection_count: rate is -0.25, must be at least 0 and below 1");
-  CHECK_THROWS_WITH(bpm::detail::rejection_count(kNaN, 5),
+  CHECK_THROWS_WITH(rejection_count(kNaN, 5),
                     "rejection_count: rate is nan, must be at least 0 and below 1");
 }
 
 TEST_CASE("the lowest scores are rejected, ties by index", "[decision]") {
   const std::vector<double> scores{3, 1, 2, 1, 1, 5, 0, 2, 9, 9};
-  CHECK(bpm::detail::lowest_indices(scores, 0).empty());
-  CHECK(bpm::detail::lowest_indices(scores, 3) == std::vector<std::size_t>{6, 1, 3});
-  CHECK(bpm::detail::lowest_indices(scores, 10) ==
+  CHECK(bpm::detail::rejection_order(scores, "f") ==
         std::vector<std::size_t>{6, 1, 3, 4, 2, 7, 0, 5, 8, 9});
   CHECK(bpm::rejected_indices(scores, 0.39) == std::vector<std::size_t>{6, 1, 3});
   CHECK(bpm::rejected_indices(scores, 0.4) == std::vector<std::size_t>{6, 1, 3, 4});
@@ -97,7 +98,7 @@ TEST_CASE("thresholds agree with brute force on random scores", "[decision]") {
     const std::size_t n = 1 + bpm::uniform_below(engine, 30);
     const auto scores = random_scores(n, engine);
     const double rate = bpm::uniform_unit(engine);
-    const std::size_t k = bpm::detail::rejection_count(rate, n);
+    const std::size_t k = rejection_count(rate, n);
     const double threshold = bpm::threshold_for_rate(scores, rate);
 
     // Never more than asked for, and all of them unless the threshold itself ties.
@@ -229,8 +230,6 @@ TEST_CASE("rejection refuses bad arguments", "[decision]") {
                     "Rejector::rate: scores is empty, must hold at least one score");
   CHECK_THROWS_WITH(bpm::rejected_indices(empty, 0.5),
                     "rejected_indices: scores is empty, must hold at least one score");
-  CHECK_THROWS_WITH(bpm::detail::lowest_indices(empty, 0),
-                    "lowest_indices: scores is empty, must hold at least one score");
   CHECK_THROWS_WITH(bpm::threshold_for_error(empty, {}, 0.5),
                     "threshold_for_error: scores is empty, must hold at least one score");
 
@@ -240,8 +239,8 @@ TEST_CASE("rejection refuses bad arguments", "[decision]") {
                     "Rejector::rate: scores[1] is nan, must be finite");
   CHECK_THROWS_WITH(bpm::rejected_indices(with_infinity, 0.5),
                     "rejected_indices: scores[0] is -inf, must be finite");
-  CHECK_THROWS_WITH(bpm::detail::lowest_indices(with_nan, 1),
-                    "lowest_indices: scores[1] is nan, must be finite");
+  CHECK_THROWS_WITH(bpm::rejected_indices(with_nan, 0.5),
+                    "rejected_indices: scores[1] is nan, must be finite");
   CHECK_THROWS_WITH(bpm::threshold_for_error(with_nan, correct, 0.5),
                     "threshold_for_error: scores[1] is nan, must be finite");
 
@@ -251,8 +250,6 @@ TEST_CASE("rejection refuses bad arguments", "[decision]") {
                     "rejected_indices: rate is -0.5, must be at least 0 and below 1");
   CHECK_THROWS_WITH(bpm::rejected_indices(scores, kNaN),
                     "rejected_indices: rate is nan, must be at least 0 and below 1");
-  CHECK_THROWS_WITH(bpm::detail::lowest_indices(scores, 3),
-                    "lowest_indices: count is 3, must be at most the number of scores, 2");
   CHECK_THROWS_WITH(bpm::Rejector{kNaN}.rate(scores),
                     "Rejector::rate: threshold is nan, must be a number");
   CHECK_THROWS_WITH(bpm::threshold_for_error(scores, {true}, 0.5),

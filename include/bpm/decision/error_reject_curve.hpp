@@ -30,8 +30,7 @@ template <Flags Correct>
 [[nodiscard]] std::vector<ErrorRejectPoint> whole_curve(std::span<const double> scores,
                                                         const Correct& correct,
                                                         std::string_view function) {
-  check_scores(scores, function);
-  const auto left = errors_left(rejection_order(scores), correct, function);
+  const auto left = errors_left(rejection_order(scores, function), correct, function);
   const auto n = static_cast<double>(left.size());
   std::vector<ErrorRejectPoint> curve;
   for (std::size_t k = 0; k < left.size(); ++k) {
@@ -56,12 +55,8 @@ template <detail::Flags Correct = std::vector<bool>>
   const auto whole = detail::whole_curve(scores, correct, function);
   std::vector<ErrorRejectPoint> curve;
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    const bool in_range = rates[i] >= 0 && rates[i] < 1;  // false for NaN
-    if (!in_range) {
-      detail::fail(function, detail::join("rates[", i, "]"), "is ", rates[i],
-                   ", must be at least 0 and below 1");
-    }
-    curve.push_back(whole[detail::rejection_count(rates[i], scores.size())]);
+    curve.push_back(whole[detail::rejection_count(rates[i], scores.size(), function,
+                                                  detail::join("rates[", i, "]"))]);
     curve.back().rate = rates[i];
   }
   return curve;

@@ -46,18 +46,16 @@ struct Rejector {
 
 namespace detail {
 
-inline void check_rate(double rate, std::string_view function) {
-  check(rate >= 0 && rate < 1, function, "rate", "is ", rate, ", must be at least 0 and below 1");
-}
-
 /// floor(rate * count), the number of inputs to reject out of `count`.
 ///
 /// The product is taken as if `rate` were the decimal it was written as: 0.29 of 100 is 29, though
 /// 0.29 * 100 is 28.999999999999996. To this end a product within four units in the last place
 /// below a whole number counts as that number.
 /// Throws `std::invalid_argument` unless 0 <= rate < 1.
-[[nodiscard]] inline std::size_t rejection_count(double rate, std::size_t count) {
-  check_rate(rate, "rejection_count");
+[[nodiscard]] inline std::size_t rejection_count(double rate, std::size_t count,
+                                                 std::string_view function,
+                                                 std::string_view argument = "rate") {
+  check(rate >= 0 && rate < 1, function, argument, "is ", rate, ", must be at least 0 and below 1");
   const double product = rate * static_cast<double>(count);
   const double slack = 4 * std::numeric_limits<double>::epsilon() * product;
   const auto rejected = static_cast<std::size_t>(std::floor(product + slack));
@@ -66,25 +64,14 @@ inline void check_rate(double rate, std::string_view function) {
 }
 
 /// The order in which inputs are rejected: by score, equal scores by index.
-[[nodiscard]] inline std::vector<std::size_t> rejection_order(std::span<const double> scores) {
+/// Throws `std::invalid_argument` if a score is not finite. Cost O(n log n).
+[[nodiscard]] inline std::vector<std::size_t> rejection_order(std::span<const double> scores,
+                                                              std::string_view function) {
+  check_scores(scores, function);
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [scores](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-  return order;
-}
-
-/// The indices of the `count` lowest scores, lowest first; equal scores are taken by index, the
-/// smaller index first.
-/// Throws `std::invalid_argument` if a score is not finite or `count` exceeds their number.
-/// Cost O(n log n).
-[[nodiscard]] inline std::vector<std::size_t> lowest_indices(std::span<const double> scores,
-                                                             std::size_t count) {
-  check_scores(scores, "lowest_indices");
-  check(count <= scores.size(), "lowest_indices", "count", "is ", count,
-        ", must be at most the number of scores, ", scores.size());
-  auto order = rejection_order(scores);
-  order.resize(count);
   return order;
 }
 
@@ -111,14 +98,16 @@ template <Flags Correct>
 
 }  // namespace detail
 
-/// The indices of the floor(rate * n) lowest scores, in the order of `lowest_indices`. How the
-/// product is rounded stands at `rejection_count`.
-/// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1.
+/// The indices of the floor(rate * n) lowest scores, lowest first; equal scores are taken by index,
+/// the smaller index first. How the product is rounded stands at `rejection_count`.
+/// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1. Cost
+/// O(n log n).
 [[nodiscard]] inline std::vector<std::size_t> rejected_indices(std::span<const double> scores,
                                                                double rate) {
-  detail::check_scores(scores, "rejected_indices");
-  detail::check_rate(rate, "rejected_indices");
-  return detail::lowest_indices(scores, detail::rejection_count(rate, scores.size()));
+  const char* const function = "rejected_indices";
+  auto order = detail::rejection_order(scores, function);
+  order.resize(detail::rejection_count(rate, scores.size(), function));
+  return order;
 }
 
 /// The threshold whose `Rejector` rejects the floor(rate * n) lowest of these scores: the lowest
@@ -126,9 +115,9 @@ template <Flags Correct>
 /// fewer may be rejected than asked for, never more. Minus infinity where none is to be rejected.
 /// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1. Cost O(n).
 [[nodiscard]] inline double threshold_for_rate(std::span<const double> scores, double rate) {
-  detail::check_scores(scores, "threshold_for_rate");
-  detail::check_rate(rate, "threshold_for_rate");
-  const std::size_t rejected = detail::rejection_count(rate, scores.size());
+  const char* const function = "threshold_for_rate";
+  detail::check_scores(scores, function);
+  const std::size_t rejected = detail::rejection_count(rate, scores.size(), function);
   if (rejected == 0) {
     return -std::numeric_limits<double>::infinity();
   }
@@ -161,8 +150,7 @@ template <detail::Flags Correct = std::vector<bool>>
                                                                 const Correct& correct,
                                                                 double wanted_error) {
   const char* const function = "threshold_for_error";
-  detail::check_scores(scores, function);
-  const auto order = detail::rejection_order(scores);
+  const auto order = detail::rejection_order(scores, function);
   const auto left = detail::errors_left(order, correct, function);
   detail::check(wanted_error >= 0 && wanted_error <= 1, function, "wanted_error", "is ",
                 wanted_error, ", must be a fraction from 0 to 1");
