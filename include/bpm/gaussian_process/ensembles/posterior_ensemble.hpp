@@ -146,7 +146,6 @@ class PosteriorEnsemble {
     const Eigen::ArrayXf scale =
         (source.unit() / deviations_.array()).min(1e30).template cast<float>();
     Eigen::MatrixXf values;
-    std::vector<VoteScratch> scratch(threads_);
     for (std::uint64_t first = 0; first < voters; first += voter_block) {
       if (!control.go_on({.stage = "voters",
                           .fraction = static_cast<double>(first) / static_cast<double>(voters),
@@ -158,8 +157,8 @@ class PosteriorEnsemble {
           static_cast<Eigen::Index>(std::min<std::uint64_t>(voter_block, voters - first));
       if (values.cols() != count) values.setZero(narrow_.rows(), count);  // The padding stays 0.
       source.fill(first, values.topRows(points()), threads_);
-      detail::parallel_for(threads_, pieces, [&](unsigned worker, std::ptrdiff_t piece) {
-        add_votes(values, scale, piece * input_block, scratch[worker], result.positive);
+      detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
+        add_votes(values, scale, piece * input_block, result.positive);
       });
     }
     result.positive /= static_cast<double>(voters);
@@ -185,39 +184,25 @@ class PosteriorEnsemble {
   static constexpr Eigen::Index input_block = 256;
   static constexpr std::uint64_t voter_block = 4096;
 
-  /// What a thread keeps between blocks.
-  struct VoteScratch {
-    Eigen::MatrixXf means;
-    Eigen::ArrayXf part;
-    std::vector<const float*> rows;
-    std::vector<const float*> voters;
-  };
-
   /// Adds the votes of all columns of `values` at inputs from `begin` on.
   void add_votes(const Eigen::MatrixXf& values, const Eigen::ArrayXf& scale, Eigen::Index begin,
-                 VoteScratch& scratch, Eigen::VectorXd& sums) const {
+                 Eigen::VectorXd& sums) const {
     constexpr Eigen::Index together = 256;
+    const Eigen::Index length = values.rows();
     const Eigen::Index count = std::min(input_block, inputs() - begin);
-    auto& [means, part, rows, voters] = scratch;
-    means.resize(count, together);
-    part.resize(count);
-    rows.clear();
-    for (Eigen::Index i = 0; i < count; ++i) {
-      rows.push_back(narrow_.data() + (begin + i) * narrow_.rows());
-    }
-    const auto inverse = scale.segment(begin, count);
+    const auto rows = detail::row_pointers(narrow_.col(begin).data(), count, length);
+    Eigen::MatrixXf means(count, together);
+    Eigen::ArrayXf part(count);
     for (Eigen::Index v = 0; v < values.cols(); v += together) {
       const Eigen::Index width = std::min(together, values.cols() - v);
-      auto block = means.leftCols(width);
-      voters.clear();
-      for (Eigen::Index k = 0; k < width; ++k) voters.push_back(values.col(v + k).data());
+      const auto voters = detail::row_pointers(values.col(v).data(), width, length);
       // Not Eigen's product, which under OpenMP starts threads of its own and sums in other orders.
       detail::row_products<detail::ProductTerm, float>(voters.data(), width, rows.data(), count,
-                                                       values.rows(), means.data(), count);
+                                                       length, means.data(), count);
       part.setZero();  // Short sums in float, long ones in double.
       for (Eigen::Index k = 0; k < width; ++k) {
-        block.col(k).array() *= inverse;
-        detail::add_normal_cdf(block.col(k).array(), part);
+        means.col(k).array() *= scale.segment(begin, count);
+        detail::add_normal_cdf(means.col(k).array(), part);
       }
       sums.segment(begin, count) += part.cast<double>().matrix();
     }

@@ -128,16 +128,11 @@ class JitteredCholesky {
       }
     }
     const double largest = matrix.cwiseAbs().maxCoeff();
-    constexpr Eigen::Index tile = 64;  // Two tiles in cache: a column and a row of each other.
-    for (Eigen::Index a = 0; a < matrix.cols(); a += tile) {
-      for (Eigen::Index b = a; b < matrix.rows(); b += tile) {
-        for (Eigen::Index j = a; j < std::min(a + tile, matrix.cols()); ++j) {
-          for (Eigen::Index i = std::max(b, j); i < std::min(b + tile, matrix.rows()); ++i) {
-            detail::check(std::abs(matrix(i, j) - matrix(j, i)) <= 1e-6 * largest, f, "matrix",
-                          "at ", i, ", ", j, " is ", matrix(i, j), " and at ", j, ", ", i, " ",
-                          matrix(j, i), ", must be symmetric");
-          }
-        }
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+      for (Eigen::Index i = j; i < matrix.rows(); ++i) {
+        detail::check(std::abs(matrix(i, j) - matrix(j, i)) <= 1e-6 * largest, f, "matrix", "at ",
+                      i, ", ", j, " is ", matrix(i, j), " and at ", j, ", ", i, " ", matrix(j, i),
+                      ", must be symmetric");
       }
     }
   }

@@ -40,12 +40,6 @@ struct InterpolatorSettings {
 
 namespace detail {
 
-/// The kernel matrix and its factor; columns of values, and a block of the inverse.
-[[nodiscard]] inline std::size_t interpolator_bytes(std::ptrdiff_t points, std::size_t classes) {
-  const auto n = static_cast<std::size_t>(points);
-  return sizeof(double) * n * (2 * n + 4 * subproblem_count(classes) + 128);
-}
-
 /// K_XX in double. Errors name the points.
 template <class Kernel, InputSet I>
 [[nodiscard]] Eigen::MatrixXd interpolated_matrix(const Kernel& kernel, const I& inputs,
@@ -67,6 +61,26 @@ template <class Kernel, InputSet I>
   }
 }
 
+/// Throws where equal inputs ask for different values.
+template <InputSet I>
+void check_equal_inputs(const I& inputs, std::span<const int> labels, const Eigen::MatrixXd& values,
+                        std::string_view function) {
+  for (const auto& group : equal_groups(inputs, input_hashes(inputs))) {
+    const PointIndex a = group.front();
+    for (const PointIndex b : group) {
+      if (labels[a] != labels[b]) {
+        throw NotSeparable(join(function, ": points ", a, " and ", b,
+                                " are equal inputs with different labels, so no function has both; "
+                                "set noise_variance > 0, or drop one of them"));
+      }
+      const double distance = (values.row(a) - values.row(b)).cwiseAbs().maxCoeff();
+      check(distance <= 1e-6 * values.row(a).cwiseAbs().maxCoeff(), function, "values", "at ", a,
+            " and ", b, " differ by ", distance,
+            ", must be the same: the inputs are equal; or set noise_variance > 0");
+    }
+  }
+}
+
 }  // namespace detail
 
 /// What kernel interpolation knows of its training set, and its classifier. Made by
@@ -76,23 +90,15 @@ template <class Kernel, InputSet I>
 template <class Kernel, InputSet Owned>
 class InterpolatorTraining {
  public:
-  template <InputSet I>
-  InterpolatorTraining(const Kernel& kernel, const InterpolatorSettings& settings, const I& inputs,
-                       std::span<const int> labels, const Eigen::MatrixXd* values,
-                       std::string_view function)
-      : settings_(settings),
-        problems_(checked_classes(settings, inputs, labels, function), labels),
-        values_(values_of(problems_, values, function)),
-        factor_(factor_of(kernel, inputs, labels, function)),
-        classifier_(parts(kernel, inputs, factor_->solve(values_))) {
-    // A jitter may make a factor of a matrix that no function of the kernel's space agrees with.
-    if (settings.noise_variance == 0 && residual() > 0.1 * values_.cwiseAbs().maxCoeff()) {
-      throw NotSeparable(
-          detail::join(function, ": no function passes through these values: with a jitter of ",
-                       jitter(), " the best one misses them by up to ", residual(),
-                       "; take a kernel that tells the inputs apart, or set noise_variance > 0"));
-    }
-  }
+  /// What `KernelInterpolator::train` has found.
+  InterpolatorTraining(double noise_variance, detail::Subproblems problems, Eigen::MatrixXd values,
+                       std::shared_ptr<const JitteredCholesky> factor,
+                       Classifier<Kernel, Owned> classifier)
+      : noise_variance_(noise_variance),
+        problems_(std::move(problems)),
+        values_(std::move(values)),
+        factor_(std::move(factor)),
+        classifier_(std::move(classifier)) {}
 
   /// f(x) and its classes. All training points are its support, and outputs are not divided by
   /// sqrt(k(x, x)).
@@ -136,24 +142,20 @@ class InterpolatorTraining {
   /// is that of all points.
   [[nodiscard]] double leave_one_out_error() const {
     const std::vector<int> left_out = classifier_.labels_of(leave_one_out_outputs());
+    const std::vector<int> own =
+        classifier_.labels_of(values_);  // Values have their labels' signs.
     std::ptrdiff_t errors = 0;
-    for (Eigen::Index i = 0; i < values_.rows(); ++i) {
-      // A point is of the class whose sign is positive, of two classes of the first if none is.
-      std::size_t c = 0;
-      while (c < problems_.size() && problems_.signs[c][i] < 0) ++c;
-      const std::size_t place = problems_.size() > 1 ? c : c == 0 ? 1 : 0;
-      errors += left_out[i] != problems_.classes[place] ? 1 : 0;
-    }
-    return static_cast<double>(errors) / static_cast<double>(values_.rows());
+    for (std::size_t i = 0; i < own.size(); ++i) errors += left_out[i] != own[i] ? 1 : 0;
+    return static_cast<double>(errors) / static_cast<double>(own.size());
   }
 
   /// f at the training inputs: Upsilon - (noise_variance + jitter) alpha, n x columns.
   [[nodiscard]] Eigen::MatrixXd training_outputs() const {
-    return values_ - (settings_.noise_variance + jitter()) * coefficients();
+    return values_ - (noise_variance_ + jitter()) * coefficients();
   }
   /// Largest |f(x_i) - Upsilon_i|: 0 but for rounding where nothing was added to the diagonal.
   [[nodiscard]] double residual() const {
-    return (settings_.noise_variance + jitter()) * coefficients().cwiseAbs().maxCoeff();
+    return (noise_variance_ + jitter()) * coefficients().cwiseAbs().maxCoeff();
   }
   /// Upsilon' S^-1 Upsilon of each column: the squared RKHS norm of f where nothing was added.
   [[nodiscard]] Eigen::VectorXd norms_squared() const {
@@ -182,104 +184,7 @@ class InterpolatorTraining {
   [[nodiscard]] const JitteredCholesky& factor() const noexcept { return *factor_; }
 
  private:
-  /// Checks all that can be checked before anything is computed.
-  template <InputSet I>
-  static std::vector<int> checked_classes(const InterpolatorSettings& settings, const I& inputs,
-                                          std::span<const int> labels, std::string_view function) {
-    detail::check_not_negative(function, "noise_variance", settings.noise_variance);
-    std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
-    detail::check_inputs(inputs, function);
-    const std::size_t needed =
-        detail::interpolator_bytes(detail::input_count(inputs), classes.size());
-    if (needed > settings.memory) {
-      throw BudgetTooSmall(detail::join(function, ": memory is ", settings.memory, " bytes, ",
-                                        detail::input_count(inputs), " points and ", classes.size(),
-                                        " classes need ", needed,
-                                        "; raise memory or use fewer points"));
-    }
-    return classes;
-  }
-
-  /// The signs, or the caller's values, which must have them.
-  static Eigen::MatrixXd values_of(const detail::Subproblems& problems,
-                                   const Eigen::MatrixXd* values, std::string_view function) {
-    const auto n = static_cast<Eigen::Index>(problems.signs[0].size());
-    const auto count = static_cast<Eigen::Index>(problems.size());
-    if (values != nullptr) {
-      detail::check_size(function, "values", values->rows(), n, "rows: one per input");
-      detail::check_size(function, "values", values->cols(), count,
-                         "columns: one for two classes, else one per class");
-    }
-    Eigen::MatrixXd result(n, count);
-    for (Eigen::Index c = 0; c < count; ++c) {
-      for (Eigen::Index i = 0; i < n; ++i) {
-        const double sign = problems.signs[c][i];
-        const double value = values == nullptr ? sign : (*values)(i, c);
-        detail::check(std::isfinite(value) && sign * value > 0, function, "values", "at ", i, ", ",
-                      c, " is ", value, ", must be finite and ", sign > 0 ? "positive" : "negative",
-                      " as its label says");
-        result(i, c) = value;
-      }
-    }
-    return result;
-  }
-
-  template <InputSet I>
-  [[nodiscard]] std::shared_ptr<const JitteredCholesky> factor_of(const Kernel& kernel,
-                                                                  const I& inputs,
-                                                                  std::span<const int> labels,
-                                                                  std::string_view function) const {
-    if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
-      if (settings_.noise_variance == 0) check_equal_inputs(inputs, labels, function);
-    }
-    Eigen::MatrixXd matrix = detail::interpolated_matrix(kernel, inputs, settings_, function);
-    matrix.diagonal().array() += settings_.noise_variance;
-    return std::make_shared<const JitteredCholesky>(matrix, settings_.jitter);
-  }
-
-  /// Throws where equal inputs ask for different values.
-  template <InputSet I>
-  void check_equal_inputs(const I& inputs, std::span<const int> labels,
-                          std::string_view function) const {
-    for (const auto& group : detail::equal_groups(inputs, detail::input_hashes(inputs))) {
-      const PointIndex a = group.front();
-      for (const PointIndex b : group) {
-        if (labels[a] != labels[b]) {
-          throw NotSeparable(
-              detail::join(function, ": points ", a, " and ", b,
-                           " are equal inputs with different labels, so no function has both; "
-                           "set noise_variance > 0, or drop one of them"));
-        }
-        const double distance = (values_.row(a) - values_.row(b)).cwiseAbs().maxCoeff();
-        detail::check(distance <= 1e-6 * values_.row(a).cwiseAbs().maxCoeff(), function, "values",
-                      "at ", a, " and ", b, " differ by ", distance,
-                      ", must be the same: the inputs are equal; or set noise_variance > 0");
-      }
-    }
-  }
-
-  template <InputSet I>
-  [[nodiscard]] ClassifierParts<Kernel, Owned> parts(const Kernel& kernel, const I& inputs,
-                                                     const Eigen::MatrixXd& coefficients) const {
-    std::vector<PointIndex> everyone(static_cast<std::size_t>(values_.rows()));
-    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
-    auto support = [&] {
-      if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-        return Owned(0, inputs.rows());
-      } else {
-        return Owned(detail::select_inputs(inputs, everyone));
-      }
-    }();
-    return {.kernel = kernel,
-            .inputs = std::move(support),
-            .support = std::move(everyone),
-            .coefficients = coefficients,
-            .classes = problems_.classes,
-            .divide_by_self = false,
-            .threads = settings_.threads};
-  }
-
-  InterpolatorSettings settings_;
+  double noise_variance_;
   detail::Subproblems problems_;
   Eigen::MatrixXd values_;
   std::shared_ptr<const JitteredCholesky> factor_;
@@ -326,7 +231,7 @@ class KernelInterpolator {
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train(
       const I& inputs, std::span<const int> labels) const {
-    return {kernel_, settings_, inputs, labels, nullptr, "KernelInterpolator::train"};
+    return train_on(inputs, labels, nullptr);
   }
 
   /// Interpolates `values`, one column for two classes, else one per class in ascending order. Each
@@ -337,7 +242,7 @@ class KernelInterpolator {
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train(
       const I& inputs, std::span<const int> labels, const Eigen::MatrixXd& values) const {
-    return {kernel_, settings_, inputs, labels, &values, "KernelInterpolator::train"};
+    return train_on(inputs, labels, &values);
   }
 
   /// The classifier alone: `train(inputs, labels).classifier()`, with values or without.
@@ -351,13 +256,85 @@ class KernelInterpolator {
 
   /// The memory that a fit of n points needs beside the inputs, in bytes.
   [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points, std::size_t classes) {
-    return detail::interpolator_bytes(points, classes);
+    // The kernel matrix and its factor; columns of values, and a block of the inverse.
+    const auto n = static_cast<std::size_t>(points);
+    return sizeof(double) * n * (2 * n + 4 * detail::subproblem_count(classes) + 128);
   }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const InterpolatorSettings& settings() const noexcept { return settings_; }
 
  private:
+  template <InputSet I>
+  [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train_on(
+      const I& inputs, std::span<const int> labels, const Eigen::MatrixXd* given) const {
+    constexpr bool precomputed = std::same_as<Kernel, PrecomputedKernel>;
+    const char* const f = "KernelInterpolator::train";
+    detail::check_not_negative(f, "noise_variance", settings_.noise_variance);
+    const std::ptrdiff_t n = detail::input_count(inputs);
+    detail::Subproblems problems(detail::check_labels(n, labels, f), labels);
+    detail::check_inputs(inputs, f);
+    const std::size_t needed = bytes_needed(n, problems.classes.size());
+    if (needed > settings_.memory) {
+      throw BudgetTooSmall(detail::join(f, ": memory is ", settings_.memory, " bytes, ", n,
+                                        " points and ", problems.classes.size(), " classes need ",
+                                        needed, "; raise memory or use fewer points"));
+    }
+
+    // The signs, or the caller's values, which must have them.
+    Eigen::MatrixXd values(n, static_cast<Eigen::Index>(problems.size()));
+    if (given != nullptr) {
+      detail::check_size(f, "values", given->rows(), n, "rows: one per input");
+      detail::check_size(f, "values", given->cols(), values.cols(),
+                         "columns: one for two classes, else one per class");
+    }
+    for (Eigen::Index c = 0; c < values.cols(); ++c) {
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double sign = problems.signs[c][i];
+        const double value = given == nullptr ? sign : (*given)(i, c);
+        detail::check(std::isfinite(value) && sign * value > 0, f, "values", "at ", i, ", ", c,
+                      " is ", value, ", must be finite and ", sign > 0 ? "positive" : "negative",
+                      " as its label says");
+        values(i, c) = value;
+      }
+    }
+    if constexpr (!precomputed) {
+      if (settings_.noise_variance == 0) detail::check_equal_inputs(inputs, labels, values, f);
+    }
+
+    Eigen::MatrixXd matrix = detail::interpolated_matrix(kernel_, inputs, settings_, f);
+    matrix.diagonal().array() += settings_.noise_variance;
+    auto factor = std::make_shared<const JitteredCholesky>(matrix, settings_.jitter);
+    matrix.resize(0, 0);
+    std::vector<PointIndex> everyone(static_cast<std::size_t>(n));
+    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
+    auto support = [&] {
+      if constexpr (precomputed) {
+        return detail::owned_inputs_t<I>(0, inputs.rows());
+      } else {
+        return detail::select_inputs(inputs, everyone);
+      }
+    }();
+    Classifier<Kernel, detail::owned_inputs_t<I>> classifier({.kernel = kernel_,
+                                                              .inputs = std::move(support),
+                                                              .support = std::move(everyone),
+                                                              .coefficients = factor->solve(values),
+                                                              .classes = problems.classes,
+                                                              .divide_by_self = false,
+                                                              .threads = settings_.threads});
+    InterpolatorTraining training(settings_.noise_variance, std::move(problems), std::move(values),
+                                  std::move(factor), std::move(classifier));
+    // A jitter may make a factor of a matrix that no function of the kernel's space agrees with.
+    if (settings_.noise_variance == 0 &&
+        training.residual() > 0.1 * training.values().cwiseAbs().maxCoeff()) {
+      throw NotSeparable(detail::join(
+          f, ": no function passes through these values: with a jitter of ", training.jitter(),
+          " the best one misses them by up to ", training.residual(),
+          "; take a kernel that tells the inputs apart, or set noise_variance > 0"));
+    }
+    return training;
+  }
+
   Kernel kernel_;
   InterpolatorSettings settings_;
 };

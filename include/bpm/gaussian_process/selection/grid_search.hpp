@@ -60,18 +60,19 @@ struct SearchResult {
   }
 };
 
-namespace detail {
-
-/// Every combination of the values of several parameters, the last one running fastest:
-/// {{1, 2}, {5, 6, 7}} makes 6 points of 2 parameters.
-[[nodiscard]] inline std::vector<std::vector<double>> parameter_grid(
-    const std::vector<std::vector<double>>& values) {
-  check(!values.empty(), "grid_search", "values",
-        "are empty, expected one list a "
-        "parameter");
+/// The largest value of `score(parameters)` over every combination of the values of several
+/// parameters, a list each, the last one running fastest; the first of several. Not a number counts
+/// as -infinity.
+/// \throws std::invalid_argument without parameters, if one has no value, or if no combination has
+///         a score above -infinity.
+template <std::invocable<const std::vector<double>&> Score>
+[[nodiscard]] SearchResult grid_search(const std::vector<std::vector<double>>& values,
+                                       Score&& score) {
+  const char* const f = "grid_search";
+  detail::check(!values.empty(), f, "values", "are empty, expected one list a parameter");
   std::vector<std::vector<double>> points{{}};
   for (std::size_t k = 0; k < values.size(); ++k) {
-    check(!values[k].empty(), "grid_search", "values", "of parameter ", k, " are empty");
+    detail::check(!values[k].empty(), f, "values", "of parameter ", k, " are empty");
     std::vector<std::vector<double>> longer;
     for (const auto& point : points) {
       for (const double value : values[k]) {
@@ -81,23 +82,10 @@ namespace detail {
     }
     points = std::move(longer);
   }
-  return points;
-}
-
-}  // namespace detail
-
-/// The largest value of `score(parameters)` over every combination of the values of several
-/// parameters, a list each, the last one running fastest; the first of several. Not a number counts
-/// as -infinity.
-/// \throws std::invalid_argument without parameters, if one has no value, or if no combination has
-///         a score above -infinity.
-template <std::invocable<const std::vector<double>&> Score>
-[[nodiscard]] SearchResult grid_search(const std::vector<std::vector<double>>& values,
-                                       Score&& score) {
   SearchResult result;
-  for (const auto& point : detail::parameter_grid(values)) (void)result.add(point, score);
-  detail::check(!result.best.empty(), "grid_search", "score", "is -infinity at all of ",
-                result.points.size(), " points: none of them works");
+  for (const auto& point : points) (void)result.add(point, score);
+  detail::check(!result.best.empty(), f, "score", "is -infinity at all of ", result.points.size(),
+                " points: none of them works");
   return result;
 }
 

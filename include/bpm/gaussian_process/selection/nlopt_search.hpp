@@ -32,43 +32,6 @@ struct NloptSettings {
   std::uint64_t max_evaluations = 100;
 };
 
-namespace detail {
-
-template <class Score>
-struct NloptCall {
-  Score* score;
-  SearchResult* result;
-  nlopt_opt handle;
-  std::exception_ptr error;
-  double worst = 0;  ///< Of the values so far: what a point without a value gets.
-};
-
-template <class Score>
-double call_nlopt(unsigned count, const double* x, double* /*gradient*/, void* data) {
-  auto& call = *static_cast<NloptCall<Score>*>(data);
-  // No exception may pass through a C library.
-  try {
-    const std::vector<double> point(x, x + count);
-    // Every method asks for the start first, whose score is known.
-    if (call.result->points.size() == 1 && point == call.result->points.front()) {
-      return call.result->value;
-    }
-    const double value = call.result->add(point, *call.score);
-    if (std::isfinite(value)) {
-      call.worst = std::min(call.worst, value);
-      return value;
-    }
-    // Interpolating methods cannot live with infinity: lower than all that was seen.
-    return call.worst - 10 * (1 + std::abs(call.worst));
-  } catch (...) {
-    call.error = std::current_exception();
-    nlopt_force_stop(call.handle);
-    return 0;
-  }
-}
-
-}  // namespace detail
-
 /// Searches for the parameters in a box that make `score(parameters)` largest, without derivatives,
 /// from `start`, by NLopt. Kernel parameters are best given as logarithms. A score of -infinity or
 /// not a number is a point that does not work; the start must.
@@ -113,9 +76,36 @@ template <std::invocable<const std::vector<double>&> Score>
   const double first = result.add(start, score);
   detail::check(std::isfinite(first), f, "start", "has the score ", first,
                 ", must be a point that works");
-  using Plain = std::remove_reference_t<Score>;
-  detail::NloptCall<Plain> call{&score, &result, handle.get(), nullptr, first};
-  nlopt_set_max_objective(handle.get(), detail::call_nlopt<Plain>, &call);
+  struct Call {
+    std::remove_reference_t<Score>& score;
+    SearchResult& result;
+    nlopt_opt handle;
+    double worst;  ///< Of the values so far: what a point without a value gets.
+    std::exception_ptr error{};
+  } call{score, result, handle.get(), first};
+  const auto called = [](unsigned count, const double* at, double* /*gradient*/, void* data) {
+    auto& [scored, found, search, worst, error] = *static_cast<Call*>(data);
+    // No exception may pass through a C library.
+    try {
+      const std::vector<double> point(at, at + count);
+      // Every method asks for the start first, whose score is known.
+      if (found.points.size() == 1 && point == found.points.front()) {
+        return found.value;
+      }
+      const double got = found.add(point, scored);
+      if (std::isfinite(got)) {
+        worst = std::min(worst, got);
+        return got;
+      }
+      // Interpolating methods cannot live with infinity: lower than all that was seen.
+      return worst - 10 * (1 + std::abs(worst));
+    } catch (...) {
+      error = std::current_exception();
+      nlopt_force_stop(search);
+      return 0.0;
+    }
+  };
+  nlopt_set_max_objective(handle.get(), called, &call);
   nlopt_set_lower_bounds(handle.get(), settings.lower.data());
   nlopt_set_upper_bounds(handle.get(), settings.upper.data());
   nlopt_set_xtol_abs1(handle.get(), settings.tolerance);
