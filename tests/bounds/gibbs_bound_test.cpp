@@ -87,7 +87,7 @@ TEST_CASE("the Gibbs bound: monotone, and its limits") {
   CHECK_FALSE(bpm::GibbsBound(edge - 1e-9, 100).vacuous());
   for (const std::ptrdiff_t n : {2, 10, 1000, 5000}) {
     for (const double c : {0.0, 1.0, 3000.0}) {
-      bpm::GibbsBoundSettings settings;
+      bpm::GibbsBound::Settings settings;
       const double published = bpm::GibbsBound(c, n, settings).value();
       settings.theorem = bpm::PacBayes::realizable;
       const double realizable = bpm::GibbsBound(c, n, settings).value();
@@ -97,7 +97,7 @@ TEST_CASE("the Gibbs bound: monotone, and its limits") {
 }
 
 TEST_CASE("a kernel chosen among many, and a shared confidence") {
-  bpm::GibbsBoundSettings settings{bpm::Confidence::exact(0.03)};
+  bpm::GibbsBound::Settings settings{bpm::Confidence::exact(0.03)};
   settings.kernels = 20;
   const bpm::GibbsBound chosen(40, 500, settings);
   CHECK(chosen.selection_term == Approx(std::log(20.0)));

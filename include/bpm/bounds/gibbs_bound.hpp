@@ -54,14 +54,6 @@ struct Confidence {
   }
 };
 
-struct GibbsBoundSettings {
-  Confidence confidence{};
-  /// Kernels among which the one in use was chosen on the same data. It costs the logarithm of
-  /// their number: the prior is then the even mixture of theirs.
-  std::uint64_t kernels = 1;
-  PacBayes theorem = PacBayes::langford_seeger;
-};
-
 /// An upper bound on the Gibbs error, by its terms: 1 - exp(-(C + selection + confidence) / m).
 ///
 /// Lemma 7 of "Kernel Interpolation as a Bayes Point Machine": with probability 1 - delta over n
@@ -75,10 +67,19 @@ struct GibbsBoundSettings {
 /// upper limit with confidence 1 - `confidence.estimate`. The kernel must not have been chosen on
 /// the training data, unless from the number of `kernels` said.
 struct GibbsBound {
+  struct Settings {
+    Confidence confidence{};
+    /// Kernels among which the one in use was chosen on the same data. It costs the logarithm of
+    /// their number: the prior is then the even mixture of theirs.
+    std::uint64_t kernels = 1;
+    PacBayes theorem = PacBayes::langford_seeger;
+  };
+
   /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2, the
   ///         deltas in range, kernels >= 1.
-  GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points,
-             const GibbsBoundSettings& settings = {})
+  GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points)
+      : GibbsBound(complexity_in_nats, training_points, Settings{}) {}
+  GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points, const Settings& settings)
       : points(training_points),
         complexity(complexity_in_nats),
         selection_term(std::log(static_cast<double>(settings.kernels))),
@@ -128,7 +129,8 @@ struct BayesPointBound {
   /// Theorem 1, in both forms: of the interpolator of the signs where `complexity` is
   /// `KernelComplexity::value()`, of that of the centre-of-mass values where it is log(1 / P_Y).
   /// \throws std::invalid_argument as `GibbsBound`.
-  BayesPointBound(double complexity, std::ptrdiff_t points, const GibbsBoundSettings& settings = {})
+  BayesPointBound(double complexity, std::ptrdiff_t points,
+                  const GibbsBound::Settings& settings = {})
       : gibbs(complexity, points, settings) {}
 
   GibbsBound gibbs;
