@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <numbers>
 
-#include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/check.hpp"
 
 namespace bpm {

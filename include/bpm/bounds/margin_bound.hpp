@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 
-#include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/check.hpp"
 
 namespace bpm {

@@ -24,9 +24,9 @@
 #include "statistics.hpp"
 
 using namespace orthant_tests;
-using OrthantFlightLaw;
 using bpm::RandomEngine;
 using bpm::detail::OrthantBall;
+using bpm::detail::OrthantFlightLaw;
 using bpm::detail::OrthantPlanes;
 
 namespace {

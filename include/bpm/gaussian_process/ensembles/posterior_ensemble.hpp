@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"

@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <limits>
-#include <string>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"

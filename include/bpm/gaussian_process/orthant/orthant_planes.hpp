@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "bpm/core/check.hpp"
