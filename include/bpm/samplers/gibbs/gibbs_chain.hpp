@@ -247,8 +247,7 @@ class BasicGibbsChain {
       circle_.cut(state_.d.data(), z.outputs, m, z.norms);
     }
     // As multiples of b and z instead of b and v.
-    const auto [along, across] = z.norms;
-    const auto of_b = [along, across](double c, double s) { return c - s * along / across; };
+    const auto of_b = [&](double c, double s) { return c - s * z.norms.along / z.norms.across; };
     make_step(m, z.vector, z.outputs, [&]() -> Move {
       const CirclePoint to =
           is_hard() ? point_of_arc(arc, engine_) : circle_.template draw<Law>(penalty_, engine_);
