@@ -160,8 +160,7 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
   const std::ptrdiff_t m = detail::input_count(inputs);
   detail::check(m > 0, function, "inputs", "is empty, must hold an input");
   detail::check(points > 0, function, "points", "is ", points, ", must be positive");
-  detail::check(std::isfinite(tolerance) && tolerance > 0, function, "tolerance", "is ", tolerance,
-                ", must be positive and finite");
+  detail::check_positive(function, "tolerance", tolerance);
   detail::check_inputs(inputs, function);
 
   const std::ptrdiff_t n = std::min(points, m);

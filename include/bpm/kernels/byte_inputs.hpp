@@ -46,8 +46,7 @@ template <DenseInputs I>
 /// large. \throws std::invalid_argument, naming row, column and value, where a number is no byte.
 template <DenseInputs I>
 [[nodiscard]] RowMatrix<std::uint8_t> to_bytes(const I& inputs, double scale = 1) {
-  detail::check(std::isfinite(scale) && scale > 0, "to_bytes", "scale", "is ", scale,
-                ", must be positive and finite");
+  detail::check_positive("to_bytes", "scale", scale);
   RowMatrix<std::uint8_t> bytes(inputs.rows(), inputs.cols());
   for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
     for (Eigen::Index j = 0; j < inputs.cols(); ++j) {

@@ -142,8 +142,7 @@ template <class First, class Second>
 /// k = factor k1. \throws std::invalid_argument unless factor is positive and finite.
 template <class Inner>
 [[nodiscard]] detail::Scaled<Inner> scaled(Inner inner, double factor) {
-  detail::check(std::isfinite(factor) && factor > 0, "scaled", "factor", "is ", factor,
-                ", must be positive and finite");
+  detail::check_positive("scaled", "factor", factor);
   return {std::move(inner), factor};
 }
 
@@ -151,8 +150,7 @@ template <class Inner>
 /// \throws std::invalid_argument unless bias is finite and not negative.
 template <class Inner>
 [[nodiscard]] detail::Biased<Inner> biased(Inner inner, double bias = 1) {
-  detail::check(std::isfinite(bias) && bias >= 0, "biased", "bias", "is ", bias,
-                ", must be finite and not negative");
+  detail::check_not_negative("biased", "bias", bias);
   return {std::move(inner), bias};
 }
 

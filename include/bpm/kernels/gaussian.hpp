@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
-
 #include "bpm/core/check.hpp"
 #include "bpm/kernels/kernel.hpp"
 
@@ -33,15 +31,15 @@ template <class Array>
 class Gaussian {
  public:
   [[nodiscard]] static Gaussian from_sigma(double sigma) {
-    check_positive(sigma, "Gaussian::from_sigma", "sigma");
+    detail::check_positive("Gaussian::from_sigma", "sigma", sigma);
     return Gaussian(0.5 / (sigma * sigma));
   }
   [[nodiscard]] static Gaussian from_width(double width) {
-    check_positive(width, "Gaussian::from_width", "width");
+    detail::check_positive("Gaussian::from_width", "width", width);
     return Gaussian(1 / (width * width));
   }
   [[nodiscard]] static Gaussian from_gamma(double gamma) {
-    check_positive(gamma, "Gaussian::from_gamma", "gamma");
+    detail::check_positive("Gaussian::from_gamma", "gamma", gamma);
     return Gaussian(gamma);
   }
 
@@ -61,12 +59,7 @@ class Gaussian {
 
  private:
   explicit Gaussian(double gamma) : gamma_(gamma) {
-    check_positive(gamma, "Gaussian", "gamma, from the width given,");
-  }
-
-  static void check_positive(double value, const char* function, const char* name) {
-    detail::check(std::isfinite(value) && value > 0, function, name, "is ", value,
-                  ", must be positive and finite");
+    detail::check_positive("Gaussian", "gamma, from the width given,", gamma);
   }
 
   double gamma_;

@@ -14,8 +14,7 @@ class Laplacian {
  public:
   /// \throws std::invalid_argument unless sigma is positive and finite.
   explicit Laplacian(double sigma) : sigma_(sigma) {
-    detail::check(std::isfinite(sigma) && sigma > 0, "Laplacian", "sigma", "is ", sigma,
-                  ", must be positive and finite");
+    detail::check_positive("Laplacian", "sigma", sigma);
   }
 
   [[nodiscard]] double sigma() const noexcept { return sigma_; }
@@ -44,8 +43,7 @@ class Exponential {
  public:
   /// \throws std::invalid_argument unless sigma is positive and finite.
   explicit Exponential(double sigma) : sigma_(sigma) {
-    detail::check(std::isfinite(sigma) && sigma > 0, "Exponential", "sigma", "is ", sigma,
-                  ", must be positive and finite");
+    detail::check_positive("Exponential", "sigma", sigma);
   }
 
   [[nodiscard]] double sigma() const noexcept { return sigma_; }

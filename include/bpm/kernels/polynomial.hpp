@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
-
 #include "bpm/core/check.hpp"
 #include "bpm/kernels/kernel.hpp"
 
@@ -20,10 +18,8 @@ class Polynomial {
       : degree_(degree), scale_(scale), offset_(offset) {
     detail::check(degree >= 1 && degree <= 64, "Polynomial", "degree", "is ", degree,
                   ", must be 1 to 64");
-    detail::check(std::isfinite(scale) && scale > 0, "Polynomial", "scale", "is ", scale,
-                  ", must be positive and finite");
-    detail::check(std::isfinite(offset) && offset >= 0, "Polynomial", "offset", "is ", offset,
-                  ", must be finite and not negative");
+    detail::check_positive("Polynomial", "scale", scale);
+    detail::check_not_negative("Polynomial", "offset", offset);
   }
 
   [[nodiscard]] int degree() const noexcept { return degree_; }
