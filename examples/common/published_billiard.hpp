@@ -220,7 +220,7 @@ class PublishedChain {
   }
 
  private:
-  using Numbers = bpm::detail::CopyableBuffer<double>;
+  using Numbers = bpm::detail::Buffer<double>;
   static constexpr int most_tries = 1000;
 
   static void normalise(Numbers& x) {

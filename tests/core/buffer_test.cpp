@@ -45,6 +45,23 @@ TEST_CASE("a buffer moves with its memory", "[detail]") {
   CHECK(third[2] == 7);
 }
 
+TEST_CASE("a buffer's copy has memory of its own", "[detail]") {
+  bpm::detail::Buffer<int> first(3, 7);
+  bpm::detail::Buffer<int> copy(first);
+  const int* const data = copy.data();
+  CHECK(data != first.data());
+  first[1] = 8;
+  CHECK(copy[1] == 7);
+  copy = first;  // Of equal size: in place.
+  CHECK(copy.data() == data);
+  CHECK(copy[1] == 8);
+  copy = bpm::detail::Buffer<int>();
+  CHECK(copy.size() == 0);
+  copy = first;
+  CHECK(copy.size() == 3);
+  CHECK(copy[1] == 8);
+}
+
 TEST_CASE("reserve_discarding grows and never shrinks", "[detail]") {
   bpm::detail::Buffer<int> buffer(4, 1);
   const int* const data = buffer.data();

@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("a number in every lane; lanes stored at any address", "[deta
   constexpr int width = bpm::detail::lane_count<TestType>;
   const auto value = std::numeric_limits<TestType>::max();
   const auto all = bpm::detail::broadcast_lanes(value);
-  for (int l = 0; l < width; ++l) CHECK(bpm::detail::lane(all, l) == value);
+  for (int l = 0; l < width; ++l) CHECK(all[l] == value);
   std::array<TestType, width> numbers{};
   for (std::size_t l = 0; l < width; ++l) numbers[l] = static_cast<TestType>(l + 1);
   const auto lanes = bpm::detail::load_lanes(numbers.data());
@@ -105,7 +105,7 @@ TEMPLATE_TEST_CASE("lanes are multiplied and added as single numbers are", "[det
         bpm::detail::load_lanes(a.data()), bpm::detail::load_lanes(b.data()),
         bpm::detail::load_lanes(sum.data()));
     for (std::size_t l = 0; l < width; ++l) {
-      const TestType found = bpm::detail::lane(result, static_cast<int>(l));
+      const TestType found = result[static_cast<int>(l)];
       differ += found != bpm::detail::multiply_add(a[l], b[l], sum[l]) ? 1 : 0;
       differ_from_fma += found != std::fma(a[l], b[l], sum[l]) ? 1 : 0;
     }
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("a square of lanes is transposed", "[detail]", float, double,
   bool right = true;
   for (int i = 0; i < width; ++i) {
     for (int l = 0; l < width; ++l) {
-      right = right && bpm::detail::lane(square[i], l) == static_cast<TestType>(l * width + i);
+      right = right && square[i][l] == static_cast<TestType>(l * width + i);
     }
   }
   CHECK(right);

@@ -18,6 +18,7 @@ inline constexpr std::size_t four_gibibytes = static_cast<std::size_t>(
 
 /// Memory for `size` numbers, aligned to a cache line and not touched on allocation: the first
 /// touch of fresh pages is a large part of the cost of a kernel matrix, so nothing is filled twice.
+/// Copies have memory of their own.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -32,17 +33,22 @@ class Buffer {
   Buffer(std::ptrdiff_t size, T value) : Buffer(size) { fill(value); }
 
   // Not a std::unique_ptr: one for each T would be compiled by everyone who includes this.
-  Buffer(Buffer&& other) noexcept : size_(other.size_), data_(other.data_) {
-    other.size_ = 0;
-    other.data_ = nullptr;
-  }
+  Buffer(Buffer&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), data_(std::exchange(other.data_, nullptr)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(size_, other.size_);
     std::swap(data_, other.data_);
     return *this;
   }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  Buffer(const Buffer& other) : Buffer(other.size_) { std::copy_n(other.data_, size_, data_); }
+  Buffer& operator=(const Buffer& other) {
+    if (size_ == other.size_) {
+      std::copy_n(other.data_, size_, data_);
+    } else {
+      *this = Buffer(other);
+    }
+    return *this;
+  }
   ~Buffer() { ::operator delete(data_, alignment); }
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
@@ -73,28 +79,6 @@ class Buffer {
 
   std::ptrdiff_t size_ = 0;
   T* data_ = nullptr;
-};
-
-/// A buffer that copies what it holds: for states that are values.
-template <class T>
-class CopyableBuffer : public Buffer<T> {
- public:
-  using Buffer<T>::Buffer;
-  CopyableBuffer() = default;
-  CopyableBuffer(CopyableBuffer&&) noexcept = default;
-  CopyableBuffer& operator=(CopyableBuffer&&) noexcept = default;
-  CopyableBuffer(const CopyableBuffer& other) : Buffer<T>(other.size()) {
-    std::copy(other.begin(), other.end(), this->begin());
-  }
-  CopyableBuffer& operator=(const CopyableBuffer& other) {
-    if (this->size() == other.size()) {
-      std::copy(other.begin(), other.end(), this->begin());
-    } else {
-      *this = CopyableBuffer(other);
-    }
-    return *this;
-  }
-  ~CopyableBuffer() = default;
 };
 
 }  // namespace bpm::detail

@@ -39,18 +39,6 @@ void check(bool holds, std::string_view function, std::string_view argument, con
   }
 }
 
-/// Throws unless a number is positive: "f: sigma is -1, must be positive and finite".
-inline void check_positive(std::string_view function, std::string_view argument, double value) {
-  check(std::isfinite(value) && value > 0, function, argument, "is ", value,
-        ", must be positive and finite");
-}
-
-/// The same where zero will do.
-inline void check_not_negative(std::string_view function, std::string_view argument, double value) {
-  check(std::isfinite(value) && value >= 0, function, argument, "is ", value,
-        ", must be finite and not negative");
-}
-
 /// Throws unless two sizes agree: "f: labels has 3 entries, expected 4 (one per input)".
 inline void check_size(std::string_view function, std::string_view argument, auto actual,
                        auto expected, std::string_view why) {

@@ -6,8 +6,8 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
-#include <type_traits>
 #include <vector>
 
 namespace bpm::detail {
@@ -16,6 +16,8 @@ namespace bpm::detail {
 /// takes which piece depends on the clock, so a piece's result must not.
 class Crew {
  public:
+  using Work = std::function<void(unsigned worker, std::ptrdiff_t i)>;
+
   /// `busy`: how many threads will call `leave` when they have no work of their own any more. Count
   /// only threads that are sure to come; others call `enter`.
   explicit Crew(unsigned busy) : busy_(busy) {}
@@ -32,10 +34,8 @@ class Crew {
   /// Calls work(worker, i) once for every i in [0, count), on this thread, as `worker`, and on the
   /// idle ones, each with its own number; returns when all is done. The first exception ends the
   /// hand-out and is rethrown here.
-  template <class Work>
-  void share(unsigned worker, std::ptrdiff_t count, Work&& work) {
-    Job job{count, &call<std::remove_reference_t<Work>>,
-            const_cast<void*>(static_cast<const void*>(&work))};  // NOLINT: cast back in `call`.
+  void share(unsigned worker, std::ptrdiff_t count, const Work& work) {
+    Job job{count, work};
     {
       const std::scoped_lock lock(mutex_);
       jobs_.push_back(&job);
@@ -87,17 +87,11 @@ class Crew {
  private:
   struct Job {
     std::ptrdiff_t count;
-    void (*run)(void*, unsigned, std::ptrdiff_t);
-    void* work;
+    const Work& work;
     std::atomic<std::ptrdiff_t> next{0};
     unsigned helpers = 0;  ///< Under the mutex, as is the next.
     std::exception_ptr error{};
   };
-
-  template <class Work>
-  static void call(void* work, unsigned worker, std::ptrdiff_t i) {
-    (*static_cast<Work*>(work))(worker, i);
-  }
 
   [[nodiscard]] Job* open_job() const {
     for (Job* job : jobs_) {
@@ -111,7 +105,7 @@ class Crew {
   void take_part(Job& job, unsigned worker) {
     try {
       for (std::ptrdiff_t i = job.next++; i < job.count; i = job.next++) {
-        job.run(job.work, worker, i);
+        job.work(worker, i);
       }
     } catch (...) {
       job.next = job.count;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -41,14 +40,14 @@ inline constexpr int tile_cols = 4;
 template <class T>
 inline constexpr int lane_count = static_cast<int>(register_bytes / sizeof(T));
 
-#if defined(__GNUC__) || defined(__clang__)
-
 #if defined(__clang__) && defined(__AVX512F__)
 // Clang would otherwise split 512-bit types in two on most targets.
 #define BPM_DETAIL_FULL_WIDTH __attribute__((min_vector_width(512)))
 #else
 #define BPM_DETAIL_FULL_WIDTH
 #endif
+
+#if defined(__GNUC__) || defined(__clang__)
 
 template <class T, int N>
 struct LanesType {
@@ -76,15 +75,6 @@ template <class T>
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return Lanes<T>{(static_cast<void>(I), value)...};
   }(std::make_integer_sequence<int, lane_count<T>>{});
-}
-
-template <class V>
-[[gnu::always_inline]] inline auto lane(const V& values, int l) {
-  return values[l];
-}
-template <class V, class T>
-[[gnu::always_inline]] inline void set_lane(V& values, int l, T value) {
-  values[l] = value;
 }
 
 /// a b + sum, rounded once where the target has the instruction: as `multiply_add`, lane by lane,
@@ -159,91 +149,72 @@ template <class T>
 
 #else  // Any other compiler: the same sums in plain arrays.
 
-#define BPM_DETAIL_FULL_WIDTH
-
 template <class T, int N = lane_count<T>>
 struct Lanes {
-  std::array<T, N> values{};
+  T values[N] = {};
 
-  friend Lanes operator*(const Lanes& a, const Lanes& b) {
+  /// value(l) in lane l.
+  template <class Value>
+  static Lanes of(Value&& value) {
     Lanes result;
-    for (int l = 0; l < N; ++l) result.values[l] = a.values[l] * b.values[l];
+    for (int l = 0; l < N; ++l) result[l] = value(l);
     return result;
   }
-  friend Lanes operator+(Lanes a, const Lanes& b) { return a += b; }
+
+  T& operator[](int l) { return values[l]; }
+  const T& operator[](int l) const { return values[l]; }
+  Lanes& operator+=(const Lanes& other) { return *this = *this + other; }
+  friend Lanes operator+(const Lanes& a, const Lanes& b) {
+    return of([&](int l) { return a[l] + b[l]; });
+  }
+  friend Lanes operator*(const Lanes& a, const Lanes& b) {
+    return of([&](int l) { return a[l] * b[l]; });
+  }
   friend Lanes operator^(const Lanes& a, const Lanes& b)
     requires std::integral<T>
   {
-    Lanes result;
-    for (int l = 0; l < N; ++l) result.values[l] = a.values[l] ^ b.values[l];
-    return result;
-  }
-  Lanes& operator+=(const Lanes& other) {
-    for (int l = 0; l < N; ++l) values[l] += other.values[l];
-    return *this;
+    return of([&](int l) { return a[l] ^ b[l]; });
   }
 };
 
 template <class T>
 inline Lanes<T> load_lanes(const T* from) {
-  Lanes<T> result;
-  for (int l = 0; l < lane_count<T>; ++l) result.values[l] = from[l];
-  return result;
+  return Lanes<T>::of([&](int l) { return from[l]; });
 }
 
 template <class T>
 inline void store_lanes(T* to, const Lanes<T>& values) {
-  for (int l = 0; l < lane_count<T>; ++l) to[l] = values.values[l];
+  for (int l = 0; l < lane_count<T>; ++l) to[l] = values[l];
 }
 
 template <class T>
 inline Lanes<T> broadcast_lanes(T value) {
-  Lanes<T> result;
-  result.values.fill(value);
-  return result;
-}
-
-template <class V>
-inline auto lane(const V& values, int l) {
-  return values.values[l];
-}
-template <class V, class T>
-inline void set_lane(V& values, int l, T value) {
-  values.values[l] = value;
+  return Lanes<T>::of([&](int) { return value; });
 }
 
 template <std::floating_point T>
 inline Lanes<T> lanes_multiply_add(const Lanes<T>& a, const Lanes<T>& b, const Lanes<T>& sum) {
-  Lanes<T> result;
-  for (int l = 0; l < lane_count<T>; ++l) {
-    result.values[l] = a.values[l] * b.values[l] + sum.values[l];
-  }
-  return result;
+  return a * b + sum;
 }
 
 template <class T>
 inline void transpose_lanes(Lanes<T> (&v)[lane_count<T>]) {
   for (int i = 0; i < lane_count<T>; ++i) {
-    for (int l = 0; l < i; ++l) std::swap(v[i].values[l], v[l].values[i]);
+    for (int l = 0; l < i; ++l) std::swap(v[i][l], v[l][i]);
   }
 }
 
 template <class T, int N>
 inline T sum_lanes(Lanes<T, N> v) {
   for (int half = N / 2; half > 0; half /= 2) {
-    for (int l = 0; l < half; ++l) v.values[l] += v.values[l + half];
+    for (int l = 0; l < half; ++l) v[l] += v[l + half];
   }
-  return v.values[0];
+  return v[0];
 }
 
 template <class T>
 inline Lanes<T> lanes_distance(const Lanes<T>& a, const Lanes<T>& b) {
-  Lanes<T> result;
-  for (int l = 0; l < lane_count<T>; ++l) {
-    const T difference = a.values[l] - b.values[l];
-    result.values[l] = difference < 0 ? -difference : difference;
-  }
-  return result;
+  return Lanes<T>::of([&](int l) { return std::abs(a[l] - b[l]); });
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -34,7 +35,7 @@ void parallel_for(unsigned threads, std::ptrdiff_t count, Work&& work) {
   for (unsigned worker = 1; worker < workers; ++worker) {
     helpers.emplace_back([&crew, worker] { crew.help(worker); });
   }
-  crew.share(0, count, work);
+  crew.share(0, count, std::ref(work));
 }
 
 }  // namespace bpm::detail

@@ -63,9 +63,9 @@ inline constexpr std::ptrdiff_t longest_byte_chain = 32768;
   for (int l = 0; l < lane_count<std::int32_t>; ++l) {
     ByteUnit total = 0;
     for (int byte = 0; byte < 4; ++byte) {
-      total += (lane(row, l) >> (8 * byte) & 255U) * (lane(columns, l) >> (8 * byte) & 255U);
+      total += (row[l] >> (8 * byte) & 255U) * (columns[l] >> (8 * byte) & 255U);
     }
-    set_lane(sum, l, lane(sum, l) + static_cast<std::int32_t>(total));
+    sum[l] += static_cast<std::int32_t>(total);
   }
   return sum;
 #endif

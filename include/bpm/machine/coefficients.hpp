@@ -99,7 +99,7 @@ class PackedCoefficients {
 
   std::ptrdiff_t points_ = 0;
   std::ptrdiff_t classifiers_ = 0;
-  CopyableBuffer<double> panels_;
+  Buffer<double> panels_;
 };
 
 }  // namespace bpm::detail

@@ -353,7 +353,7 @@ class BasicGeodesicChain {
 
   GeodesicSettings settings_;
   RandomEngine engine_;
-  using Numbers = CopyableBuffer<double>;
+  using Numbers = Buffer<double>;
   Numbers b_;        ///< Position at the anchor.
   Numbers v_;        ///< Direction there.
   Numbers inside_;   ///< The start: a point well inside.

@@ -71,9 +71,9 @@ class JumpSums {
   }
 
  private:
-  CopyableBuffer<double> sums_;
-  CopyableBuffer<double> cosines_;
-  CopyableBuffer<double> sines_;
+  Buffer<double> sums_;
+  Buffer<double> cosines_;
+  Buffer<double> sines_;
 };
 
 }  // namespace bpm::detail
