@@ -13,7 +13,6 @@
 
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/storage/checkpoint_error.hpp"
 
 /// \file
 /// How ranks fail together: an error of one becomes the same error of all.

@@ -7,7 +7,6 @@
 
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/distributed_run.hpp"
-#include "bpm/cluster/mpi_header.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 

@@ -7,8 +7,8 @@
 #include <deque>
 #include <memory>
 
+#include "bpm/core/points.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
-#include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {
 

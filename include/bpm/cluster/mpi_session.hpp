@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "bpm/cluster/agreement.hpp"
-#include "bpm/cluster/mpi_header.hpp"
 #include "bpm/core/check.hpp"
 
 namespace bpm {

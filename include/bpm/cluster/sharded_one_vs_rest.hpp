@@ -18,7 +18,6 @@
 
 #include "bpm/cluster/agreement.hpp"
 #include "bpm/cluster/communicator.hpp"
-#include "bpm/cluster/mpi_header.hpp"
 #include "bpm/cluster/shard.hpp"
 #include "bpm/cluster/sharded_run.hpp"
 #include "bpm/core/check.hpp"
@@ -32,7 +31,6 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/samplers/perceptron/progress_throttle.hpp"
 
 namespace bpm {
 

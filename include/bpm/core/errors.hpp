@@ -51,6 +51,13 @@ class NotConverged : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A checkpoint cannot be written, or what lies there is not this run's. The message names the file
+/// and says what is wrong with it.
+class CheckpointError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// A run was stopped from outside before it had anything to return.
 class Stopped : public std::runtime_error {
  public:

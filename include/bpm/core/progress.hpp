@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <string_view>
@@ -46,6 +47,21 @@ template <Observer O>
     return static_cast<bool>(observer(progress));
   }
 }
+
+/// Observers are told of progress at most every 50 ms.
+class ProgressThrottle {
+ public:
+  /// Whether it is time to tell; then the next 50 ms begin.
+  [[nodiscard]] bool due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < std::chrono::milliseconds(50)) return false;
+    told_ = now;
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point told_{};
+};
 
 }  // namespace detail
 

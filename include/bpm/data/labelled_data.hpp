@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bpm/core/row_matrix.hpp"
+#include "bpm/core/points.hpp"
 
 namespace bpm {
 

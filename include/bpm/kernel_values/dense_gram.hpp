@@ -13,8 +13,8 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <span>
 
+#include "bpm/core/points.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
-#include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {
 

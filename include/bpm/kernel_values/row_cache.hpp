@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
 #include "bpm/core/buffer.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/core/points.hpp"
 
 namespace bpm::detail {
 
@@ -80,6 +81,13 @@ class RowCache {
   Buffer<T> values_;
   mutable Buffer<std::int32_t> places_;
   std::atomic<std::ptrdiff_t> claimed_{0};
+};
+
+/// Values that may keep rows between draws: `row_cache()` is where, or null. Satisfied by
+/// `OnDemandGram` and by a version space on it.
+template <class Values>
+concept KeepsRows = requires(const Values& values) {
+  { values.row_cache() } -> std::same_as<RowCache<typename Values::Scalar>*>;
 };
 
 }  // namespace bpm::detail

@@ -7,23 +7,19 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/row_matrix.hpp"
+#include "bpm/core/points.hpp"
 
 /// \file
 /// The three kinds of inputs and what the library needs of each: how many there are, one of them,
 /// a chosen few of them in memory of our own, and a check that every number is finite.
 
 namespace bpm {
-
-/// Index of a training point. 32 bits: lists of points are long, training sets below 2^31.
-using PointIndex = std::int32_t;
 
 /// Sparse numbers with one input a row.
 template <class Scalar>
@@ -136,13 +132,6 @@ using kernel_scalar_t = typename InputTraits<I>::Scalar;
 template <InputSet I>
 [[nodiscard]] std::ptrdiff_t input_count(const I& inputs) {
   return InputTraits<I>::size(inputs);
-}
-
-/// The numbers of the first `count` inputs: 0, 1, ..., count - 1.
-[[nodiscard]] inline std::vector<PointIndex> first_points(std::ptrdiff_t count) {
-  std::vector<PointIndex> points(count);
-  std::iota(points.begin(), points.end(), PointIndex{0});
-  return points;
 }
 
 /// The inputs `chosen`, in that order, copied.

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "bpm/core/buffer.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/kernel_values/panels.hpp"
-#include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {
 

@@ -9,7 +9,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/multiply_add.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::detail {

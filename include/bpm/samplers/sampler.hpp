@@ -13,9 +13,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/storage/byte_stream.hpp"
-#include "bpm/storage/checkpoint_error.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/run_digest.hpp"
 

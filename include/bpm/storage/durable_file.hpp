@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/storage/checkpoint_error.hpp"
+#include "bpm/core/errors.hpp"
 
 /// \file
 /// Files that are there whole or not at all (POSIX).

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "bpm/core/points.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 

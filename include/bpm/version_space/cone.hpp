@@ -12,10 +12,10 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {

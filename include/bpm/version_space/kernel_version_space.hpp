@@ -14,6 +14,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/multiply_add.hpp"
 #include "bpm/kernel_values/gram.hpp"
+#include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm {
@@ -92,7 +93,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   }
   /// Where the kernel values keep rows between draws, or null.
   [[nodiscard]] auto* row_cache() const noexcept
-    requires requires(const Gram& gram) { gram.row_cache(); }
+    requires detail::KeepsRows<Gram>
   {
     return gram_->row_cache();
   }

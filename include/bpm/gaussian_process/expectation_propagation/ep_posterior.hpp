@@ -10,7 +10,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/normal.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 
 namespace bpm {

@@ -9,9 +9,9 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/multiply_add.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/perceptron/mistake_list.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 

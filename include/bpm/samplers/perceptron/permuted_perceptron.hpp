@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "bpm/core/check.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
-#include "bpm/samplers/perceptron/limits.hpp"
+#include "bpm/samplers/perceptron/passes.hpp"
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 
@@ -91,8 +90,7 @@ struct PermutedPerceptron {
   void check_settings() const {
     const char* const f = "PermutedPerceptron";
     detail::check(draws >= 1, f, "draws", "is ", draws, ", must be 1 or more");
-    detail::check(std::isfinite(margin) && margin >= 0, f, "margin", "is ", margin,
-                  ", must be finite and not negative");
+    detail::check_not_negative(f, "margin", margin);
     detail::check(order == Order::permuted || order == Order::greedy, f, "order", "is ",
                   static_cast<int>(order), ", must be permuted or greedy");
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
@@ -12,10 +13,51 @@
 #include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/samplers/perceptron/mistake_list.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/samplers/perceptron/window_columns.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm::detail {
+
+/// The columns of blocks of kernel values as a version space makes them ready, else a list of
+/// points.
+template <class Space>
+struct BlockColumns {
+  using type = std::span<const PointIndex>;
+};
+template <ColumnSpace Space>
+struct BlockColumns<Space> {
+  using type = typename Space::Columns;
+};
+
+/// The points of a window as columns of blocks of kernel values: made ready once, on first use.
+template <class Space>
+class WindowColumns {
+ public:
+  void start(std::span<const PointIndex> points) {
+    points_ = points;
+    ready_ = false;
+  }
+
+  [[nodiscard]] std::span<const PointIndex> points() const noexcept { return points_; }
+
+  /// values[a * ld + b] = K_{rows[a] points[b]}.
+  template <class Scalar, class Scratch>
+  void block(const Space& space, std::span<const PointIndex> rows, Scalar* values,
+             std::ptrdiff_t ld, Scratch& scratch) {
+    if (!std::exchange(ready_, true)) {
+      if constexpr (ColumnSpace<Space>) {
+        space.prepare(points_, columns_);
+      } else {
+        columns_ = points_;
+      }
+    }
+    space.block(rows, columns_, values, ld, scratch);
+  }
+
+ private:
+  std::span<const PointIndex> points_;
+  bool ready_ = false;
+  typename BlockColumns<Space>::type columns_;
+};
 
 /// What a thread needs to take part in windowed evaluation.
 template <class Space>
@@ -133,7 +175,7 @@ class WindowedPerceptron {
   }
 
   [[nodiscard]] RowCache<Scalar>* row_cache() const {
-    if constexpr (requires { spaces_[0].row_cache(); }) {
+    if constexpr (KeepsRows<Space>) {
       return spaces_[0].row_cache();
     } else {
       return nullptr;
