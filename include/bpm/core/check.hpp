@@ -25,18 +25,24 @@ template <class... Parts>
   return text.str();
 }
 
+/// Throws an `Error` unless `holds`; the parts of its message are only printed when it is needed.
+template <class Error, class... Parts>
+void ensure(bool holds, const Parts&... parts) {
+  if (!holds) [[unlikely]] {
+    throw Error(join(parts...));
+  }
+}
+
 /// Throws `std::invalid_argument` with the message "function: argument what...".
 template <class... What>
 [[noreturn]] void fail(std::string_view function, std::string_view argument, const What&... what) {
   throw std::invalid_argument(join(function, ": ", argument, " ", what...));
 }
 
-/// Throws unless `holds`; the parts of the message are only printed when it is needed.
+/// The same unless `holds`.
 template <class... What>
 void check(bool holds, std::string_view function, std::string_view argument, const What&... what) {
-  if (!holds) [[unlikely]] {
-    fail(function, argument, what...);
-  }
+  ensure<std::invalid_argument>(holds, function, ": ", argument, " ", what...);
 }
 
 /// Throws unless two sizes agree: "f: labels has 3 entries, expected 4 (one per input)".

@@ -93,15 +93,14 @@ template <class Scalar = double>
       width = fields.size();
       first_line = lines.number();
       const std::size_t least = settings.label == LabelColumn::none ? 1 : 2;
-      if (width < least) {
-        detail::data_error(name, ":", first_line, ": found ", width, " field, expected ", least,
-                           " or more (a label and at least one value), separated by ",
-                           detail::quoted({&settings.delimiter, 1}));
-      }
-    } else if (fields.size() != width) {
-      detail::data_error(name, ":", lines.number(), ": found ", fields.size(), " fields, expected ",
-                         width, " as in line ", first_line);
+      detail::ensure<DataError>(width >= least, name, ":", first_line, ": found ", width,
+                                " field, expected ", least,
+                                " or more (a label and at least one value), separated by ",
+                                detail::Quoted{{&settings.delimiter, 1}});
     }
+    detail::ensure<DataError>(fields.size() == width, name, ":", lines.number(), ": found ",
+                              fields.size(), " fields, expected ", width, " as in line ",
+                              first_line);
     for (std::size_t i = 0; i < width; ++i) {
       if ((settings.label == LabelColumn::first && i == 0) ||
           (settings.label == LabelColumn::last && i + 1 == width)) {
@@ -114,9 +113,8 @@ template <class Scalar = double>
     }
     ++rows;
   }
-  if (rows == 0) {
-    detail::data_error(name, ":", lines.number(), ": found the end, expected a line of data");
-  }
+  detail::ensure<DataError>(rows > 0, name, ":", lines.number(),
+                            ": found the end, expected a line of data");
   return {Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows),
           std::move(labels)};
 }

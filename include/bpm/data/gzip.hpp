@@ -29,25 +29,6 @@ namespace bpm {
 
 namespace detail {
 
-/// The state of one zlib inflation, freed at the end.
-class Inflation {
- public:
-  Inflation() {
-    // 15: the largest window; 16: gzip heads and checksums.
-    if (inflateInit2(&state_, 15 + 16) != Z_OK) {
-      throw std::bad_alloc();
-    }
-  }
-  Inflation(const Inflation&) = delete;
-  Inflation& operator=(const Inflation&) = delete;
-  ~Inflation() { inflateEnd(&state_); }
-
-  [[nodiscard]] z_stream& state() { return state_; }
-
- private:
-  z_stream state_{};
-};
-
 [[nodiscard]] inline bool begins_gzip(std::string_view bytes) {
   return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
 }
@@ -71,11 +52,13 @@ class Inflation {
 /// checksum included), or is followed by anything else.
 [[nodiscard]] inline std::string unpack_gzip(std::string_view packed,
                                              std::string_view name = "gzip data") {
-  if (!begins_gzip(packed)) {
-    data_error(name, ": byte 0: found no gzip file, expected 1f 8b");
+  ensure<DataError>(begins_gzip(packed), name, ": byte 0: found no gzip file, expected 1f 8b");
+  z_stream state{};
+  // 15: the largest window; 16: gzip heads and checksums.
+  if (inflateInit2(&state, 15 + 16) != Z_OK) {
+    throw std::bad_alloc();
   }
-  Inflation inflation;
-  z_stream& state = inflation.state();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&state, &inflateEnd);
   std::string out(unpacked_size_hint(packed), '\0');
   std::size_t in = 0;
   std::size_t have = 0;
@@ -100,20 +83,18 @@ class Inflation {
         out.resize(have);
         return out;
       }
-      if (!begins_gzip(rest)) {
-        data_error(name, ": byte ", in,
-                   ": found other bytes after the gzip data, expected the end");
-      }
+      ensure<DataError>(begins_gzip(rest), name, ": byte ", in,
+                        ": found other bytes after the gzip data, expected the end");
       inflateReset(&state);
-    } else if (status == Z_DATA_ERROR) {
-      data_error(name, ": byte ", in, ": found corrupt gzip data (",
-                 state.msg != nullptr ? state.msg : "no details", ")");
-    } else if (status == Z_MEM_ERROR) {
-      throw std::bad_alloc();
-    } else if (in == packed.size() && state.avail_out != 0) {
-      data_error(name, ": byte ", in,
-                 ": found the end, expected more gzip data (the file is cut short)");
+      continue;
     }
+    ensure<DataError>(status != Z_DATA_ERROR, name, ": byte ", in, ": found corrupt gzip data (",
+                      state.msg != nullptr ? state.msg : "no details", ")");
+    if (status == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    }
+    ensure<DataError>(in < packed.size() || state.avail_out == 0, name, ": byte ", in,
+                      ": found the end, expected more gzip data (the file is cut short)");
   }
 }
 

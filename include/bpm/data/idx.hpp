@@ -34,10 +34,8 @@ class IdxReader {
 
   /// Throws unless the tensor has this many dimensions; `meaning` says what they stand for.
   void require_dimensions(std::size_t dimensions, std::string_view meaning) const {
-    if (sizes_.size() != dimensions) {
-      data_error(name_, ": byte 3: found ", sizes_.size(), " dimensions, expected ", dimensions,
-                 " (", meaning, ")");
-    }
+    ensure<DataError>(sizes_.size() == dimensions, name_, ": byte 3: found ", sizes_.size(),
+                      " dimensions, expected ", dimensions, " (", meaning, ")");
   }
 
   /// Reads the elements, all that is left of the stream. `allocate(n)` must return room for n
@@ -46,9 +44,7 @@ class IdxReader {
   void read_elements(const Allocate& allocate) {
     const std::size_t left = bytes_left();
     if (left != unknown) {
-      if (left < count_) {
-        truncated(offset_ + left);
-      }
+      require_more(left >= count_, offset_ + left);
       read_exactly(allocate(count_), count_);
     } else {
       // A pipe may promise anything: take it in pieces, so that memory follows what arrives.
@@ -62,10 +58,8 @@ class IdxReader {
       }
       std::copy(arrived.begin(), arrived.end(), allocate(count_));
     }
-    if (stream_.peek() != std::istream::traits_type::eof()) {
-      data_error(name_, ": byte ", offset_, ": found further bytes, expected the end after ",
-                 count_, " elements");
-    }
+    ensure<DataError>(stream_.peek() == std::istream::traits_type::eof(), name_, ": byte ", offset_,
+                      ": found further bytes, expected the end after ", count_, " elements");
   }
 
  private:
@@ -74,23 +68,16 @@ class IdxReader {
   void read_header() {
     std::array<std::uint8_t, 4> magic{};
     read_exactly(magic.data(), magic.size());
-    if (magic[0] == 0x1f && magic[1] == 0x8b) {
-      data_error(name_, ": byte 0: found a gzip file, expected IDX (00 00); read it through ",
-                 "GzipFile of bpm/data/gzip.hpp");
-    }
+    ensure<DataError>(magic[0] != 0x1f || magic[1] != 0x8b, name_,
+                      ": byte 0: found a gzip file, expected IDX (00 00); read it through ",
+                      "GzipFile of bpm/data/gzip.hpp");
     for (std::size_t i = 0; i < 2; ++i) {
-      if (magic[i] != 0) {
-        data_error(name_, ": byte ", i, ": found ", int{magic[i]},
-                   ", expected 0 (start of an IDX file)");
-      }
+      ensure<DataError>(magic[i] == 0, name_, ": byte ", i, ": found ", int{magic[i]},
+                        ", expected 0 (start of an IDX file)");
     }
-    if (magic[2] != 0x08) {
-      data_error(name_, ": byte 2: found element type ", int{magic[2]},
-                 ", expected 8 (unsigned byte)");
-    }
-    if (magic[3] == 0) {
-      data_error(name_, ": byte 3: found 0 dimensions, expected 1 or more");
-    }
+    ensure<DataError>(magic[2] == 0x08, name_, ": byte 2: found element type ", int{magic[2]},
+                      ", expected 8 (unsigned byte)");
+    ensure<DataError>(magic[3] != 0, name_, ": byte 3: found 0 dimensions, expected 1 or more");
     // No vector can be longer than a signed count of bytes, whatever the machine.
     constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
     std::size_t slice = 1;
@@ -103,10 +90,9 @@ class IdxReader {
         size = size * 256 + byte;
       }
       // The product of the sizes that are not 0: one empty dimension does not excuse the others.
-      if (size != 0 && slice > limit / size) {
-        data_error(name_, ": byte ", start, ": found size ", size, " after ", slice,
-                   " elements a slice, expected a tensor that fits in memory");
-      }
+      ensure<DataError>(size == 0 || slice <= limit / size, name_, ": byte ", start,
+                        ": found size ", size, " after ", slice,
+                        " elements a slice, expected a tensor that fits in memory");
       slice *= std::max<std::size_t>(size, 1);
       count_ *= size;
       sizes_.push_back(size);
@@ -117,21 +103,17 @@ class IdxReader {
   void read_exactly(std::uint8_t* out, std::size_t n) {
     stream_.read(reinterpret_cast<char*>(out), n);
     const std::size_t got = stream_.gcount();
-    if (got != n) {
-      truncated(offset_ + got);
-    }
+    require_more(got == n, offset_ + got);
     offset_ += n;
   }
 
-  [[noreturn]] void truncated(std::size_t end) const {
-    if (!header_read_) {
-      data_error(name_, ": byte ", end, ": found the end, expected more of the IDX header");
-    }
-    data_error(name_, ": byte ", end, ": found the end, expected ", count_, " elements, that is ",
-               header_bytes(), " + ", count_, " bytes in all");
+  /// Throws where the stream ends at `end`, unless it is `there`.
+  void require_more(bool there, std::size_t end) const {
+    ensure<DataError>(there || header_read_, name_, ": byte ", end,
+                      ": found the end, expected more of the IDX header");
+    ensure<DataError>(there, name_, ": byte ", end, ": found the end, expected ", count_,
+                      " elements, that is ", 4 + 4 * sizes_.size(), " + ", count_, " bytes in all");
   }
-
-  [[nodiscard]] std::size_t header_bytes() const { return 4 + 4 * sizes_.size(); }
 
   [[nodiscard]] std::size_t bytes_left() {
     const std::istream::pos_type here = stream_.tellg();
@@ -214,10 +196,9 @@ template <detail::File Images, detail::File Labels>
   const detail::OpenFile label_file = detail::open(labels);
   LabelledData<RowMatrix<std::uint8_t>> data{read_idx_images(*image_file.stream, image_file.name),
                                              read_idx_labels(*label_file.stream, label_file.name)};
-  if (data.inputs.rows() != std::ssize(data.labels)) {
-    detail::data_error(image_file.name, " holds ", data.inputs.rows(), " images, ", label_file.name,
-                       " holds ", data.labels.size(), " labels, expected as many labels as images");
-  }
+  detail::ensure<DataError>(data.inputs.rows() == std::ssize(data.labels), image_file.name,
+                            " holds ", data.inputs.rows(), " images, ", label_file.name, " holds ",
+                            data.labels.size(), " labels, expected as many labels as images");
   return data;
 }
 

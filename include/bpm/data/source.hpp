@@ -14,15 +14,9 @@
 #include "bpm/core/errors.hpp"
 
 /// \file
-/// Where readers get their bytes from, and how they complain.
+/// Where readers get their bytes from.
 
 namespace bpm::detail {
-
-/// Throws `DataError`; the parts of the message are printed one after the other.
-template <class... Parts>
-[[noreturn]] void data_error(const Parts&... parts) {
-  throw DataError(join(parts...));
-}
 
 /// The content of a file, and the name that begins messages about it.
 struct OpenFile {
@@ -34,13 +28,10 @@ struct OpenFile {
 [[nodiscard]] inline OpenFile open_file(const std::filesystem::path& path) {
   // A directory opens like a file on some systems and fails only when read.
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    data_error(path.string(), ": is a directory, expected a file");
-  }
+  ensure<DataError>(!std::filesystem::is_directory(path, ignored), path.string(),
+                    ": is a directory, expected a file");
   auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (!*file) {
-    data_error(path.string(), ": cannot be opened for reading");
-  }
+  ensure<DataError>(!file->fail(), path.string(), ": cannot be opened for reading");
   return {std::move(file), path.string()};
 }
 

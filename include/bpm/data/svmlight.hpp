@@ -62,23 +62,17 @@ template <class Scalar>
     while (!rest.empty()) {
       const std::string_view token = next_token();
       const std::size_t colon = token.find(':');
-      if (colon == std::string_view::npos) {
-        data_error(name, ":", lines.number(), ": found ", quoted(token), ", expected index:value");
-      }
-      if (first && token.substr(0, colon) == "qid") {
-        first = false;
+      ensure<DataError>(colon != std::string_view::npos, name, ":", lines.number(), ": found ",
+                        Quoted{token}, ", expected index:value");
+      if (std::exchange(first, false) && token.substr(0, colon) == "qid") {
         continue;
       }
-      first = false;
       const std::optional<int> index = parse_number<int>(token.substr(0, colon));
-      if (!index || *index < 1 || *index > largest) {
-        data_error(name, ":", lines.number(), ": found index ", quoted(token.substr(0, colon)),
-                   ", expected an integer from 1 to ", largest);
-      }
-      if (*index <= previous) {
-        data_error(name, ":", lines.number(), ": found index ", *index, " after ", previous,
-                   ", expected ascending indices");
-      }
+      ensure<DataError>(index && *index >= 1 && *index <= largest, name, ":", lines.number(),
+                        ": found index ", Quoted{token.substr(0, colon)},
+                        ", expected an integer from 1 to ", largest);
+      ensure<DataError>(*index > previous, name, ":", lines.number(), ": found index ", *index,
+                        " after ", previous, ", expected ascending indices");
       previous = *index;
       const auto value = parse_value<Scalar>(token.substr(colon + 1), name, ":", lines.number(),
                                              ": index ", *index, ": ");
@@ -90,9 +84,8 @@ template <class Scalar>
     entries.width = std::max<Eigen::Index>(entries.width, previous);
     entries.starts.push_back(entries.values.size());
   }
-  if (entries.labels.empty()) {
-    data_error(name, ":", lines.number(), ": found the end, expected a line of data");
-  }
+  ensure<DataError>(!entries.labels.empty(), name, ":", lines.number(),
+                    ": found the end, expected a line of data");
   if (columns > 0) {
     entries.width = columns;
   }
@@ -143,10 +136,9 @@ template <class Scalar = double>
     std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0) {
   using Matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
   auto entries = detail::read_svmlight_entries<Scalar>(stream, name, columns);
-  if (std::ssize(entries.values) > std::numeric_limits<int>::max()) {
-    detail::data_error(name, ": found ", entries.values.size(),
-                       " entries, expected fewer than 2^31");
-  }
+  detail::ensure<DataError>(std::ssize(entries.values) <= std::numeric_limits<int>::max(), name,
+                            ": found ", entries.values.size(),
+                            " entries, expected fewer than 2^31");
   const std::vector<int> starts(entries.starts.begin(), entries.starts.end());
   const Eigen::Map<const Matrix> view(std::ssize(entries.labels), entries.width,
                                       std::ssize(entries.values), starts.data(),

@@ -7,6 +7,7 @@
 #include <istream>
 #include <limits>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,17 +20,20 @@
 
 namespace bpm::detail {
 
-/// The text in quotes, printable and of bounded length, for a message.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  std::string out = "'";
-  for (const char c : text.substr(0, longest)) {
-    const auto code = static_cast<unsigned char>(c);
-    out += code < 0x20 || code == 0x7f ? '?' : c;
+/// Text in quotes, printable and of bounded length, for a message.
+struct Quoted {
+  std::string_view text;
+
+  friend std::ostream& operator<<(std::ostream& out, const Quoted& quoted) {
+    constexpr std::size_t longest = 40;
+    out << '\'';
+    for (const char c : quoted.text.substr(0, longest)) {
+      const auto code = static_cast<unsigned char>(c);
+      out << (code < 0x20 || code == 0x7f ? '?' : c);
+    }
+    return out << (quoted.text.size() > longest ? "'..." : "'");
   }
-  out += text.size() > longest ? "'..." : "'";
-  return out;
-}
+};
 
 [[nodiscard]] inline std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -68,9 +72,8 @@ template <class Scalar, class... Where>
 [[nodiscard]] Scalar parse_value(std::string_view text, const Where&... where) {
   const std::optional<double> value = parse_number<double>(text);
   // Written so that NaN fails as well.
-  if (!value || !(std::abs(*value) <= double{std::numeric_limits<Scalar>::max()})) {
-    data_error(where..., "found ", quoted(text), ", expected a finite number");
-  }
+  ensure<DataError>(value && std::abs(*value) <= double{std::numeric_limits<Scalar>::max()},
+                    where..., "found ", Quoted{text}, ", expected a finite number");
   return static_cast<Scalar>(*value);
 }
 
@@ -78,10 +81,9 @@ template <class Scalar, class... Where>
 template <class... Where>
 [[nodiscard]] int parse_label(std::string_view text, const Where&... where) {
   const std::optional<double> value = parse_number<double>(text);
-  if (!value || !(*value >= std::numeric_limits<int>::min()) ||
-      !(*value <= std::numeric_limits<int>::max()) || *value != std::floor(*value)) {
-    data_error(where..., "found ", quoted(text), ", expected an integer label");
-  }
+  ensure<DataError>(value && *value >= std::numeric_limits<int>::min() &&
+                        *value <= std::numeric_limits<int>::max() && *value == std::floor(*value),
+                    where..., "found ", Quoted{text}, ", expected an integer label");
   return static_cast<int>(*value);
 }
 
@@ -94,9 +96,7 @@ class Lines {
   /// Moves to the next line; false at the end. Throws DataError where reading fails.
   [[nodiscard]] bool next() {
     if (!std::getline(stream_, line_)) {
-      if (stream_.bad()) {
-        data_error(name_, ":", number_ + 1, ": reading failed");
-      }
+      ensure<DataError>(!stream_.bad(), name_, ":", number_ + 1, ": reading failed");
       return false;
     }
     ++number_;
