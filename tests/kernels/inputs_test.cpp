@@ -89,7 +89,6 @@ TEST_CASE("kernel values are float on float and integers, else double", "[kernel
   STATIC_REQUIRE(std::same_as<bpm::detail::owned_inputs_t<Eigen::MatrixXf>, bpm::RowMatrix<float>>);
   STATIC_REQUIRE(std::same_as<bpm::detail::owned_inputs_t<Bytes>, Bytes>);
   STATIC_REQUIRE(std::same_as<bpm::detail::owned_inputs_t<std::deque<int>>, std::vector<int>>);
-  STATIC_REQUIRE(std::same_as<bpm::detail::input_t<std::vector<std::string>>, std::string>);
 }
 
 TEST_CASE("input_count and select_inputs of dense inputs", "[kernels]") {

@@ -19,7 +19,7 @@ namespace bpm {
 /// NIPS 22, 2009. Depth 1 is the cosine itself; k(x, x) = 1 to rounding, at any depth.
 /// An input of norm zero has no cosine: its kernel values are not finite, and an error where the
 /// values are used.
-class ArcCosine {
+class ArcCosine : public detail::CalledOnPairs<ArcCosine> {
  public:
   /// \throws std::invalid_argument unless depth is 1 or more.
   explicit ArcCosine(int depth = 2) : depth_(depth) {
@@ -40,11 +40,6 @@ class ArcCosine {
       t = (((Scalar{1} - t) * (Scalar{1} + t)).sqrt() + t * (pi - t.acos())) / pi;
     }
     return t;
-  }
-
-  template <detail::EigenVector X, detail::EigenVector Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::pair_from_inner_products(*this, x, z);
   }
 
  private:

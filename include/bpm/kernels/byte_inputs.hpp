@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
 #include "bpm/core/check.hpp"
@@ -32,14 +31,10 @@ namespace detail {
 /// products are exact and several times as fast. Cost: one pass.
 template <DenseInputs I>
 [[nodiscard]] bool are_bytes(const I& inputs, double scale = 1) {
-  for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
-    for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
-      if (detail::byte_of(static_cast<double>(inputs(i, j)), scale) < 0) {
-        return false;
-      }
-    }
-  }
-  return true;
+  const auto is_byte = [&](auto number) {
+    return detail::byte_of(static_cast<double>(number), scale) >= 0;
+  };
+  return inputs.unaryExpr(is_byte).all();
 }
 
 /// The inputs, times `scale`, as bytes. A kernel on them sees inner products scale^2 times as
@@ -50,12 +45,11 @@ template <DenseInputs I>
   RowMatrix<std::uint8_t> bytes(inputs.rows(), inputs.cols());
   for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
     for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
-      const int byte = detail::byte_of(static_cast<double>(inputs(i, j)), scale);
-      if (byte < 0) {
-        detail::fail("to_bytes", "inputs", "row ", i, ", column ", j, " is ",
-                     static_cast<double>(inputs(i, j)), ", times ", scale,
-                     " it is no whole number from 0 to 255; leave the inputs as they are");
-      }
+      const auto number = static_cast<double>(inputs(i, j));
+      const int byte = detail::byte_of(number, scale);
+      detail::check(byte >= 0, "to_bytes", "inputs", "row ", i, ", column ", j, " is ", number,
+                    ", times ", scale,
+                    " it is no whole number from 0 to 255; leave the inputs as they are");
       bytes(i, j) = static_cast<std::uint8_t>(byte);
     }
   }

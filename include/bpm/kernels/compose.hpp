@@ -108,7 +108,7 @@ struct Normalised {
 
 /// Made by `on_unit_inputs`.
 template <InnerProductKernel Inner>
-struct UnitInputs {
+struct UnitInputs : CalledOnPairs<UnitInputs<Inner>> {
   Inner inner;
 
   template <class Array>
@@ -117,11 +117,6 @@ struct UnitInputs {
     const Array cosine = xz / (xx.sqrt() * zz.sqrt());
     const Array one = Array::Constant(Scalar{1});
     return inner.from_inner_products(cosine, one, one);
-  }
-
-  template <EigenVector X, EigenVector Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return pair_from_inner_products(*this, x, z);
   }
 };
 
@@ -165,7 +160,7 @@ template <class Inner>
 /// scaling: its values are not finite, and an error where they are used.
 template <InnerProductKernel Inner>
 [[nodiscard]] detail::UnitInputs<Inner> on_unit_inputs(Inner inner) {
-  return {std::move(inner)};
+  return {{}, std::move(inner)};
 }
 
 }  // namespace bpm

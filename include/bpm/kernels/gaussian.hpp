@@ -28,7 +28,7 @@ template <class Array>
 /// The distance is made of inner products, |x|^2 + |x'|^2 - 2 <x, x'>, and is wrong by the rounding
 /// of |x|^2: centre inputs that lie far from the origin for their spread (years, kelvins), or give
 /// them in double.
-class Gaussian {
+class Gaussian : public detail::CalledOnPairs<Gaussian> {
  public:
   [[nodiscard]] static Gaussian from_sigma(double sigma) {
     detail::check_positive("Gaussian::from_sigma", "sigma", sigma);
@@ -50,11 +50,6 @@ class Gaussian {
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
     return (static_cast<Scalar>(-gamma_) * detail::squared_distances(xz, xx, zz)).exp();
-  }
-
-  template <detail::EigenVector X, detail::EigenVector Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::pair_from_inner_products(*this, x, z);
   }
 
  private:

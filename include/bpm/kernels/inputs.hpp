@@ -67,9 +67,7 @@ template <DenseInputs I>
 struct InputTraits<I> {
   using Scalar = std::conditional_t<std::same_as<typename I::Scalar, double>, double, float>;
   using Owned = RowMatrix<typename I::Scalar>;
-  using One = Eigen::Matrix<Scalar, 1, Eigen::Dynamic>;
 
-  static std::ptrdiff_t size(const I& inputs) { return inputs.rows(); }
   static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
     Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
     for (Eigen::Index i = 0; i < result.rows(); ++i) {
@@ -83,9 +81,7 @@ template <SparseInputs I>
 struct InputTraits<I> {
   using Scalar = typename I::Scalar;
   using Owned = SparseRowMatrix<Scalar>;
-  using One = Eigen::SparseVector<Scalar, Eigen::RowMajor>;
 
-  static std::ptrdiff_t size(const I& inputs) { return inputs.rows(); }
   static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
     Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
     for (Eigen::Index i = 0; i < result.rows(); ++i) {
@@ -103,9 +99,7 @@ template <RangeInputs I>
 struct InputTraits<I> {
   using Scalar = double;
   using Owned = std::vector<std::ranges::range_value_t<I>>;
-  using One = std::ranges::range_value_t<I>;
 
-  static std::ptrdiff_t size(const I& inputs) { return std::ranges::ssize(inputs); }
   static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
     Owned result;
     result.reserve(chosen.size());
@@ -115,10 +109,6 @@ struct InputTraits<I> {
     return result;
   }
 };
-
-/// The type that one input has when a pair kernel is called on it.
-template <InputSet I>
-using input_t = typename InputTraits<I>::One;
 
 /// The type in which a fitted model keeps inputs of its own.
 template <InputSet I>
@@ -131,7 +121,11 @@ using kernel_scalar_t = typename InputTraits<I>::Scalar;
 /// How many inputs there are.
 template <InputSet I>
 [[nodiscard]] std::ptrdiff_t input_count(const I& inputs) {
-  return InputTraits<I>::size(inputs);
+  if constexpr (RangeInputs<I>) {
+    return std::ranges::ssize(inputs);
+  } else {
+    return inputs.rows();
+  }
 }
 
 /// The inputs `chosen`, in that order, copied.

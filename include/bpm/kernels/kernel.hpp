@@ -62,17 +62,21 @@ template <EigenVector X>
 using pair_scalar_t =
     std::conditional_t<std::floating_point<typename X::Scalar>, typename X::Scalar, double>;
 
-/// k(x, z) of an inner-product kernel for one pair.
-template <class K, EigenVector X, EigenVector Z>
-[[nodiscard]] pair_scalar_t<X> pair_from_inner_products(const K& kernel, const X& x, const Z& z) {
-  using Scalar = pair_scalar_t<X>;
-  using One = Eigen::Array<Scalar, 1, 1>;
-  const auto product = [](const auto& a, const auto& b) {
-    return One(a.template cast<Scalar>().dot(b.template cast<Scalar>()));
-  };
-  const One value = kernel.from_inner_products(product(x, z), product(x, x), product(z, z));
-  return value(0);
-}
+/// What an inner-product kernel inherits to be called on one pair as well.
+template <class Kernel>
+struct CalledOnPairs {
+  template <EigenVector X, EigenVector Z>
+  [[nodiscard]] pair_scalar_t<X> operator()(const X& x, const Z& z) const {
+    using Scalar = pair_scalar_t<X>;
+    using One = Eigen::Array<Scalar, 1, 1>;
+    const auto product = [](const auto& a, const auto& b) {
+      return One(a.template cast<Scalar>().dot(b.template cast<Scalar>()));
+    };
+    const One value = static_cast<const Kernel&>(*this).from_inner_products(
+        product(x, z), product(x, x), product(z, z));
+    return value(0);
+  }
+};
 
 }  // namespace detail
 }  // namespace bpm

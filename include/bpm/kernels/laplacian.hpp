@@ -39,7 +39,7 @@ class Laplacian {
 
 /// The exponential kernel k(x, x') = exp(-|x - x'| / sigma), of the Euclidean distance (some
 /// libraries call this one Laplacian).
-class Exponential {
+class Exponential : public detail::CalledOnPairs<Exponential> {
  public:
   /// \throws std::invalid_argument unless sigma is positive and finite.
   explicit Exponential(double sigma) : sigma_(sigma) {
@@ -52,11 +52,6 @@ class Exponential {
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
     return (static_cast<Scalar>(-1 / sigma_) * detail::squared_distances(xz, xx, zz).sqrt()).exp();
-  }
-
-  template <detail::EigenVector X, detail::EigenVector Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::pair_from_inner_products(*this, x, z);
   }
 
  private:

@@ -7,16 +7,11 @@ namespace bpm {
 
 /// The linear kernel k(x, x') = <x, x'>. Its classifiers pass through the origin;
 /// `biased(Linear{})` adds a constant feature.
-struct Linear {
+struct Linear : detail::CalledOnPairs<Linear> {
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& /*xx*/,
                                           const Array& /*zz*/) const {
     return xz;
-  }
-
-  template <detail::EigenVector X, detail::EigenVector Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::pair_from_inner_products(*this, x, z);
   }
 };
 

@@ -10,7 +10,7 @@ namespace bpm {
 ///
 /// The default is the kernel of "Large Scale Bayes Point Machines", (5): degree 5, scale 1,
 /// offset 1. Integer powers by repeated multiplication: no pow(), the same bits everywhere.
-class Polynomial {
+class Polynomial : public detail::CalledOnPairs<Polynomial> {
  public:
   /// \throws std::invalid_argument unless 1 <= degree <= 64, scale > 0 and offset >= 0 (a negative
   ///         offset is not positive semi-definite), both finite.
@@ -45,11 +45,6 @@ class Polynomial {
       }
     }
     return power;
-  }
-
-  template <detail::EigenVector X, detail::EigenVector Z>
-  [[nodiscard]] auto operator()(const X& x, const Z& z) const {
-    return detail::pair_from_inner_products(*this, x, z);
   }
 
  private:
