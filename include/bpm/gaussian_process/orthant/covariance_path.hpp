@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "bpm/core/row_matrix.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"

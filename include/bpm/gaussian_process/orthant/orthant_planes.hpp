@@ -10,7 +10,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/row_matrix.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"

@@ -13,9 +13,9 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
-#include "bpm/core/row_matrix.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"

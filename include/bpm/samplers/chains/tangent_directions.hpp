@@ -46,8 +46,8 @@ class VectorBlock {
   void make(const Cone& cone, Fill&& fill, const double* x = nullptr, double* d = nullptr) {
     const std::ptrdiff_t ld = cone.output_stride();
     if (vectors_.size() == 0) {
-      vectors_ = CopyableBuffer<double>(count * cone.stride(), 0.0);
-      outputs_ = CopyableBuffer<double>((count + (x != nullptr ? 1 : 0)) * ld, 0.0);
+      vectors_ = Buffer<double>(count * cone.stride(), 0.0);
+      outputs_ = Buffer<double>((count + (x != nullptr ? 1 : 0)) * ld, 0.0);
     }
     std::vector<const double*> vectors;
     for (std::ptrdiff_t k = 0; k < count; ++k) {
@@ -68,8 +68,8 @@ class VectorBlock {
   }
 
  private:
-  CopyableBuffer<double> vectors_;
-  CopyableBuffer<double> outputs_;
+  Buffer<double> vectors_;
+  Buffer<double> outputs_;
   std::ptrdiff_t next_ = count;
 };
 
