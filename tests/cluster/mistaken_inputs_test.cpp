@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/cluster/mistaken_inputs.hpp"
+#include "bpm/cluster/shard.hpp"
 
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/crew.hpp"
+#include "bpm/core/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>

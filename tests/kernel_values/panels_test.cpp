@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "bpm/core/multiply_add.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernels/inputs.hpp"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bpm/core/multiply_add.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "catch.hpp"

@@ -24,7 +24,7 @@ namespace {
 const bpm::detail::RunDigest digest{1, 2, 3, 4, 5, 6};
 
 bpm::detail::FinishedPiece some_piece(std::uint64_t number, std::size_t first, std::size_t count) {
-  bpm::detail::FinishedPiece piece{{number, first, count}, {}, 10 * number, 11, 12};
+  bpm::detail::FinishedPiece piece{{number, first, count}, {}, {10 * number, 11, 12}};
   for (std::size_t c = 0; c < count; ++c) {
     const auto shift = static_cast<double>(first + c);
     piece.solutions.push_back({{0, 2}, {0.5 + shift, -1e-300}, {1.5 + shift, 0.0, -2.5}});
@@ -57,9 +57,9 @@ TEST_CASE("what is kept comes back, and pieces are listed in order") {
   const bpm::detail::FinishedPiece back = store.read({11, 0, 2});
   const bpm::detail::FinishedPiece made = some_piece(11, 0, 2);
   CHECK(back.piece == made.piece);
-  CHECK(back.mistakes == 110);
-  CHECK(back.passes == 11);
-  CHECK(back.training_errors == 12);
+  CHECK(back.counts.mistakes == 110);
+  CHECK(back.counts.passes == 11);
+  CHECK(back.counts.training_errors == 12);
   REQUIRE(back.solutions.size() == 2);
   for (std::size_t c = 0; c < 2; ++c) {
     CHECK(back.solutions[c].support == made.solutions[c].support);

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "bpm/core/multiply_add.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernel_values/blocks.hpp"

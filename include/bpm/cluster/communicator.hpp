@@ -4,19 +4,23 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 
 // The C interface of MPI. Its old C++ interface, which some implementations still bring along and
 // which would have to be linked, is left out.
@@ -28,7 +32,18 @@
 #endif
 #include <mpi.h>
 
-namespace bpm::detail {
+/// \file
+/// How ranks talk, and how they fail together: an error of one becomes the same error of all.
+
+namespace bpm {
+
+/// Something went wrong on one rank for which there is no type of its own. The message names the
+/// rank and says what.
+struct RankError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
 
 /// A communicator of MPI as the library uses it: collective operations on spans and vectors, whose
 /// waits leave the processor to whoever has work. Messages do not mix with those of the
@@ -60,7 +75,6 @@ class Communicator {
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
-  [[nodiscard]] MPI_Comm get() const noexcept { return own_; }
 
   /// Waits for a request, first with the processor in hand, then asleep more and more.
   static void wait(MPI_Request& request) {
@@ -170,27 +184,19 @@ class Communicator {
     return result;
   }
 
-  /// Collective: sums over the ranks, entry by entry.
-  template <std::size_t N>
-  [[nodiscard]] std::array<double, N> sum(const std::array<double, N>& mine) const {
-    std::array<double, N> all{};
-    complete(MPI_Iallreduce, mine.data(), all.data(), int{N}, MPI_DOUBLE, MPI_SUM);
-    return all;
-  }
-  template <std::size_t N>
-  [[nodiscard]] std::array<std::int64_t, N> smallest(
-      const std::array<std::int64_t, N>& mine) const {
-    std::array<std::int64_t, N> all{};
-    complete(MPI_Iallreduce, mine.data(), all.data(), int{N}, MPI_INT64_T, MPI_MIN);
+  /// Collective: the ranks' numbers, double or std::int64_t, taken together entry by entry.
+  template <class T, std::size_t N>
+  [[nodiscard]] std::array<T, N> reduce(const std::array<T, N>& mine, MPI_Op how) const {
+    std::array<T, N> all{};
+    complete(MPI_Iallreduce, mine.data(), all.data(), int{N},
+             std::same_as<T, double> ? MPI_DOUBLE : MPI_INT64_T, how);
     return all;
   }
 
   /// A count as MPI takes it. \throws std::length_error if it takes no such count.
   [[nodiscard]] static int count_of(std::uint64_t count) {
-    if (count > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-      throw std::length_error(
-          join("Communicator: a message of ", count, " items is too long for MPI"));
-    }
+    ensure<std::length_error>(count <= static_cast<std::uint64_t>(std::numeric_limits<int>::max()),
+                              "Communicator: a message of ", count, " items is too long for MPI");
     return static_cast<int>(count);
   }
 
@@ -223,4 +229,84 @@ class Communicator {
   int size_ = 1;
 };
 
-}  // namespace bpm::detail
+/// The types of errors that cross from rank to rank. An error is of the first that fits.
+using CarriedErrors = std::tuple<std::invalid_argument, DataError, NotSeparable, BudgetTooSmall,
+                                 KernelValueError, Stopped, CheckpointError>;
+
+struct PlainError {
+  static constexpr std::int64_t none = -2;
+  static constexpr std::int64_t other = -1;
+
+  std::int64_t kind = none;  ///< Place among the carried types.
+  std::string what;
+
+  [[nodiscard]] explicit operator bool() const { return kind != none; }
+};
+
+[[nodiscard]] inline PlainError plain_error(const std::exception_ptr& error) {
+  if (!error) return {};
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    return {PlainError::other, "out of memory"};
+  } catch (const std::exception& e) {
+    return [&]<class... Errors>(std::tuple<Errors...>*) {
+      std::int64_t kind = 0;
+      const bool carried = ((dynamic_cast<const Errors*>(&e) != nullptr || (++kind, false)) || ...);
+      return PlainError{carried ? kind : PlainError::other, e.what()};
+    }(static_cast<CarriedErrors*>(nullptr));
+  } catch (...) {
+    return {PlainError::other, "an error of an unknown type"};
+  }
+}
+
+[[noreturn]] inline void throw_plain(const PlainError& error, int rank) {
+  [&]<class... Errors>(std::tuple<Errors...>*) {
+    std::int64_t kind = error.kind;
+    const auto try_one = [&]<class Error>(Error*) {
+      if (kind-- == 0) throw Error(error.what);
+    };
+    (try_one(static_cast<Errors*>(nullptr)), ...);
+  }(static_cast<CarriedErrors*>(nullptr));
+  throw RankError(join("rank ", rank, ": ", error.what));
+}
+
+/// Collective: calls `body`, which must not communicate, on every rank. If it throws anywhere,
+/// every rank throws what the one of the lowest number threw.
+template <class Body>
+void together(const Communicator& ranks, Body&& body) {
+  PlainError mine;
+  try {
+    body();
+  } catch (...) {
+    mine = plain_error(std::current_exception());
+  }
+  const std::vector<std::int64_t> kinds = ranks.all_gather(mine.kind);
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    if (kinds[rank] != PlainError::none) {
+      throw_plain({kinds[rank], ranks.broadcast_text(mine.what, rank)}, rank);
+    }
+  }
+}
+
+/// A number that all ranks should have, and what to call it.
+struct SharedWord {
+  const char* name;
+  std::uint64_t word;
+};
+
+/// Collective: throws on every rank unless all have the same numbers, and says what differs where.
+/// \throws std::invalid_argument
+inline void check_agreement(const Communicator& ranks, const std::vector<SharedWord>& mine,
+                            const char* function) {
+  for (const auto& [name, word] : mine) {
+    const std::vector<std::uint64_t> all = ranks.all_gather(word);
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+      check(all[rank] == all[0], function, name, "of rank ", rank,
+            " differ from those of rank 0: all ranks must be given the same data and settings");
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace bpm

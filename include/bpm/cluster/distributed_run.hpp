@@ -16,10 +16,10 @@
 #include <span>
 #include <stop_token>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/agreement.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/draw_exchange.hpp"
 #include "bpm/core/check.hpp"
@@ -106,25 +106,18 @@ class DistributedRun {
   };
 
   void check_ranks(const RunDigest& digest) const {
-    constexpr std::size_t more = 4;
-    std::array<std::uint64_t, RunDigest::part_count + more> mine{};
-    std::array<const char*, RunDigest::part_count + more> names{};
-    const RunDigest::Parts parts = digest.parts();
-    std::copy(parts.begin(), parts.end(), mine.begin());
-    std::copy(RunDigest::part_names.begin(), RunDigest::part_names.end(), names.begin());
-    auto at = RunDigest::part_count;
-    const auto add = [&](std::uint64_t word, const char* name) {
-      mine[at] = word;
-      names[at++] = name;
-    };
+    std::vector<SharedWord> mine;
+    for (std::size_t p = 0; p < digest.size(); ++p) {
+      mine.push_back({run_digest_parts[p], digest[p]});
+    }
     WordHash limits;
     limits.add(settings_.max_passes);
     limits.add(settings_.max_mistakes);
-    add(settings_.draws, "draws");
-    add(streams_.next, "draws made before");
-    add(limits.value(), "limits of passes or mistakes");
-    add(settings_.checkpoint.empty() ? 0U : 1U, "checkpoint settings");
-    check_agreement(ranks_, mine, names, function);
+    mine.insert(mine.end(), {{"draws", settings_.draws},
+                             {"draws made before", streams_.next},
+                             {"limits of passes or mistakes", limits.value()},
+                             {"checkpoint settings", settings_.checkpoint.empty() ? 0U : 1U}});
+    check_agreement(ranks_, mine, function);
   }
 
   /// The same plan on every rank: all pieces with their owners, and the tasks of this rank.
@@ -200,7 +193,7 @@ class DistributedRun {
         mine[3] = finished_ ? 1 : 0;
       }
       if (failure && !failure->stopped) mine[1] = static_cast<std::int64_t>(failure->piece.number);
-      const Status all = ranks_.smallest(mine);
+      const Status all = ranks_.reduce(mine, MPI_MIN);
       if (all[1] != none) runs.end_at(static_cast<std::uint64_t>(all[1]));
       if (all[2] != 0) {
         halted = true;
@@ -243,24 +236,23 @@ class DistributedRun {
   /// consistent classifier; others are thrown.
   bool explain_failure(const std::optional<PieceFailure>& failed) {
     struct Failure {
-      DrawPiece piece;
-      std::uint64_t there = 0;
+      std::int64_t absent = 1;
+      DrawPiece piece{};
       std::int64_t kind = PlainError::none;
     };
     Failure mine;
     PlainError error;
     if (failed && !failed->stopped) {
       error = plain_error(failed->error);
-      mine = {failed->piece, 1, error.kind};
+      mine = {0, failed->piece, error.kind};
       if (!error) error.what = failed->reason;
     }
     const std::vector<Failure> all = ranks_.all_gather(mine);
-    int first = -1;
-    for (int rank = 0; rank < ranks_.size(); ++rank) {
-      const Failure& failure = all[rank];
-      if (failure.there != 0 && (first < 0 || failure.piece < all[first].piece)) first = rank;
-    }
-    if (first < 0) return false;
+    const auto earlier = [](const Failure& a, const Failure& b) {
+      return std::tie(a.absent, a.piece) < std::tie(b.absent, b.piece);
+    };
+    const auto first = static_cast<int>(std::ranges::min_element(all, earlier) - all.begin());
+    if (all[first].absent != 0) return false;
     error.kind = all[first].kind;
     error.what = ranks_.broadcast_text(error.what, first);
     if (error) throw_plain(error, first);
@@ -278,8 +270,10 @@ class DistributedRun {
     report_.converged = next == end_;
     report_.stopped = !report_.converged && !failed;
     if (report_.stopped) report_.reason = "stopped";
-    const auto sums = ranks_.sum(std::array{
-        static_cast<double>(own.kernel_evaluations + scratch_.evaluations), own.kernel_seconds});
+    const auto sums =
+        ranks_.reduce(std::array{static_cast<double>(own.kernel_evaluations + scratch_.evaluations),
+                                 own.kernel_seconds},
+                      MPI_SUM);
     report_.kernel_evaluations = static_cast<std::uint64_t>(sums[0]);
     report_.kernel_seconds = sums[1] / ranks_.size();
     return report_;

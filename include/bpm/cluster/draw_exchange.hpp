@@ -44,21 +44,21 @@ class DrawExchange {
   void deliver(std::span<const OwnedPiece> pieces, Finished& mine,
                SamplerReport::Perceptron& report, Sink& sink) {
     const std::vector<std::byte> packed = pack(pieces, mine);
-    std::vector<std::size_t> counts;
+    std::vector<std::size_t> lengths;
     const std::vector<std::byte> all =
-        ranks_.all_gather_all(std::span<const std::byte>(packed), &counts);
+        ranks_.all_gather_all(std::span<const std::byte>(packed), &lengths);
     std::vector<ByteReader> readers;  // Each rank's part, read front to back.
     std::size_t place = 0;
-    for (const std::size_t count : counts) {
-      readers.emplace_back(std::span(all).subspan(place, count));
-      place += count;
+    for (const std::size_t length : lengths) {
+      readers.emplace_back(std::span(all).subspan(place, length));
+      place += length;
     }
     PerceptronSolution solution;
     for (const auto& [piece, owner] : pieces) {
       ByteReader& from = readers[owner];
-      FinishedPiece costs;
-      take_costs(from, costs);
-      costs.add_costs(report);
+      SamplerReport::Perceptron counts;
+      from.take(counts);
+      report += counts;
       for (std::size_t c = 0; c < piece.count; ++c) {
         std::uint64_t count = 0;
         from.take(count);
@@ -101,22 +101,14 @@ class DrawExchange {
   [[nodiscard]] std::ptrdiff_t start(int rank) const { return points_ * rank / ranks_.size(); }
   [[nodiscard]] std::ptrdiff_t length(int rank) const { return start(rank + 1) - start(rank); }
 
-  static void take_costs(ByteReader& from, FinishedPiece& piece) {
-    from.take(piece.mistakes);
-    from.take(piece.passes);
-    from.take(piece.training_errors);
-  }
-
-  /// Costs and coefficients of this rank's pieces.
+  /// Counts and coefficients of this rank's pieces.
   [[nodiscard]] std::vector<std::byte> pack(std::span<const OwnedPiece> pieces,
                                             const Finished& mine) const {
     ByteWriter packed;
     for (const OwnedPiece& owned : pieces) {
       if (owned.owner != ranks_.rank()) continue;
       const FinishedPiece& made = mine.at(owned.piece);
-      packed.put(made.mistakes);
-      packed.put(made.passes);
-      packed.put(made.training_errors);
+      packed.put(made.counts);
       for (const PerceptronSolution& solution : made.solutions) {
         packed.put(std::uint64_t{solution.support.size()});
         packed.put_all(solution.support);

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "bpm/cluster/agreement.hpp"
+#include "bpm/cluster/communicator.hpp"
 #include "bpm/core/check.hpp"
 
 namespace bpm {

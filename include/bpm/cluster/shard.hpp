@@ -4,25 +4,72 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/mistaken_inputs.hpp"
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/samplers/perceptron/mistake_list.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
+#include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm::detail {
+
+/// The inputs of mistaken points, numbered as in the `MistakeList`, in blocks that are prepared
+/// together.
+template <class T>
+class MistakenInputs {
+ public:
+  static constexpr std::ptrdiff_t depth = 240;  ///< Mistakes a block of kernel values.
+
+  struct Block {
+    std::int64_t first = 0;
+    std::ptrdiff_t count = 0;
+    RowMatrix<T> inputs;
+    std::unique_ptr<PreparedInputs<RowMatrix<T>>> prepared;
+  };
+
+  void clear() {
+    blocks_.clear();
+    end_ = 0;
+  }
+
+  [[nodiscard]] const std::deque<Block>& blocks() const { return blocks_; }
+
+  /// Adds `count` rows of `columns` numbers.
+  void append(const T* inputs, std::ptrdiff_t count, std::ptrdiff_t columns) {
+    for (std::ptrdiff_t now = 0; count > 0; count -= now, inputs += now * columns, end_ += now) {
+      if (blocks_.empty() || blocks_.back().count == depth) {
+        blocks_.push_back({end_, 0, RowMatrix<T>::Zero(depth, columns), nullptr});
+      }
+      Block& block = blocks_.back();
+      now = std::min(depth - block.count, count);
+      std::copy_n(inputs, now * columns, block.inputs.data() + block.count * columns);
+      block.count += now;
+      block.prepared = std::make_unique<PreparedInputs<RowMatrix<T>>>(block.inputs);
+    }
+  }
+
+  /// Forgets blocks that are wholly below `number`.
+  void forget(std::int64_t number) {
+    while (!blocks_.empty() && blocks_.front().first + depth <= number) blocks_.pop_front();
+  }
+
+ private:
+  std::deque<Block> blocks_;
+  std::int64_t end_ = 0;
+};
 
 /// One rank's part of the training set in a run of C perceptrons: the outputs and counts of its
 /// points, a column a point in the order in which the run visits them, in groups of positions. The
@@ -71,18 +118,6 @@ class Shard {
   }
 
   [[nodiscard]] std::ptrdiff_t groups() const { return std::ssize(applied_); }
-  /// Columns of a group: [first, second).
-  [[nodiscard]] std::pair<std::ptrdiff_t, std::ptrdiff_t> columns(std::ptrdiff_t g) const {
-    return {begin_[g], begin_[g + 1]};
-  }
-  [[nodiscard]] PointIndex position(std::ptrdiff_t column) const { return positions_[column]; }
-  [[nodiscard]] PointIndex point(std::ptrdiff_t column) const { return state_.order[column]; }
-  [[nodiscard]] double output(std::size_t c, std::ptrdiff_t column) const {
-    return state_.outputs[static_cast<std::ptrdiff_t>(c) * state_.size + column];
-  }
-  [[nodiscard]] signed char sign(std::size_t c, std::ptrdiff_t column) const {
-    return problems_.signs[c][point(column)];
-  }
   /// Mistakes that every group has seen are below this.
   [[nodiscard]] std::int64_t seen_by_all() const {
     return *std::min_element(applied_.begin(), applied_.end());
@@ -111,10 +146,31 @@ class Shard {
     for (std::size_t c = 0; c < problems_.size(); ++c) {
       if (state_.passes[c].done) continue;
       std::ptrdiff_t column = begin_[g];
-      while (column < best && !(sign(c, column) * output(c, column) <= margin)) ++column;
+      const auto& signs = problems_.signs[c];
+      while (column < best && !(signs[state_.order[column]] * output(c, column) <= margin)) {
+        ++column;
+      }
       best = column;
     }
     return best < last ? positions_[best] : none;
+  }
+
+  /// The points of a group: for each its position, outputs, labels, lambda and input.
+  [[nodiscard]] std::vector<std::byte> pack(std::ptrdiff_t g) const {
+    ByteWriter bytes;
+    RowMatrix<T> input(1, inputs_.cols());
+    for (std::ptrdiff_t column = begin_[g]; column < begin_[g + 1]; ++column) {
+      const PointIndex point = state_.order[column];
+      bytes.put(positions_[column]);
+      for (std::size_t c = 0; c < problems_.size(); ++c) {
+        bytes.put(output(c, column));
+        bytes.put(problems_.signs[c][point]);
+        bytes.put(problems_.lambda_at(c, point));
+      }
+      input = inputs_.row(point);
+      bytes.put_all(std::span<const T>(input.data(), static_cast<std::size_t>(input.size())));
+    }
+    return bytes.bytes();
   }
 
   /// Counts a mistake, and where its point is one of this rank's, for its coefficient.
@@ -141,6 +197,10 @@ class Shard {
   }
 
  private:
+  [[nodiscard]] double output(std::size_t c, std::ptrdiff_t column) const {
+    return state_.outputs[static_cast<std::ptrdiff_t>(c) * state_.size + column];
+  }
+
   /// What a thread needs.
   struct Hand {
     BlockScratch<Scalar> scratch;
@@ -178,7 +238,7 @@ class Shard {
         for (const MistakeUpdate& update : mistakes.updates(e)) {
           const auto c = static_cast<std::size_t>(update.problem);
           if (own) {
-            state_.outputs_of(c)[*own] += update.scale * problems_.lambda_at(c, point(*own));
+            state_.outputs_of(c)[*own] += update.scale * problems_.lambda_at(c, state_.order[*own]);
           }
         }
       }

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/agreement.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/shard.hpp"
 #include "bpm/cluster/sharded_run.hpp"
@@ -140,17 +139,16 @@ class ShardedOneVsRest {
         for (std::size_t s = 0; s < part.support.size(); ++s) {
           sums(part.support[s], std::ptrdiff_t(c)) += part.coefficients[s];
         }
-        counts.training_errors += part.errors;
-        counts.mistakes += passes[c].mistakes;
-        counts.passes += passes[c].passes;
+        counts += {passes[c].mistakes, passes[c].passes, part.errors};
       }
     }
-    if (report.draws == 0) {
-      throw Stopped(detail::join(function, ": stopped before the first draw was finished"));
-    }
+    detail::ensure<Stopped>(report.draws > 0, function,
+                            ": stopped before the first draw was finished");
     report.converged = report.draws == sampler_.draws;
-    const auto totals = ranks.sum(std::array<double, 2>{
-        static_cast<double>(run.evaluations()), static_cast<double>(counts.training_errors)});
+    const auto totals =
+        ranks.reduce(std::array<double, 2>{static_cast<double>(run.evaluations()),
+                                           static_cast<double>(counts.training_errors)},
+                     MPI_SUM);
     report.kernel_evaluations = static_cast<std::uint64_t>(totals[0]);
     counts.training_errors = static_cast<std::uint64_t>(totals[1]);
     return gather(ranks, inputs, offset, classes, sums / static_cast<double>(report.draws), report);
@@ -179,12 +177,11 @@ class ShardedOneVsRest {
   template <class I>
   void check_ranks(const detail::Communicator& ranks, const I& inputs) const {
     using T = typename I::Scalar;
-    const std::array<std::uint64_t, 2> shape{sizeof(T) * (std::floating_point<T> ? 1 : 256),
-                                             static_cast<std::uint64_t>(inputs.cols())};
-    detail::check_agreement(
-        ranks, shape,
-        std::array<const char*, 2>{"element types of the inputs", "columns of the inputs"},
-        function);
+    const std::uint64_t element = sizeof(T) * (std::floating_point<T> ? 1 : 256);
+    detail::check_agreement(ranks,
+                            {{"element types of the inputs", element},
+                             {"columns of the inputs", std::uint64_t(inputs.cols())}},
+                            function);
     std::int64_t count = std::min<std::int64_t>(4, inputs.rows());
     ranks.broadcast(std::span(&count, 1), 0);
     RowMatrix<T> probes = RowMatrix<T>::Zero(count, inputs.cols());
@@ -202,20 +199,18 @@ class ShardedOneVsRest {
     }
     settings.add(sampler_.margin);
     for (const double number : settings_.soft_boundary.signature()) settings.add(number);
-    detail::check_agreement(ranks, std::array{kernel.value(), settings.value()},
-                            std::array<const char*, 2>{"kernel values", "settings"}, function);
+    detail::check_agreement(
+        ranks, {{"kernel values", kernel.value()}, {"settings", settings.value()}}, function);
   }
 
   template <class I>
   static void check_diagonal(const detail::Shard<Kernel, I>& shard) {
     for (std::size_t c = 0; c < shard.problems().size(); ++c) {
       for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
-        if (shard.diagonal(c, i) <= 0) {
-          throw NotSeparable(detail::join(function, ": point ", i,
-                                          " of a rank has k(x, x) = 0, so no classifier gives it "
-                                          "a sign; add a bias to the kernel or a soft boundary "
-                                          "lambda > 0"));
-        }
+        detail::ensure<NotSeparable>(shard.diagonal(c, i) > 0, function, ": point ", i,
+                                     " of a rank has k(x, x) = 0, so no classifier gives it a "
+                                     "sign; add a bias to the kernel or a soft boundary lambda > "
+                                     "0");
       }
     }
   }

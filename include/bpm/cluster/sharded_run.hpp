@@ -13,11 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/agreement.hpp"
 #include "bpm/cluster/communicator.hpp"
-#include "bpm/cluster/mistaken_inputs.hpp"
 #include "bpm/cluster/shard.hpp"
-#include "bpm/core/crew.hpp"
+#include "bpm/core/parallel.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
@@ -100,8 +98,8 @@ class ShardedRun {
       }
       const double part = static_cast<double>(g) / static_cast<double>(shard_.groups());
       const bool stop = !go_on(number + part);
-      const auto all =
-          ranks_.smallest(std::array<std::int64_t, 3>{first, stop ? -1 : 0, error_ ? -1 : 0});
+      const auto all = ranks_.reduce(
+          std::array<std::int64_t, 3>{first, stop ? -1 : 0, error_ ? -1 : 0}, MPI_MIN);
       if (all[2] != 0) fail_together();
       if (all[1] != 0) return false;
       if (all[0] == none) {  // No mistake in any of these groups, so none changed what follows.
@@ -121,7 +119,7 @@ class ShardedRun {
   /// turns.
   void visit(std::ptrdiff_t h) {
     const int visitor = static_cast<int>(h % ranks_.size());
-    const std::vector<std::byte> parts = ranks_.gather_bytes(pack(h), visitor);
+    const std::vector<std::byte> parts = ranks_.gather_bytes(shard_.pack(h), visitor);
     std::vector<std::byte> message;
     try {
       if (ranks_.rank() == visitor) {
@@ -145,25 +143,6 @@ class ShardedRun {
       if (error_) throw_plain(error_, ranks_.rank());
     });
     throw RankError("an error of a rank got lost");
-  }
-
-  /// This rank's points of a group: for each its position, outputs, labels, lambda and input.
-  [[nodiscard]] std::vector<std::byte> pack(std::ptrdiff_t h) const {
-    ByteWriter bytes;
-    const auto [first, last] = shard_.columns(h);
-    RowMatrix<T> input(1, columns());
-    for (std::ptrdiff_t column = first; column < last; ++column) {
-      const PointIndex point = shard_.point(column);
-      bytes.put(shard_.position(column));
-      for (std::size_t c = 0; c < shard_.problems().size(); ++c) {
-        bytes.put(shard_.output(c, column));
-        bytes.put(shard_.sign(c, column));
-        bytes.put(shard_.problems().lambda_at(c, point));
-      }
-      input = shard_.inputs().row(point);
-      bytes.put_all(row_of(input, 0));
-    }
-    return bytes.bytes();
   }
 
   /// One pass over group h, whose points all ranks have sent. The mistakes as a message.

@@ -12,55 +12,47 @@ namespace bpm {
 
 /// A file or stream does not hold what its format demands. The message names the file, the line or
 /// byte offset, and what was expected there.
-class DataError : public std::runtime_error {
- public:
+struct DataError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// No classifier was found that makes no training error. The message says what was tried and names
 /// the soft boundary lambda as the cure.
-class NotSeparable : public std::runtime_error {
- public:
+struct NotSeparable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A byte budget is below what the computation cannot do without. The message gives both numbers.
-class BudgetTooSmall : public std::runtime_error {
- public:
+struct BudgetTooSmall : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A kernel returned a value that is not finite, or so large that sums of it could overflow. The
 /// message names the pair of inputs and the value.
-class KernelValueError : public std::runtime_error {
- public:
+struct KernelValueError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A kernel matrix has no Cholesky factor, however much of the allowed jitter is added to its
 /// diagonal. The message says how much was tried.
-class NotPositiveDefinite : public std::runtime_error {
- public:
+struct NotPositiveDefinite : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// An iteration has not reached its tolerance within its limits. The message says how far it came,
 /// and what was tried.
-class NotConverged : public std::runtime_error {
- public:
+struct NotConverged : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A checkpoint cannot be written, or what lies there is not this run's. The message names the file
 /// and says what is wrong with it.
-class CheckpointError : public std::runtime_error {
- public:
+struct CheckpointError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A run was stopped from outside before it had anything to return.
-class Stopped : public std::runtime_error {
- public:
+struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -17,6 +17,19 @@
 
 namespace bpm::detail {
 
+/// a b + sum, rounded the same wherever it stands: once where the target has the instruction, twice
+/// where it has not. Left to itself a compiler fuses the operations of one loop and not those of
+/// another, or those of a loop's remainder only (GCC at -O3), and kernel values are then not the
+/// same bits in every order.
+template <class T>
+[[nodiscard]] inline T multiply_add(T a, T b, T sum) {
+#if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__aarch64__)
+  return std::fma(a, b, sum);
+#else
+  return a * b + sum;
+#endif
+}
+
 #if defined(__AVX512F__)
 inline constexpr std::size_t register_bytes = 64;
 #elif defined(__AVX__)
@@ -96,7 +109,7 @@ template <std::floating_point T>
   }
 #elif defined(__FP_FAST_FMA) || defined(__aarch64__)
   Lanes<T> result;
-  for (int l = 0; l < lane_count<T>; ++l) result[l] = std::fma(a[l], b[l], sum[l]);
+  for (int l = 0; l < lane_count<T>; ++l) result[l] = multiply_add(a[l], b[l], sum[l]);
   return result;
 #else
   const Lanes<T> product = a * b;
@@ -194,7 +207,7 @@ inline Lanes<T> broadcast_lanes(T value) {
 
 template <std::floating_point T>
 inline Lanes<T> lanes_multiply_add(const Lanes<T>& a, const Lanes<T>& b, const Lanes<T>& sum) {
-  return a * b + sum;
+  return Lanes<T>::of([&](int l) { return multiply_add(a[l], b[l], sum[l]); });
 }
 
 template <class T>

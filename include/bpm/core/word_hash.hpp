@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -22,15 +23,9 @@ class WordHash {
   /// The bytes in the machine's order, the last word filled up with zeros.
   void add_bytes(const void* data, std::size_t size) noexcept {
     const auto* bytes = static_cast<const unsigned char*>(data);
-    for (; size >= sizeof(std::uint64_t); size -= sizeof(std::uint64_t)) {
+    for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
-      std::memcpy(&word, bytes, sizeof word);
-      add(word);
-      bytes += sizeof word;
-    }
-    if (size > 0) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes, size);
+      std::memcpy(&word, bytes + at, std::min(size - at, sizeof word));
       add(word);
     }
   }

@@ -320,11 +320,8 @@ template <class Kernel, class I>
   BlockScratch<Scalar> scratch;
   for (PointIndex i = 0; i < x.size(); ++i) {
     diagonal[i] = self_value(kernel, x, i, scratch);
-    if (diagonal[i] < 0) {
-      throw KernelValueError(join("kernel: k(x_", i, ", x_", i, ") is ", diagonal[i],
-                                  ", must not be negative: the kernel is not positive "
-                                  "semi-definite"));
-    }
+    ensure<KernelValueError>(diagonal[i] >= 0, "kernel: k(x_", i, ", x_", i, ") is ", diagonal[i],
+                             ", must not be negative: the kernel is not positive semi-definite");
   }
   return diagonal;
 }

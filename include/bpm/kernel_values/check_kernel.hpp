@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <ostream>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -34,6 +34,16 @@ struct KernelReport {
 };
 
 namespace detail {
+
+/// A pair of inputs by their numbers, for messages.
+struct PairName {
+  PointIndex i;
+  PointIndex j;
+
+  friend std::ostream& operator<<(std::ostream& out, const PairName& pair) {
+    return out << "k(x_" << pair.i << ", x_" << pair.j << ")";
+  }
+};
 
 /// The kernel matrix of a few inputs, evaluated in different ways. `numbers` are the inputs'
 /// numbers in the caller's set, for messages.
@@ -66,10 +76,9 @@ class KernelSample {
   void check_symmetric(Scalar tolerance) const {
     for (PointIndex i = 0; i < size(); ++i) {
       for (PointIndex j = 0; j < i; ++j) {
-        if (!(std::abs(values_(i, j) - values_(j, i)) <= tolerance)) {
-          fail("check_kernel", "kernel", "is not symmetric: ", name(i, j), " is ", values_(i, j),
-               ", ", name(j, i), " differs by ", values_(j, i) - values_(i, j));
-        }
+        check(std::abs(values_(i, j) - values_(j, i)) <= tolerance, "check_kernel", "kernel",
+              "is not symmetric: ", name(i, j), " is ", values_(i, j), ", ", name(j, i),
+              " differs by ", values_(j, i) - values_(i, j));
       }
     }
   }
@@ -86,7 +95,15 @@ class KernelSample {
       for (std::ptrdiff_t b = 0; b < size(); b += width) {
         const auto columns = std::span(backwards).subspan(b, std::min(width, size() - b));
         evaluate(rows, columns, block.data(), width, scratch);
-        compare(rows, columns, block);
+        for (std::ptrdiff_t i = 0; i < std::ssize(rows); ++i) {
+          for (std::ptrdiff_t j = 0; j < std::ssize(columns); ++j) {
+            const Scalar alone = values_(rows[i], columns[j]);
+            check(block(i, j) == alone, "check_kernel", "kernel",
+                  "is not pointwise: ", name(rows[i], columns[j]), " is ", alone,
+                  " alone, differs by ", block(i, j) - alone, " in a block of ", rows.size(), " x ",
+                  columns.size());
+          }
+        }
       }
     }
   }
@@ -96,37 +113,22 @@ class KernelSample {
     for (PointIndex i = 0; i < size(); ++i) {
       for (PointIndex j = 0; j < size(); ++j) {
         const auto pair = static_cast<Scalar>(kernel_(left_.one(i), right_.one(j)));
-        if (!(std::abs(pair - values_(i, j)) <= tolerance)) {
-          fail("check_kernel", "kernel", "has two forms that disagree: ", name(i, j), " is ",
-               values_(i, j), " in a block, ", pair, " called on the pair");
-        }
+        check(std::abs(pair - values_(i, j)) <= tolerance, "check_kernel", "kernel",
+              "has two forms that disagree: ", name(i, j), " is ", values_(i, j), " in a block, ",
+              pair, " called on the pair");
       }
     }
   }
 
  private:
-  [[nodiscard]] std::string name(PointIndex i, PointIndex j) const {
-    return join("k(x_", numbers_[i], ", x_", numbers_[j], ")");
+  [[nodiscard]] PairName name(PointIndex i, PointIndex j) const {
+    return {numbers_[i], numbers_[j]};
   }
 
   /// Two prepared inputs and not one, so that a pair kernel is really called both ways round.
   void evaluate(std::span<const PointIndex> rows, std::span<const PointIndex> columns,
                 Scalar* values, std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
     kernel_block(kernel_, left_, rows, right_, columns, values, ld, scratch);
-  }
-
-  void compare(std::span<const PointIndex> rows, std::span<const PointIndex> columns,
-               const RowMatrix<Scalar>& block) const {
-    for (std::ptrdiff_t a = 0; a < std::ssize(rows); ++a) {
-      for (std::ptrdiff_t b = 0; b < std::ssize(columns); ++b) {
-        const Scalar expected = values_(rows[a], columns[b]);
-        if (block(a, b) != expected) {
-          fail("check_kernel", "kernel", "is not pointwise: ", name(rows[a], columns[b]), " is ",
-               expected, " alone, differs by ", block(a, b) - expected, " in a block of ",
-               rows.size(), " x ", columns.size());
-        }
-      }
-    }
   }
 
   const Kernel& kernel_;

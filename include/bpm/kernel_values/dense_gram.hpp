@@ -92,7 +92,6 @@ class DenseGram : public MatrixGram<T> {
     return m * m * sizeof(T);
   }
 
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_needed(this->size()); }
   /// False if the computation was stopped: the values are then not all there.
   [[nodiscard]] bool complete() const noexcept { return complete_; }
   /// Kernel evaluations made, and thread-seconds over threads spent on them.

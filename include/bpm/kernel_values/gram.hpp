@@ -17,8 +17,7 @@ namespace bpm::detail {
 ///  - `row(i, scratch)`: the m values K_i., valid until the scratch is used again;
 ///  - `block(rows, cols, values, ld, scratch)`: values[a * ld + b] = K_{rows[a] cols[b]};
 ///  - `rows_in_memory()`: whether a row costs no kernel evaluations, so that a sampler may choose
-///    between walking rows and asking for blocks;
-///  - `bytes()`: memory held.
+///    between walking rows and asking for blocks.
 ///
 /// All are const and may be called from several threads, each with a scratch of its own. A value is
 /// the same bits by whichever call it is read. Indices are not checked.
@@ -32,7 +31,6 @@ concept GramAccess =
       { gram.row(i, scratch) } -> std::convertible_to<std::span<const typename G::Scalar>>;
       gram.block(points, points, values, i, scratch);
       { gram.rows_in_memory() } -> std::convertible_to<bool>;
-      { gram.bytes() } -> std::convertible_to<std::size_t>;
     };
 
 /// Kernel values that can make columns of blocks ready, so that asking for several blocks on the

@@ -38,55 +38,36 @@ void check_matrix_side(const I& inputs, std::string_view argument, std::string_v
 [[nodiscard]] inline Eigen::MatrixXd matrix_within(std::ptrdiff_t rows, std::ptrdiff_t columns,
                                                    std::size_t memory) {
   const double needed = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
-  if (needed > static_cast<double>(memory)) {
-    throw BudgetTooSmall(join("kernel_matrix: a kernel matrix of ", rows, " x ", columns, " needs ",
-                              needed, " bytes, memory is ", memory,
-                              "; raise memory or use fewer inputs"));
-  }
+  ensure<BudgetTooSmall>(needed <= static_cast<double>(memory),
+                         "kernel_matrix: a kernel matrix of ", rows, " x ", columns, " needs ",
+                         needed, " bytes, memory is ", memory,
+                         "; raise memory or use fewer inputs");
   return {rows, columns};
 }
 
-/// Computes tiles of a kernel matrix, by several threads, each of which is a `worker`.
+/// A function of worker and tile that writes the tile and returns its place in the matrix. Each of
+/// several threads is a worker.
 template <class Kernel, class I, class J>
-class TileWriter {
- public:
-  TileWriter(const Kernel& kernel, const PreparedInputs<I>& x, const PreparedInputs<J>& z,
-             unsigned threads, Eigen::MatrixXd& matrix)
-      : kernel_(kernel),
-        x_(x),
-        z_(z),
-        rows_(first_points(x.size())),
-        columns_(first_points(z.size())),
-        workers_(threads),
-        matrix_(matrix) {}
-
-  /// Writes the tile; returns its place in the matrix.
-  auto operator()(unsigned worker, const Tile& tile) {
-    auto& [scratch, values] = workers_[worker];
-    values.resize(tile.height, tile.width);
-    kernel_block(kernel_, x_, std::span(rows_).subspan(tile.row, tile.height), z_,
-                 std::span(columns_).subspan(tile.column, tile.width), values.data(), tile.width,
-                 scratch);
-    auto place = matrix_.block(tile.row, tile.column, tile.height, tile.width);
-    place = values.template cast<double>();
-    return place;
-  }
-
- private:
+[[nodiscard]] auto tile_writer(const Kernel& kernel, const PreparedInputs<I>& x,
+                               const PreparedInputs<J>& z, unsigned threads,
+                               Eigen::MatrixXd& matrix) {
   using Scalar = kernel_scalar_t<I>;
   struct Worker {
     BlockScratch<Scalar> scratch;
     RowMatrix<Scalar> values;
   };
-
-  const Kernel& kernel_;
-  const PreparedInputs<I>& x_;
-  const PreparedInputs<J>& z_;
-  std::vector<PointIndex> rows_;
-  std::vector<PointIndex> columns_;
-  std::vector<Worker> workers_;
-  Eigen::MatrixXd& matrix_;
-};
+  return [&, rows = first_points(x.size()), columns = first_points(z.size()),
+          workers = std::vector<Worker>(threads)](unsigned worker, const Tile& tile) mutable {
+    auto& [scratch, values] = workers[worker];
+    values.resize(tile.height, tile.width);
+    kernel_block(kernel, x, std::span(rows).subspan(tile.row, tile.height), z,
+                 std::span(columns).subspan(tile.column, tile.width), values.data(), tile.width,
+                 scratch);
+    auto place = matrix.block(tile.row, tile.column, tile.height, tile.width);
+    place = values.template cast<double>();
+    return place;
+  };
+}
 
 }  // namespace detail
 
@@ -109,7 +90,7 @@ template <class Kernel, InputSet I>
   (void)detail::kernel_diagonal(kernel, prepared);
   constexpr std::ptrdiff_t side = detail::by_pairs<Kernel, I> ? 16 : 256;
   const unsigned threads = detail::thread_count(settings.threads);
-  detail::TileWriter write(kernel, prepared, prepared, threads, matrix);
+  auto write = detail::tile_writer(kernel, prepared, prepared, threads, matrix);
   detail::for_each_triangle_tile(
       threads, n, side, [&](unsigned worker, const detail::Tile& tile, auto) {
         const auto place = write(worker, tile);
@@ -142,7 +123,7 @@ template <class Kernel, InputSet I, InputSet J>
   const std::ptrdiff_t across = (columns + width - 1) / width;
   const std::ptrdiff_t tiles = (rows + height - 1) / height * across;
   const unsigned threads = detail::thread_count(settings.threads);
-  detail::TileWriter write(kernel, left, right, threads, matrix);
+  auto write = detail::tile_writer(kernel, left, right, threads, matrix);
   detail::parallel_for(threads, tiles, [&](unsigned worker, std::ptrdiff_t n) {
     const std::ptrdiff_t i = n / across * height;
     const std::ptrdiff_t j = n % across * width;

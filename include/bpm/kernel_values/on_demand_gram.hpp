@@ -34,9 +34,6 @@ class OnDemandGram {
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return inputs_.size(); }
   [[nodiscard]] Scalar diagonal(std::ptrdiff_t i) const noexcept { return diagonal_[i]; }
   [[nodiscard]] bool rows_in_memory() const noexcept { return false; }
-  [[nodiscard]] std::size_t bytes() const noexcept {
-    return inputs_.bytes() + size() * (sizeof(Scalar) + sizeof(PointIndex));
-  }
 
   /// Cost: m kernel evaluations.
   [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i, BlockScratch<Scalar>& scratch) const {

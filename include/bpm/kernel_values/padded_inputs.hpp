@@ -11,8 +11,6 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/lanes.hpp"
-#include "bpm/core/multiply_add.hpp"
-#include "bpm/kernel_values/block_scratch.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/inputs.hpp"

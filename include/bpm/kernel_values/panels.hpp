@@ -12,8 +12,8 @@
 #include "bpm/core/lanes.hpp"
 
 /// \file
-/// The layout in which one side of a block of inner products is packed, and the lists of features
-/// that a product must visit.
+/// The layout in which one side of a block of inner products is packed, the lists of features that
+/// a product must visit, and the memory that blocks take.
 ///
 /// A panel holds a few registers' width of columns, feature by feature: all columns' first numbers
 /// side by side, then all second ones. A product then adds, for one feature after the other, one
@@ -164,6 +164,30 @@ BPM_DETAIL_FULL_WIDTH inline void panel_tile(const T* const* rows, const T* pane
 struct StepLists {
   Buffer<std::uint32_t> steps;
   Buffer<std::ptrdiff_t> ends;  ///< Where list l ends; it begins where the one before ends.
+};
+
+/// Columns of a block, packed: panels of numbers or bytes, and squared norms.
+template <class Scalar>
+struct PackedColumns {
+  Buffer<std::byte> panels;
+  Buffer<Scalar> norms;
+};
+
+/// Memory that a thread reuses from block to block, so that no loop allocates, with a count of the
+/// kernel values made through it.
+template <class Scalar>
+struct BlockScratch {
+  Buffer<const Scalar*> rows;
+  Buffer<const Scalar*> column_rows;  ///< Columns where they lie, for kernels of distances.
+  Buffer<const std::uint32_t*> byte_rows;
+  Buffer<std::int64_t> byte_sums;
+  PackedColumns<Scalar> columns;
+  StepLists lists;
+  Buffer<Scalar> scattered;
+  Buffer<Scalar> widened;         ///< Bytes as numbers, for kernels of distances.
+  Buffer<Scalar> values;          ///< For a caller's own use (rows, blocks).
+  std::uint64_t evaluations = 0;  ///< Kernel values computed so far.
+  double seconds = 0;             ///< Time spent on them.
 };
 
 /// A chain of sums longer than this is made in parts, which are then added: a float's rounding

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <limits>
 
 #include "bpm/core/check.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernels/inputs.hpp"
 
 namespace bpm {
 
@@ -48,9 +46,6 @@ class PrecomputedGram : public detail::MatrixGram<T> {
 
   /// A matrix that is about to end (a conversion from another type makes one) cannot be kept.
   explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
-
-  /// Nothing beyond the caller's matrix.
-  [[nodiscard]] std::size_t bytes() const noexcept { return 0; }
 };
 
 }  // namespace bpm

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/multiply_add.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/samplers/sampler.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,11 +14,6 @@
 #include "bpm/kernels/inputs.hpp"
 
 namespace bpm::detail {
-
-/// Equal numbers have equal words: -0 counts as 0.
-[[nodiscard]] inline std::uint64_t number_word(double number) noexcept {
-  return std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number);
-}
 
 template <class I>
 concept HashableInputs = !RangeInputs<I> || requires(const std::ranges::range_value_t<I>& x) {
@@ -37,15 +31,19 @@ template <InputSet I>
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       const auto row = static_cast<std::ptrdiff_t>(i);
       WordHash hash;
+      // Equal numbers have equal words: -0 counts as 0.
+      [[maybe_unused]] const auto add_number = [&](double number) {
+        hash.add(number == 0 ? 0.0 : number);
+      };
       if constexpr (DenseInputs<I>) {
         for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
-          hash.add(number_word(static_cast<double>(inputs(row, j))));
+          add_number(static_cast<double>(inputs(row, j)));
         }
       } else if constexpr (SparseInputs<I>) {
         for (typename I::InnerIterator entry(inputs, row); entry; ++entry) {
           if (entry.value() != 0) {
             hash.add(static_cast<std::uint64_t>(entry.col()));
-            hash.add(number_word(static_cast<double>(entry.value())));
+            add_number(static_cast<double>(entry.value()));
           }
         }
       } else {
@@ -75,8 +73,7 @@ template <InputSet I>
 template <InputSet I>
 [[nodiscard]] std::vector<std::vector<PointIndex>> equal_groups(
     const I& inputs, std::span<const std::uint64_t> hashes) {
-  std::vector<PointIndex> order(hashes.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<PointIndex>(i);
+  std::vector<PointIndex> order = first_points(std::ssize(hashes));
   std::sort(order.begin(), order.end(), [&](PointIndex a, PointIndex b) {
     return std::pair(hashes[a], a) < std::pair(hashes[b], b);
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,17 +20,10 @@ enum class Strategy {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::dense:
-      return "dense";
-    case Strategy::windowed:
-      return "windowed";
-    case Strategy::windowed_rows:
-      return "windowed+rows";
-    case Strategy::precomputed:
-      return "precomputed";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 4> names{"dense", "windowed", "windowed+rows",
+                                                  "precomputed"};
+  const auto place = static_cast<std::size_t>(strategy);
+  return place < names.size() ? names[place] : "unknown";
 }
 
 /// How a machine is fitted, whatever its kernel and sampler. A plain value.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -19,18 +19,15 @@ namespace bpm::detail {
 
 /// The distinct labels, ascending.
 [[nodiscard]] inline std::vector<int> distinct_labels(std::span<const int> labels) {
-  std::vector<int> classes(labels.begin(), labels.end());
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  return classes;
+  const std::set<int> classes(labels.begin(), labels.end());
+  return {classes.begin(), classes.end()};
 }
 
 /// +1 where the label is `positive`, -1 elsewhere.
 [[nodiscard]] inline std::vector<signed char> one_against_rest(std::span<const int> labels,
                                                                int positive) {
-  std::vector<signed char> signs(labels.size());
-  std::transform(labels.begin(), labels.end(), signs.begin(),
-                 [&](int label) { return static_cast<signed char>(label == positive ? 1 : -1); });
+  std::vector<signed char> signs;
+  for (const int label : labels) signs.push_back(label == positive ? 1 : -1);
   return signs;
 }
 

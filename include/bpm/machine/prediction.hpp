@@ -13,7 +13,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -22,33 +21,26 @@
 
 namespace bpm::detail {
 
-/// Inputs ready for kernel values, and their numbers as lists of points. Refers to the inputs.
-template <InputSet I>
-struct ListedInputs {
-  explicit ListedInputs(const I& inputs) : prepared(inputs), all(first_points(prepared.size())) {}
-  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared.size(); }
-  [[nodiscard]] std::span<const PointIndex> points(std::size_t begin, std::size_t count) const {
-    return std::span<const PointIndex>(all).subspan(begin, std::min(count, all.size() - begin));
-  }
-
-  PreparedInputs<I> prepared;
-  std::vector<PointIndex> all;
-};
-
 /// Support inputs packed for blocks of kernel values with them.
 template <InputSet I>
-struct PackedSupport : ListedInputs<I> {
+struct PackedSupport {
   static constexpr std::ptrdiff_t block = PackedCoefficients::block;
 
-  PackedSupport(const I& inputs, bool pack) : ListedInputs<I>(inputs) {
-    blocks.resize(static_cast<std::size_t>((this->size() + block - 1) / block));
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      blocks[b].assign(this->prepared, this->points(b * block, block), pack);
+  PackedSupport(const I& inputs, bool pack)
+      : prepared(inputs), points(first_points(size())), blocks((size() + block - 1) / block) {
+    std::span<const PointIndex> rest(points);
+    for (PreparedColumns<I>& columns : blocks) {
+      const std::size_t count = std::min<std::size_t>(block, rest.size());
+      columns.assign(prepared, rest.first(count), pack);
+      rest = rest.subspan(count);
     }
   }
   PackedSupport(const PackedSupport&) = delete;
   PackedSupport& operator=(const PackedSupport&) = delete;
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared.size(); }
 
+  PreparedInputs<I> prepared;
+  std::vector<PointIndex> points;
   std::vector<PreparedColumns<I>> blocks;
 };
 
@@ -76,16 +68,17 @@ class SupportValues {
     if constexpr (mixed_bytes<I, Inputs>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       if constexpr (ByteInputs<I>) {
-        return outputs_of(ListedInputs<RowMatrix<Scalar>>(numbers), support_, coefficients, divide,
-                          threads, function);
+        return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers), support_, coefficients,
+                          divide, threads, function);
       } else {
         const RowMatrix<Scalar> others = inputs_.template cast<Scalar>();
-        return outputs_of(ListedInputs<RowMatrix<Scalar>>(numbers),
+        return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers),
                           PackedSupport<RowMatrix<Scalar>>(others, packs<RowMatrix<Scalar>>),
                           coefficients, divide, threads, function);
       }
     } else {
-      return outputs_of(ListedInputs<I>(inputs), support_, coefficients, divide, threads, function);
+      return outputs_of(PreparedInputs<I>(inputs), support_, coefficients, divide, threads,
+                        function);
     }
   }
 
@@ -99,7 +92,8 @@ class SupportValues {
     static_assert(!mixed_bytes<I, Inputs>,
                   "both input sets must be bytes, or none: cast one of them");
     check_questions(inputs, function);
-    const ListedInputs<I> x(inputs);
+    const PreparedInputs<I> x(inputs);
+    const std::vector<PointIndex> all = first_points(x.size());
     const PackedSupport<Inputs>& z = support_;
     constexpr std::ptrdiff_t height = 96;
     struct Worker {
@@ -113,14 +107,14 @@ class SupportValues {
       worker.values.reserve_discarding(height * z.size());
       const std::ptrdiff_t begin = chunk * height;
       const std::ptrdiff_t rows = std::min(height, x.size() - begin);
-      const auto points = x.points(begin, rows);
+      const auto points = std::span(all).subspan(begin, rows);
       for (std::ptrdiff_t b = 0; b < std::ssize(z.blocks); ++b) {
-        kernel_block(kernel_, x.prepared, points, z.blocks[b], 0, std::ssize(z.blocks[b].points()),
+        kernel_block(kernel_, x, points, z.blocks[b], 0, std::ssize(z.blocks[b].points()),
                      worker.values.data() + b * z.block, z.size(), worker.scratch);
       }
       worker.diagonal.assign(static_cast<std::size_t>(rows), Scalar{0});
       for (std::ptrdiff_t r = 0; r < rows; ++r) {
-        worker.diagonal[r] = self_value(kernel_, x.prepared, points[r], worker.scratch);
+        worker.diagonal[r] = self_value(kernel_, x, points[r], worker.scratch);
       }
       visit(number, begin, rows, worker.values.data(), worker.diagonal.data());
     };
@@ -153,10 +147,12 @@ class SupportValues {
   /// Chunks of inputs pass by blocks of support points. With fewer chunks than threads the blocks
   /// are shared as well, and their sums added afterwards.
   template <class I, class Right>
-  [[nodiscard]] Eigen::MatrixXd outputs_of(const ListedInputs<I>& x, const PackedSupport<Right>& z,
+  [[nodiscard]] Eigen::MatrixXd outputs_of(const PreparedInputs<I>& x,
+                                           const PackedSupport<Right>& z,
                                            const PackedCoefficients& coefficients, bool divide,
                                            unsigned threads, std::string_view function) const {
     const std::ptrdiff_t n = x.size();
+    const std::vector<PointIndex> all = first_points(n);
     const std::ptrdiff_t classifiers = coefficients.classifiers();
     RowMatrix<double> result(n, classifiers);
     std::fill_n(result.data(), result.size(), 0.0);
@@ -189,11 +185,11 @@ class SupportValues {
       const std::ptrdiff_t begin = job / parts * height;
       const std::ptrdiff_t rows = std::min(height, n - begin);
       const std::ptrdiff_t part = job % parts;
-      const auto points = x.points(begin, rows);
+      const auto points = std::span(all).subspan(begin, rows);
       for (std::ptrdiff_t b = std::ssize(z.blocks) * part / parts;
            b < std::ssize(z.blocks) * (part + 1) / parts; ++b) {
         const std::ptrdiff_t cols = std::ssize(z.blocks[b].points());
-        kernel_block(kernel_, x.prepared, points, z.blocks[b], 0, cols, worker.values.data(), block,
+        kernel_block(kernel_, x, points, z.blocks[b], 0, cols, worker.values.data(), block,
                      worker.scratch);
         double* const sums = (shared ? block_sums.data() + b * n * classifiers : result.data()) +
                              begin * classifiers;
@@ -201,7 +197,7 @@ class SupportValues {
                                  !shared && b > 0, sums, worker.widened);
       }
       for (std::ptrdiff_t r = begin; divide && !shared && r < begin + rows; ++r) {
-        scale_outputs(x.prepared, r, result, worker.scratch);
+        scale_outputs(x, r, result, worker.scratch);
       }
     };
     guarded(function, [&] {
@@ -213,7 +209,7 @@ class SupportValues {
             result(r, c) = b == 0 ? sums[c] : result(r, c) + sums[c];
           }
         }
-        if (divide) scale_outputs(x.prepared, r, result, workers[0].scratch);
+        if (divide) scale_outputs(x, r, result, workers[0].scratch);
       }
     });
     return result;

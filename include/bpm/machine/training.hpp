@@ -26,7 +26,6 @@
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
-#include "bpm/machine/separability.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -240,20 +239,18 @@ class Training {
         [&](const auto& gram) {
           return detail::run_sampler(sampler, gram, problems_, control, state);
         });
-    if (!report.converged && !report.stopped) {
-      throw NotSeparable(detail::join(
-          function, ": no classifier without training error was found: ", report.reason,
-          report.advice == SamplerReport::Advice::soften_or_raise_limits
-              ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
-              : ""));
-    }
+    detail::ensure<NotSeparable>(
+        report.converged || report.stopped, function,
+        ": no classifier without training error was found: ", report.reason,
+        report.advice == SamplerReport::Advice::soften_or_raise_limits
+            ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
+            : "");
     state.report.append(report);
     state.seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const detail::DrawMean& mean : state.means) {
-      if (mean.count() == 0) {
-        throw Stopped(detail::join(function, ": stopped before the first draw was finished"));
-      }
+      detail::ensure<Stopped>(mean.count() > 0, function,
+                              ": stopped before the first draw was finished");
     }
   }
 

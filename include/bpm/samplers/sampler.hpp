@@ -40,6 +40,13 @@ struct PerceptronCounts {
                                       ///< each problem included.
   std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the
                                       ///< run did not converge.
+
+  PerceptronCounts& operator+=(const PerceptronCounts& other) {
+    mistakes += other.mistakes;
+    passes += other.passes;
+    training_errors += other.training_errors;
+    return *this;
+  }
 };
 
 }  // namespace detail
@@ -101,9 +108,7 @@ struct SamplerReport {
     kernel_seconds += other.kernel_seconds;
     if (other.perceptron) {
       if (!perceptron) perceptron.emplace();
-      perceptron->mistakes += other.perceptron->mistakes;
-      perceptron->passes += other.perceptron->passes;
-      perceptron->training_errors += other.perceptron->training_errors;
+      *perceptron += *other.perceptron;
     }
     if (other.chains && chains) {
       ((*chains).*take_in)(*other.chains);

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/errors.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/storage/byte_stream.hpp"
@@ -41,9 +40,8 @@ class DrawStore {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(folder_, unreadable)) {
       if (!error) error = unreadable;
-      throw CheckpointError(join("checkpoint: ", folder_.string(),
-                                 " is no folder and cannot be made one",
-                                 error ? ": " + error.message() : std::string()));
+      check_file(false, folder_, "is no folder and cannot be made one",
+                 error ? ": " + error.message() : std::string());
     }
   }
 
@@ -55,20 +53,15 @@ class DrawStore {
     std::vector<DrawPiece> pieces;
     std::error_code error;
     const std::filesystem::directory_iterator entries(folder_, error);
-    if (error) {
-      throw CheckpointError(
-          join("checkpoint: ", folder_.string(), " cannot be read: ", error.message()));
-    }
+    check_file(!error, folder_, "cannot be read: ", error.message());
     for (const auto& entry : entries) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
       const Head head = check_head(entry.path(), read_bytes(entry.path(), sizeof(Head)));
       const DrawPiece piece{head.number, static_cast<std::size_t>(head.first),
                             static_cast<std::size_t>(head.count)};
-      if (path_of(piece).filename() != name) {
-        throw CheckpointError(join("checkpoint: ", entry.path().string(), " holds draw ",
-                                   head.number, ": it was renamed"));
-      }
+      check_file(path_of(piece).filename() == name, entry.path(), "holds draw ", head.number,
+                 ": it was renamed");
       pieces.push_back(piece);
     }
     std::sort(pieces.begin(), pieces.end());
@@ -78,16 +71,12 @@ class DrawStore {
   /// \throws CheckpointError if it cannot be written; what was there before is whole.
   void write(const FinishedPiece& finished) const {
     ByteWriter bytes;
-    Head head{};
-    head.parts = digest_.parts();
-    head.points = static_cast<std::uint64_t>(points_);
-    head.number = finished.piece.number;
-    head.first = finished.piece.first;
-    head.count = finished.piece.count;
-    head.mistakes = finished.mistakes;
-    head.passes = finished.passes;
-    head.training_errors = finished.training_errors;
-    bytes.put(head);
+    bytes.put(Head{.digest = digest_,
+                   .points = static_cast<std::uint64_t>(points_),
+                   .number = finished.piece.number,
+                   .first = finished.piece.first,
+                   .count = finished.piece.count,
+                   .counts = finished.counts});
     for (const PerceptronSolution& solution : finished.solutions) {
       bytes.put(std::uint64_t{solution.support.size()});
       bytes.put_all(solution.support);
@@ -104,9 +93,7 @@ class DrawStore {
     const std::vector<std::byte> bytes = read_bytes(path, static_cast<std::size_t>(-1));
     const Head head = check_head(path, bytes);
     const auto sound = [&](bool holds, const char* damage) {
-      if (holds) return;
-      throw CheckpointError(join("checkpoint: ", path.string(), " is damaged: ", damage,
-                                 "; remove it, and its draw is made again"));
+      check_file(holds, path, "is damaged: ", damage, "; remove it, and its draw is made again");
     };
     constexpr const char* short_of_it = "it ends too early";
     std::uint64_t sum = 0;
@@ -115,7 +102,7 @@ class DrawStore {
     ByteReader(std::span(bytes).last(sizeof sum)).take(sum);
     sound(sum == checksum(body), "its checksum is wrong, or it ends too early");
     ByteReader from(body.subspan(sizeof(Head)));
-    FinishedPiece finished{piece, {}, head.mistakes, head.passes, head.training_errors};
+    FinishedPiece finished{piece, {}, head.counts};
     const auto points = static_cast<std::uint64_t>(points_);
     for (std::size_t c = 0; c < piece.count; ++c) {
       PerceptronSolution solution;
@@ -151,14 +138,12 @@ class DrawStore {
     std::array<char, 8> magic{'B', 'P', 'M', 'D', 'R', 'A', 'W', '\n'};
     std::uint32_t version = 1;
     std::uint32_t byte_order = 0x01020304;
-    RunDigest::Parts parts{};
+    RunDigest digest{};
     std::uint64_t points = 0;
     std::uint64_t number = 0;
     std::uint64_t first = 0;
     std::uint64_t count = 0;
-    std::uint64_t mistakes = 0;
-    std::uint64_t passes = 0;
-    std::uint64_t training_errors = 0;
+    SamplerReport::Perceptron counts{};
   };
   static_assert(std::is_trivially_copyable_v<Head>);
 
@@ -171,28 +156,21 @@ class DrawStore {
 
   [[nodiscard]] Head check_head(const std::filesystem::path& path,
                                 std::span<const std::byte> bytes) const {
-    const auto refuse = [&](const auto&... why) {
-      throw CheckpointError(join("checkpoint: ", path.string(), " ", why...));
-    };
     Head head;
     const Head expected;
-    if (bytes.size() < sizeof head) refuse("is damaged: it ends within its head; remove it");
+    check_file(bytes.size() >= sizeof head, path, "is damaged: it ends within its head; remove it");
     std::memcpy(&head, bytes.data(), sizeof head);
-    if (head.magic != expected.magic) refuse("is no checkpoint: it begins otherwise");
-    if (head.byte_order != expected.byte_order) refuse("was written in another byte order");
-    if (head.version != expected.version) {
-      refuse("has format ", head.version, ", expected ", expected.version);
+    check_file(head.magic == expected.magic, path, "is no checkpoint: it begins otherwise");
+    check_file(head.byte_order == expected.byte_order, path, "was written in another byte order");
+    check_file(head.version == expected.version, path, "has format ", head.version, ", expected ",
+               expected.version);
+    for (std::size_t p = 0; p < digest_.size(); ++p) {
+      check_file(head.digest[p] == digest_[p], path, "belongs to another run: other ",
+                 run_digest_parts[p],
+                 "; give another folder, or the data and settings of that run");
     }
-    const RunDigest::Parts mine = digest_.parts();
-    for (std::size_t p = 0; p < mine.size(); ++p) {
-      if (head.parts[p] != mine[p]) {
-        refuse("belongs to another run: other ", RunDigest::part_names[p],
-               "; give another folder, or the data and settings of that run");
-      }
-    }
-    if (head.points != static_cast<std::uint64_t>(points_)) {
-      refuse("is of ", head.points, " points, expected ", points_);
-    }
+    check_file(head.points == static_cast<std::uint64_t>(points_), path, "is of ", head.points,
+               " points, expected ", points_);
     return head;
   }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -45,11 +44,10 @@ class FileDescriptor {
   int number_;
 };
 
-[[noreturn]] inline void fail_to_write(const std::filesystem::path& path, std::string_view step,
-                                       int code) {
-  throw CheckpointError(join("checkpoint: ", path.string(), " cannot be written: ", step, ": ",
-                             std::strerror(code),
-                             "; what was there before is whole, and a rerun goes on from it"));
+/// Throws a CheckpointError about a file, or folder, unless `holds`.
+template <class... What>
+void check_file(bool holds, const std::filesystem::path& path, const What&... what) {
+  ensure<CheckpointError>(holds, "checkpoint: ", path.string(), " ", what...);
 }
 
 [[nodiscard]] inline int write_all(int file, std::span<const std::byte> bytes) noexcept {
@@ -71,29 +69,19 @@ class FileDescriptor {
 inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   std::filesystem::path partial = path;
   partial += ".partial";
+  const auto check_step = [&](int code, std::string_view step) {
+    if (code != 0) ::unlink(partial.c_str());
+    check_file(code == 0, path, "cannot be written: ", step, ": ", std::strerror(code),
+               "; what was there before is whole, and a rerun goes on from it");
+  };
   {
     FileDescriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (file.get() < 0) fail_to_write(path, "open", errno);
-    int code = write_all(file.get(), bytes);
-    const char* step = "write";
-    if (code == 0 && ::fsync(file.get()) != 0) {
-      code = errno;
-      step = "flush";
-    }
-    if (code == 0) {
-      code = file.close();
-      step = "close";
-    }
-    if (code != 0) {
-      ::unlink(partial.c_str());
-      fail_to_write(path, step, code);
-    }
+    check_step(file.get() < 0 ? errno : 0, "open");
+    check_step(write_all(file.get(), bytes), "write");
+    check_step(::fsync(file.get()) != 0 ? errno : 0, "flush");
+    check_step(file.close(), "close");
   }
-  if (::rename(partial.c_str(), path.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(partial.c_str());
-    fail_to_write(path, "rename", code);
-  }
+  check_step(::rename(partial.c_str(), path.c_str()) != 0 ? errno : 0, "rename");
   // The name itself reaches the disk with its folder. Not every file system can; then it was as
   // durable as that file system makes things.
   const FileDescriptor folder(::open(path.parent_path().c_str(), O_RDONLY | O_CLOEXEC));
@@ -106,14 +94,10 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
   std::ifstream file(path, std::ios::binary);
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
-  if (!file || error) {
-    throw CheckpointError(join("checkpoint: ", path.string(), " cannot be read"));
-  }
+  check_file(file && !error, path, "cannot be read");
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::uintmax_t>(size, most)));
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file) {
-    throw CheckpointError(join("checkpoint: ", path.string(), " cannot be read"));
-  }
+  check_file(!file.fail(), path, "cannot be read");
   return bytes;
 }
 

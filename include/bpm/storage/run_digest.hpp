@@ -17,29 +17,21 @@
 
 namespace bpm::detail {
 
+/// What the numbers of a `RunDigest` are made of.
+inline constexpr std::array<const char*, 6> run_digest_parts{
+    "byte order or format",  // And the size of the kernel values.
+    "sizes",                 // Points and problems.
+    "labels",                // Of all problems.
+    "soft boundary",
+    "inputs or kernel",  // The diagonal and a part of the kernel matrix.
+    "settings",          // Seed and sampler, without the number of draws and the limits, which
+                         // change no finished draw.
+};
+
 /// Numbers that tell whether two runs of a perceptron sampler make the same draws, part by part, so
 /// that a message can say in what they differ. 64 bits each: a difference goes unnoticed once in
 /// 10^19 times, a deliberate one is not looked for.
-struct RunDigest {
-  std::uint64_t format = 0;    ///< Byte order, size of the kernel values, version of the digest.
-  std::uint64_t sizes = 0;     ///< Points and problems.
-  std::uint64_t labels = 0;    ///< Of all problems.
-  std::uint64_t lambda = 0;    ///< Soft boundaries.
-  std::uint64_t kernel = 0;    ///< The diagonal and a part of the kernel matrix.
-  std::uint64_t settings = 0;  ///< Seed and sampler, without the number of draws and the limits,
-                               ///< which change no finished draw.
-
-  static constexpr std::size_t part_count = 6;
-  using Parts = std::array<std::uint64_t, part_count>;
-  static constexpr std::array<const char*, part_count> part_names{
-      "byte order or format", "sizes", "labels", "soft boundary", "inputs or kernel", "settings"};
-
-  [[nodiscard]] Parts parts() const noexcept {
-    return {format, sizes, labels, lambda, kernel, settings};
-  }
-
-  friend bool operator==(const RunDigest&, const RunDigest&) = default;
-};
+using RunDigest = std::array<std::uint64_t, run_digest_parts.size()>;
 
 /// The diagonal, the values of each point with the others of its group of 16, and those of all
 /// points with four: what kernel and inputs are to the sampler, whatever they are, and the same

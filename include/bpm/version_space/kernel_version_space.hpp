@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/multiply_add.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/version_space/version_space.hpp"

@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/cluster/agreement.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/errors.hpp"
 #include "catch.hpp"
@@ -60,9 +59,9 @@ TEST_CASE("collective operations on spans and vectors") {
   REQUIRE(got.size() == 4 * static_cast<std::size_t>(rank() + 1));
   CHECK(got.front() == 0);
   CHECK(got.back() == 3);
-  CHECK(ranks.sum(std::array<double, 2>{1, static_cast<double>(rank())}) ==
+  CHECK(ranks.reduce(std::array<double, 2>{1, static_cast<double>(rank())}, MPI_SUM) ==
         std::array<double, 2>{4, 6});
-  CHECK(ranks.smallest(std::array<std::int64_t, 2>{rank(), -rank()}) ==
+  CHECK(ranks.reduce(std::array<std::int64_t, 2>{rank(), -rank()}, MPI_MIN) ==
         std::array<std::int64_t, 2>{0, -3});
   CHECK_THAT(
       message_of([] { static_cast<void>(bpm::detail::Communicator::count_of(1ULL << 31U)); }),

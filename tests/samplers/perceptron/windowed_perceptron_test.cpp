@@ -48,7 +48,6 @@ class PlainValues {
     values_->block(rows, cols, values, ld, scratch);
   }
   [[nodiscard]] bool rows_in_memory() const { return false; }
-  [[nodiscard]] std::size_t bytes() const { return 0; }
 
  private:
   const NarrowValues* values_;

@@ -26,15 +26,7 @@ struct DrawPiece {
 struct FinishedPiece {
   DrawPiece piece;
   std::vector<PerceptronSolution> solutions;  ///< One a problem.
-  std::uint64_t mistakes = 0;
-  std::uint64_t passes = 0;
-  std::uint64_t training_errors = 0;
-
-  void add_costs(SamplerReport::Perceptron& report) const {
-    report.mistakes += mistakes;
-    report.passes += passes;
-    report.training_errors += training_errors;
-  }
+  SamplerReport::Perceptron counts{};
 };
 
 /// Where finished pieces are kept and those of an earlier run lie. Empty functions: nowhere.

@@ -86,23 +86,18 @@ class PerceptronPasses {
   }
 
   [[nodiscard]] bool beyond(const PerceptronLimits& limits) const {
-    bool any = false;
-    for (const PerceptronProblem& problem : problems_) {
-      any = any || (limits.max_mistakes != 0 && problem.mistakes > limits.max_mistakes);
-    }
-    return any;
+    return limits.max_mistakes != 0 &&
+           std::ranges::any_of(problems_, [&](const PerceptronProblem& problem) {
+             return problem.mistakes > limits.max_mistakes;
+           });
   }
 
   /// Of the problems that are not done (there is one), the one with the most mistakes.
   [[nodiscard]] std::size_t worst() const {
-    std::size_t worst = problems_.size();
-    for (std::size_t c = 0; c < problems_.size(); ++c) {
-      if (!problems_[c].done &&
-          (worst == problems_.size() || problems_[c].mistakes > problems_[worst].mistakes)) {
-        worst = c;
-      }
-    }
-    return worst;
+    const auto less = [](const PerceptronProblem& a, const PerceptronProblem& b) {
+      return b.done < a.done || (b.done == a.done && a.mistakes < b.mistakes);
+    };
+    return std::ranges::max_element(problems_, less) - problems_.begin();
   }
 
   /// Why draw `number` has no consistent classifier.

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/crew.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
@@ -151,11 +150,15 @@ class PieceRuns {
           const PerceptronOutcome outcome =
               perceptron->run(limits_, streams_.stream(task.piece.number), hands, worker, crew_,
                               [&](double passes) { return proceed(worker, n, passes); });
+          const PerceptronPasses& passes = perceptron->state().passes;
           if (outcome != PerceptronOutcome::consistent) {
-            fail(n, failure_of(task.piece, outcome, perceptron->state().passes));
+            fail(n, failure_of(task.piece, outcome, passes));
             continue;
           }
-          collect(*perceptron, made);
+          for (std::size_t c = 0; c < passes.size(); ++c) {
+            made.solutions.push_back(perceptron->solution(c));
+            made.counts += {passes[c].mistakes, passes[c].passes, made.solutions.back().errors};
+          }
           if (keeper_.write) keeper_.write(made);
         }
         delivery_.deliver(n, std::move(made), [&](std::uint64_t number, FinishedPiece& finished) {
@@ -165,17 +168,6 @@ class PieceRuns {
         fail(n, {.piece = task.piece, .error = std::current_exception()});
       }
       if (broken_) delivery_.end_at(0, [] {});
-    }
-  }
-
-  template <class Perceptron>
-  static void collect(Perceptron& perceptron, FinishedPiece& made) {
-    const PerceptronPasses& passes = perceptron.state().passes;
-    for (std::size_t c = 0; c < passes.size(); ++c) {
-      made.solutions.push_back(perceptron.solution(c));
-      made.training_errors += made.solutions.back().errors;
-      made.mistakes += passes[c].mistakes;
-      made.passes += passes[c].passes;
     }
   }
 
@@ -214,9 +206,7 @@ class PieceRuns {
       ++pieces_done_;
       if (!whole || broken_) return;
       ++report_.draws;
-      for (const FinishedPiece& part : draw_) {
-        part.add_costs(counts_);
-      }
+      for (const FinishedPiece& part : draw_) counts_ += part.counts;
     }
     try {
       receive(std::span<FinishedPiece>(draw_));

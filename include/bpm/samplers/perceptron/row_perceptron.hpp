@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "bpm/core/crew.hpp"
+#include "bpm/core/parallel.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
-#include "bpm/core/crew.hpp"
+#include "bpm/core/parallel.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
-#include "bpm/samplers/perceptron/mistake_list.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
