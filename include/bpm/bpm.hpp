@@ -106,6 +106,7 @@
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_cuts.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"
+#include "bpm/samplers/gibbs/gibbs_loops.hpp"
 #include "bpm/samplers/gibbs/gibbs_normal.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"

@@ -11,6 +11,7 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_cuts.hpp"
+#include "bpm/samplers/gibbs/gibbs_loops.hpp"
 
 /// \file
 /// The law of a Gibbs step on the circle b cos t + v sin t, v = (z - <z, b> b) / |z - <z, b> b|.

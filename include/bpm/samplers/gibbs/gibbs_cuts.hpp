@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,19 +9,6 @@
 #include <vector>
 
 namespace bpm::detail {
-
-struct Extremes {
-  double smallest;
-  double largest;
-};
-
-/// Of p_i / d_i, i < count; all d_i > 0.
-[[nodiscard]] inline Extremes ratio_extremes(const double* p, const double* d,
-                                             std::ptrdiff_t count) {
-  using Numbers = Eigen::Map<const Eigen::ArrayXd>;
-  const Eigen::ArrayXd ratios = Numbers(p, count) / Numbers(d, count);
-  return {ratios.minCoeff(), ratios.maxCoeff()};
-}
 
 /// Where a curve crosses the planes, sorted, and how the number of training errors changes there.
 ///

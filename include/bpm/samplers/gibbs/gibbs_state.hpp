@@ -13,6 +13,7 @@
 #include "bpm/core/random/ziggurat.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
+#include "bpm/samplers/gibbs/gibbs_loops.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -25,11 +26,6 @@ inline void normalise(std::vector<double>& x) {
   const double largest = Eigen::Map<const Eigen::ArrayXd>(x.data(), std::ssize(x)).abs().maxCoeff();
   scale_by(x.data(), 1 / largest, std::ssize(x));
   scale_to_unit(x.data(), std::ssize(x));
-}
-
-/// How many d_i are not positive.
-[[nodiscard]] inline std::ptrdiff_t count_errors(const double* d, std::ptrdiff_t count) {
-  return count - (Eigen::Map<const Eigen::ArrayXd>(d, count) > 0).count();
 }
 
 /// Standard normal vectors of R^r, 32 at once, with outputs by one product in which the position's
@@ -83,8 +79,8 @@ struct GibbsState {
   bool try_outputs(std::ptrdiff_t points, const double* p, DrawMove&& draw) {
     for (int trial = 0; trial < 20; ++trial) {
       const auto [of_d, of_p] = draw();
-      combine(next_d.data(), of_d, d.data(), of_p, p, points);
-      if (!hard || Eigen::Map<const Eigen::ArrayXd>(next_d.data(), points).minCoeff() > 0) {
+      const double smallest = combine_smallest(next_d.data(), of_d, d.data(), of_p, p, points);
+      if (!hard || smallest > 0) {
         d.swap(next_d);
         return true;
       }
