@@ -26,6 +26,7 @@
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/separability.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"

@@ -28,6 +28,7 @@
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/machine/separability.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
