@@ -65,6 +65,10 @@ template <VersionSpace Space>
 /// Memory: m r doubles, and m^2 with `form_products`. Not copied by accident: move-only.
 class Cone {
  public:
+  // Moved, never copied: it holds the whole factor.
+  Cone(Cone&&) = default;
+  Cone& operator=(Cone&&) = default;
+
   /// The cone of a version space. `tolerance` as in `pivoted_factor`, on S scaled to ones on its
   /// diagonal, so that a point of small norm counts as much as one of large; 0: 1e-12, for kernel
   /// values in float 1e-5. Cost: r rows of kernel values and m r^2 multiply-adds.
