@@ -199,6 +199,18 @@ TEST_CASE("an exception from an observer comes out, on any number of threads") {
   }
 }
 
+TEST_CASE("an exception from an observer comes out while other threads are at work") {
+  // The first call comes before the first piece. When it throws the others have begun, and soon
+  // wait for work: they must hear that there is none. (Later than 50 ms they would be told, too.)
+  const Fixture f;
+  const auto observer = [](const bpm::Progress&) -> bool {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    throw std::runtime_error("the observer fell");
+  };
+  CHECK_THROWS_WITH(run(PermutedPerceptron{}, f.rows, {observer, {}, 3}),
+                    Equals("the observer fell"));
+}
+
 TEST_CASE("an exception from a kernel comes out, on any number of threads") {
   std::vector<int> inputs(400);
   std::iota(inputs.begin(), inputs.end(), 0);

@@ -133,11 +133,11 @@ class PieceRuns {
     std::uint64_t n = 0;
     while (delivery_.take(n)) {
       const PieceTask task = tasks_[n];
-      if (!proceed(worker, n, 0)) {
-        fail(n, {.piece = task.piece, .reason = "stopped", .stopped = true});
-        continue;
-      }
       try {
+        if (!proceed(worker, n, 0)) {
+          fail(n, {.piece = task.piece, .reason = "stopped", .stopped = true});
+          continue;
+        }
         FinishedPiece made{task.piece, {}};
         if (task.stored) {
           made = keeper_.read(task.piece);
