@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/bounds/relative_entropy.hpp"
+#include "bpm/core/check.hpp"
+
+namespace bpm {
+
+/// An upper bound on the error of a classifier that k of its N training points make alone, without
+/// test data: with probability 1 - delta over the training set the error is at most this epsilon,
+/// the solution in (k/N, 1) of
+///
+///     (delta / N) sum_{m=k}^{N-1} [binom(m, k) / binom(N, k)] (1 - epsilon)^{-(N-m)} = 1,
+///
+/// and 1 for k = N (Campi, Garatti, "Compression, generalization and learning", JMLR 24, 2023).
+/// Rounded up.
+///
+/// It holds for stable compressions: independent points from one source, and a training that is
+/// the same when any points outside the k go. A run of a permuted perceptron is one, with k the
+/// points on which it made a mistake in any pass (in any class, where several run in step): points
+/// without a mistake change nothing. Its order must not depend on the data (each point has a random
+/// key of its own), it must have ended by a pass without a mistake, and what is the same number for
+/// all points must be fixed beforehand: the kernel's width, lambda, the bias as absolute numbers,
+/// since a median of distances or a mean of k(x, x) changes when points go.
+///
+/// Of n draws or candidates (kernels, lambdas) that the same data chose among, use delta / n; a
+/// draw that was named beforehand needs none of this. For the mean of several draws, k counts the
+/// points on which any of them made a mistake.
+///
+/// Why: let phi be the chance that one more point would be a mistake in some pass. It is at least
+/// the error, since a point that the classifier gets wrong is a mistake of the last pass. Among m
+/// points the run keeps any given k of them, and no other, with probability
+/// E[(1 - phi)^{m-k}; k points that all count], hence sum_k binom(m, k) E_k[(1 - phi)^{m-k}] = 1
+/// for every m. The weights delta / N on m = 0 .. N - 1 add these up to delta, and where
+/// phi > epsilon(k) the sum's terms exceed those of P(phi > epsilon(k)) = sum_k binom(N, k)
+/// E_k[(1 - phi)^{N-k}; phi > epsilon(k)]: that is the equation above.
+///
+/// Cost: 64 N exponentials at most.
+/// \throws std::invalid_argument without points, if k exceeds N, or unless 0 < delta < 1.
+[[nodiscard]] inline double stable_compression_bound(std::uint64_t k, std::uint64_t N,
+                                                     double delta) {
+  const char* const f = "stable_compression_bound";
+  detail::check(N > 0, f, "N", "is 0, must be at least 1");
+  detail::check(k <= N, f, "k", "is ", k, ", must be at most N, ", N);
+  detail::check_delta(delta, f, "delta");
+  if (k == N) {
+    return 1;
+  }
+  // Element j - 1: log binom(N - j, k) / binom(N, k), j = 1 .. N - k.
+  std::vector<double> ratios(N - k);
+  double ratio = 0;
+  for (std::uint64_t j = 1; j <= N - k; ++j) {
+    const auto more = static_cast<double>(N - j + 1);
+    ratio += std::log((more - static_cast<double>(k)) / more);
+    ratios[j - 1] = ratio;
+  }
+  const double wanted = std::log(static_cast<double>(N) / delta);
+  return detail::first_double(1, [&](double epsilon) {
+    const double step = -std::log1p(-epsilon);
+    double largest = -wanted;
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+      largest = std::max(largest, ratios[i] + static_cast<double>(i + 1) * step);
+    }
+    if (largest >= wanted) return true;
+    double sum = 0;
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+      sum += std::exp(ratios[i] + static_cast<double>(i + 1) * step - largest);
+    }
+    return largest + std::log(sum) >= wanted;
+  });
+}
+
+}  // namespace bpm

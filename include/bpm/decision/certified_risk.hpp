@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/decision/binomial.hpp"
+#include "bpm/decision/rejection.hpp"
+#include "bpm/decision/scores.hpp"
+
+namespace bpm {
+
+/// What `certify_risk` found: a threshold with a guarantee, or that these data allow none.
+struct CertifiedRisk {
+  bool found = false;
+  double risk = 0;   ///< Of an accepted input to be classified wrongly: at most this,
+  double delta = 0;  ///< but for a chance of this, over the calibration inputs.
+  /// Inputs with a higher score are accepted; not those with this score itself.
+  double threshold = std::numeric_limits<double>::infinity();
+  std::size_t accepted = 0;  ///< Calibration inputs above the threshold,
+  std::size_t errors = 0;    ///< and those of them that were classified wrongly.
+  double coverage = 0;       ///< accepted / n.
+  double upper_limit = 1;    ///< Of the risk at this threshold, with confidence 1 - delta.
+  /// The fewest accepted inputs that can show the risk: without an error among them.
+  std::size_t needed = 0;
+
+  /// Accepts what lies above the threshold; nothing where none was found.
+  [[nodiscard]] Rejector rejector() const {
+    constexpr double most = std::numeric_limits<double>::infinity();
+    return {found ? std::nextafter(threshold, most) : most};
+  }
+  /// In words, for a report.
+  [[nodiscard]] std::string message() const {
+    return found ? detail::join("scores above ", threshold, ": ", accepted,
+                                " calibration inputs accepted, ", errors, " wrong, risk at most ",
+                                upper_limit, " with confidence ", 1 - delta)
+                 : detail::join("not with these data: at least ", needed,
+                                " accepted inputs without an error");
+  }
+};
+
+/// A threshold on the score above which errors are guaranteed to be rare: with probability
+/// 1 - delta over the calibration inputs either nothing is returned, or
+///
+///     P(wrong | score > threshold) <= risk
+///
+/// for another input from the same source. By a fixed sequence of tests (Angelopoulos, Bates,
+/// Candes, Jordan, Lei, "Learn then Test", 2021): at most 20 thresholds, set by the scores before
+/// `correct` is looked at, from few accepted inputs to all of them, are tested each at the whole
+/// delta by P(Bin(n, risk) <= errors) <= delta, and the last before the first failure is returned.
+/// The first accepts twice as many inputs as would do without an error, so that one or two errors
+/// do not end the sequence. A threshold is the score of a calibration input, which is not accepted
+/// itself: the others above it are then independent draws of what is accepted. Equal scores are
+/// accepted or refused together.
+///
+/// `scores`: any confidence scores, such as `gap_scores`, of n independent inputs that took no part
+/// in training, scaling, choosing of parameters or calibration; `correct[i]`: whether input i was
+/// classified rightly. Where the source changes, the guarantee is void.
+/// \throws std::invalid_argument if a score is not finite, sizes differ, or unless risk and delta
+///         lie between 0 and 1. Cost O(n log n).
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] CertifiedRisk certify_risk(std::span<const double> scores, const Correct& correct,
+                                         double risk, double delta) {
+  const char* const f = "certify_risk";
+  detail::check_scores(scores, f);
+  detail::check_size(f, "correct", std::ranges::size(correct), scores.size(), "one per score");
+  detail::check(risk > 0 && risk < 1, f, "risk", "is ", risk, ", must lie between 0 and 1");
+  detail::check(delta > 0 && delta < 1, f, "delta", "is ", delta, ", must lie between 0 and 1");
+  CertifiedRisk result{.risk = risk, .delta = delta};
+  result.needed = static_cast<std::size_t>(std::ceil(std::log(delta) / std::log1p(-risk)));
+
+  const std::size_t n = scores.size();
+  auto order = detail::rejection_order(scores);
+  std::ranges::reverse(order);  // Highest first.
+  constexpr std::size_t steps = 20;
+  const std::size_t first = std::min(n, 2 * result.needed);
+  std::size_t accepted = 0;
+  std::size_t errors = 0;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const std::size_t wanted = first + (n - first) * step / (steps - 1);
+    const double threshold =
+        wanted < n ? scores[order[wanted]] : -std::numeric_limits<double>::infinity();
+    const std::size_t before = accepted;
+    for (; accepted < n && scores[order[accepted]] > threshold; ++accepted) {
+      errors += std::ranges::begin(correct)[order[accepted]] ? 0 : 1;
+    }
+    // Known before any label: nothing new, or too few to pass without an error.
+    if (accepted == before || accepted < result.needed) continue;
+    if (binomial_cdf(errors, accepted, risk) > delta) break;
+    result.found = true;
+    result.threshold = threshold;
+    result.accepted = accepted;
+    result.errors = errors;
+  }
+  if (result.found) {
+    result.coverage = static_cast<double>(result.accepted) / static_cast<double>(n);
+    result.upper_limit = binomial_upper_limit(result.errors, result.accepted, delta);
+  }
+  return result;
+}
+
+/// The same for each predicted class by itself, P(wrong | score > threshold, predicted class) <=
+/// risk: all of them hold at once with probability 1 - delta, of which each class takes its share,
+/// delta over the number of `classes`, the labels that can be predicted; one result each.
+/// \throws std::invalid_argument also where a label is not among the classes, these do not ascend,
+///         or there are none. A class that was never predicted has no threshold.
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] std::vector<CertifiedRisk> certify_risk(std::span<const double> scores,
+                                                      const Correct& correct,
+                                                      std::span<const int> predicted,
+                                                      std::span<const int> classes, double risk,
+                                                      double delta) {
+  const char* const f = "certify_risk";
+  detail::check_size(f, "correct", std::ranges::size(correct), scores.size(), "one per score");
+  detail::check_size(f, "predicted", predicted.size(), scores.size(), "one per score");
+  detail::check(!classes.empty() && std::ranges::is_sorted(classes, std::less_equal<>{}), f,
+                "classes", "must hold a label, and ascend");
+  std::vector<std::vector<double>> of_class(classes.size());
+  std::vector<std::vector<bool>> right(classes.size());
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const auto at = std::ranges::lower_bound(classes, predicted[i]);
+    detail::check(at != classes.end() && *at == predicted[i], f, detail::join("predicted[", i, "]"),
+                  "is ", predicted[i], ", must be one of the given classes");
+    const auto c = static_cast<std::size_t>(at - classes.begin());
+    of_class[c].push_back(scores[i]);
+    right[c].push_back(std::ranges::begin(correct)[i]);
+  }
+  std::vector<CertifiedRisk> results;
+  const double share = delta / static_cast<double>(classes.size());
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    if (of_class[c].empty()) {
+      results.push_back({.risk = risk, .delta = share});
+      results.back().needed =
+          static_cast<std::size_t>(std::ceil(std::log(share) / std::log1p(-risk)));
+    } else {
+      results.push_back(certify_risk(of_class[c], right[c], risk, share));
+    }
+  }
+  return results;
+}
+
+}  // namespace bpm
