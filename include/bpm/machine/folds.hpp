@@ -46,7 +46,8 @@ struct Folds {
         continue;
       }
       for (std::size_t i = begin; i < end; ++i) {
-        folds.of_point[order[i]] = static_cast<std::int32_t>(count == 0 ? 0 : dealt++ % count);
+        if (count > 0) folds.of_point[order[i]] = static_cast<std::int32_t>(dealt % count);
+        ++dealt;
       }
     }
     detail::check(count >= 2 && count <= dealt, f, "count", "is ", count,

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/machine/choose.hpp"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+
+using bpm::BayesPointMachine;
+using bpm::ChoiceCandidate;
+using bpm::Gaussian;
+using bpm::OneVsRest;
+using bpm::PermutedPerceptron;
+using test_support::message_of;
+
+namespace {
+
+struct Problem {
+  bpm::RowMatrix<float> inputs;
+  std::vector<int> labels;
+};
+
+/// Points of a plane whose label is which of `classes` rings they lie in, but for a share of them.
+Problem rings(int count, int classes, double noise, std::uint64_t seed = 1) {
+  bpm::RandomEngine engine(seed);
+  bpm::NormalDraws normal;
+  Problem problem{bpm::RowMatrix<float>(count, 2), std::vector<int>(count)};
+  for (int i = 0; i < count; ++i) {
+    const int label = i % classes;
+    const double x = normal(engine);
+    const double y = normal(engine);
+    const double radius = (1 + label + 0.2 * normal(engine)) / std::hypot(x, y);
+    problem.inputs.row(i) << static_cast<float>(radius * x), static_cast<float>(radius * y);
+    problem.labels[i] = bpm::uniform_unit(engine) < noise ? (label + 1) % classes : label;
+  }
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("out-of-fold outputs are those of machines without the fold", "[machine]") {
+  const int classes = GENERATE(2, 3);
+  const auto [inputs, labels] = rings(160, classes, 0.1);
+  bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::relative(0.3), .seed = 5};
+  const OneVsRest machine(
+      BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3}, settings));
+  const auto found = bpm::cross_validate(machine, inputs, labels, 4);
+  REQUIRE(found.points.size() == 160);
+  CHECK(found.labels == labels);
+  double errors = 0;
+  for (std::size_t k = 0; k < 4; ++k) {
+    const auto train = found.folds.points(k, false);
+    const auto left_out = found.folds.points(k, true);
+    bpm::RowMatrix<float> part = inputs(train, Eigen::all);
+    bpm::RowMatrix<float> others = inputs(left_out, Eigen::all);
+    std::vector<int> of_part;
+    for (const auto i : train) of_part.push_back(labels[i]);
+    const auto classifier = machine.fit(part, of_part);
+    const Eigen::MatrixXd expected = classifier.decision_values(others);
+    CHECK((found.decision_values(left_out, Eigen::all) - expected).cwiseAbs().maxCoeff() < 1e-6);
+    const auto predicted = classifier.predict(others);
+    for (std::size_t i = 0; i < left_out.size(); ++i) errors += predicted[i] != labels[left_out[i]];
+  }
+  CHECK(found.error() == Approx(errors / 160));
+  // Where memory does not hold the matrix each fold fits by itself.
+  settings.memory = 400'000;
+  const OneVsRest small(
+      BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3}, settings));
+  const auto again = bpm::cross_validate(small, inputs, labels, 4);
+  CHECK((found.decision_values - again.decision_values).cwiseAbs().maxCoeff() < 1e-6);
+}
+
+TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[machine]") {
+  const auto [inputs, labels] = rings(300, 2, 0.1);
+  const bpm::ChoiceGrid<Gaussian> grid{
+      .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1), Gaussian::from_width(50)}};
+  const BayesPointMachine machine(Gaussian::from_width(7), PermutedPerceptron{.draws = 20},
+                                  {.seed = 3, .threads = 1});
+  const auto choice = bpm::choose(machine, grid, inputs, labels);
+  REQUIRE(choice.candidates.size() == 24);
+  CHECK(choice.chosen().kernel == 1);
+  CHECK(choice.chosen().relative_lambda >= 0.1);
+  CHECK(choice.selection_score == choice.chosen().loss);
+  // A tenth of the labels is flipped: no loss is below the entropy of that, 0.325, but by chance.
+  CHECK(choice.chosen().error < 0.16);
+  CHECK(choice.selection_score > 0.25);
+  CHECK(choice.selection_score < 0.45);
+  CHECK(choice.machine.sampler().draws == 20);
+  CHECK(choice.machine.settings().seed == 3);
+  CHECK(choice.machine.kernel().gamma() == 1);
+  // With flipped labels nearly nothing is separable by a wide kernel.
+  CHECK_FALSE(choice.candidates[16].consistent);
+  CHECK(choice.candidates[16].relative_lambda == 0);
+
+  // What is told of the winner is what `cross_validate` finds.
+  auto settings = choice.machine.settings();
+  const auto found = bpm::cross_validate(
+      BayesPointMachine(choice.machine.kernel(), PermutedPerceptron{.draws = 5, .max_passes = 60},
+                        settings),
+      inputs, labels);
+  CHECK(found.error() == choice.chosen().error);
+  CHECK(found.slope().loss == choice.chosen().loss);
+
+  settings.threads = 3;
+  const auto threads = bpm::choose(
+      BayesPointMachine(Gaussian::from_width(7), PermutedPerceptron{.draws = 20}, settings), grid,
+      inputs, labels);
+  CHECK(threads.best == choice.best);
+  CHECK(threads.selection_score == choice.selection_score);
+}
+
+TEST_CASE("several classes and other samplers choose as well", "[machine]") {
+  const auto [inputs, labels] = rings(90, 3, 0);
+  const bpm::ChoiceGrid<Gaussian> grid{
+      .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1)},
+      .relative_lambdas = {0.01, 1},
+      .folds = 3};
+  CHECK(bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(7))), grid, inputs, labels)
+            .chosen()
+            .kernel == 1);
+  const auto two = rings(60, 2, 0);
+  CHECK(bpm::choose(BayesPointMachine(Gaussian::from_width(7), bpm::Billiard{}), grid, two.inputs,
+                    two.labels)
+            .chosen()
+            .kernel == 1);
+}
+
+TEST_CASE("of equal losses the larger lambda and the later kernel are taken", "[machine]") {
+  const auto candidate = [](std::size_t kernel, double lambda, double loss,
+                            bool consistent = true) {
+    return ChoiceCandidate{kernel, lambda, consistent, loss, 0.1, 1, 0.1};
+  };
+  using bpm::detail::best_candidate;
+  // The least is 0.5, equal to it is what is at most 0.51.
+  std::vector<ChoiceCandidate> all{candidate(0, 0.1, 0.5),  candidate(0, 0.3, 0.509),
+                                   candidate(0, 1, 0.52),   candidate(1, 0.1, 0.505),
+                                   candidate(1, 0.3, 0.51), candidate(1, 1, 0.4, false)};
+  CHECK(best_candidate(all) == 4);
+  all[4].loss = 0.511;
+  CHECK(best_candidate(all) == 1);
+  all[1].loss = 0.511;
+  CHECK(best_candidate(all) == 3);
+  for (auto& one : all) one.consistent = false;
+  CHECK_FALSE(best_candidate(all));
+}
+
+TEST_CASE("choose says what it cannot do", "[machine]") {
+  const auto [inputs, labels] = rings(40, 2, 0.3);
+  const BayesPointMachine machine(Gaussian::from_width(1));
+  bpm::ChoiceGrid<Gaussian> grid;
+  const auto message = [&] {
+    return message_of([&] { (void)bpm::choose(machine, grid, inputs, labels); });
+  };
+  CHECK(message() == "choose: grid has no kernel");
+  grid.kernels = {Gaussian::from_width(1000)};
+  grid.relative_lambdas = {};
+  CHECK(message() == "choose: grid has no lambda");
+  grid.relative_lambdas = {1, 0};
+  CHECK(message() == "choose: grid has lambdas that do not ascend");
+  grid.relative_lambdas = {0};
+  CHECK(message() ==
+        "choose: none of 1 candidates found a classifier without training error; add larger "
+        "lambdas to the grid");
+  const BayesPointMachine small(Gaussian::from_width(1), PermutedPerceptron{}, {.memory = 1000});
+  CHECK(message_of([&] { (void)bpm::choose(small, grid, inputs, labels); }) ==
+        "choose: memory is 1000 bytes, 40 points need 38400; raise memory or choose on a part of "
+        "the points");
+  CHECK(message_of([&] {
+          (void)bpm::cross_validate(
+              BayesPointMachine(Gaussian::from_width(1000), PermutedPerceptron{.max_passes = 10}),
+              inputs, labels);
+        }) ==
+        "cross_validate: no classifier without training error was found in fold 0; set a soft "
+        "boundary lambda > 0");
+  const auto three = rings(30, 3, 0);
+  CHECK(message_of([&] { (void)bpm::cross_validate(machine, three.inputs, three.labels); }) ==
+        "cross_validate: labels have 3 classes, expected two; use OneVsRest for more");
+}
