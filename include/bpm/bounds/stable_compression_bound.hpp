@@ -47,7 +47,7 @@ namespace bpm {
   const char* const f = "stable_compression_bound";
   detail::check(N > 0, f, "N", "is 0, must be at least 1");
   detail::check(k <= N, f, "k", "is ", k, ", must be at most N, ", N);
-  detail::check_delta(delta, f, "delta");
+  detail::check_delta(f, "delta", delta);
   if (k == N) {
     return 1;
   }

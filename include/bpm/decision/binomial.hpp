@@ -16,7 +16,7 @@ namespace bpm {
 /// Summed from k away from the mean, to some 1e-12 relative; O(k + sqrt(n)).
 /// \throws std::invalid_argument unless p lies in [0, 1].
 [[nodiscard]] inline double binomial_cdf(std::uint64_t k, std::uint64_t n, double p) {
-  detail::check(p >= 0 && p <= 1, "binomial_cdf", "p", "is ", p, ", must lie in [0, 1]");
+  detail::check_probability("binomial_cdf", "p", p);
   if (k >= n || p == 0) {
     return 1;
   }
@@ -54,7 +54,7 @@ namespace bpm {
                                                  double delta) {
   const char* const f = "binomial_upper_limit";
   detail::check(errors <= n, f, "errors", "is ", errors, ", must be at most the trials, ", n);
-  detail::check(delta > 0 && delta < 1, f, "delta", "is ", delta, ", must lie between 0 and 1");
+  detail::check_delta(f, "delta", delta);
   if (errors == n) {
     return 1;
   }

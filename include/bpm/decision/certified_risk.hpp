@@ -73,8 +73,8 @@ template <detail::Flags Correct = std::vector<bool>>
   const char* const f = "certify_risk";
   detail::check_scores(scores, f);
   detail::check_size(f, "correct", std::ranges::size(correct), scores.size(), "one per score");
-  detail::check(risk > 0 && risk < 1, f, "risk", "is ", risk, ", must lie between 0 and 1");
-  detail::check(delta > 0 && delta < 1, f, "delta", "is ", delta, ", must lie between 0 and 1");
+  detail::check_delta(f, "risk", risk);
+  detail::check_delta(f, "delta", delta);
   CertifiedRisk result{.risk = risk, .delta = delta};
   result.needed = static_cast<std::size_t>(std::ceil(std::log(delta) / std::log1p(-risk)));
 

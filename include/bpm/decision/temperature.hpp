@@ -27,8 +27,7 @@ namespace bpm {
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope) {
   const char* const f = "probabilities_of";
   detail::check_decision_values(decision_values, f);
-  detail::check(slope > 0 && std::isfinite(slope), f, "slope", "is ", slope,
-                ", must be positive and finite");
+  detail::check_positive(f, "slope", slope);
   Eigen::MatrixXd result = slope * decision_values;
   if (result.cols() == 1) {
     result = (1 + (-result.array()).exp()).inverse().matrix().eval();
