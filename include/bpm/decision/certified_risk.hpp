@@ -71,7 +71,6 @@ template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] CertifiedRisk certify_risk(std::span<const double> scores, const Correct& correct,
                                          double risk, double delta) {
   const char* const f = "certify_risk";
-  detail::check_scores(scores, f);
   detail::check_size(f, "correct", std::ranges::size(correct), scores.size(), "one per score");
   detail::check_delta(f, "risk", risk);
   detail::check_delta(f, "delta", delta);
@@ -79,7 +78,7 @@ template <detail::Flags Correct = std::vector<bool>>
   result.needed = static_cast<std::size_t>(std::ceil(std::log(delta) / std::log1p(-risk)));
 
   const std::size_t n = scores.size();
-  auto order = detail::rejection_order(scores);
+  auto order = detail::rejection_order(scores, f);
   std::ranges::reverse(order);  // Highest first.
   constexpr std::size_t steps = 20;
   const std::size_t first = std::min(n, 2 * result.needed);

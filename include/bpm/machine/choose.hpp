@@ -2,23 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/machine/out_of_fold.hpp"
-#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/machine/candidates.hpp"
+#include "bpm/machine/cross_validate.hpp"
 
 namespace bpm {
 
@@ -27,22 +20,9 @@ template <class Kernel>
 struct ChoiceGrid {
   std::vector<Kernel> kernels;  ///< From narrow to wide: of equals the last is taken.
   /// lambda over k(x, x), ascending.
-  std::vector<double> relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
+  std::vector<double> relative_lambdas = default_relative_lambdas;
   std::size_t folds = 5;
   std::uint64_t draws = 5;  ///< Of each fold's machine.
-};
-
-/// A candidate and what became of it.
-struct ChoiceCandidate {
-  std::size_t kernel = 0;      ///< In the grid's list.
-  double relative_lambda = 0;  ///< Likewise.
-  /// Whether every fold's machine found a consistent classifier within the work allowed; all that
-  /// follows is of those that did.
-  bool consistent = false;
-  double loss = std::numeric_limits<double>::infinity();  ///< Out-of-fold log loss, in nats.
-  double standard_error = 0;                              ///< Of the loss.
-  double slope = 0;                                       ///< Of the probabilities.
-  double error = 1;                                       ///< Out-of-fold share of errors.
 };
 
 /// What `choose` found.
@@ -62,17 +42,6 @@ struct Choice {
 
 namespace detail {
 
-/// A sampler that tries: few draws, and a perceptron that gives up early. Passes are counted, so
-/// that what is chosen does not depend on the machine it runs on.
-template <class Sampler>
-[[nodiscard]] Sampler to_try(const Sampler& sampler, std::uint64_t draws) {
-  Sampler brief = sampler.with_draws(draws);
-  if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
-    brief.max_passes = 60;
-  }
-  return brief;
-}
-
 /// The same machine with another kernel and soft boundary.
 template <class K, class S>
 [[nodiscard]] BayesPointMachine<K, S> with_choice(const BayesPointMachine<K, S>& machine,
@@ -85,65 +54,6 @@ template <class K, class S>
 [[nodiscard]] OneVsRest<K, S> with_choice(const OneVsRest<K, S>& machine, const K& kernel,
                                           SoftBoundary boundary) {
   return OneVsRest<K, S>(with_choice(machine.machine(), kernel, std::move(boundary)));
-}
-
-[[nodiscard]] inline SoftBoundary boundary_of(double relative_lambda) {
-  return relative_lambda == 0 ? SoftBoundary() : SoftBoundary::relative(relative_lambda);
-}
-
-/// The out-of-fold scores of all lambdas for one kernel, from large to small: beyond the first that
-/// is not consistent none is tried, since a smaller lambda asks for more.
-template <class Scalar, class Sampler>
-void try_lambdas(const Eigen::MatrixXd& values, const OutOfFold& folds, std::span<const int> labels,
-                 const Sampler& sampler, std::uint64_t seed, const RunControl& control,
-                 std::span<ChoiceCandidate> candidates) {
-  std::vector<FoldValues<Scalar>> parts;
-  for (std::size_t k = 0; k < folds.folds.count; ++k) {
-    parts.emplace_back(values, folds.folds, k, labels);
-  }
-  for (std::size_t l = candidates.size(); l-- > 0;) {
-    ChoiceCandidate& candidate = candidates[l];
-    OutOfFold outputs = folds;
-    candidate.consistent = true;
-    for (const FoldValues<Scalar>& part : parts) {
-      const auto found = outputs_of_left_out(part, sampler, boundary_of(candidate.relative_lambda),
-                                             folds.classes, seed, control);
-      if (!found) {
-        candidate.consistent = false;
-        return;
-      }
-      put_outputs(outputs, part.left_out, *found);
-    }
-    const FittedSlope slope = outputs.slope();
-    candidate.loss = slope.loss;
-    candidate.standard_error = slope.standard_error;
-    candidate.slope = slope.slope;
-    candidate.error = outputs.error();
-  }
-}
-
-/// Of losses that are equal to a tenth of their standard error the larger lambda, then the later
-/// kernel. Empty where no candidate is consistent.
-[[nodiscard]] inline std::optional<std::size_t> best_candidate(
-    std::span<const ChoiceCandidate> candidates) {
-  std::optional<std::size_t> least;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].consistent && (!least || candidates[i].loss < candidates[*least].loss)) {
-      least = i;
-    }
-  }
-  if (!least) return least;
-  const double enough = candidates[*least].loss + 0.1 * candidates[*least].standard_error;
-  std::size_t best = *least;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const ChoiceCandidate& one = candidates[i];
-    if (!one.consistent || one.loss > enough) continue;
-    if (std::pair(one.relative_lambda, one.kernel) >
-        std::pair(candidates[best].relative_lambda, candidates[best].kernel)) {
-      best = i;
-    }
-  }
-  return best;
 }
 
 }  // namespace detail

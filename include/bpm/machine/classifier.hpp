@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
@@ -50,6 +52,8 @@ struct ClassifierParts {
   std::vector<double> training_margins{};
   /// Training errors under the plain kernel; 0 unless there is a soft boundary or label noise.
   std::vector<std::size_t> training_errors{};
+  /// How an automatic soft boundary was chosen.
+  std::optional<BoundaryChoice> boundary{};
   SamplerReport report{};     ///< What the sampler did, in all runs.
   MemoryForecast forecast{};  ///< The memory and the strategy that were expected as the fit began.
   double training_seconds = 0;  ///< Of wall clock, all runs.

@@ -2,27 +2,24 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
-#include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/temperature.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/folds.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
-#include "bpm/machine/training.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/run_sampler.hpp"
 
 namespace bpm {
 
@@ -60,21 +57,6 @@ template <detail::Flags Correct = std::vector<bool>>
 CertifiedRisk certify_risk(const OutOfFold&, const Correct&, double, double) = delete;
 
 namespace detail {
-
-/// A machine's two-class part.
-template <class K, class S>
-[[nodiscard]] const BayesPointMachine<K, S>& binary_machine(
-    const BayesPointMachine<K, S>& machine) {
-  return machine;
-}
-template <class K, class S>
-[[nodiscard]] const BayesPointMachine<K, S>& binary_machine(const OneVsRest<K, S>& machine) {
-  return machine.machine();
-}
-template <class Machine>
-inline constexpr bool takes_any_number = false;
-template <class K, class S>
-inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
 
 /// What leaves one fold out: values of the training points, and of the others with these.
 template <class Scalar>
@@ -169,58 +151,4 @@ template <class Kernel, class I>
 }
 
 }  // namespace detail
-
-/// The outputs of every training point by a machine of the others: the folds are left out in turn,
-/// and the machine is fitted anew to the rest. Kernel values are computed once for all folds, in
-/// 8 n^2 bytes and as much again for a fold, where `settings().memory` holds these; else each fold
-/// fits by itself. Cost: as many fits as folds. `folds`: how many; their seed is the machine's.
-/// \throws NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit`
-///         and `Folds::stratified`.
-template <class Machine, InputSet I>
-[[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,
-                                       std::span<const int> labels, std::size_t folds = 5) {
-  const char* const f = "cross_validate";
-  const auto& binary = detail::binary_machine(machine);
-  const FitSettings& settings = binary.settings();
-  const std::ptrdiff_t n = detail::input_count(inputs);
-  std::vector<int> classes = detail::check_labels(n, labels, f);
-  detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
-                classes.size(), " classes, expected two; use OneVsRest for more");
-  detail::check_inputs(inputs, f);
-  OutOfFold result = detail::empty_out_of_fold(labels, std::move(classes),
-                                               Folds::stratified(labels, folds, settings.seed));
-  using Kernel = std::remove_cvref_t<decltype(binary.kernel())>;
-  using Scalar = detail::kernel_scalar_t<I>;
-  const bool whole = 16.0 * static_cast<double>(n) * static_cast<double>(n) <=
-                     static_cast<double>(settings.memory);
-  if (whole || std::same_as<Kernel, PrecomputedKernel>) {
-    const Eigen::MatrixXd values = detail::all_kernel_values(binary.kernel(), inputs, settings);
-    detail::IgnoreProgress observer;
-    const RunControl control = detail::run_control(settings, observer, {});
-    for (std::size_t k = 0; k < folds; ++k) {
-      const detail::FoldValues<Scalar> fold(values, result.folds, k, labels);
-      const auto outputs = detail::outputs_of_left_out(
-          fold, binary.sampler(), settings.soft_boundary, result.classes, settings.seed, control);
-      if (!outputs) {
-        throw NotSeparable(detail::join(f,
-                                        ": no classifier without training error was found in "
-                                        "fold ",
-                                        k, "; set a soft boundary lambda > 0"));
-      }
-      detail::put_outputs(result, fold.left_out, *outputs);
-    }
-  } else if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
-    for (std::size_t k = 0; k < folds; ++k) {
-      const std::vector<PointIndex> train = result.folds.points(k, false);
-      const std::vector<PointIndex> left_out = result.folds.points(k, true);
-      std::vector<int> of_train;
-      for (const PointIndex i : train) of_train.push_back(labels[i]);
-      const auto classifier = machine.fit(detail::select_inputs(inputs, train), of_train);
-      detail::put_outputs(result, left_out,
-                          classifier.decision_values(detail::select_inputs(inputs, left_out)));
-    }
-  }
-  return result;
-}
-
 }  // namespace bpm

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stop_token>
@@ -19,6 +20,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
@@ -26,6 +28,7 @@
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/separability.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
@@ -38,20 +41,6 @@ template <class Kernel, class Sampler>
 class BayesPointMachine;
 
 namespace detail {
-
-template <class Sampler>
-inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;
-
-/// Where a sampler stands between runs, if it must be told.
-template <class Sampler>
-struct StateOf {
-  struct type {};
-};
-template <class Sampler>
-  requires sees_cones<Sampler>
-struct StateOf<Sampler> {
-  using type = typename Sampler::State;
-};
 
 /// What given as an lvalue is referred to, and given as an rvalue is kept.
 template <class I>
@@ -86,64 +75,6 @@ class LabelList {
   std::span<const int> labels_;
 };
 
-/// Sums over draws and how to go on; an entry a subproblem.
-template <class Sampler>
-struct TrainingState {
-  std::vector<DrawMean> means;
-  std::vector<typename StateOf<Sampler>::type> states;
-  std::vector<RandomStreams> streams;
-  SamplerReport report;  ///< Of all runs.
-  double seconds = 0;    ///< Likewise.
-};
-
-/// Hands the sampler's draws of every subproblem to the state's means and moves its streams on. A
-/// sampler that sees cones runs one after the other: the observer is asked anew in each.
-template <class Sampler, GramAccess Gram>
-[[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
-                                        const Subproblems& problems, const RunControl& control,
-                                        TrainingState<Sampler>& state) {
-  using Space = KernelVersionSpace<Gram>;
-  require_sampler<Sampler, Space>();
-  std::vector<Space> spaces;
-  spaces.reserve(problems.size());
-  for (std::size_t p = 0; p < problems.size(); ++p) {
-    spaces.emplace_back(gram, problems.signs[p], problems.lambda[p]);
-  }
-  if constexpr (!sees_cones<Sampler>) {
-    const SamplerReport report = sampler.sample(
-        std::span<const Space>(spaces), state.streams[0], control, [&](const Draw& draw) {
-          check(draw.problem < problems.size(), "sampler", "draw", draw.number, " is of problem ",
-                draw.problem, ", must be below ", problems.size());
-          state.means[draw.problem].add(draw);
-        });
-    std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
-    return report;
-  } else {
-    SamplerReport report;
-    report.converged = true;
-    std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
-    const auto count = static_cast<double>(spaces.size());
-    for (std::size_t p = 0; p < spaces.size(); ++p) {
-      const auto sink = [&](const Draw& draw) { state.means[p].add(draw); };
-      const RunControl part{[&](Progress progress) {
-                              progress.fraction =
-                                  (static_cast<double>(p) + progress.fraction) / count;
-                              return control.go_on(progress);
-                            },
-                            control.stop, control.threads};
-      // By a clock or an accuracy the first class finds how many draws; the others make as many.
-      const SamplerReport one =
-          sample_version_space(p == 0 || fewest == 0 ? sampler : sampler.with_draws(fewest),
-                               spaces[p], state.streams[p], part, sink, state.states[p]);
-      if (state.means[p].count() > 0) state.means[p].set_centre(state.states[p].centre());
-      fewest = std::min(fewest, one.draws);
-      report.merge(one);
-    }
-    report.draws = fewest;
-    return report;
-  }
-}
-
 }  // namespace detail
 
 /// A fit that can go on: what a classifier does not need, sums over draws and where chains stand.
@@ -172,13 +103,17 @@ class Training {
     const std::size_t count = detail::subproblem_count(classes.size());
     forecast_ = detail::forecast_memory<Kernel>(sampler, settings, *inputs_, count, function);
     problems_ = detail::Subproblems(std::move(classes), labels_.list());
-    state_.means.assign(count, detail::DrawMean(detail::input_count(*inputs_), settings.keep_draws,
-                                                !detail::sees_cones<Sampler>));
-    state_.states.resize(count);
-    state_.streams.assign(count, RandomStreams{settings.seed, 0});
     const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
     fingerprint_ = detail::fingerprint(hashes, labels_.list());
-    run(sampler_, hashes, control, state_, function);
+    begin();
+    if (!settings.soft_boundary.is_automatic()) {
+      run(sampler_, hashes, control, state_, function);
+    } else if (detail::admits_training_errors(sampler)) {
+      settings_.soft_boundary = SoftBoundary::hard();
+      run(sampler_, hashes, control, state_, function);
+    } else {
+      run_automatic(hashes, control, function);
+    }
   }
 
   /// Makes `draws` more draws per subproblem and takes them in: 5 draws and 5 more equal 10 at
@@ -206,6 +141,7 @@ class Training {
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
     auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means);
     parts.threads = settings_.threads;
+    parts.boundary = boundary_;
     parts.report = state_.report;
     parts.forecast = forecast_;
     parts.training_seconds = state_.seconds;
@@ -216,6 +152,39 @@ class Training {
   [[nodiscard]] const SamplerReport& report() const noexcept { return state_.report; }
 
  private:
+  /// No draws yet.
+  void begin() {
+    const std::size_t count = problems_.size();
+    state_ = {};
+    state_.means.assign(count, detail::DrawMean(detail::input_count(*inputs_), settings_.keep_draws,
+                                                !detail::sees_cones<Sampler>));
+    state_.states.resize(count);
+    state_.streams.assign(count, RandomStreams{settings_.seed, 0});
+  }
+
+  /// Chooses lambda, and takes a larger one where that is not enough.
+  void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
+                     std::string_view function) {
+    boundary_ = detail::choose_boundary(kernel_, sampler_, settings_, *inputs_, problems_.classes,
+                                        labels_.list(), control, function);
+    Sampler sampler = sampler_;
+    if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
+      if (sampler.max_passes == 0) sampler.max_passes = 200;
+    }
+    constexpr unsigned most = 12;
+    for (;; detail::raise_lambda(*boundary_)) {
+      settings_.soft_boundary = detail::boundary_of(boundary_->relative_lambda);
+      try {
+        run(sampler, hashes, control, state_, function);
+        return;
+      } catch (const NotSeparable&) {
+        if (boundary_->raised == most) throw;
+      }
+      problems_.lambda.clear();
+      begin();
+    }
+  }
+
   /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
   ///         consistent classifier, NotConverged if an approximation did not reach its tolerance,
   ///         Stopped if a subproblem has no draw at all.
@@ -264,6 +233,7 @@ class Training {
   MemoryForecast forecast_;
   std::uint64_t fingerprint_ = 0;
   detail::TrainingState<Sampler> state_;
+  std::optional<BoundaryChoice> boundary_;
 };
 
 namespace detail {

@@ -20,6 +20,10 @@ class SoftBoundary {
  public:
   /// lambda_i = 0: hard boundaries.
   SoftBoundary() = default;
+  [[nodiscard]] static SoftBoundary hard() { return {}; }
+  /// `relative` to a factor that the fit chooses, by how well machines of a part of the points
+  /// predict the others: see `BoundaryChoice`. Hard for samplers that admit training errors.
+  [[nodiscard]] static SoftBoundary automatic() { return SoftBoundary(Kind::automatic); }
 
   /// The same lambda for every point. Throws unless finite and not negative, as all of these.
   [[nodiscard]] static SoftBoundary uniform(double lambda) {
@@ -61,6 +65,8 @@ class SoftBoundary {
     check_lambda(negative, "SoftBoundary::per_side", "negative");
     return SoftBoundary(Kind::per_side, positive, negative);
   }
+
+  [[nodiscard]] bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
 
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
   [[nodiscard]] bool same_for_all_classes() const noexcept { return kind_ != Kind::per_side; }
@@ -110,6 +116,9 @@ class SoftBoundary {
           lambda[i] = found->second;
         }
         break;
+      case Kind::automatic:
+        detail::fail("SoftBoundary::automatic", "lambda",
+                     "is chosen by BayesPointMachine and OneVsRest with samplers; give one here");
       case Kind::per_side:
         for (std::size_t i = 0; i < m; ++i) {
           lambda[i] = signs[i] > 0 ? first_ : second_;
@@ -120,7 +129,7 @@ class SoftBoundary {
   }
 
  private:
-  enum class Kind { uniform, relative, per_point, per_class, per_side };
+  enum class Kind { uniform, relative, per_point, per_class, per_side, automatic };
 
   explicit SoftBoundary(Kind kind, double first = 0, double second = 0)
       : kind_(kind), first_(first), second_(second) {}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace bpm {
+
+/// A candidate and what became of it.
+struct ChoiceCandidate {
+  std::size_t kernel = 0;      ///< In the list of what was tried.
+  double relative_lambda = 0;  ///< lambda over k(x, x).
+  /// Whether every fold's machine found a consistent classifier within the work allowed; all that
+  /// follows is of those that did.
+  bool consistent = false;
+  double loss = std::numeric_limits<double>::infinity();  ///< Out-of-fold log loss, in nats.
+  double standard_error = 0;                              ///< Of the loss.
+  double slope = 0;                                       ///< Of the probabilities.
+  double error = 1;                                       ///< Out-of-fold share of errors.
+};
+
+/// How `SoftBoundary::automatic` came to its lambda, and beside which alternatives.
+struct BoundaryChoice {
+  double relative_lambda = 0;               ///< What the fit took: lambda_i over k(x_i, x_i).
+  std::size_t points = 0;                   ///< On which the candidates were tried.
+  std::vector<ChoiceCandidate> candidates;  ///< By ascending lambda.
+  /// How often lambda was raised beyond the choice, because no consistent classifier of the whole
+  /// training set was found within 200 passes.
+  unsigned raised = 0;
+};
+
+}  // namespace bpm

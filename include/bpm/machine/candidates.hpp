@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/machine/out_of_fold.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
+
+namespace bpm {
+
+/// What is tried for lambda, over k(x, x).
+inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
+
+namespace detail {
+
+/// A sampler that tries: few draws, and a perceptron that gives up early. Passes are counted, so
+/// that what is chosen does not depend on the machine it runs on.
+template <class Sampler>
+[[nodiscard]] Sampler to_try(const Sampler& sampler, std::uint64_t draws) {
+  Sampler brief = sampler.with_draws(draws);
+  if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
+    brief.max_passes = 60;
+  }
+  return brief;
+}
+
+[[nodiscard]] inline SoftBoundary boundary_of(double relative_lambda) {
+  return relative_lambda == 0 ? SoftBoundary() : SoftBoundary::relative(relative_lambda);
+}
+
+/// The out-of-fold scores of all lambdas for one kernel, a fold after the other, each from large
+/// lambdas to small: beyond the first that is not consistent none is tried again, since a smaller
+/// lambda asks for more.
+template <class Scalar, class Sampler>
+void try_lambdas(const Eigen::MatrixXd& values, const OutOfFold& folds, std::span<const int> labels,
+                 const Sampler& sampler, std::uint64_t seed, const RunControl& control,
+                 std::span<ChoiceCandidate> candidates) {
+  std::vector<OutOfFold> outputs(candidates.size(), folds);
+  std::size_t smallest = 0;  // Of those that are consistent so far.
+  for (std::size_t k = 0; k < folds.folds.count; ++k) {
+    const FoldValues<Scalar> part(values, folds.folds, k, labels);
+    for (std::size_t l = candidates.size(); l-- > smallest;) {
+      const auto found = outputs_of_left_out(
+          part, sampler, boundary_of(candidates[l].relative_lambda), folds.classes, seed, control);
+      if (!found) {
+        smallest = l + 1;
+        break;
+      }
+      put_outputs(outputs[l], part.left_out, *found);
+    }
+  }
+  for (std::size_t l = smallest; l < candidates.size(); ++l) {
+    const FittedSlope slope = outputs[l].slope();
+    ChoiceCandidate& candidate = candidates[l];
+    candidate.consistent = true;
+    candidate.loss = slope.loss;
+    candidate.standard_error = slope.standard_error;
+    candidate.slope = slope.slope;
+    candidate.error = outputs[l].error();
+  }
+}
+
+/// Of losses that are equal to a tenth of their standard error the larger lambda, then the later
+/// kernel. Empty where no candidate is consistent.
+[[nodiscard]] inline std::optional<std::size_t> best_candidate(
+    std::span<const ChoiceCandidate> candidates) {
+  std::optional<std::size_t> least;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].consistent && (!least || candidates[i].loss < candidates[*least].loss)) {
+      least = i;
+    }
+  }
+  if (!least) return least;
+  const double enough = candidates[*least].loss + 0.1 * candidates[*least].standard_error;
+  std::size_t best = *least;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const ChoiceCandidate& one = candidates[i];
+    if (!one.consistent || one.loss > enough) continue;
+    if (std::pair(one.relative_lambda, one.kernel) >
+        std::pair(candidates[best].relative_lambda, candidates[best].kernel)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+}  // namespace detail
+}  // namespace bpm

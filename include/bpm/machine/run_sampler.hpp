@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/kernel_values/gram.hpp"
+#include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
+
+namespace bpm::detail {
+
+template <class Sampler>
+inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;
+
+/// Where a sampler stands between runs, if it must be told.
+template <class Sampler>
+struct StateOf {
+  struct type {};
+};
+template <class Sampler>
+  requires sees_cones<Sampler>
+struct StateOf<Sampler> {
+  using type = typename Sampler::State;
+};
+
+/// Sums over draws and how to go on; an entry a subproblem.
+template <class Sampler>
+struct TrainingState {
+  std::vector<DrawMean> means;
+  std::vector<typename StateOf<Sampler>::type> states;
+  std::vector<RandomStreams> streams;
+  SamplerReport report;  ///< Of all runs.
+  double seconds = 0;    ///< Likewise.
+};
+
+/// Hands the sampler's draws of every subproblem to the state's means and moves its streams on. A
+/// sampler that sees cones runs one after the other: the observer is asked anew in each.
+template <class Sampler, GramAccess Gram>
+[[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
+                                        const Subproblems& problems, const RunControl& control,
+                                        TrainingState<Sampler>& state) {
+  using Space = KernelVersionSpace<Gram>;
+  require_sampler<Sampler, Space>();
+  std::vector<Space> spaces;
+  spaces.reserve(problems.size());
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    spaces.emplace_back(gram, problems.signs[p], problems.lambda[p]);
+  }
+  if constexpr (!sees_cones<Sampler>) {
+    const SamplerReport report = sampler.sample(
+        std::span<const Space>(spaces), state.streams[0], control, [&](const Draw& draw) {
+          check(draw.problem < problems.size(), "sampler", "draw", draw.number, " is of problem ",
+                draw.problem, ", must be below ", problems.size());
+          state.means[draw.problem].add(draw);
+        });
+    std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
+    return report;
+  } else {
+    SamplerReport report;
+    report.converged = true;
+    std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+    const auto count = static_cast<double>(spaces.size());
+    for (std::size_t p = 0; p < spaces.size(); ++p) {
+      const auto sink = [&](const Draw& draw) { state.means[p].add(draw); };
+      const RunControl part{[&](Progress progress) {
+                              progress.fraction =
+                                  (static_cast<double>(p) + progress.fraction) / count;
+                              return control.go_on(progress);
+                            },
+                            control.stop, control.threads};
+      // By a clock or an accuracy the first class finds how many draws; the others make as many.
+      const SamplerReport one =
+          sample_version_space(p == 0 || fewest == 0 ? sampler : sampler.with_draws(fewest),
+                               spaces[p], state.streams[p], part, sink, state.states[p]);
+      if (state.means[p].count() > 0) state.means[p].set_centre(state.states[p].centre());
+      fewest = std::min(fewest, one.draws);
+      report.merge(one);
+    }
+    report.draws = fewest;
+    return report;
+  }
+}
+
+}  // namespace bpm::detail
