@@ -22,9 +22,9 @@ struct ChoiceCandidate {
 
 /// How `SoftBoundary::automatic` came to its lambda, and beside which alternatives.
 struct BoundaryChoice {
-  double relative_lambda = 0;               ///< What the fit took: lambda_i over k(x_i, x_i).
-  std::size_t points = 0;                   ///< On which the candidates were tried.
-  std::vector<ChoiceCandidate> candidates;  ///< By ascending lambda.
+  double relative_lambda = 0;                 ///< What the fit took: lambda_i over k(x_i, x_i).
+  std::size_t points = 0;                     ///< On which the candidates were tried.
+  std::vector<ChoiceCandidate> candidates{};  ///< By ascending lambda.
   /// How often lambda was raised beyond the choice, because no consistent classifier of the whole
   /// training set was found within 200 passes.
   unsigned raised = 0;

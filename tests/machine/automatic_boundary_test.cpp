@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/machine/automatic_boundary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+
+using bpm::BayesPointMachine;
+using bpm::Gaussian;
+using bpm::OneVsRest;
+using bpm::PermutedPerceptron;
+using bpm::SoftBoundary;
+using test_support::message_of;
+
+namespace {
+
+struct Problem {
+  bpm::RowMatrix<float> inputs;
+  std::vector<int> labels;
+};
+
+/// Normal points of three features, labelled by the place along the first, a share of them wrongly.
+Problem noisy(int count, int classes, double noise, std::uint64_t seed = 1) {
+  bpm::RandomEngine engine(seed);
+  bpm::NormalDraws normal;
+  Problem problem{bpm::RowMatrix<float>(count, 3), std::vector<int>(count)};
+  for (int i = 0; i < count; ++i) {
+    for (int j = 0; j < 3; ++j) problem.inputs(i, j) = static_cast<float>(normal(engine));
+    const double place = std::erf(problem.inputs(i, 0) / std::sqrt(2.0)) * 0.5 + 0.5;
+    const int label = std::min(classes - 1, static_cast<int>(place * classes));
+    problem.labels[i] = bpm::uniform_unit(engine) < noise ? (label + 1) % classes : label;
+  }
+  return problem;
+}
+
+bpm::FitSettings automatic(unsigned threads = 2) {
+  return {.soft_boundary = SoftBoundary::automatic(), .seed = 4, .threads = threads};
+}
+
+}  // namespace
+
+TEST_CASE("an automatic boundary fits what overlaps, and says how", "[machine]") {
+  const int classes = GENERATE(2, 3);
+  const auto [inputs, labels] = noisy(200, classes, 0.2);
+  const PermutedPerceptron sampler{.draws = 3};
+  // Wide enough that no hard boundary separates these labels.
+  const Gaussian kernel = Gaussian::from_width(20);
+  const auto fitted =
+      OneVsRest(BayesPointMachine(kernel, sampler, automatic())).fit(inputs, labels);
+  const auto& boundary = fitted.parts().boundary;
+  REQUIRE(boundary);
+  CHECK(boundary->points == 200);
+  CHECK(boundary->candidates.size() == bpm::default_relative_lambdas.size());
+  CHECK_FALSE(boundary->candidates.front().consistent);
+  CHECK(boundary->candidates.back().consistent);
+  CHECK(boundary->relative_lambda > 0);
+  CHECK(boundary->raised == 0);
+
+  // The classifier is that of the boundary it names, and does not depend on threads.
+  auto settings = automatic();
+  settings.soft_boundary = SoftBoundary::relative(boundary->relative_lambda);
+  const auto named = OneVsRest(BayesPointMachine(kernel, sampler, settings)).fit(inputs, labels);
+  CHECK(named.coefficients() == fitted.coefficients());
+  CHECK_FALSE(named.parts().boundary);
+  const auto one = OneVsRest(BayesPointMachine(kernel, sampler, automatic(1))).fit(inputs, labels);
+  CHECK(one.coefficients() == fitted.coefficients());
+}
+
+TEST_CASE("draws added keep the boundary that was chosen", "[machine]") {
+  const auto [inputs, labels] = noisy(120, 2, 0.2);
+  const Gaussian kernel = Gaussian::from_width(2);
+  auto training =
+      BayesPointMachine(kernel, PermutedPerceptron{.draws = 2}, automatic()).train(inputs, labels);
+  training.add_draws(3);
+  const auto whole =
+      BayesPointMachine(kernel, PermutedPerceptron{.draws = 5}, automatic()).fit(inputs, labels);
+  CHECK(training.classifier().coefficients() == whole.coefficients());
+}
+
+TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[machine]") {
+  const auto [inputs, labels] = noisy(100, 2, 0.2);
+  const Gaussian kernel = Gaussian::from_width(2);
+  const bpm::RowMatrix<double> values = bpm::kernel_matrix(kernel, inputs);
+  const auto brought =
+      BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{}, automatic())
+          .fit(values, labels);
+  CHECK(brought.parts().boundary->relative_lambda ==
+        BayesPointMachine(kernel, PermutedPerceptron{}, automatic())
+            .fit(inputs, labels)
+            .parts()
+            .boundary->relative_lambda);
+  const bpm::KernelGibbs gibbs{.draws = 20, .label_noise = 0.2};
+  const auto soft = BayesPointMachine(kernel, gibbs, automatic()).fit(inputs, labels);
+  auto settings = automatic();
+  settings.soft_boundary = SoftBoundary::hard();
+  const auto hard = BayesPointMachine(kernel, gibbs, settings).fit(inputs, labels);
+  CHECK_FALSE(soft.parts().boundary);
+  CHECK(soft.coefficients() == hard.coefficients());
+}
+
+TEST_CASE("where the whole is not consistent lambda is raised", "[machine]") {
+  bpm::BoundaryChoice choice{.relative_lambda = 0};
+  std::vector<double> raised;
+  for (int i = 0; i < 9; ++i) {
+    bpm::detail::raise_lambda(choice);
+    raised.push_back(choice.relative_lambda);
+  }
+  CHECK(raised == std::vector<double>{0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 6, 12});
+  CHECK(choice.raised == 9);
+
+  // Two points of one place, each alone in its class: nothing to choose by, and hard boundaries
+  // cannot separate them.
+  const bpm::RowMatrix<float> same = bpm::RowMatrix<float>::Constant(2, 1, 1);
+  const auto fitted = BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, automatic())
+                          .fit(same, std::vector<int>{0, 1});
+  CHECK(fitted.parts().boundary->raised == 1);
+  CHECK(fitted.parts().boundary->relative_lambda == 0.003);
+}
+
+TEST_CASE("the part on which a boundary is chosen has shares of every class", "[machine]") {
+  std::vector<int> labels(2000, 7);
+  std::fill_n(labels.begin(), 500, -2);
+  std::fill_n(labels.begin() + 700, 4, 100);
+  const auto part = bpm::detail::stratified_part(labels, 200, 1);
+  CHECK(std::is_sorted(part.begin(), part.end()));
+  const auto count = [&](int label) {
+    return std::count_if(part.begin(), part.end(), [&](auto i) { return labels[i] == label; });
+  };
+  CHECK(count(-2) == 50);
+  CHECK(count(7) == 149);  // 1496 / 2000 of 200, rounded down.
+  CHECK(count(100) == 4);  // All there are.
+  CHECK(bpm::detail::stratified_part(labels, 2000, 1).size() == 2000);
+}
+
+TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
+  const auto [inputs, labels] = noisy(200, 2, 0.2);
+  const BayesPointMachine machine(Gaussian::from_width(2), PermutedPerceptron{}, automatic());
+  CHECK(message_of([&] {
+          (void)machine.fit(inputs, labels, [](const bpm::Progress&) { return false; });
+        }) == "BayesPointMachine::fit: stopped while choosing the soft boundary");
+  auto settings = automatic(1);
+  settings.memory = 500'000;
+  const BayesPointMachine small(Gaussian::from_width(2), PermutedPerceptron{.draws = 1}, settings);
+  CHECK(message_of([&] { (void)small.fit(inputs, labels); }) ==
+        "BayesPointMachine::fit: memory is 500000 bytes, choosing the soft boundary needs 640000; "
+        "raise memory or give a soft boundary");
+  CHECK(message_of([&] {
+          (void)SoftBoundary::automatic().resolve([](auto) { return 1.0; }, std::vector<int>{1},
+                                                  std::vector<signed char>{1});
+        }) ==
+        "SoftBoundary::automatic: lambda is chosen by BayesPointMachine and OneVsRest with "
+        "samplers; give one here");
+}
