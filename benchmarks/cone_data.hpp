@@ -11,7 +11,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/data/csv.hpp"
+#include "bpm/data/table.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/gaussian.hpp"
@@ -84,7 +84,8 @@ struct ConeData {
       return false;
     }
     // Features, label, reference output.
-    const auto table = bpm::read_csv<double>(file, {.label = bpm::CsvSettings::LabelColumn::none});
+    const auto table =
+        bpm::read_table<double>(file, {.label = bpm::TableSettings::LabelColumn::none});
     inputs = table.inputs.leftCols(features);
     for (std::ptrdiff_t i = 0; i < points; ++i) {
       labels[static_cast<std::size_t>(i)] = table.inputs(i, features) > 0 ? 1 : -1;

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/data/csv.hpp"
+#include "bpm/data/table.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "common/splits.hpp"
 
@@ -91,7 +91,7 @@ struct BenchmarkData {
     if (!std::filesystem::is_regular_file(candidate, ignored)) {
       continue;
     }
-    auto read = bpm::read_csv<double>(candidate);
+    auto read = bpm::read_table<double>(candidate);
     for (const int label : read.labels) {
       if (label != 1 && label != -1) {
         throw bpm::DataError(candidate.string() + ": found the label " + std::to_string(label) +

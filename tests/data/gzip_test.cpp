@@ -126,10 +126,10 @@ TEST_CASE("every reader takes packed and plain files") {
     }
   }
   for (const bpm::GzipFile& file : both("csv", "3;1;2\n")) {
-    const auto data = bpm::read_csv<float>(file, {.delimiter = ';',
-                                                  .header = false,
-                                                  .label = bpm::CsvSettings::LabelColumn::first,
-                                                  .comment = '#'});
+    const auto data = bpm::read_table<float>(file, {.delimiter = ';',
+                                                    .header = bpm::TableSettings::Header::no,
+                                                    .label = bpm::TableSettings::LabelColumn::first,
+                                                    .comment = '#'});
     CHECK(data.labels == std::vector<int>{3});
     CHECK(data.inputs.cols() == 2);
   }
@@ -142,7 +142,7 @@ TEST_CASE("every reader takes packed and plain files") {
 TEST_CASE("errors in packed files name the file and the place in the content") {
   const test_support::TemporaryFolder folder;
   const auto csv = folder.write("a.csv.gz", pack("1,1\nx,1\n"));
-  CHECK_THROWS_WITH(bpm::read_csv(bpm::GzipFile{csv}),
+  CHECK_THROWS_WITH(bpm::read_table(bpm::GzipFile{csv}),
                     csv.string() + ":2: column 1: found 'x', expected a finite number");
   const auto idx = folder.write("b.gz", pack(two_labels.substr(0, 9)));
   CHECK_THROWS_WITH(

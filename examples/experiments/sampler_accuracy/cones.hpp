@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/data/csv.hpp"
+#include "bpm/data/table.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "common/mnist_data.hpp"
@@ -43,7 +43,7 @@ struct ReferenceCone {
 /// \throws bpm::DataError on a file that is not there or holds something else.
 [[nodiscard]] inline ReferenceCone read_cone(const std::filesystem::path& file) {
   const auto table =
-      bpm::read_csv<double>(file, {.label = bpm::CsvSettings::LabelColumn::none}).inputs;
+      bpm::read_table<double>(file, {.label = bpm::TableSettings::LabelColumn::none}).inputs;
   if (table.cols() < 3) {
     throw bpm::DataError(file.string() + ": found " + std::to_string(table.cols()) +
                          " columns, expected features, label and reference output");

@@ -15,10 +15,10 @@
 #include <string_view>
 #include <utility>
 
-#include "bpm/data/csv.hpp"
 #include "bpm/data/idx.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/data/svmlight.hpp"
+#include "bpm/data/table.hpp"
 
 /// \file
 /// Opt-in (needs zlib, so bpm.hpp leaves it out): every reader for files that may be compressed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "bpm/core/points.hpp"
@@ -8,11 +9,13 @@
 namespace bpm {
 
 /// Inputs, one a row, and the label of each: labels[i] belongs to row i. `labels` is empty where
-/// the source holds none.
+/// the source holds none, the names where it has none.
 template <class Inputs>
 struct LabelledData {
   Inputs inputs;
   std::vector<int> labels;
+  std::vector<std::string> class_names = {};    ///< class_names[k]: what label k stands for.
+  std::vector<std::string> feature_names = {};  ///< One a column of the inputs.
 };
 
 }  // namespace bpm

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <istream>
 #include <limits>
@@ -43,8 +45,30 @@ struct Quoted {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// The whole text as a number; empty where it is none or beyond the range of the type. A leading
-/// '+' is accepted, which from_chars does not do.
+/// The first digit of a decimal number before its exponent that is not 0; npos where there is none.
+[[nodiscard]] inline std::size_t first_digit(std::string_view text) {
+  return text.substr(0, text.find_first_of("eE")).find_first_of("123456789");
+}
+
+/// Whether a decimal number that is out of the range of double is so because it is too large.
+[[nodiscard]] inline bool is_too_large(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_of("eE"), text.size());
+  long long exponent = 0;
+  if (end < text.size()) {
+    const std::string_view digits = text.substr(end + (text[end + 1] == '+' ? 2 : 1));
+    const char* const stop = digits.data() + digits.size();
+    if (std::from_chars(digits.data(), stop, exponent).ec != std::errc{}) {
+      return digits.front() != '-';
+    }
+  }
+  // The first digit that counts stands for a power of ten next to this difference.
+  const std::size_t point = std::min(text.find('.'), end);
+  return exponent > static_cast<long long>(first_digit(text)) - static_cast<long long>(point);
+}
+
+/// The whole text as a number; empty where it is none. Where a double is too large it is infinite,
+/// where it is too small it is 0; other types out of range are empty. A leading '+' is accepted,
+/// which from_chars does not do.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
@@ -54,10 +78,8 @@ template <class Number>
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if constexpr (std::floating_point<Number>) {
-    // Out of range by a negative exponent: too small to tell from 0.
-    if (error == std::errc::result_out_of_range && stop == end &&
-        (text.find("e-") != text.npos || text.find("E-") != text.npos)) {
-      return Number{0};
+    if (error == std::errc::result_out_of_range && stop == end) {
+      return is_too_large(text) ? std::numeric_limits<Number>::infinity() : Number{0};
     }
   }
   if (error != std::errc{} || stop != end) {
@@ -77,12 +99,13 @@ template <class Scalar, class... Where>
   return static_cast<Scalar>(*value);
 }
 
-/// The text as a class label: an integer, also written +1 or 1.0.
+/// The text as a class label: an integer, also written +1 or 1.0, but not what only rounds to 0.
 template <class... Where>
 [[nodiscard]] int parse_label(std::string_view text, const Where&... where) {
   const std::optional<double> value = parse_number<double>(text);
   ensure<DataError>(value && *value >= std::numeric_limits<int>::min() &&
-                        *value <= std::numeric_limits<int>::max() && *value == std::floor(*value),
+                        *value <= std::numeric_limits<int>::max() && *value == std::floor(*value) &&
+                        (*value != 0 || first_digit(text) == std::string_view::npos),
                     where..., "found ", Quoted{text}, ", expected an integer label");
   return static_cast<int>(*value);
 }

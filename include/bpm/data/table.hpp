@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <istream>
+#include <limits>
+#include <map>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/text.hpp"
+
+/// \file
+/// Tables as text: an input a line, fields separated by commas or something else, with or without
+/// names in the first line. Features are numbers, labels integers or words.
+
+namespace bpm {
+
+/// How a table is laid out. As it stands, it reads most files as they come.
+struct TableSettings {
+  enum class Header { automatic, yes, no };
+  enum class LabelColumn { first, last, none };
+
+  /// Stands between two fields. A space means any run of spaces and tabs; otherwise spaces and tabs
+  /// around a field are ignored. '\0' is automatic: of comma, semicolon and tab outside quotes, the
+  /// one that comes first in the first line; a space where there is none of them. (The first line
+  /// is the first that is neither blank nor a comment.)
+  char delimiter = '\0';
+  /// Whether the first line holds the names of the columns. Automatic: it does if at least one of
+  /// its feature fields is neither a number nor missing while the same field of the second line is
+  /// a number; or if the label is given by name.
+  Header header = Header::automatic;
+  /// The field that is the label, also by its index from 0 or by its name in the header.
+  std::variant<LabelColumn, Eigen::Index, std::string> label = LabelColumn::last;
+  /// A line that begins with this character is skipped; '\0' means that there are no comments.
+  char comment = '#';
+};
+
+namespace detail {
+
+/// Whether a field is empty, NA, NaN, null (in any case) or ?.
+[[nodiscard]] inline bool is_missing(std::string_view text) {
+  if (text.empty() || text == "?") {
+    return true;
+  }
+  const auto is = [text](std::string_view word) {
+    return std::ranges::equal(text, word, {}, [](char c) { return c | 0x20; });  // in lower case
+  };
+  return is("na") || is("nan") || is("null");
+}
+
+/// A field of a table as a message says it: "file:3: column 2 ('width'): ".
+struct FieldPlace {
+  std::string_view file;
+  std::size_t line;
+  std::size_t column;  ///< From 0.
+  std::span<const std::string> names;
+
+  friend std::ostream& operator<<(std::ostream& out, const FieldPlace& place) {
+    out << place.file << ':' << place.line << ": column " << place.column + 1;
+    if (place.column < place.names.size()) {
+      out << " (" << Quoted{place.names[place.column]} << ')';
+    }
+    return out << ": ";
+  }
+};
+
+/// Reads a table line by line; knows its delimiter, names and label column from its first lines.
+class TableLines {
+ public:
+  struct Line {
+    std::string text;                      ///< What the fields refer to.
+    std::vector<std::string_view> fields;  ///< Without quotes, and without blanks around them.
+    std::size_t number = 0;                ///< In the file, from 1.
+  };
+
+  /// Both must outlive the object.
+  TableLines(std::istream& stream, std::string_view name, const TableSettings& settings)
+      : settings_(settings), name_(name), lines_(stream, name), delimiter_(settings.delimiter) {
+    const auto* const index = std::get_if<Eigen::Index>(&settings.label);
+    const auto* const label_name = std::get_if<std::string>(&settings.label);
+    check(delimiter_ != '"' && delimiter_ != '\n' && delimiter_ != '\r', "read_table", "delimiter",
+          "must be neither a double quote nor a line end");
+    check(index == nullptr || *index >= 0, "read_table", "label", "is column ",
+          index == nullptr ? 0 : *index, ", must be 0 or more");
+    check(label_name == nullptr || settings.header != TableSettings::Header::no, "read_table",
+          "label", "is a name, which needs a header");
+    const bool found = read(first_);
+    more_ = found && read(line_);
+    if (found) {
+      find_label();
+      has_header_ = label_name != nullptr || is_header();
+    }
+    ensure<DataError>(found && (more_ || !has_header_), name, ":", lines_.number(),
+                      ": found the end, expected a line of data");
+    if (has_header_) {
+      names_.assign(first_.fields.begin(), first_.fields.end());
+    }
+  }
+
+  /// Calls `take` with each line of data.
+  template <class Take>
+  void for_each(Take&& take) {
+    if (!has_header_) {
+      take(std::as_const(first_));
+    }
+    for (; more_; more_ = read(line_)) {
+      ensure<DataError>(line_.fields.size() == width(), name_, ":", line_.number, ": found ",
+                        line_.fields.size(), " fields, expected ", width(), " as in line ",
+                        first_.number);
+      take(std::as_const(line_));
+    }
+  }
+
+  [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
+  /// The label's field; that of no field where there is none.
+  [[nodiscard]] std::size_t label() const { return label_; }
+  /// Of all columns; empty without a header.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] FieldPlace place(const Line& line, std::size_t column) const {
+    return {name_, line.number, column, names_};
+  }
+
+ private:
+  /// Moves to the next line that is neither blank nor a comment; false at the end.
+  [[nodiscard]] bool read(Line& line) {
+    while (lines_.next()) {
+      const std::string_view content = trim(lines_.text());
+      if (content.empty() || (settings_.comment != '\0' && content.front() == settings_.comment)) {
+        continue;
+      }
+      if (delimiter_ == '\0') {
+        delimiter_ = find_delimiter(content);
+      }
+      line.text = lines_.text();
+      line.number = lines_.number();
+      split(line);
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] static char find_delimiter(std::string_view text) {
+    bool quoted = false;
+    for (const char c : text) {
+      quoted = quoted != (c == '"');
+      if (!quoted && (c == ',' || c == ';' || c == '\t')) {
+        return c;
+      }
+    }
+    return ' ';
+  }
+
+  /// Cuts a line into fields. Doubled quotes are made single in the line itself.
+  void split(Line& line) const {
+    std::string& text = line.text;
+    line.fields.clear();
+    for (std::size_t at = 0;; ++at) {
+      // A tab is no blank where it is the delimiter.
+      at = std::min(text.find_first_not_of(delimiter_ == '\t' ? " " : " \t", at), text.size());
+      if (at == text.size() && delimiter_ == ' ') {
+        return;
+      }
+      const bool quoted = at < text.size() && text[at] == '"';
+      std::size_t begin = at;
+      std::size_t end = at;
+      if (quoted) {
+        begin = end = ++at;
+        for (;; ++at, ++end) {
+          ensure<DataError>(at < text.size(), place(line, line.fields.size()),
+                            "found no closing quote, expected one in the same line");
+          if (text[at] == '"' && (++at == text.size() || text[at] != '"')) {
+            break;
+          }
+          text[end] = text[at];
+        }
+      }
+      const std::size_t stop =
+          std::min(delimiter_ == ' ' ? text.find_first_of(" \t", at) : text.find(delimiter_, at),
+                   text.size());
+      const std::string_view rest = std::string_view(text).substr(at, stop - at);
+      ensure<DataError>(!quoted || trim(rest).empty(), place(line, line.fields.size()), "found ",
+                        Quoted{rest}, " after the closing quote, expected ", Delimiter{delimiter_},
+                        " or the end of the line");
+      if (!quoted) {
+        end = stop;
+      }
+      line.fields.push_back(trim(std::string_view(text).substr(begin, end - begin)));
+      at = stop;
+      if (at == text.size()) {
+        return;
+      }
+    }
+  }
+
+  struct Delimiter {
+    char value;
+    friend std::ostream& operator<<(std::ostream& out, const Delimiter& delimiter) {
+      return delimiter.value == ' ' ? out << "blanks" : out << Quoted{{&delimiter.value, 1}};
+    }
+  };
+
+  /// Sets label_ by the first line.
+  void find_label() {
+    using LabelColumn = TableSettings::LabelColumn;
+    const auto* const column = std::get_if<LabelColumn>(&settings_.label);
+    if (column != nullptr && *column == LabelColumn::none) {
+      return;
+    }
+    ensure<DataError>(width() >= 2, name_, ":", first_.number, ": found ", width(),
+                      " field, expected 2 or more (a label and at least one value), separated by ",
+                      Delimiter{delimiter_});
+    if (column != nullptr) {
+      label_ = *column == LabelColumn::first ? 0 : width() - 1;
+    } else if (const auto* const index = std::get_if<Eigen::Index>(&settings_.label)) {
+      label_ = static_cast<std::size_t>(*index);
+      ensure<DataError>(label_ < width(), name_, ":", first_.number, ": found ", width(),
+                        " fields, expected ", label_, " before the label");
+    } else {
+      const std::string& wanted = std::get<std::string>(settings_.label);
+      const auto found = std::ranges::find(first_.fields, wanted);
+      ensure<DataError>(found != first_.fields.end(), name_, ":", first_.number,
+                        ": found no column ", Quoted{wanted}, ", expected one of ",
+                        ColumnList{first_.fields});
+      ensure<DataError>(std::find(found + 1, first_.fields.end(), wanted) == first_.fields.end(),
+                        name_, ":", first_.number, ": found two columns ", Quoted{wanted},
+                        ", expected one");
+      label_ = static_cast<std::size_t>(found - first_.fields.begin());
+    }
+  }
+
+  struct ColumnList {
+    std::span<const std::string_view> names;
+    friend std::ostream& operator<<(std::ostream& out, const ColumnList& list) {
+      constexpr std::size_t most = 10;
+      for (std::size_t i = 0; i < std::min(list.names.size(), most); ++i) {
+        out << (i == 0 ? "" : ", ") << Quoted{list.names[i]};
+      }
+      return list.names.size() > most ? out << ", ..." : out;
+    }
+  };
+
+  [[nodiscard]] bool is_header() const {
+    if (settings_.header != TableSettings::Header::automatic) {
+      return settings_.header == TableSettings::Header::yes;
+    }
+    for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
+      const std::string_view field = first_.fields[i];
+      if (i != label_ && !parse_number<double>(field) && !is_missing(field) &&
+          parse_number<double>(line_.fields[i]) && !is_missing(line_.fields[i])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const TableSettings& settings_;
+  std::string_view name_;
+  Lines lines_;
+  char delimiter_;
+  Line first_;
+  Line line_;          ///< After the first: the present one.
+  bool more_ = false;  ///< There is a present one.
+  bool has_header_ = false;
+  std::size_t label_ = std::numeric_limits<std::size_t>::max();
+  std::vector<std::string> names_;
+};
+
+/// Labels that are all integers, or else words in the place of which stand numbers.
+class LabelWords {
+ public:
+  void add(std::string_view text, const FieldPlace& place) {
+    auto found = ids_.find(text);
+    if (found == ids_.end()) {
+      ensure<DataError>(!is_missing(text), place, "found the missing value ", Quoted{text},
+                        ", expected a label");
+      const bool is_word = !parse_number<double>(text);
+      integers_.push_back(is_word ? 0 : parse_label(text, place));
+      words_ = words_ || is_word;
+      found = ids_.emplace(text, static_cast<int>(ids_.size())).first;
+    }
+    labels_.push_back(found->second);
+  }
+
+  /// Moves the labels, and the words if there are any, into `data`.
+  template <class Inputs>
+  void move_to(LabelledData<Inputs>& data) {
+    if (words_) {
+      for (const auto& [word, id] : ids_) {  // sorted
+        integers_[static_cast<std::size_t>(id)] = static_cast<int>(data.class_names.size());
+        data.class_names.push_back(word);
+      }
+    }
+    for (int& label : labels_) {
+      label = integers_[static_cast<std::size_t>(label)];
+    }
+    data.labels = std::move(labels_);
+  }
+
+ private:
+  std::map<std::string, int, std::less<>> ids_;  ///< Of each text, in the order of appearance.
+  std::vector<int> integers_;                    ///< Of each id.
+  std::vector<int> labels_;                      ///< An id each.
+  bool words_ = false;
+};
+
+}  // namespace detail
+
+/// Reads a table: each line an input and, unless settings.label is `none`, its label.
+///
+/// If every label is an integer (also written +1 or 1.0), these are the labels. If one is no
+/// number, all are words: class_names holds the distinct ones, sorted by their bytes, and the label
+/// of class_names[k] is k. Other files have other words: compare class_names before a classifier
+/// meets them. feature_names comes from the header, without the label's name.
+///
+/// A field may stand in double quotes, in which it may hold delimiters, and quotes if doubled, but
+/// no line end. Blank lines are skipped, line ends may be LF or CR LF. A feature too small for
+/// double is 0.
+///
+/// Cost: one pass; the values are held twice for a moment, when the matrix is made from them. Each
+/// distinct label is held once, and looked up in logarithmic time.
+/// \tparam Scalar float or double; values are read as double and rounded to it.
+/// \throws DataError that names line, column and, if there is a header, the column's name where a
+/// value is missing (an empty field, NA, NaN, null or ?), a feature is not a finite number, a label
+/// is a number but no integer that fits an int, or a quoted field does not end as it should; where
+/// a line has another number of fields than the first; where there is no such label column, or
+/// two of its name; and where there is no line of data.
+/// \throws std::invalid_argument where the delimiter is a double quote or a line end, the label's
+/// index is negative, or the label has a name and the header is `no`.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream,
+                                                         std::string_view name = "table stream",
+                                                         const TableSettings& settings = {}) {
+  detail::TableLines lines(stream, name, settings);
+  std::vector<Scalar> values;
+  detail::LabelWords labels;
+  Eigen::Index rows = 0;
+  lines.for_each([&](const detail::TableLines::Line& line) {
+    for (std::size_t i = 0; i < line.fields.size(); ++i) {
+      const std::string_view field = line.fields[i];
+      const detail::FieldPlace place = lines.place(line, i);
+      if (i == lines.label()) {
+        labels.add(field, place);
+        continue;
+      }
+      detail::ensure<DataError>(!detail::is_missing(field), place, "found the missing value ",
+                                detail::Quoted{field}, ", expected a finite number");
+      values.push_back(detail::parse_value<Scalar>(field, place));
+    }
+    ++rows;
+  });
+  LabelledData<RowMatrix<Scalar>> data;
+  data.inputs = Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows);
+  labels.move_to(data);
+  for (std::size_t i = 0; i < lines.names().size(); ++i) {
+    if (i != lines.label()) {
+      data.feature_names.push_back(lines.names()[i]);
+    }
+  }
+  return data;
+}
+
+/// The same, from a file: a path or `GzipFile`.
+template <class Scalar = double, detail::File File>
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(const File& file,
+                                                         const TableSettings& settings = {}) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_table<Scalar>(*opened.stream, opened.name, settings);
+}
+
+}  // namespace bpm

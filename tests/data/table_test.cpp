@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/data/table.hpp"
+
+#include <algorithm>
+#include <clocale>
+#include <cstddef>
+#include <sstream>
+#include <stdexcept>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "data.hpp"
+#include "temporary_folder.hpp"
+
+namespace {
+
+using Header = bpm::TableSettings::Header;
+using LabelColumn = bpm::TableSettings::LabelColumn;
+using Names = std::vector<std::string>;
+
+template <class Scalar = double>
+auto read(const std::string& content, const bpm::TableSettings& settings = {}) {
+  std::istringstream stream(content);
+  return bpm::read_table<Scalar>(stream, "f", settings);
+}
+
+}  // namespace
+
+TEST_CASE("read_table takes the last column as the label by default") {
+  const auto data = read("1,2.5,+1\n-3e2,.25,-1\n");
+  REQUIRE(data.inputs.rows() == 2);
+  REQUIRE(data.inputs.cols() == 2);
+  CHECK(data.inputs(0, 0) == 1.0);
+  CHECK(data.inputs(0, 1) == 2.5);
+  CHECK(data.inputs(1, 0) == -300.0);
+  CHECK(data.inputs(1, 1) == 0.25);
+  CHECK(data.labels == std::vector<int>{1, -1});
+}
+
+TEST_CASE("read_table reads numbers too small for double as 0, and refuses those too large") {
+  CHECK(read("1e-400,1\n").inputs(0, 0) == 0);
+  CHECK_THROWS_AS(read("1e400,1\n"), bpm::DataError);
+  const std::string zeros(400, '0');
+  for (const std::string& small :
+       Names{"-1E-400", "+1e-400", "1e-99999999999999999999", "1" + zeros + "e-800",
+             "." + zeros + "1", "0." + zeros + "1", "0." + zeros + "1e+10",
+             "-" + zeros + "." + zeros + "1e5"}) {
+    CAPTURE(small);
+    CHECK(read(small + ",1\n").inputs(0, 0) == 0);
+    CHECK_THROWS_AS(read("1," + small + "\n"), bpm::DataError);
+  }
+  CHECK_THROWS_WITH(read("1,1e-400\n"), "f:1: column 2: found '1e-400', expected an integer label");
+  for (const std::string& large :
+       Names{"-1e400", "+1E+400", "1e390", "1e99999999999999999999", "1e+9223372036854775807",
+             "12e9223372036854775807", "1" + zeros, "-1" + zeros + ".5", "1" + zeros + "e-5",
+             "0." + zeros + "1e800", ".1e400", "00" + std::string(309, '9')}) {
+    CAPTURE(large);
+    CHECK_THROWS_AS(read(large + ",1\n"), bpm::DataError);
+    CHECK_THROWS_AS(read("1," + large + "\n"), bpm::DataError);
+  }
+  CHECK_THROWS_WITH(read("1e390,1\n"), "f:1: column 1: found '1e390', expected a finite number");
+  // Within range, however they are spelt.
+  CHECK(read("1" + zeros + "e-400,1\n").inputs(0, 0) == 1);
+  CHECK(read("0." + zeros + "1e401,1\n").inputs(0, 0) == 1);
+  CHECK(read("0e999,-0e-999\n").labels == std::vector<int>{0});
+}
+
+TEST_CASE("read_table takes the first column as the label, or none") {
+  bpm::TableSettings settings;
+  settings.label = LabelColumn::first;
+  const auto first = read("7,1,2\n8,3,4\n", settings);
+  CHECK(first.labels == std::vector<int>{7, 8});
+  CHECK(first.inputs == (Eigen::MatrixXd(2, 2) << 1, 2, 3, 4).finished());
+  settings.label = LabelColumn::none;
+  const auto none = read("7\n8\n", settings);
+  CHECK(none.labels.empty());
+  CHECK(none.inputs == (Eigen::MatrixXd(2, 1) << 7, 8).finished());
+}
+
+TEST_CASE("read_table takes the label from any column, by index or name") {
+  const auto by_index = read("1,7,2\n3,8,4\n", {.label = 1});
+  CHECK(by_index.labels == std::vector<int>{7, 8});
+  CHECK(by_index.inputs == (Eigen::MatrixXd(2, 2) << 1, 2, 3, 4).finished());
+  const auto by_name = read("a,kind,b\n1,7,2\n3,8,4\n", {.label = "kind"});
+  CHECK(by_name.labels == by_index.labels);
+  CHECK(by_name.inputs == by_index.inputs);
+  CHECK(by_name.feature_names == Names{"a", "b"});
+  // A name needs a header, so that there is one, whatever it looks like.
+  CHECK(read("0,1,2\n3,4,5\n", {.label = "1"}).labels == std::vector<int>{4});
+
+  CHECK_THROWS_WITH(read("1,2\n", {.label = 2}),
+                    "f:1: found 2 fields, expected 2 before the label");
+  CHECK_THROWS_WITH(read("a,kind\n1,1\n", {.label = "Kind"}),
+                    "f:1: found no column 'Kind', expected one of 'a', 'kind'");
+  CHECK_THROWS_WITH(read("0,1,2,3,4,5,6,7,8,9\n", {.label = "x"}),
+                    "f:1: found no column 'x', expected one of '0', '1', '2', '3', '4', '5', '6', "
+                    "'7', '8', '9'");
+  CHECK_THROWS_WITH(read("0,1,2,3,4,5,6,7,8,9,10\n", {.label = "x"}),
+                    "f:1: found no column 'x', expected one of '0', '1', '2', '3', '4', '5', '6', "
+                    "'7', '8', '9', ...");
+  CHECK_THROWS_WITH(read("a,b,a\n1,1,1\n", {.label = "a"}),
+                    "f:1: found two columns 'a', expected one");
+  CHECK_THROWS_WITH(read("a\n1\n", {.label = "a"}),
+                    "f:1: found 1 field, expected 2 or more (a label and at least one value), "
+                    "separated by blanks");
+}
+
+TEST_CASE("read_table refuses impossible settings") {
+  CHECK_THROWS_AS(read("1,1\n", {.label = -1}), std::invalid_argument);
+  CHECK_THROWS_WITH(read("1,1\n", {.label = -1}),
+                    "read_table: label is column -1, must be 0 or more");
+  CHECK_THROWS_AS(read("a,b\n1,1\n", {.header = Header::no, .label = "b"}), std::invalid_argument);
+  CHECK_THROWS_WITH(read("a,b\n1,1\n", {.header = Header::no, .label = "b"}),
+                    "read_table: label is a name, which needs a header");
+  for (const char delimiter : {'"', '\n', '\r'}) {
+    CHECK_THROWS_AS(read("1,1\n", {.delimiter = delimiter}), std::invalid_argument);
+    CHECK_THROWS_WITH(read("1,1\n", {.delimiter = delimiter}),
+                      "read_table: delimiter must be neither a double quote nor a line end");
+  }
+}
+
+TEST_CASE("read_table numbers labels that are words in sorted order") {
+  const auto iris = read("5,3,virginica\n6,2,setosa\n7,1,virginica\n8,0,\"Iris, other\"\n");
+  CHECK(iris.class_names == Names{"Iris, other", "setosa", "virginica"});
+  CHECK(iris.labels == std::vector<int>{2, 1, 2, 0});
+  CHECK(iris.feature_names.empty());
+  // One word makes words of all; integers alone stay what they are.
+  const auto mixed = read("0,10\n0,9\n0,x\n0,+9\n");
+  CHECK(mixed.class_names == Names{"+9", "10", "9", "x"});
+  CHECK(mixed.labels == std::vector<int>{1, 2, 3, 0});
+  const auto integers = read("0,+1\n0,1.0\n0,\"1\"\n0,-1\n");
+  CHECK(integers.class_names.empty());
+  CHECK(integers.labels == std::vector<int>{1, 1, 1, -1});
+}
+
+TEST_CASE("read_table accepts labels written as signed and as decimal integers") {
+  CHECK(read("0,+1\n0,-1\n0,1.0\n0,-1.000\n0,2e1\n0,2147483647\n0,-2147483648\n").labels ==
+        std::vector<int>{1, -1, 1, -1, 20, 2147483647, -2147483647 - 1});
+}
+
+TEST_CASE(
+    "read_table skips blank lines and comments, and reads CR LF and a last line without end") {
+  const auto data = read("\xef\xbb\xbf# made by hand\r\n\r\n1, 2 ,1\r\n   \n\t# more\n +3\t,4,-1");
+  CHECK(data.inputs == (Eigen::MatrixXd(2, 2) << 1, 2, 3, 4).finished());
+  CHECK(data.labels == std::vector<int>{1, -1});
+}
+
+TEST_CASE("read_table treats the comment character as the settings say") {
+  bpm::TableSettings settings;
+  settings.comment = '%';
+  CHECK(read("% text\n1,1\n", settings).labels.size() == 1);
+  settings.comment = '\0';
+  CHECK_THROWS_WITH(read("#\n", settings),
+                    "f:1: found 1 field, expected 2 or more (a label and at least one value), "
+                    "separated by blanks");
+  // Without comments a line is data whatever it begins with.
+  CHECK_THROWS_WITH(read(std::string("1,1\n\0,1\n", 8), settings),
+                    "f:2: column 1: found '?', expected a finite number");
+}
+
+TEST_CASE("read_table reads names from a header where there is one") {
+  bpm::TableSettings settings;
+  settings.header = Header::yes;
+  const auto data = read("# comment\nwidth,height,class\n1,2,3\n", settings);
+  CHECK(data.inputs.rows() == 1);
+  CHECK(data.labels == std::vector<int>{3});
+  CHECK(data.feature_names == Names{"width", "height"});
+  CHECK(read("1,2,3\n1,2,4\n", settings).labels == std::vector<int>{4});
+  CHECK_THROWS_WITH(read("a,b\n", settings), "f:1: found the end, expected a line of data");
+  settings.header = Header::no;
+  CHECK_THROWS_WITH(read("a,b\n1,1\n", settings),
+                    "f:1: column 1: found 'a', expected a finite number");
+}
+
+TEST_CASE("read_table finds out whether there is a header") {
+  const auto data = read("\n\"width, cm\",height,class\n# more\n1,2,a\n3,4,b\n");
+  CHECK(data.feature_names == Names{"width, cm", "height"});
+  CHECK(data.class_names == Names{"a", "b"});
+  CHECK(data.inputs == (Eigen::MatrixXd(2, 2) << 1, 2, 3, 4).finished());
+  CHECK(read("a,b\n1,1\n", {.label = LabelColumn::none}).feature_names == Names{"a", "b"});
+  // One word above a number is enough, even beside numbers and empty names.
+  CHECK(read(",2020,x,class\n1,2,3,4\n").feature_names == Names{"", "2020", "x"});
+  // Words in the label's column say nothing.
+  CHECK(read("1,yes\n2,no\n").labels.size() == 2);
+  CHECK(read("1,class\n2,1\n").class_names == Names{"1", "class"});
+  // Nor do missing values, numbers out of range, words above words, or a line alone.
+  CHECK_THROWS_WITH(read("NA,1\n2,1\n"),
+                    "f:1: column 1: found the missing value 'NA', expected a finite number");
+  CHECK_THROWS_WITH(read("1e999,1\n2,1\n"),
+                    "f:1: column 1: found '1e999', expected a finite number");
+  CHECK_THROWS_WITH(read("a,1\nb,1\n3,1\n"), "f:1: column 1: found 'a', expected a finite number");
+  CHECK_THROWS_WITH(read("a,1\nNaN,1\n3,1\n"),
+                    "f:1: column 1: found 'a', expected a finite number");
+  CHECK_THROWS_WITH(read("a,b\n"), "f:1: column 1: found 'a', expected a finite number");
+  CHECK_THROWS_WITH(read("a,b\n1,2,3\n"), "f:2: found 3 fields, expected 2 as in line 1");
+}
+
+TEST_CASE("read_table reads fields in double quotes") {
+  const auto data =
+      read("\"a \"\"b\"\"\",\"c,d\", \"e\" \n\"1\",\" +2.5\t\",\"x;\"\"\"\n3,4,5\" disk\n");
+  CHECK(data.feature_names == Names{"a \"b\"", "c,d"});
+  CHECK(data.inputs == (Eigen::MatrixXd(2, 2) << 1, 2.5, 3, 4).finished());
+  CHECK(data.class_names == Names{"5\" disk", "x;\""});
+  const auto blanks = read("\"a b\"  \"c\"\n1 \"\"\"\"\n", {.delimiter = ' '});
+  CHECK(blanks.feature_names == Names{"a b"});
+  CHECK(blanks.class_names == Names{"\""});
+  const auto tabs = read("\"1\"\t \"2\" \t3\n", {.delimiter = '\t'});
+  CHECK(tabs.inputs == (Eigen::MatrixXd(1, 2) << 1, 2).finished());
+
+  CHECK_THROWS_WITH(read("1,1\n2,\"a\nb\"\n"),
+                    "f:2: column 2: found no closing quote, expected one in the same line");
+  CHECK_THROWS_WITH(read("a,b\n1,1\n2,\"a\"\"\n"),
+                    "f:3: column 2 ('b'): found no closing quote, expected one in the same line");
+  CHECK_THROWS_WITH(read("1,1\n\"2\"3,1\n"),
+                    "f:2: column 1: found '3' after the closing quote, expected ',' or the end of "
+                    "the line");
+  CHECK_THROWS_WITH(read("1 1\n\"2\"3 1\n"),
+                    "f:2: column 1: found '3' after the closing quote, expected blanks or the end "
+                    "of the line");
+}
+
+TEST_CASE("read_table refuses missing values, with line and column") {
+  for (const std::string missing :
+       {"", "NA", "na", "NaN", "nan", "NAN", "?", "null", "NULL", "Null", "\"\"", "\" NA\""}) {
+    CAPTURE(missing);
+    std::string found = missing == "\"\"" ? "" : missing == "\" NA\"" ? "NA" : missing;
+    found = "found the missing value '" + found + "', expected ";
+    CHECK_THROWS_AS(read("1,2,1\n" + missing + ",2,1\n"), bpm::DataError);
+    CHECK_THROWS_WITH(read("1,2,1\n" + missing + ",2,1\n"),
+                      "f:2: column 1: " + found + "a finite number");
+    CHECK_THROWS_WITH(read("x,y,z\n1,2,1\n1," + missing + ",1\n"),
+                      "f:3: column 2 ('y'): " + found + "a finite number");
+    CHECK_THROWS_WITH(read("x,y,z\n1,2,1\n1,2, " + missing + "\n"),
+                      "f:3: column 3 ('z'): " + found + "a label");
+  }
+  CHECK(read("1,nano\n1,nul\n").class_names == Names{"nano", "nul"});
+}
+
+TEST_CASE("read_table splits at other delimiters") {
+  bpm::TableSettings settings;
+  for (const char delimiter : {';', '\t', '|'}) {
+    settings.delimiter = delimiter;
+    const std::string d(1, delimiter);
+    CHECK(read("1" + d + "2" + d + "1\n", settings).inputs.cols() == 2);
+  }
+  settings.delimiter = ' ';
+  const auto data = read("  1.5   2e0\t 1 \n 3 4 -1\n", settings);
+  CHECK(data.inputs == (Eigen::MatrixXd(2, 2) << 1.5, 2, 3, 4).finished());
+  CHECK(data.labels == std::vector<int>{1, -1});
+}
+
+TEST_CASE("read_table finds the delimiter in the first line") {
+  for (const std::string d : {",", ";", "\t", " ", "   "}) {
+    CAPTURE(d);
+    CHECK(read("# a,b\n 1" + d + "2" + d + "3 \n4" + d + "5" + d + "6").inputs ==
+          (Eigen::MatrixXd(2, 2) << 1, 2, 4, 5).finished());
+  }
+  // The one that comes first, outside quotes.
+  CHECK(read("\"a,\"\"b\"\"\";c, d;e\n1;2;3\n").feature_names == Names{"a,\"b\"", "c, d"});
+  CHECK(read("a\tb; c\n1\t2\n").feature_names == Names{"a"});
+  CHECK_THROWS_WITH(read("1;2\n1,5;2\n"), "f:2: column 1: found '1,5', expected a finite number");
+  CHECK(read("7\n8\n", {.label = LabelColumn::none}).inputs.rows() == 2);
+}
+
+TEMPLATE_TEST_CASE("read_table rounds to the scalar type asked for", "", float, double) {
+  const auto data = read<TestType>("0.1,1e-60,3.25,1\n");
+  CHECK(data.inputs(0, 0) == static_cast<TestType>(0.1));
+  CHECK(data.inputs(0, 1) == static_cast<TestType>(1e-60));
+  CHECK(data.inputs(0, 2) == TestType{3.25});
+}
+
+TEST_CASE("read_table refuses what is not a finite number, with line and column") {
+  CHECK_THROWS_AS(read("1,x,1\n"), bpm::DataError);
+  CHECK_THROWS_WITH(read("1,2,1\n\n1,x,1\n"), "f:3: column 2: found 'x', expected a finite number");
+  for (const std::string bad : {"inf", "-inf", "+inf", "1e999", "1 2", "1.5x", "++1", "+-1", "-+1",
+                                "+", "0x10", "'1'", "1.2.3", "-nan"}) {
+    CHECK_THROWS_WITH(read("1,2,1\n" + bad + ",2,1\n"),
+                      "f:2: column 1: found '" + bad + "', expected a finite number");
+  }
+  CHECK_NOTHROW(read<double>("1e300,1\n"));
+  CHECK_THROWS_WITH(read<float>("1e300,1\n"),
+                    "f:1: column 1: found '1e300', expected a finite number");
+}
+
+TEST_CASE("read_table keeps messages short and printable") {
+  CHECK_THROWS_WITH(
+      read("\x01\x7f" + std::string(50, 'y') + ",1\n"),
+      "f:1: column 1: found '??" + std::string(38, 'y') + "'..., expected a finite number");
+}
+
+TEST_CASE("read_table refuses labels that are numbers and not integers") {
+  for (const std::string bad : {"0.5", "-nan", "inf", "2147483648", "-2147483649", "1e999"}) {
+    CHECK_THROWS_WITH(read("1,1\n2," + bad + "\n"),
+                      "f:2: column 2: found '" + bad + "', expected an integer label");
+    // Beside words as well.
+    CHECK_THROWS_WITH(read("x,y\n1,one\n2," + bad + "\n"),
+                      "f:3: column 2 ('y'): found '" + bad + "', expected an integer label");
+  }
+}
+
+TEST_CASE("read_table refuses lines of different length and files without data") {
+  CHECK_THROWS_WITH(read("# c\n1,2,1\n1,1\n"), "f:3: found 2 fields, expected 3 as in line 2");
+  CHECK_THROWS_WITH(read("1,1\n1,2,3,1\n"), "f:2: found 4 fields, expected 2 as in line 1");
+  CHECK_THROWS_WITH(read("1\n", {.delimiter = ','}),
+                    "f:1: found 1 field, expected 2 or more (a label and at least one value), "
+                    "separated by ','");
+  CHECK_THROWS_WITH(read(""), "f:0: found the end, expected a line of data");
+  CHECK_THROWS_WITH(read("# c\n\n"), "f:2: found the end, expected a line of data");
+}
+
+TEST_CASE("read_table reports a stream that fails") {
+  struct Broken : std::streambuf {
+    int_type underflow() override { throw std::runtime_error("disk"); }
+  } broken;
+  std::istream stream(&broken);
+  CHECK_THROWS_WITH(bpm::read_table(stream, "f"), "f:1: reading failed");
+}
+
+TEST_CASE("read_table reads files by path and names them") {
+  const test_support::TemporaryFolder folder;
+  const auto good = folder.write("good.csv", "1,2,1\n");
+  const auto bad = folder.write("bad.csv", "1,2,1\n1,2\n");
+  CHECK(bpm::read_table<float>(good).inputs.cols() == 2);
+  CHECK_THROWS_WITH(bpm::read_table(bad),
+                    bad.string() + ":2: found 2 fields, expected 3 as in line 1");
+  const auto absent = folder.path() / "absent";
+  CHECK_THROWS_WITH(bpm::read_table(absent), absent.string() + ": cannot be opened for reading");
+}
+
+TEST_CASE("read_table reads numbers alike in every locale") {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"}) {
+    std::setlocale(LC_ALL, name);  // keeps the present one where there is no such locale
+    CHECK(read("1.5,1\n").inputs(0, 0) == 1.5);
+  }
+  std::setlocale(LC_ALL, before.c_str());
+}
+
+TEST_CASE("read_table reads the seven two-class benchmark sets") {
+  const auto folder = test_support::data_dir();
+  if (!folder) {
+    return test_support::skip_without_data("read_table reads the seven two-class benchmark sets");
+  }
+  struct Expected {
+    std::string name;
+    Eigen::Index rows, columns, positive, negative;
+  };
+  for (const Expected& set :
+       {Expected{"banana", 5300, 2, 2376, 2924}, Expected{"waveform", 5000, 21, 1647, 3353},
+        Expected{"heart", 270, 13, 120, 150}, Expected{"thyroid", 215, 5, 65, 150},
+        Expected{"diabetes", 768, 8, 268, 500}, Expected{"sonar", 208, 60, 111, 97},
+        Expected{"ionosphere", 351, 34, 225, 126}}) {
+    CAPTURE(set.name);
+    const auto data = bpm::read_table(*folder / "benchmarks" / (set.name + ".csv"));
+    CHECK(data.inputs.rows() == set.rows);
+    CHECK(data.inputs.cols() == set.columns);
+    CHECK(std::count(data.labels.begin(), data.labels.end(), 1) == set.positive);
+    CHECK(std::count(data.labels.begin(), data.labels.end(), -1) == set.negative);
+  }
+}
