@@ -99,6 +99,20 @@ TEST_CASE("SVMlight lines that are broken are named") {
   CHECK_THROWS_WITH(sparse("# nothing\n"), "f:1: found the end, expected a line of data");
 }
 
+TEST_CASE("SVMlight numbers out of range are too large or 0, however they are spelt") {
+  const std::string zeros(400, '0');
+  for (const std::string& small :
+       std::vector<std::string>{"1e-400", "0." + zeros + "1", "1" + zeros + "e-800"}) {
+    CHECK(dense("1 1:" + small + "\n").inputs(0, 0) == 0);
+    CHECK_THROWS_AS(dense(small + " 1:1\n"), bpm::DataError);
+  }
+  CHECK_THROWS_WITH(dense("1e-400 1:1\n"), "f:1: found '1e-400', expected an integer label");
+  for (const std::string& large : {"1" + zeros, "1" + zeros + "e-5", "0." + zeros + "1e800"}) {
+    CHECK_THROWS_AS(dense("1 1:" + large + "\n"), bpm::DataError);
+    CHECK_THROWS_AS(dense(large + " 1:1\n"), bpm::DataError);
+  }
+}
+
 TEST_CASE("read_svmlight refuses impossible numbers of columns") {
   CHECK_THROWS_AS(dense("1 1:1\n", -1), std::invalid_argument);
   CHECK_THROWS_WITH(dense("1 1:1\n", -1),
