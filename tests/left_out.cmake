@@ -20,7 +20,7 @@ bpm_not_under_addresses(samplers "single chains: billiard_test and kernel_gibbs_
   billiard/geodesic_chain gibbs/gibbs_chain)
 bpm_not_under_addresses(machine "further pairings of kernels, inputs and samplers instantiate the same code"
   pairs_gaussian pairs_linear pairs_polynomial pairs_precomputed pairs_string pairs_own
-  input_types chain_samplers)
+  input_types chain_samplers choose)
 bpm_not_under_addresses(kernel_values "the same bits: instructions, not addresses" same_bits same_bits_inputs)
 bpm_not_under_addresses(gaussian_process "further kinds of inputs instantiate the same code"
   expectation_propagation/machine_inputs)
