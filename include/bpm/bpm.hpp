@@ -81,6 +81,7 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/laplacian.hpp"
 #include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/median_distance.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"

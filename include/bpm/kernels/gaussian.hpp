@@ -3,6 +3,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/kernels/median_distance.hpp"
 
 namespace bpm {
 
@@ -41,6 +42,13 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
   [[nodiscard]] static Gaussian from_gamma(double gamma) {
     detail::check_positive("Gaussian::from_gamma", "gamma", gamma);
     return Gaussian(gamma);
+  }
+
+  /// The width by the inputs: `factor` times their median distance.
+  /// \throws std::invalid_argument where that is 0: all inputs are nearly equal.
+  template <class I>
+  [[nodiscard]] static Gaussian from_median(const I& inputs, double factor = 1) {
+    return from_width(factor * median_distance(inputs));
   }
 
   /// The factor g in exp(-g |x - x'|^2).

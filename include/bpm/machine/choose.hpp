@@ -10,6 +10,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/cross_validate.hpp"
 
@@ -125,6 +126,19 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   return {detail::with_choice(machine, grid.kernels[winner.kernel],
                               detail::boundary_of(winner.relative_lambda)),
           candidates, *best, winner.loss, folds.folds.always_train};
+}
+
+/// The same with Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs.
+template <class Machine, class I, Observer O = detail::IgnoreProgress>
+  requires DenseInputs<I> || SparseInputs<I>
+[[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
+                                     std::span<const int> labels, O&& observer = {},
+                                     std::stop_token stop = {}) {
+  ChoiceGrid<Gaussian> grid;
+  for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
+    grid.kernels.push_back(Gaussian::from_median(inputs, factor));
+  }
+  return choose(machine, grid, inputs, labels, std::forward<O>(observer), std::move(stop));
 }
 
 }  // namespace bpm

@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/kernel_values/gram.hpp"
@@ -44,6 +47,43 @@ struct TrainingState {
   double seconds = 0;    ///< Likewise.
 };
 
+/// How many points have a coefficient in some problem of a draw, draw by draw.
+class SupportCounts {
+ public:
+  explicit SupportCounts(std::ptrdiff_t points) : seen_(static_cast<std::size_t>(points)) {}
+
+  void add(const Draw& draw) {
+    if (draw.part == DrawPart::outputs) return;
+    if (draw.number != number_) end_draw();
+    number_ = draw.number;
+    for (const PointIndex i : draw.support) {
+      if (seen_[i]) continue;
+      seen_[i] = true;
+      points_.push_back(i);
+    }
+  }
+
+  /// Of all draws so far.
+  [[nodiscard]] std::vector<std::size_t> take() {
+    end_draw();
+    return std::exchange(counts_, {});
+  }
+
+ private:
+  void end_draw() {
+    if (!number_) return;
+    counts_.push_back(points_.size());
+    for (const PointIndex i : points_) seen_[i] = false;
+    points_.clear();
+    number_.reset();
+  }
+
+  std::vector<bool> seen_;
+  std::vector<PointIndex> points_;  ///< Of the draw that is being added.
+  std::optional<std::uint64_t> number_;
+  std::vector<std::size_t> counts_;
+};
+
 /// Hands the sampler's draws of every subproblem to the state's means and moves its streams on. A
 /// sampler that sees cones runs one after the other: the observer is asked anew in each.
 template <class Sampler, GramAccess Gram>
@@ -58,12 +98,15 @@ template <class Sampler, GramAccess Gram>
     spaces.emplace_back(gram, problems.signs[p], problems.lambda[p]);
   }
   if constexpr (!sees_cones<Sampler>) {
-    const SamplerReport report = sampler.sample(
+    SupportCounts support(gram.size());
+    SamplerReport report = sampler.sample(
         std::span<const Space>(spaces), state.streams[0], control, [&](const Draw& draw) {
           check(draw.problem < problems.size(), "sampler", "draw", draw.number, " is of problem ",
                 draw.problem, ", must be below ", problems.size());
           state.means[draw.problem].add(draw);
+          support.add(draw);
         });
+    if (report.perceptron) report.perceptron->mistaken_points = support.take();
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
     return report;
   } else {

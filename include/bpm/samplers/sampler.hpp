@@ -40,11 +40,18 @@ struct PerceptronCounts {
                                       ///< each problem included.
   std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the
                                       ///< run did not converge.
+  /// Of every draw that a machine took in: the points on which it made a mistake in any problem and
+  /// pass. In permuted order they alone would have made it, so that their number k among N points
+  /// bounds its error (`stable_compression_bound`); k / N estimates, from above, how often one more
+  /// point would change it.
+  std::vector<std::size_t> mistaken_points{};
 
   PerceptronCounts& operator+=(const PerceptronCounts& other) {
     mistakes += other.mistakes;
     passes += other.passes;
     training_errors += other.training_errors;
+    mistaken_points.insert(mistaken_points.end(), other.mistaken_points.begin(),
+                           other.mistaken_points.end());
     return *this;
   }
 };
