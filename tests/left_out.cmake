@@ -21,11 +21,20 @@ bpm_not_under_addresses(samplers "single chains: billiard_test and kernel_gibbs_
 bpm_not_under_addresses(machine "further pairings of kernels, inputs and samplers instantiate the same code"
   pairs_gaussian pairs_linear pairs_polynomial pairs_precomputed pairs_string pairs_own
   input_types chain_samplers choose)
+bpm_not_under_addresses(machine "the same fits and predictions, judged otherwise: the tests left in run them"
+  strategy drawn_digits batches votes_of_draws precomputed_kernel one_vs_rest)
+bpm_not_under_addresses(samplers "numbers judged at length: the tests of the chains run the same code"
+  gibbs/log_evidence chains/tangent_directions)
 bpm_not_under_addresses(kernel_values "the same bits: instructions, not addresses" same_bits same_bits_inputs)
 bpm_not_under_addresses(gaussian_process "further kinds of inputs instantiate the same code"
   expectation_propagation/machine_inputs)
-bpm_not_under_addresses(gaussian_process "comparisons at length: the tests of edges and leave-one-out run it"
-  expectation_propagation/expectation_propagation)
+bpm_not_under_addresses(gaussian_process "comparisons at length: the tests of edges and of the machine run it"
+  expectation_propagation/expectation_propagation expectation_propagation/ep_iteration
+  expectation_propagation/ep_posterior expectation_propagation/leave_one_out)
+bpm_not_under_addresses(gaussian_process "the same interpolators and orthants, judged otherwise: the tests left in run them"
+  interpolation/interpolator_training interpolation/interpolator_inputs interpolation/precomputed_interpolator
+  interpolation/centre_values interpolation/kernel_complexity ensembles/posterior_ensemble
+  orthant/covariance_path selection/kernel_score)
 bpm_not_under_addresses(examples "the programs and their tests are GCC's")
 bpm_not_under_addresses(benchmarks "the programs and their tests are GCC's")
 bpm_not_under_addresses(docs "the documents' numbers: GCC's release build runs them")
