@@ -27,7 +27,7 @@ TEST_CASE("the report counts the points that made each draw", "[machine]") {
   auto training = machine.train(inputs, labels);
   training.add_draws(2);
   const auto fitted = training.classifier();
-  const auto& counted = fitted.report().perceptron->mistaken_points;
+  const auto& counted = fitted.report().mistaken_points;
   REQUIRE(counted.size() == 6);
   // A perceptron adds to a coefficient at every mistake and never takes away: points with one are
   // those of the draws kept, in any class.

@@ -106,7 +106,7 @@ template <class Sampler, GramAccess Gram>
           state.means[draw.problem].add(draw);
           support.add(draw);
         });
-    if (report.perceptron) report.perceptron->mistaken_points = support.take();
+    if (report.perceptron) report.mistaken_points = support.take();
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
     return report;
   } else {

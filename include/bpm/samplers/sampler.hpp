@@ -40,18 +40,11 @@ struct PerceptronCounts {
                                       ///< each problem included.
   std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the
                                       ///< run did not converge.
-  /// Of every draw that a machine took in: the points on which it made a mistake in any problem and
-  /// pass. In permuted order they alone would have made it, so that their number k among N points
-  /// bounds its error (`stable_compression_bound`); k / N estimates, from above, how often one more
-  /// point would change it.
-  std::vector<std::size_t> mistaken_points{};
 
   PerceptronCounts& operator+=(const PerceptronCounts& other) {
     mistakes += other.mistakes;
     passes += other.passes;
     training_errors += other.training_errors;
-    mistaken_points.insert(mistaken_points.end(), other.mistaken_points.begin(),
-                           other.mistaken_points.end());
     return *this;
   }
 };
@@ -89,7 +82,12 @@ struct SamplerReport {
   std::uint64_t kernel_evaluations = 0;            ///< Kernel values computed.
   double kernel_seconds = 0;                       ///< Thread-seconds spent on them over threads.
   std::optional<Perceptron> perceptron{};          ///< Also of one that found a chain's start.
-  std::optional<ChainReport> chains{};             ///< Whether to believe a centre.
+  /// Of perceptrons, for every draw that a machine took in: the points on which it made a mistake
+  /// in any problem and pass. In permuted order they alone would have made it, so that their number
+  /// k among N points bounds its error (`stable_compression_bound`); k / N estimates, from above,
+  /// how often one more point would change it.
+  std::vector<std::size_t> mistaken_points{};
+  std::optional<ChainReport> chains{};  ///< Whether to believe a centre.
 
   /// Takes in the report of another problem.
   void merge(const SamplerReport& other) { add(other, &ChainReport::merge); }
@@ -117,6 +115,8 @@ struct SamplerReport {
       if (!perceptron) perceptron.emplace();
       *perceptron += *other.perceptron;
     }
+    mistaken_points.insert(mistaken_points.end(), other.mistaken_points.begin(),
+                           other.mistaken_points.end());
     if (other.chains && chains) {
       ((*chains).*take_in)(*other.chains);
     } else if (other.chains) {
