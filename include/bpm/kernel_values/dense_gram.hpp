@@ -87,6 +87,12 @@ class DenseGram : public MatrixGram<T> {
   explicit DenseGram(const Source& source, unsigned threads = 1)
       : DenseGram(source, threads, [](double) { return true; }) {}
 
+  /// Of values that are there: a symmetric m x m matrix, row after row.
+  DenseGram(Buffer<T> values, std::ptrdiff_t m)
+      : MatrixGram<T>(values.data(), m), values_(std::move(values)) {
+    complete_ = true;
+  }
+
   /// Bytes that the matrix of m points takes.
   [[nodiscard]] static std::size_t bytes_needed(std::size_t m) noexcept {
     return m * m * sizeof(T);
@@ -99,9 +105,6 @@ class DenseGram : public MatrixGram<T> {
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
 
  private:
-  DenseGram(Buffer<T> values, std::ptrdiff_t m)
-      : MatrixGram<T>(values.data(), m), values_(std::move(values)) {}
-
   /// Copies a tile to its mirror image, in squares that fit the first-level cache.
   void mirror(const Tile& tile) {
     constexpr std::ptrdiff_t square = 32;

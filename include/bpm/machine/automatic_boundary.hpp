@@ -76,11 +76,12 @@ template <class Kernel, class Sampler, class I>
   ensure<BudgetTooSmall>(needed <= static_cast<double>(settings.memory), function, ": memory is ",
                          settings.memory, " bytes, choosing the soft boundary needs ", needed,
                          "; raise memory or give a soft boundary");
-  const Eigen::MatrixXd values = [&]() -> Eigen::MatrixXd {
+  const auto values = [&] {
     if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-      return inputs(part, part).template cast<double>();
+      return FoldValues<kernel_scalar_t<I>>::part_of(
+          all_kernel_values(kernel, inputs, control.threads), part);
     } else {
-      return all_kernel_values(kernel, select_inputs(inputs, part), settings);
+      return all_kernel_values(kernel, select_inputs(inputs, part), control.threads);
     }
   }();
   bool stopped = false;

@@ -41,9 +41,9 @@ template <class Sampler>
 /// lambdas to small: beyond the first that is not consistent none is tried again, since a smaller
 /// lambda asks for more.
 template <class Scalar, class Sampler>
-void try_lambdas(const Eigen::MatrixXd& values, const OutOfFold& folds, std::span<const int> labels,
-                 const Sampler& sampler, std::uint64_t seed, const RunControl& control,
-                 std::span<ChoiceCandidate> candidates) {
+void try_lambdas(const DenseGram<Scalar>& values, const OutOfFold& folds,
+                 std::span<const int> labels, const Sampler& sampler, std::uint64_t seed,
+                 const RunControl& control, std::span<ChoiceCandidate> candidates) {
   std::vector<OutOfFold> outputs(candidates.size(), folds);
   std::size_t smallest = 0;  // Of those that are consistent so far.
   for (std::size_t k = 0; k < folds.folds.count; ++k) {

@@ -109,7 +109,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     for (const double lambda : grid.relative_lambdas) {
       candidates.push_back({.kernel = k, .relative_lambda = lambda});
     }
-    const Eigen::MatrixXd values = detail::all_kernel_values(grid.kernels[k], inputs, settings);
+    const auto values = detail::all_kernel_values(grid.kernels[k], inputs, control.threads);
     detail::try_lambdas<detail::kernel_scalar_t<I>>(
         values, folds, labels, detail::to_try(binary.sampler(), grid.draws), settings.seed, control,
         std::span(candidates).subspan(first));

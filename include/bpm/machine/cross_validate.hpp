@@ -65,7 +65,8 @@ template <class Machine, InputSet I>
   const bool whole = 16.0 * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
   if (whole || std::same_as<Kernel, PrecomputedKernel>) {
-    const Eigen::MatrixXd values = detail::all_kernel_values(binary.kernel(), inputs, settings);
+    const auto values =
+        detail::all_kernel_values(binary.kernel(), inputs, detail::thread_count(settings.threads));
     detail::IgnoreProgress observer;
     const RunControl control = detail::run_control(settings, observer, {});
     for (std::size_t k = 0; k < folds; ++k) {

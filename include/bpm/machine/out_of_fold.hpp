@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/buffer.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/temperature.hpp"
+#include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/folds.hpp"
 #include "bpm/machine/labels.hpp"
@@ -63,27 +66,39 @@ template <class Scalar>
 struct FoldValues {
   std::vector<PointIndex> train;
   std::vector<PointIndex> left_out;
-  RowMatrix<Scalar> gram;    ///< train x train.
-  RowMatrix<Scalar> others;  ///< left_out x train.
-  Eigen::VectorXd self;      ///< sqrt(k(x, x)) of those left out.
-  std::vector<int> labels;   ///< Of those that train.
+  DenseGram<Scalar> gram;   ///< train x train.
+  Eigen::MatrixXd others;   ///< left_out x train.
+  Eigen::VectorXd self;     ///< sqrt(k(x, x)) of those left out.
+  std::vector<int> labels;  ///< Of those that train.
 
-  FoldValues(const Eigen::MatrixXd& values, const Folds& folds, std::size_t k,
+  FoldValues(const DenseGram<Scalar>& values, const Folds& folds, std::size_t k,
              std::span<const int> all)
-      : train(folds.points(k, false)), left_out(folds.points(k, true)) {
-    gram = values(train, train).template cast<Scalar>();
-    others = values(left_out, train).template cast<Scalar>();
-    self = values.diagonal()(left_out).cwiseSqrt();
+      : train(folds.points(k, false)),
+        left_out(folds.points(k, true)),
+        gram(part_of(values, train)),
+        others(std::ssize(left_out), std::ssize(train)),
+        self(std::ssize(left_out)) {
+    BlockScratch<Scalar> scratch;
+    for (Eigen::Index i = 0; i < others.rows(); ++i) {
+      const auto row = values.row(left_out[i], scratch);
+      for (Eigen::Index j = 0; j < others.cols(); ++j) others(i, j) = row[train[j]];
+      self[i] = std::sqrt(static_cast<double>(row[left_out[i]]));
+    }
     for (const PointIndex i : train) labels.push_back(all[i]);
   }
-};
 
-/// A matrix made here, which needs no look at its entries.
-template <class Scalar>
-struct OwnGram : MatrixGram<Scalar> {
-  explicit OwnGram(const RowMatrix<Scalar>& values)
-      : MatrixGram<Scalar>(values.data(), values.rows()) {}
-  [[nodiscard]] std::size_t bytes() const noexcept { return 0; }
+  /// The values of these points with each other.
+  [[nodiscard]] static DenseGram<Scalar> part_of(const DenseGram<Scalar>& values,
+                                                 std::span<const PointIndex> points) {
+    const std::ptrdiff_t m = std::ssize(points);
+    Buffer<Scalar> part(m * m);
+    BlockScratch<Scalar> scratch;
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      const auto row = values.row(points[i], scratch);
+      for (std::ptrdiff_t j = 0; j < m; ++j) part[i * m + j] = row[points[j]];
+    }
+    return DenseGram<Scalar>(std::move(part), m);
+  }
 };
 
 /// The outputs of those left out by a machine of the others; empty where no consistent classifier
@@ -92,22 +107,21 @@ template <class Sampler, class Scalar>
 [[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of_left_out(
     const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
     const std::vector<int>& classes, std::uint64_t seed, const RunControl& control) {
-  const OwnGram<Scalar> gram(fold.gram);
   Subproblems problems(classes, fold.labels);
-  problems.resolve_lambda(gram, boundary, fold.labels);
+  problems.resolve_lambda(fold.gram, boundary, fold.labels);
   TrainingState<Sampler> state;
-  state.means.assign(problems.size(), DrawMean(fold.gram.rows(), false, !sees_cones<Sampler>));
+  state.means.assign(problems.size(), DrawMean(fold.gram.size(), false, !sees_cones<Sampler>));
   state.states.resize(problems.size());
   state.streams.assign(problems.size(), RandomStreams{seed, 0});
-  const SamplerReport report = run_sampler(sampler, gram, problems, control, state);
+  const SamplerReport report = run_sampler(sampler, fold.gram, problems, control, state);
   if (!report.converged) return std::nullopt;
-  Eigen::MatrixXd coefficients(fold.gram.rows(), std::ssize(state.means));
+  Eigen::MatrixXd coefficients(fold.gram.size(), std::ssize(state.means));
   for (Eigen::Index c = 0; c < coefficients.cols(); ++c) {
     for (Eigen::Index i = 0; i < coefficients.rows(); ++i) {
       coefficients(i, c) = state.means[static_cast<std::size_t>(c)].coefficient(i);
     }
   }
-  Eigen::MatrixXd outputs = fold.others.template cast<double>() * coefficients;
+  Eigen::MatrixXd outputs = fold.others * coefficients;
   for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
     if (fold.self[i] > 0) outputs.row(i) /= fold.self[i];
   }
@@ -139,14 +153,20 @@ inline void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
   }
 }
 
-/// All kernel values of the inputs, for as many machines as there are.
+/// All kernel values of the inputs, by the same code as a fit's.
 template <class Kernel, class I>
-[[nodiscard]] Eigen::MatrixXd all_kernel_values(const Kernel& kernel, const I& inputs,
-                                                const FitSettings& settings) {
+[[nodiscard]] DenseGram<kernel_scalar_t<I>> all_kernel_values(const Kernel& kernel, const I& inputs,
+                                                              unsigned threads) {
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    return inputs.template cast<double>();
+    const std::ptrdiff_t m = inputs.rows();
+    Buffer<kernel_scalar_t<I>> values(m * m);
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      for (std::ptrdiff_t j = 0; j < m; ++j) values[i * m + j] = inputs(i, j);
+    }
+    return DenseGram<kernel_scalar_t<I>>(std::move(values), m);
   } else {
-    return kernel_matrix(kernel, inputs, {.threads = settings.threads, .memory = settings.memory});
+    const OnDemandGram<Kernel, I> values(kernel, inputs);
+    return DenseGram<kernel_scalar_t<I>>(values, threads);
   }
 }
 
