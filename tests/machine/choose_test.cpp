@@ -181,6 +181,11 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
         }) ==
         "cross_validate: no classifier without training error was found in fold 0; set a soft "
         "boundary lambda > 0");
+  CHECK(message_of([&] {
+          grid.relative_lambdas = {1};
+          (void)bpm::choose(machine, grid, inputs, labels,
+                            [](const bpm::Progress&) { return false; });
+        }) == "choose: stopped while choosing");
   const auto three = rings(30, 3, 0);
   CHECK(message_of([&] { (void)bpm::cross_validate(machine, three.inputs, three.labels); }) ==
         "cross_validate: labels have 3 classes, expected two; use OneVsRest for more");

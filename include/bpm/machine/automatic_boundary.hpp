@@ -76,14 +76,7 @@ template <class Kernel, class Sampler, class I>
   ensure<BudgetTooSmall>(needed <= static_cast<double>(settings.memory), function, ": memory is ",
                          settings.memory, " bytes, choosing the soft boundary needs ", needed,
                          "; raise memory or give a soft boundary");
-  const auto values = [&] {
-    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-      return FoldValues<kernel_scalar_t<I>>::part_of(
-          all_kernel_values(kernel, inputs, control.threads), part);
-    } else {
-      return all_kernel_values(kernel, select_inputs(inputs, part), control.threads);
-    }
-  }();
+  const auto values = kernel_values_of(kernel, inputs, part, control.threads);
   bool stopped = false;
   const RunControl watched{[&](Progress progress) {
                              progress.stage = "choosing the soft boundary";

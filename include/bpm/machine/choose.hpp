@@ -95,13 +95,12 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
       labels, std::move(classes), Folds::stratified(labels, grid.folds, settings.seed));
   std::vector<ChoiceCandidate> candidates;
   double done = 0;
-  const auto fraction = [&](double part) {
-    return (done + part) / static_cast<double>(grid.kernels.size());
-  };
+  bool stopped = false;
   const RunControl control{[&](Progress progress) {
                              progress.stage = "choosing";
-                             progress.fraction = fraction(0);
-                             return detail::notify(observer, progress);
+                             progress.fraction = done / static_cast<double>(grid.kernels.size());
+                             stopped = stopped || !detail::notify(observer, progress);
+                             return !stopped;
                            },
                            stop, detail::thread_count(settings.threads)};
   for (std::size_t k = 0; k < grid.kernels.size(); ++k) {
@@ -109,12 +108,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     for (const double lambda : grid.relative_lambdas) {
       candidates.push_back({.kernel = k, .relative_lambda = lambda});
     }
-    const auto values = detail::all_kernel_values(grid.kernels[k], inputs, control.threads);
+    const auto values =
+        detail::kernel_values_of(grid.kernels[k], inputs, detail::first_points(n), control.threads);
     detail::try_lambdas<detail::kernel_scalar_t<I>>(
         values, folds, labels, detail::to_try(binary.sampler(), grid.draws), settings.seed, control,
         std::span(candidates).subspan(first));
     ++done;
-    if (stop.stop_requested()) throw Stopped(detail::join(f, ": stopped while choosing"));
+    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   }
   const auto best = detail::best_candidate(candidates);
   if (!best) {

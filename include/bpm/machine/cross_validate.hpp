@@ -65,8 +65,8 @@ template <class Machine, InputSet I>
   const bool whole = 16.0 * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
   if (whole || std::same_as<Kernel, PrecomputedKernel>) {
-    const auto values =
-        detail::all_kernel_values(binary.kernel(), inputs, detail::thread_count(settings.threads));
+    const auto values = detail::kernel_values_of(binary.kernel(), inputs, detail::first_points(n),
+                                                 detail::thread_count(settings.threads));
     detail::IgnoreProgress observer;
     const RunControl control = detail::run_control(settings, observer, {});
     for (std::size_t k = 0; k < folds; ++k) {

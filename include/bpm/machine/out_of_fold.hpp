@@ -153,20 +153,23 @@ inline void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
   }
 }
 
-/// All kernel values of the inputs, by the same code as a fit's.
+/// The kernel values of these points of the inputs, by the same code as a fit's.
 template <class Kernel, class I>
-[[nodiscard]] DenseGram<kernel_scalar_t<I>> all_kernel_values(const Kernel& kernel, const I& inputs,
-                                                              unsigned threads) {
+[[nodiscard]] DenseGram<kernel_scalar_t<I>> kernel_values_of(const Kernel& kernel, const I& inputs,
+                                                             std::span<const PointIndex> points,
+                                                             unsigned threads) {
+  using Scalar = kernel_scalar_t<I>;
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    const std::ptrdiff_t m = inputs.rows();
-    Buffer<kernel_scalar_t<I>> values(m * m);
+    const std::ptrdiff_t m = std::ssize(points);
+    Buffer<Scalar> values(m * m);
     for (std::ptrdiff_t i = 0; i < m; ++i) {
-      for (std::ptrdiff_t j = 0; j < m; ++j) values[i * m + j] = inputs(i, j);
+      for (std::ptrdiff_t j = 0; j < m; ++j) values[i * m + j] = inputs(points[i], points[j]);
     }
-    return DenseGram<kernel_scalar_t<I>>(std::move(values), m);
+    return DenseGram<Scalar>(std::move(values), m);
   } else {
-    const OnDemandGram<Kernel, I> values(kernel, inputs);
-    return DenseGram<kernel_scalar_t<I>>(values, threads);
+    const auto chosen = select_inputs(inputs, points);
+    const OnDemandGram<Kernel, owned_inputs_t<I>> values(kernel, chosen);
+    return DenseGram<Scalar>(values, threads);
   }
 }
 
