@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "full_disk.hpp"
 #include "message_of.hpp"
@@ -188,4 +190,21 @@ TEST_CASE("errors: settings, other data, a disk that fills, no consistent classi
   CHECK(kept.report.reason == plain.report.reason);
   CHECK(kept.report.perceptron->training_errors == plain.report.perceptron->training_errors);
   CHECK(kept.draws.empty());
+}
+
+TEST_CASE("an automatic soft boundary is chosen beside the folder, which keeps the fit's draws") {
+  const Inputs inputs = random_inputs(100, 5, 3);
+  std::vector<int> labels;
+  for (const signed char sign : random_labels(100, 3)) labels.push_back(sign);
+  const TemporaryFolder folder;
+  const bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::automatic()};
+  const bpm::Gaussian kernel = bpm::Gaussian::from_width(3);
+  const auto plain = bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 3}, settings)
+                         .fit(inputs, labels);
+  for (int time = 0; time < 2; ++time) {  // Made, then read.
+    const bpm::CheckpointedPerceptron sampler{{.draws = 3}, folder.path() / "draws"};
+    const auto kept = bpm::BayesPointMachine(kernel, sampler, settings).fit(inputs, labels);
+    CHECK(kept.coefficients() == plain.coefficients());
+    CHECK(kept.parts().boundary->relative_lambda == plain.parts().boundary->relative_lambda);
+  }
 }

@@ -22,15 +22,18 @@ inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 
 
 namespace detail {
 
-/// A sampler that tries: few draws, and a perceptron that gives up early. Passes are counted, so
-/// that what is chosen does not depend on the machine it runs on.
+/// A sampler that tries: few draws, and a perceptron that gives up early and keeps nothing on disk.
+/// Passes are counted, so that what is chosen does not depend on the machine it runs on.
 template <class Sampler>
-[[nodiscard]] Sampler to_try(const Sampler& sampler, std::uint64_t draws) {
-  Sampler brief = sampler.with_draws(draws);
-  if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
+[[nodiscard]] auto to_try(const Sampler& sampler, std::uint64_t draws) {
+  if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
+    PermutedPerceptron brief = sampler;
+    brief.draws = draws;
     brief.max_passes = 60;
+    return brief;
+  } else {
+    return sampler.with_draws(draws);
   }
-  return brief;
 }
 
 [[nodiscard]] inline SoftBoundary boundary_of(double relative_lambda) {

@@ -42,10 +42,11 @@ inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
 }  // namespace detail
 
 /// The outputs of every training point by a machine of the others: the folds are left out in turn,
-/// and the machine is fitted anew to the rest. Kernel values are computed once for all folds, in
-/// 8 n^2 bytes and as much again for a fold, where `settings().memory` holds these; else each fold
-/// fits by itself. Cost: as many fits as folds. `folds`: how many; their seed is the machine's.
-/// \throws NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit`
+/// and the machine is fitted anew to the rest. Kernel values are computed once for all folds,
+/// n^2 of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; else
+/// each fold fits by itself. Cost: as many fits as folds. `folds`: how many; their seed is the
+/// machine's. \throws NotSeparable where a fold's machine finds no consistent classifier, Stopped;
+/// as `fit`
 ///         and `Folds::stratified`.
 template <class Machine, InputSet I>
 [[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,

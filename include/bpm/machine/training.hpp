@@ -168,7 +168,7 @@ class Training {
     boundary_ = detail::choose_boundary(kernel_, sampler_, settings_, *inputs_, problems_.classes,
                                         labels_.list(), control, function);
     Sampler sampler = sampler_;
-    if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
+    if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
       if (sampler.max_passes == 0) sampler.max_passes = 200;
     }
     constexpr unsigned most = 12;
