@@ -148,6 +148,11 @@ TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
   CHECK(message_of([&] {
           (void)machine.fit(inputs, labels, [](const bpm::Progress&) { return false; });
         }) == "BayesPointMachine::fit: stopped while choosing the soft boundary");
+  const bpm::RowMatrix<double> narrow = bpm::RowMatrix<double>::Identity(200, 199);
+  CHECK(message_of([&] {
+          (void)BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{}, automatic())
+              .fit(narrow, labels);
+        }) == "PrecomputedGram: values is 200 x 199, must be square");
   auto settings = automatic(1);
   settings.memory = 500'000;
   const BayesPointMachine small(Gaussian::from_width(2), PermutedPerceptron{.draws = 1}, settings);

@@ -153,6 +153,20 @@ TEST_CASE("of equal losses the larger lambda and the later kernel are taken", "[
   CHECK_FALSE(best_candidate(all));
 }
 
+namespace {
+
+template <class Scores>
+concept CanBeCertified = requires(const Scores& scores, const std::vector<bool>& correct) {
+  bpm::certify_risk(scores, correct, 0.1, 0.1);
+};
+
+}  // namespace
+
+TEST_CASE("outputs of points that trained are no calibration data", "[machine]") {
+  STATIC_REQUIRE(CanBeCertified<std::vector<double>>);
+  STATIC_REQUIRE_FALSE(CanBeCertified<bpm::OutOfFold>);
+}
+
 TEST_CASE("choose says what it cannot do", "[machine]") {
   const auto [inputs, labels] = rings(40, 2, 0.3);
   const BayesPointMachine machine(Gaussian::from_width(1));

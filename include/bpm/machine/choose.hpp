@@ -32,10 +32,10 @@ struct Choice {
   Machine machine;  ///< The one given, with the kernel and the soft boundary chosen.
   std::vector<ChoiceCandidate> candidates;  ///< All, in the grid's order: kernels, then lambdas.
   std::size_t best = 0;
-  /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. For
-  /// an estimate put `choose` inside other folds (`nested`).
+  /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. An
+  /// estimate takes folds around the whole of `choose`.
   double selection_score = 0;
-  /// Each class whose only point always trained; see `Folds`.
+  /// How many classes have a single point, which always trained; see `Folds`.
   std::size_t always_train = 0;
 
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }

@@ -18,6 +18,7 @@
 #include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/folds.hpp"
 #include "bpm/machine/labels.hpp"
@@ -154,16 +155,19 @@ inline void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
 }
 
 /// The kernel values of these points of the inputs, by the same code as a fit's.
+/// \throws std::invalid_argument on a user's matrix as `PrecomputedGram`.
 template <class Kernel, class I>
 [[nodiscard]] DenseGram<kernel_scalar_t<I>> kernel_values_of(const Kernel& kernel, const I& inputs,
                                                              std::span<const PointIndex> points,
                                                              unsigned threads) {
   using Scalar = kernel_scalar_t<I>;
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    const RowMatrix<Scalar>& given = inputs;  // Another storage order than row-major is copied.
+    const PrecomputedGram<Scalar> checked(given);
     const std::ptrdiff_t m = std::ssize(points);
     Buffer<Scalar> values(m * m);
     for (std::ptrdiff_t i = 0; i < m; ++i) {
-      for (std::ptrdiff_t j = 0; j < m; ++j) values[i * m + j] = inputs(points[i], points[j]);
+      for (std::ptrdiff_t j = 0; j < m; ++j) values[i * m + j] = given(points[i], points[j]);
     }
     return DenseGram<Scalar>(std::move(values), m);
   } else {
