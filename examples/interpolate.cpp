@@ -2,6 +2,7 @@
 // A kernel interpolator as a Bayes point machine, and a bound on its error that comes from the
 // training set alone: how probable are the labels' signs under the Gaussian process of the kernel?
 #include <bpm/bpm.hpp>
+#include <bpm/gaussian_process.hpp>
 #include <cmath>
 #include <cstdint>
 #include <iomanip>

@@ -3,6 +3,7 @@
 // says. Labels are drawn with known probabilities, so that those predicted can be judged.
 #include <algorithm>
 #include <bpm/bpm.hpp>
+#include <bpm/gaussian_process.hpp>
 #include <cmath>
 #include <cstdint>
 #include <iomanip>

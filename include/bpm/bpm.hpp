@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Everything but the opt-in headers that need another library, for trying out. In a project,
-/// include the headers you use: it compiles faster.
+/// Everything but the Gaussian process methods, which are in bpm/gaussian_process.hpp, and the
+/// opt-in headers that need another library; for trying out. In a project, include the headers you
+/// use: it compiles faster.
 
 #include "bpm/bounds/agreement_check.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
@@ -42,25 +43,6 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/decision/temperature.hpp"
 #include "bpm/decision/votes.hpp"
-#include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
-#include "bpm/gaussian_process/ensembles/value_sources.hpp"
-#include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
-#include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
-#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
-#include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/gaussian_process/expectation_propagation/tilted_moments.hpp"
-#include "bpm/gaussian_process/interpolation/centre_values.hpp"
-#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
-#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
-#include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/gaussian_process/orthant/covariance_path.hpp"
-#include "bpm/gaussian_process/orthant/orthant_ball.hpp"
-#include "bpm/gaussian_process/orthant/orthant_planes.hpp"
-#include "bpm/gaussian_process/orthant/orthant_probability.hpp"
-#include "bpm/gaussian_process/orthant/orthant_stages.hpp"
-#include "bpm/gaussian_process/orthant/truncated_normal.hpp"
-#include "bpm/gaussian_process/selection/grid_search.hpp"
-#include "bpm/gaussian_process/selection/kernel_score.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/check_kernel.hpp"

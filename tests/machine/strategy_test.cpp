@@ -191,10 +191,15 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   // Many points: the matrix where many draws and classes ask for its rows, or values are slow.
   StrategyChoice many{.points = 60'000, .draws = 10, .kept_rows = 100};
   CHECK(choose_strategy(many) == Strategy::windowed);
-  many.problems = 10;
+  many.problems = 9;
   CHECK(choose_strategy(many) == Strategy::windowed);
-  many.draws = 11;
+  many.problems = 10;
   CHECK(choose_strategy(many) == Strategy::dense);
+  many.bytes = true;
+  CHECK(choose_strategy(many) == Strategy::windowed);
+  many.draws = 20;
+  CHECK(choose_strategy(many) == Strategy::dense);
+  many.bytes = false;
   many.dense_fits = false;
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.draws = 1;

@@ -67,10 +67,10 @@ template <class Scalar>
 struct FoldValues {
   std::vector<PointIndex> train;
   std::vector<PointIndex> left_out;
-  DenseGram<Scalar> gram;   ///< train x train.
-  Eigen::MatrixXd others;   ///< left_out x train.
-  Eigen::VectorXd self;     ///< sqrt(k(x, x)) of those left out.
-  std::vector<int> labels;  ///< Of those that train.
+  DenseGram<Scalar> gram;    ///< train x train.
+  RowMatrix<double> others;  ///< left_out x train.
+  Eigen::VectorXd self;      ///< sqrt(k(x, x)) of those left out.
+  std::vector<int> labels;   ///< Of those that train.
 
   FoldValues(const DenseGram<Scalar>& values, const Folds& folds, std::size_t k,
              std::span<const int> all)
@@ -122,7 +122,8 @@ template <class Sampler, class Scalar>
       coefficients(i, c) = state.means[static_cast<std::size_t>(c)].coefficient(i);
     }
   }
-  Eigen::MatrixXd outputs = fold.others * coefficients;
+  // Sum by sum: few columns, and every program that fits compiles this.
+  Eigen::MatrixXd outputs = fold.others.lazyProduct(coefficients);
   for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
     if (fold.self[i] > 0) outputs.row(i) /= fold.self[i];
   }

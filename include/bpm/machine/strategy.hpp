@@ -43,8 +43,8 @@ struct StrategyChoice {
 [[nodiscard]] inline Strategy choose_strategy(const StrategyChoice& choice) {
   // Products of bytes are several times as fast as those of floats, memory is not.
   const std::ptrdiff_t few = choice.bytes ? 8'000 : 20'000;
-  constexpr std::uint64_t many = 100;
-  const bool again = choice.draws > many / choice.problems;
+  const std::uint64_t many = choice.bytes ? 200 : 100;
+  const bool again = choice.draws >= many / choice.problems;
   if (choice.dense_fits && (choice.points <= few || choice.callable || again)) {
     return Strategy::dense;
   }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The Gaussian process methods: expectation propagation, interpolators, orthants, ensembles,
+/// kernel scores. Apart from bpm.hpp, since their matrix decompositions take longer to compile than
+/// all the rest.
+
+#include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
+#include "bpm/gaussian_process/ensembles/value_sources.hpp"
+#include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
+#include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
+#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/gaussian_process/expectation_propagation/machine.hpp"
+#include "bpm/gaussian_process/expectation_propagation/tilted_moments.hpp"
+#include "bpm/gaussian_process/interpolation/centre_values.hpp"
+#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
+#include "bpm/gaussian_process/orthant/covariance_path.hpp"
+#include "bpm/gaussian_process/orthant/orthant_ball.hpp"
+#include "bpm/gaussian_process/orthant/orthant_planes.hpp"
+#include "bpm/gaussian_process/orthant/orthant_probability.hpp"
+#include "bpm/gaussian_process/orthant/orthant_stages.hpp"
+#include "bpm/gaussian_process/orthant/truncated_normal.hpp"
+#include "bpm/gaussian_process/selection/grid_search.hpp"
+#include "bpm/gaussian_process/selection/kernel_score.hpp"
