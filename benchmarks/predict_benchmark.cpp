@@ -29,7 +29,7 @@ template <class Scalar>
 auto fit_digits(std::ptrdiff_t count) {
   const auto& data = bpm_benchmarks::kept_digits<Scalar>(count);
   const double unit = bpm_benchmarks::pixel_unit<Scalar>;
-  bpm::FitSettings settings;
+  bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::hard(), .bias = 0};
   settings.threads = 1;
   return bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(5, unit * unit), {}, settings))
       .fit(data.inputs, data.labels);

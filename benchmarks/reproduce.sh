@@ -43,8 +43,16 @@ runs=(
   "kernel_interpolation_2000   2   kernel_interpolation --sizes 2000"
   "kernel_interpolation_study  2   kernel_interpolation --sizes 1000 --study"
   "cluster                     1   mpirun -np 4 cluster --train 10000 --cost --threads 1"
+  "cluster_points              1   mpirun -np 4 cluster --sharded --train 10000 --cost --threads 1"
+  "cluster_bytes               0.3 mpirun -np 4 cluster --input byte --threads 1"
+  "cluster_bytes_points        0.3 mpirun -np 4 cluster --sharded --input byte --threads 1"
   "bpm_benchmarks              5   bpm_benchmarks"
-  "peers                       12  peers --only ours-float,ours-byte,ours-byte-normalise,libsvm-polynomial,liblinear,sklearn-polynomial"
+  "mnist_even_odd              0.1 mnist --even-odd --draws 1"
+  "mnist_risk                  0.3 mnist --risk 0.5"
+  "mnist_automatic             0.5 mnist --lambda automatic"
+  "any_data                    2   any_data"
+  "any_data_made               15  any_data --datasets flipped,noise_300,clusters_26 --splits 1"
+  "peers                       12  peers --only ours-float,ours-byte,ours-byte-normalise,libsvm-polynomial,sklearn-polynomial"
 )
 
 usage() { sed -n '3,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
@@ -113,7 +121,7 @@ if [[ -n "$(git -C "$root" status --porcelain -- include examples benchmarks)" ]
 fi
 
 install_packages g++ cmake ninja-build libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev \
-  libsvm-dev libnlopt-dev libbenchmark-dev libdnnl-dev libopenmpi-dev openmpi-bin
+  libsvm-dev libnlopt-dev libbenchmark-dev libdnnl-dev libopenmpi-dev openmpi-bin python3-sklearn
 build="$root/build/reproduce"
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
@@ -163,7 +171,8 @@ for name in "${names[@]}"; do
   {
     printf '{\n"commit": %s,\n"compiler": %s,\n"machine": %s,\n"command": %s,\n"result": ' \
       "$(quoted "$commit")" "$(quoted "$compiler")" "$(quoted "$machine")" "$(quoted "$command")"
-    cat "$scratch/result"
+    # Google Benchmark writes ratios of zeros as numbers that JSON does not have.
+    sed -E 's/: -?(nan|inf)(,?)$/: null\2/I' "$scratch/result"
     printf '}\n'
   } >"$scratch/whole"
   mv "$scratch/whole" "$root/docs/results/$name.json"

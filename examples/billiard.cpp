@@ -42,10 +42,12 @@ int main() {
   for (int i = 0; i < 3; ++i) normals.row(i) *= labels[i];
   const Eigen::Vector3d centre = centre_of_triangle(normals);
 
+  // The triangle itself: neither softened, nor with one dimension more for a threshold.
+  const bpm::FitSettings exact{.soft_boundary = bpm::SoftBoundary::hard(), .bias = 0};
   std::cout << "bounces    error bar, rad   true error\n";
   Eigen::Vector3d found;
   for (const unsigned bounces : {1'000U, 10'000U, 100'000U, 1'000'000U}) {
-    const bpm::BayesPointMachine machine(bpm::Linear{}, bpm::Billiard{.bounces = bounces});
+    const bpm::BayesPointMachine machine(bpm::Linear{}, bpm::Billiard{.bounces = bounces}, exact);
     const auto fitted = machine.fit(inputs, labels);
     // The outputs at the unit vectors are the classifier's coordinates.
     found = fitted.decision_values(bpm::RowMatrix<double>::Identity(3, 3));
@@ -58,8 +60,8 @@ int main() {
   const Eigen::Vector3d svm = normals.partialPivLu().solve(Eigen::Vector3d::Ones());
   std::cout << "\nThe largest margin is " << angle(svm, centre)
             << " rad from the centre. Instead of bounces, ask for an error:\n";
-  const auto fitted =
-      bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.accuracy = 0.001}).fit(inputs, labels);
+  const auto fitted = bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.accuracy = 0.001}, exact)
+                          .fit(inputs, labels);
   found = fitted.decision_values(bpm::RowMatrix<double>::Identity(3, 3));
   std::cout << fitted.report().chains->steps << " bounces, error bar "
             << fitted.report().chains->standard_error << ", true error " << angle(found, centre)

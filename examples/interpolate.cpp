@@ -36,9 +36,11 @@ int main() {
 
   // The interpolator of the labels 1 and -1: the Bayes point of an isotropic posterior.
   const auto interpolator = bpm::KernelInterpolator(kernel).train(training.inputs, training.labels);
+  // No training error, and the kernel as it is.
+  const bpm::FitSettings exact{.soft_boundary = bpm::SoftBoundary::hard(), .bias = 0};
   // The centre of mass of version space interpolates, too: other labels with the same signs. Here
   // as expectation propagation finds it, quickly and nearly right.
-  const auto centre = bpm::BayesPointMachine(kernel, bpm::ExpectationPropagation{})
+  const auto centre = bpm::BayesPointMachine(kernel, bpm::ExpectationPropagation{}, exact)
                           .fit(training.inputs, training.labels);
 
   // With P the probability of the signs, theorem 1 of "Kernel interpolation as a Bayes point

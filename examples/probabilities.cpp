@@ -44,7 +44,8 @@ int main() {
   Eigen::VectorXd best;
   for (const double width : {0.3, 1.0, 3.0}) {
     const bpm::BayesPointMachine machine(bpm::scaled(bpm::Gaussian::from_sigma(width), 4.0),
-                                         bpm::ExpectationPropagation{.noise_deviation = 1.0});
+                                         bpm::ExpectationPropagation{.noise_deviation = 1.0},
+                                         {.bias = 0});
     const auto fitted = machine.fit(training.inputs, training.labels);
     const Eigen::VectorXd probability = fitted.predict_probability(test.inputs);
     std::cout << std::setprecision(1) << std::setw(5) << width << std::setw(15)

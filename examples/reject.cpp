@@ -37,11 +37,10 @@ int main() {
   const Points held_out = draw_points(3000, 2);
   const Points test = draw_points(3000, 3);
 
-  // The clouds overlap, so no smooth classifier is right everywhere: a soft boundary. A bias lets
-  // every class have a level of its own.
-  const bpm::OneVsRest machine(bpm::BayesPointMachine(
-      bpm::biased(bpm::Gaussian::from_sigma(2.0)), bpm::PermutedPerceptron{.draws = 30},
-      {.soft_boundary = bpm::SoftBoundary::relative(1.0)}));
+  // The clouds overlap, so no smooth classifier is right everywhere: the fit finds out how soft its
+  // boundary has to be.
+  const bpm::OneVsRest machine(
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(2.0), bpm::PermutedPerceptron{.draws = 30}));
   const auto fitted = machine.fit(training.inputs, training.labels);
 
   // A row of outputs has three numbers; the gap between the best two says how sure the machine is.

@@ -35,10 +35,9 @@ int main() {
   const Points training = draw_points(200, 0.05, 1);
   const Points test = draw_points(2000, 0, 2);
 
-  // The soft boundary lets points with a wrong label lie on the wrong side.
+  // Some labels are wrong: the fit finds out how soft its boundary has to be.
   const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(0.5),
-                                       bpm::PermutedPerceptron{.draws = 50},
-                                       {.soft_boundary = bpm::SoftBoundary::uniform(1.0)});
+                                       bpm::PermutedPerceptron{.draws = 50});
   const auto fitted = machine.fit(training.inputs, training.labels);
 
   const std::vector<int> predicted = fitted.predict(test.inputs);

@@ -50,7 +50,10 @@ Experiment make_experiment(const MnistOptions& options) {
   experiment.unit = options.normalise;
   experiment.floor = options.floor;
   experiment.verify = options.verify;
+  experiment.risk = options.risk;
+  experiment.delta = options.delta;
   experiment.settings.soft_boundary = options.soft_boundary();
+  experiment.settings.bias = 0;
   experiment.settings.seed = options.common.seed;
   experiment.settings.threads = static_cast<unsigned>(options.common.threads);
   experiment.settings.memory = options.memory;

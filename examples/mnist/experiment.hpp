@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -17,15 +18,18 @@
 
 namespace bpm_examples {
 
-/// Digits as a machine takes them: as bytes or as numbers; the other two are empty.
+/// Digits as a machine takes them: as bytes or as numbers; the others are empty.
 struct DigitInputs {
   bool bytes = false;
   bpm::RowMatrix<std::uint8_t> train_bytes;
   bpm::RowMatrix<std::uint8_t> test_bytes;
+  bpm::RowMatrix<std::uint8_t> calibration_bytes;
   bpm::RowMatrix<float> train;
   bpm::RowMatrix<float> test;
+  bpm::RowMatrix<float> calibration;
   std::vector<int> train_labels;
   std::vector<int> test_labels;
+  std::vector<int> calibration_labels;
 
   [[nodiscard]] Eigen::Index train_size() const {
     return bytes ? train_bytes.rows() : train.rows();
@@ -46,9 +50,11 @@ struct Experiment {
   DigitKernel kernel;
   DigitSampler sampler;
   bpm::FitSettings settings;
-  bool unit = false;    ///< Of bytes: images are scaled to norm 1.
-  bool floor = false;   ///< Measure the rate of matrix products as well.
-  bool verify = false;  ///< Count the training errors of every draw anew.
+  bool unit = false;             ///< Of bytes: images are scaled to norm 1.
+  bool floor = false;            ///< Measure the rate of matrix products as well.
+  std::optional<double> risk{};  ///< To be guaranteed by the calibration digits,
+  double delta = 0.01;           ///< but for this chance.
+  bool verify = false;           ///< Count the training errors of every draw anew.
 };
 
 [[nodiscard]] Experiment make_experiment(const MnistOptions& options);

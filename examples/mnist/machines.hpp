@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "bpm/bounds/stable_compression_bound.hpp"
+#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
@@ -80,6 +82,17 @@ void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport&
         static_cast<double>(training.perceptron->passes) /
         (static_cast<double>(training.draws) * static_cast<double>(fitted.columns()));
     report.training_errors = training.perceptron->training_errors;
+  }
+  report.compression_sizes = training.mistaken_points;
+  // What is chosen by the same digits would have to be paid for.
+  if (!report.compression_sizes.empty() && !fitted.parts().boundary) {
+    report.stable_compression_percent =
+        100 * bpm::stable_compression_bound(report.compression_sizes[0],
+                                            static_cast<std::size_t>(train_size), 0.01);
+  }
+  if (fitted.parts().boundary) {
+    report.lambda_relative = fitted.parts().boundary->relative_lambda;
+    report.lambda_chosen = true;
   }
   report.support_union = fitted.support().size();
   report.useful_evaluations = report.support_union * static_cast<std::uint64_t>(train_size);
@@ -178,6 +191,40 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   progress({.stage = "test digits", .fraction = 1});
   report_test(values, fitted.labels_of(values), digits.test_labels, report);
 
+  if (experiment.risk) {
+    const Inputs& calibration = [&]() -> const Inputs& {
+      if constexpr (std::same_as<Inputs, bpm::RowMatrix<float>>) {
+        return digits.calibration;
+      } else {
+        return digits.calibration_bytes;
+      }
+    }();
+    const Eigen::MatrixXd outputs = fitted.decision_values(calibration);
+    const bpm::CertifiedRisk certified = bpm::certify_risk(
+        bpm::gap_scores(outputs),
+        bpm::correct_predictions(digits.calibration_labels, fitted.labels_of(outputs)),
+        *experiment.risk, experiment.delta);
+    Guarantee& guarantee = report.guarantee.emplace();
+    guarantee.risk_percent = 100 * *experiment.risk;
+    guarantee.delta = experiment.delta;
+    guarantee.calibration_coverage_percent = 100 * certified.coverage;
+    if (certified.found) guarantee.threshold = certified.threshold;
+    const std::vector<double> scores = bpm::gap_scores(values);
+    const std::vector<bool> correct =
+        bpm::correct_predictions(digits.test_labels, fitted.labels_of(values));
+    std::size_t accepted = 0;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (!certified.rejector().accepts(scores[i])) continue;
+      ++accepted;
+      wrong += correct[i] ? 0 : 1;
+    }
+    guarantee.coverage_percent =
+        100 * static_cast<double>(accepted) / static_cast<double>(scores.size());
+    guarantee.error_percent =
+        accepted == 0 ? 0 : 100 * static_cast<double>(wrong) / static_cast<double>(accepted);
+  }
+
   if (experiment.settings.keep_draws) {
     progress({.stage = "single draws"});
     report.single_draw_error_percent = 100 * fitted.gibbs_error(test, digits.test_labels);
@@ -185,8 +232,12 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   }
   if (experiment.verify) {
     progress({.stage = "verifying"});
+    const bpm::SoftBoundary& asked = experiment.settings.soft_boundary;
     report.training_errors = count_training_errors(
-        kernel, fitted, experiment.settings.soft_boundary, train, digits.train_labels);
+        kernel, fitted,
+        fitted.parts().boundary ? asked.with_factor(fitted.parts().boundary->relative_lambda)
+                                : asked,
+        train, digits.train_labels);
     report.verified = true;
     progress({.stage = "verifying", .fraction = 1});
   }

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "common/json_file.hpp"
@@ -32,6 +33,26 @@ DigitInputs read_digits(const MnistOptions& options, MnistReport& report) {
   report.drawn = digits.drawn;
   DigitInputs inputs;
   inputs.bytes = options.bytes;
+  if (options.even_odd) {
+    for (std::vector<int>* labels : {&digits.train.labels, &digits.test.labels}) {
+      for (int& label : *labels) label %= 2;
+    }
+  }
+  if (options.risk) {
+    // The last sixth of the training digits, of all of MNIST's 10 000, trains nothing.
+    const Eigen::Index aside = digits.train.inputs.rows() / 6;
+    const Eigen::Index rest = digits.train.inputs.rows() - aside;
+    const bpm::RowMatrix<std::uint8_t> bytes = digits.train.inputs.bottomRows(aside);
+    if (options.bytes) {
+      inputs.calibration_bytes = bytes;
+    } else {
+      inputs.calibration = scale_pixels(bytes, options.normalise, options.common.threads);
+    }
+    inputs.calibration_labels.assign(digits.train.labels.begin() + rest, digits.train.labels.end());
+    digits.train.inputs.conservativeResize(rest, Eigen::NoChange);
+    digits.train.labels.resize(static_cast<std::size_t>(rest));
+    report.train_size = rest;
+  }
   if (options.bytes) {
     inputs.train_bytes = std::move(digits.train.inputs);
     inputs.test_bytes = std::move(digits.test.inputs);
@@ -59,6 +80,7 @@ MnistReport report_of(const MnistOptions& options) {
   report.normalise = options.normalise;
   report.lambda = options.lambda;
   report.lambda_relative = options.lambda_relative;
+  report.even_odd = options.even_odd;
   report.leading = options.reject;
   return report;
 }

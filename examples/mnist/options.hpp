@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <variant>
 
@@ -44,6 +45,10 @@ struct MnistOptions {
   bool normalise = false;
   std::optional<double> lambda;
   std::optional<double> lambda_relative;
+  bool lambda_automatic = false;
+  bool even_odd = false;
+  std::optional<double> risk;  ///< A share, to be guaranteed with 1 - delta.
+  double delta = 0.01;
   std::size_t memory = std::size_t{2} << 30U;
   bool bytes = true;  ///< Inputs are the images' bytes, not floats.
   bool floor = false;
@@ -54,9 +59,10 @@ struct MnistOptions {
   [[nodiscard]] double gaussian_width() const { return width.value_or(normalise ? 0.6 : 6.0); }
 
   [[nodiscard]] bpm::SoftBoundary soft_boundary() const {
-    return lambda            ? bpm::SoftBoundary::uniform(*lambda)
+    return lambda_automatic  ? bpm::SoftBoundary::automatic()
+           : lambda          ? bpm::SoftBoundary::uniform(*lambda)
            : lambda_relative ? bpm::SoftBoundary::relative(*lambda_relative)
-                             : bpm::SoftBoundary();
+                             : bpm::SoftBoundary::hard();
   }
 
   [[nodiscard]] DigitKernel make_kernel() const {
@@ -128,15 +134,28 @@ struct MnistOptions {
           ->type_name("L");
   app.add_flag("--normalise", options.normalise,
                "Scale each digit to unit norm (default: pixels / 255)");
-  double lambda_value = 0;
+  std::string lambda_text;
   double relative_value = 0;
-  auto* lambda = add_real_option(app, "--lambda", lambda_value,
-                                 "Soft boundary: adds L to k(x, x) in training", 0, 1e30)
-                     ->type_name("L");
+  auto* lambda =
+      app.add_option("--lambda", lambda_text,
+                     "Soft boundary: adds L to k(x, x) in training; automatic: chosen by "
+                     "folds (default: hard boundaries)")
+          ->type_name("L|automatic");
   auto* relative = add_real_option(app, "--lambda-relative", relative_value,
                                    "Soft boundary: adds L k(x, x) instead", 0, 1e6)
                        ->type_name("L")
                        ->excludes(lambda);
+  app.add_flag("--even-odd", options.even_odd, "Two classes: even digits and odd ones");
+  double risk_percent = 0;
+  auto* risk = add_real_option(app, "--risk", risk_percent,
+                               "Set the last sixth of the training digits aside, and guarantee by "
+                               "them that of the accepted digits at most so many percent are wrong",
+                               1e-6, 99.999999)
+                   ->type_name("PERCENT");
+  add_real_option(app, "--delta", options.delta, "With --risk: but for this chance (default: 0.01)",
+                  1e-12, 0.999999)
+      ->type_name("D")
+      ->needs(risk);
   add_bytes_option(app, "--memory", options.memory,
                    "Working memory beside the inputs, with k, M or G (default: 2G)");
   std::string input;
@@ -182,8 +201,18 @@ struct MnistOptions {
   if (width->count() > 0) {
     options.width = width_value;
   }
-  if (lambda->count() > 0) {
-    options.lambda = lambda_value;
+  if (lambda_text == "automatic") {
+    options.lambda_automatic = true;
+  } else if (lambda->count() > 0) {
+    try {
+      options.lambda = parse_real(lambda_text, 0, 1e30);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(std::string("--lambda: ") + error.what());
+    }
+  }
+  if (risk->count() > 0) {
+    options.risk = risk_percent / 100;
+    if (options.train < 12) throw UsageError("--risk: --train must be 12 or more");
   }
   if (relative->count() > 0) {
     options.lambda_relative = relative_value;

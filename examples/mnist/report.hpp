@@ -46,10 +46,21 @@ struct MemoryPlan {
   std::size_t inputs = 0;
 };
 
+/// What is guaranteed of digits that are accepted, and what the test digits did.
+struct Guarantee {
+  double risk_percent = 0;
+  double delta = 0;
+  std::optional<double> threshold;  ///< On the gap of the best two; absent: not with these digits.
+  double calibration_coverage_percent = 0;
+  double coverage_percent = 0;
+  double error_percent = 0;  ///< Of the test digits accepted.
+};
+
 /// Settings and results of a run. Seconds are wall clock unless they say otherwise.
 struct MnistReport {
-  std::string source;  ///< For the screen: which files, or why drawn digits.
-  bool drawn = false;  ///< Not MNIST.
+  std::string source;     ///< For the screen: which files, or why drawn digits.
+  bool drawn = false;     ///< Not MNIST.
+  bool even_odd = false;  ///< Two classes, in the place of the paper's ten.
   std::int64_t train_size = 0;
   std::int64_t test_size = 0;
   std::int64_t draws_wanted = 0;
@@ -63,6 +74,7 @@ struct MnistReport {
   bool normalise = false;      ///< Inputs scaled to unit norm, else pixels / 255.
   std::optional<double> lambda;
   std::optional<double> lambda_relative;
+  bool lambda_chosen = false;  ///< By folds.
   MemoryPlan memory;
   std::string strategy;  ///< "dense", "windowed" or "windowed+rows"
   double read_seconds = 0;
@@ -94,6 +106,9 @@ struct MnistReport {
   std::optional<double> predict_floor_seconds;
   bool floor_missing = false;  ///< A floor was asked for, and there is no library to measure it by.
   bool verified = false;       ///< `training_errors` were counted anew.
+  std::optional<Guarantee> guarantee;
+  std::vector<std::size_t> compression_sizes;  ///< Points with a mistake in a draw, draw by draw.
+  std::optional<double> stable_compression_percent;  ///< Bound on the error of draw 1, 99 %.
   std::string model_digest;
 };
 
@@ -169,6 +184,18 @@ struct MnistReport {
       report.single_draw_error_percent ? Json(*report.single_draw_error_percent) : Json();
   json["rejection"] = rows(report.rejection);
   json["rejection_gap"] = rows(report.rejection_gap);
+  if (report.guarantee) {
+    const Guarantee& g = *report.guarantee;
+    json["guaranteed"] = {{"risk_percent", g.risk_percent},
+                          {"delta", g.delta},
+                          {"threshold", g.threshold ? Json(*g.threshold) : Json()},
+                          {"calibration_coverage_percent", g.calibration_coverage_percent},
+                          {"coverage_percent", g.coverage_percent},
+                          {"error_percent", g.error_percent}};
+  }
+  json["compression_sizes"] = report.compression_sizes;
+  json["stable_compression_percent"] =
+      report.stable_compression_percent ? Json(*report.stable_compression_percent) : Json();
   if (report.floor_seconds) {
     json["floor_seconds"] = *report.floor_seconds;
   }
@@ -195,6 +222,11 @@ namespace report_detail {
   std::ostringstream text;
   text << std::fixed << std::setprecision(bytes < 1000 || value >= 99.95 ? 0 : 1) << value << unit;
   return text.str();
+}
+
+/// Whether the paper's errors are of the same task.
+[[nodiscard]] inline bool of_paper(const MnistReport& report) {
+  return !report.drawn && !report.even_odd;
 }
 
 /// Whether the sizes are those of the paper.
@@ -254,8 +286,9 @@ inline void print_settings(std::ostream& out, const MnistReport& report) {
 inline void print_rejection(std::ostream& out, const MnistReport& report) {
   const auto scores = report_detail::in_order(report, report.rejection, report.rejection_gap);
   std::ostringstream text;
+  using report_detail::of_paper;
   text << std::fixed << "rejected %   error % by " << scores[0].name << "   by " << scores[1].name
-       << (report.drawn ? "" : "   paper") << '\n';
+       << (of_paper(report) ? "   paper" : "") << '\n';
   for (std::size_t i = 0; i < scores[0].rows.size(); ++i) {
     text << std::setw(10) << std::setprecision(0) << scores[0].rows[i].rate_percent
          << std::setprecision(2) << std::setw(static_cast<int>(14 + scores[0].name.size()))
@@ -264,12 +297,12 @@ inline void print_rejection(std::ostream& out, const MnistReport& report) {
       text << std::setw(static_cast<int>(6 + scores[1].name.size()))
            << scores[1].rows[i].error_percent;
     }
-    if (!report.drawn && i < paper_errors.size()) {
+    if (of_paper(report) && i < paper_errors.size()) {
       text << std::setw(8) << paper_errors[i];
     }
     text << '\n';
   }
-  if (!report.drawn && !report_detail::of_full_size(report)) {
+  if (of_paper(report) && !report_detail::of_full_size(report)) {
     text << "The paper's errors are for 60000 training and 10000 test digits.\n";
   }
   out << text.str();
@@ -308,6 +341,10 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
     line(text, "floor") << "unknown: the program was built without oneDNN (Debian and Ubuntu: "
                            "libdnnl-dev), whose product of bytes it is measured by\n";
   }
+  if (report.lambda_chosen) {
+    line(text, "soft boundary") << "lambda " << report.lambda_relative.value_or(0)
+                                << " k(x, x), chosen by folds\n";
+  }
   line(text, "peak memory") << (report.peak_memory_bytes + (1U << 19U)) / (1U << 20U) << " MiB\n";
   line(text, "kernel values") << report.kernel_evaluations << " computed, for "
                               << report.useful_evaluations
@@ -326,11 +363,28 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
                                << " rad from the true ones (estimated, the worst class), "
                                << report.chain_angle << " between two chains\n";
   }
+  if (report.stable_compression_percent) {
+    line(text, "bound") << "error of the first draw at most "
+                        << percent(*report.stable_compression_percent)
+                        << ", by its support and no test digit (99 % confidence)\n";
+  }
   line(text, "test error") << percent(report.test_error_percent) << " of the Bayes points, "
                            << (report.single_draw_error_percent
                                    ? percent(*report.single_draw_error_percent)
                                    : std::string("unknown (too many for the budget)"))
                            << " of single draws\n";
+  if (report.guarantee) {
+    const Guarantee& g = *report.guarantee;
+    line(text, "guaranteed");
+    if (g.threshold) {
+      text << "at most " << g.risk_percent << " % of those accepted are wrong, with probability "
+           << std::setprecision(2) << 1 - g.delta << ": of the test digits "
+           << percent(g.coverage_percent) << " accepted, " << percent(g.error_percent)
+           << " of these wrong\n";
+    } else {
+      text << "nothing: too few digits were set aside, or too many of them are wrong\n";
+    }
+  }
   line(text, "model digest") << report.model_digest << "\n\n";
   out << text.str();
   print_rejection(out, report);
@@ -355,7 +409,7 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
     }
     plot.series.push_back(std::move(series));
   }
-  if (!report.drawn) {
+  if (report_detail::of_paper(report)) {
     PlotSeries paper;
     paper.title = "Herbrich and Graepel, by largest output";
     paper.title += report_detail::of_full_size(report) ? "" : ", 60000 digits";

@@ -10,6 +10,7 @@
 #include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
+#include "bpm/gaussian_process/expectation_propagation/evidence_boundary.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/gaussian_process/expectation_propagation/tilted_moments.hpp"

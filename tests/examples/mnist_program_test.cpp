@@ -254,6 +254,40 @@ TEST_CASE("mnist: every kernel learns", "[examples]") {
   CHECK(json["test_error_percent"].get<double>() < 40);
 }
 
+TEST_CASE("mnist: even and odd digits, a boundary that is chosen, a risk that is guaranteed",
+          "[examples]") {
+  const Alone alone;
+  const Words files{"--quiet", "--json", alone.path("a.json")};
+  REQUIRE(run(small + Words{"--even-odd", "--lambda", "automatic", "--verify"} + files).status ==
+          0);
+  Json json = alone.json("a.json");
+  CHECK(json["test_error_percent"].get<double>() < 30);
+  CHECK(json["lambda_relative"].get<double>() >= 0);
+  CHECK(json["training_errors"] == 0);
+  CHECK(json["compression_sizes"].size() == 3);
+  CHECK(json["stable_compression_percent"].is_null());  // The same digits chose the boundary.
+
+  REQUIRE(run(small + Words{"--risk", "20", "--delta", "0.1"} + files).status == 0);
+  json = alone.json("a.json");
+  CHECK(json["train_size"] == 500);
+  const Json& guaranteed = json["guaranteed"];
+  CHECK(guaranteed["risk_percent"].get<double>() == Approx(20));
+  CHECK(guaranteed["delta"] == 0.1);
+  CHECK(guaranteed["threshold"].get<double>() >= 0);
+  CHECK(guaranteed["coverage_percent"].get<double>() > 20);
+  CHECK(guaranteed["calibration_coverage_percent"].get<double>() > 20);
+  CHECK(guaranteed["error_percent"].get<double>() < 30);
+  // The bound by the support of the first draw, of the training digits that are left.
+  const double bound = json["stable_compression_percent"];
+  CHECK(bound > 100.0 * json["compression_sizes"][0].get<double>() / 500);
+  CHECK(bound <= 100);
+  // With a hundred digits set aside nothing so small can be shown.
+  REQUIRE(run(small + Words{"--risk", "0.1"} + files).status == 0);
+  CHECK(alone.json("a.json")["guaranteed"]["threshold"].is_null());
+  refuse(2, {"--lambda", "much"}, "--lambda: 'much' is no number");
+  refuse(2, {"--delta", "0.1"}, "--risk");
+}
+
 TEST_CASE("mnist: chains draw classifiers too", "[examples]") {
   const Alone alone;
   const std::string sampler = GENERATE("billiard", "gibbs");

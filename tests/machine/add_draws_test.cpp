@@ -16,6 +16,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 using Catch::Matchers::Equals;
@@ -23,7 +24,8 @@ using Labels = std::vector<int>;
 
 namespace {
 
-const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3});
+const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3},
+                                     test_support::hard());
 
 }  // namespace
 
@@ -55,7 +57,8 @@ TEST_CASE("add_draws refuses a changed training set and is then unchanged") {
   CHECK(training.classifier().coefficients() == before.coefficients());
   CHECK(training.report().draws == 3);
   training.add_draws(2);
-  const bpm::BayesPointMachine five(machine.kernel(), bpm::PermutedPerceptron{.draws = 5});
+  const bpm::BayesPointMachine five(machine.kernel(), bpm::PermutedPerceptron{.draws = 5},
+                                    test_support::hard());
   CHECK(training.classifier().coefficients() == five.fit(inputs, labels).coefficients());
   CHECK(before.report().draws == 3);
 }
@@ -66,7 +69,8 @@ TEST_CASE("what is given as an rvalue is kept, also as an expression or a list")
   auto kept = machine.train(triangle(30, 1), two_labels(30));
   auto part = machine.train(Doubles(triangle(40, 1)).topRows(30), labels);
   std::vector<std::string> text = words(30, 1);
-  auto words_kept = bpm::BayesPointMachine(CommonPairs{}).train(std::vector(text), two_labels(30));
+  auto words_kept = bpm::BayesPointMachine(CommonPairs{}, {}, test_support::hard())
+                        .train(std::vector(text), two_labels(30));
   auto referred = machine.train(inputs, labels);
   auto copy = kept;
   for (auto* training : {&kept, &copy}) training->add_draws(2);
@@ -77,7 +81,8 @@ TEST_CASE("what is given as an rvalue is kept, also as an expression or a list")
   CHECK(copy.classifier().coefficients() == referred.classifier().coefficients());
   CHECK(part.report().draws == 5);
   CHECK(words_kept.report().draws == 11);
-  const bpm::BayesPointMachine eleven(CommonPairs{}, bpm::PermutedPerceptron{.draws = 11});
+  const bpm::BayesPointMachine eleven(CommonPairs{}, bpm::PermutedPerceptron{.draws = 11},
+                                      test_support::hard());
   CHECK(words_kept.classifier().coefficients() == eleven.fit(text, two_labels(30)).coefficients());
 }
 
@@ -88,7 +93,7 @@ TEST_CASE("add_draws that fails leaves the machine as it was") {
   const auto make = [&](std::uint64_t draws, std::uint64_t max_passes) {
     return bpm::OneVsRest(bpm::BayesPointMachine(
         kernel, bpm::PermutedPerceptron{.draws = draws, .max_passes = max_passes},
-        {.threads = 1, .keep_draws = true}));
+        test_support::hard({.threads = 1, .keep_draws = true})));
   };
   // The fewest passes that draw 0 needs are not enough for all of the next 50.
   std::uint64_t passes = 1;

@@ -2,18 +2,17 @@
 #include "bpm/machine/automatic_boundary.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
+#include "noisy_points.hpp"
 
 using bpm::BayesPointMachine;
 using bpm::Gaussian;
@@ -21,27 +20,9 @@ using bpm::OneVsRest;
 using bpm::PermutedPerceptron;
 using bpm::SoftBoundary;
 using test_support::message_of;
+using test_support::noisy_stripes;
 
 namespace {
-
-struct Problem {
-  bpm::RowMatrix<float> inputs;
-  std::vector<int> labels;
-};
-
-/// Normal points of three features, labelled by the place along the first, a share of them wrongly.
-Problem noisy(int count, int classes, double noise, std::uint64_t seed = 1) {
-  bpm::RandomEngine engine(seed);
-  bpm::NormalDraws normal;
-  Problem problem{bpm::RowMatrix<float>(count, 3), std::vector<int>(count)};
-  for (int i = 0; i < count; ++i) {
-    for (int j = 0; j < 3; ++j) problem.inputs(i, j) = static_cast<float>(normal(engine));
-    const double place = std::erf(problem.inputs(i, 0) / std::sqrt(2.0)) * 0.5 + 0.5;
-    const int label = std::min(classes - 1, static_cast<int>(place * classes));
-    problem.labels[i] = bpm::uniform_unit(engine) < noise ? (label + 1) % classes : label;
-  }
-  return problem;
-}
 
 bpm::FitSettings automatic(unsigned threads = 2) {
   return {.soft_boundary = SoftBoundary::automatic(), .seed = 4, .threads = threads};
@@ -51,7 +32,7 @@ bpm::FitSettings automatic(unsigned threads = 2) {
 
 TEST_CASE("an automatic boundary fits what overlaps, and says how", "[machine]") {
   const int classes = GENERATE(2, 3);
-  const auto [inputs, labels] = noisy(200, classes, 0.2);
+  const auto [inputs, labels] = noisy_stripes(200, classes, 0.2);
   const PermutedPerceptron sampler{.draws = 3};
   // Wide enough that no hard boundary separates these labels.
   const Gaussian kernel = Gaussian::from_width(20);
@@ -77,7 +58,7 @@ TEST_CASE("an automatic boundary fits what overlaps, and says how", "[machine]")
 }
 
 TEST_CASE("draws added keep the boundary that was chosen", "[machine]") {
-  const auto [inputs, labels] = noisy(120, 2, 0.2);
+  const auto [inputs, labels] = noisy_stripes(120, 2, 0.2);
   const Gaussian kernel = Gaussian::from_width(2);
   auto training =
       BayesPointMachine(kernel, PermutedPerceptron{.draws = 2}, automatic()).train(inputs, labels);
@@ -88,7 +69,7 @@ TEST_CASE("draws added keep the boundary that was chosen", "[machine]") {
 }
 
 TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[machine]") {
-  const auto [inputs, labels] = noisy(100, 2, 0.2);
+  const auto [inputs, labels] = noisy_stripes(100, 2, 0.2);
   const Gaussian kernel = Gaussian::from_width(2);
   const bpm::RowMatrix<double> values = bpm::kernel_matrix(kernel, inputs);
   const auto brought =
@@ -143,7 +124,7 @@ TEST_CASE("the part on which a boundary is chosen has shares of every class", "[
 }
 
 TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
-  const auto [inputs, labels] = noisy(200, 2, 0.2);
+  const auto [inputs, labels] = noisy_stripes(200, 2, 0.2);
   const BayesPointMachine machine(Gaussian::from_width(2), PermutedPerceptron{}, automatic());
   CHECK(message_of([&] {
           (void)machine.fit(inputs, labels, [](const bpm::Progress&) { return false; });
@@ -157,12 +138,22 @@ TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
   settings.memory = 500'000;
   const BayesPointMachine small(Gaussian::from_width(2), PermutedPerceptron{.draws = 1}, settings);
   CHECK(message_of([&] { (void)small.fit(inputs, labels); }) ==
-        "BayesPointMachine::fit: memory is 500000 bytes, choosing the soft boundary needs 640000; "
-        "raise memory or give a soft boundary");
+        "BayesPointMachine::fit: memory is 500000 bytes, 200 points need 640000 to choose the soft "
+        "boundary; raise memory or give a soft boundary");
+  CHECK(message_of([&] { (void)small.forecast(inputs); }) ==
+        "BayesPointMachine::forecast: memory is 500000 bytes, 200 points need 640000 to choose the "
+        "soft boundary; raise memory or give a soft boundary");
   CHECK(message_of([&] {
           (void)SoftBoundary::automatic().resolve([](auto) { return 1.0; }, std::vector<int>{1},
                                                   std::vector<signed char>{1});
         }) ==
-        "SoftBoundary::automatic: lambda is chosen by BayesPointMachine and OneVsRest with "
-        "samplers; give one here");
+        "SoftBoundary::automatic: lambda is chosen by BayesPointMachine and OneVsRest; give one "
+        "here");
+  const bpm::Billiard started{.start_coefficients = std::vector<double>(200, 1.0)};
+  CHECK(
+      message_of([&] {
+        (void)BayesPointMachine(Gaussian::from_width(2), started, automatic()).fit(inputs, labels);
+      }) ==
+      "Billiard: soft_boundary is automatic, must be given with start_coefficients, which lie in "
+      "its version space");
 }

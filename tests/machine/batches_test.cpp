@@ -8,6 +8,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 
@@ -37,7 +38,8 @@ long rows_that_differ(const bpm::Gaussian& kernel, double side) {
     const auto model =
         bpm::OneVsRest(bpm::BayesPointMachine(
                            kernel, bpm::PermutedPerceptron{.draws = 1},
-                           {.soft_boundary = bpm::SoftBoundary::uniform(0.5), .threads = threads}))
+                           test_support::hard({.soft_boundary = bpm::SoftBoundary::uniform(0.5),
+                                               .threads = threads})))
             .fit(inputs, labels);
     REQUIRE(model.support().size() > 1024);
     if (threads == 1) expected = model.decision_values(others);

@@ -12,6 +12,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 using Bytes = bpm::RowMatrix<std::uint8_t>;
@@ -36,8 +37,8 @@ Bytes byte_points(Eigen::Index m, std::uint64_t seed, double spread = 0.4) {
 const bpm::Polynomial kernel(3, 1.0 / 65025);
 
 auto machine(unsigned threads = 1) {
-  return bpm::OneVsRest(
-      bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 3}, {.threads = threads}));
+  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 3},
+                                               test_support::hard({.threads = threads})));
 }
 
 }  // namespace
@@ -100,7 +101,8 @@ TEST_CASE("bytes longer than floats hold exactly: the classifier is right all th
   }
   const std::vector<int> labels = three_labels(60);
   const bpm::OneVsRest unit(bpm::BayesPointMachine(bpm::on_unit_inputs(bpm::Polynomial(5)),
-                                                   bpm::PermutedPerceptron{.draws = 3}));
+                                                   bpm::PermutedPerceptron{.draws = 3},
+                                                   test_support::hard()));
   const auto model = unit.fit(inputs, labels);
   const auto floats = unit.fit(Floats(inputs.cast<float>()), labels);
   CHECK(accuracy(model.predict(inputs), labels) == 1);
@@ -116,7 +118,7 @@ TEST_CASE("draws added on bytes, kept draws, equal bytes, another number of colu
   const std::vector<int> labels = two_labels(90);
   const auto train = [&](std::uint64_t draws) {
     return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = draws},
-                                  {.threads = 2, .keep_draws = true})
+                                  test_support::hard({.threads = 2, .keep_draws = true}))
         .train(inputs, labels);
   };
   auto training = train(2);

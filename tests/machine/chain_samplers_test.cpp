@@ -15,6 +15,7 @@
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 namespace {
 
@@ -38,7 +39,8 @@ void check_report_is_model(const Kernel& kernel, const Sampler& sampler, const I
   for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
     labels.push_back(inputs(i, 0) + inputs(i, 1) * inputs(i, 2) > 0 ? 1 : 0);
   }
-  const auto fitted = bpm::BayesPointMachine(kernel, sampler).fit(inputs, labels);
+  const auto fitted =
+      bpm::BayesPointMachine(kernel, sampler, test_support::hard()).fit(inputs, labels);
   CAPTURE(fitted.report().chains->rank, fitted.report().chains->residual);
   CHECK(fitted.report().chains->rank < inputs.rows());
   CHECK(fitted.training_errors() == 0);
@@ -62,7 +64,8 @@ TEST_CASE("chains: inputs of very different lengths are separated as well") {
   inputs << 1, 0, -1, 0, 0, 0.003F;
   const std::vector<int> labels{1, 0, 1};
   const auto fitted =
-      bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 10}).fit(inputs, labels);
+      bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 10}, test_support::hard())
+          .fit(inputs, labels);
   CHECK(fitted.predict(inputs) == labels);
   CHECK(fitted.report().chains->rank == 2);
 }
@@ -75,7 +78,8 @@ TEST_CASE("chains: one lambda may be far larger than the others") {
   bpm::FitSettings settings;
   settings.soft_boundary = bpm::SoftBoundary::per_point(lambda);
   const auto fitted =
-      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 10}, settings)
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 10},
+                             test_support::hard(settings))
           .fit(inputs, labels);
   CHECK(fitted.training_margin() > 0);
 }
@@ -83,9 +87,10 @@ TEST_CASE("chains: one lambda may be far larger than the others") {
 TEST_CASE("chains: draws are added by number whatever ended the fit") {
   const Doubles inputs = triangle(30, 1);
   const std::vector<int> labels = two_labels(30);
-  auto training = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7),
-                                         bpm::Billiard{.accuracy = 0.05}, {.keep_draws = true})
-                      .train(inputs, labels);
+  auto training =
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.accuracy = 0.05},
+                             test_support::hard({.keep_draws = true}))
+          .train(inputs, labels);
   const std::uint64_t before = training.report().draws;
   CHECK(training.report().chains->standard_error <= 0.05);
   training.add_draws(300);
@@ -97,8 +102,8 @@ TEST_CASE("chains: by a clock all classes make as many draws, and that many make
   const Doubles inputs = triangle(30, 1);
   const std::vector<int> labels = three_labels(30);
   const auto machine = [](const bpm::Billiard& sampler) {
-    return bpm::OneVsRest(
-        bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), sampler, {.keep_draws = true}));
+    return bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), sampler,
+                                                 test_support::hard({.keep_draws = true})));
   };
   const auto timed =
       machine({.bounces_per_draw = 100, .seconds = 0.02, .refresh_length = 8}).fit(inputs, labels);
@@ -118,7 +123,8 @@ TEST_CASE("chains: noise admits what no classifier separates") {
   labels[7] = -3;
   labels[3] = 7;
   const auto fitted =
-      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::KernelGibbs{.label_noise = 0.05})
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::KernelGibbs{.label_noise = 0.05},
+                             test_support::hard())
           .fit(inputs, labels);
   CHECK(fitted.report().converged);
   CHECK(fitted.report().chains->mean_errors >= 1);
@@ -127,7 +133,8 @@ TEST_CASE("chains: noise admits what no classifier separates") {
 TEST_CASE("chains: draws that were stopped before they began leave what the chains have told") {
   const Doubles inputs = triangle(30, 1);
   const std::vector<int> labels = two_labels(30);
-  auto fitted = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 40})
+  auto fitted = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), bpm::Billiard{.draws = 40},
+                                       test_support::hard())
                     .train(inputs, labels);
   const double error = fitted.report().chains->standard_error;
   REQUIRE(std::isfinite(error));

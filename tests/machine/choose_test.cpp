@@ -2,18 +2,17 @@
 #include "bpm/machine/choose.hpp"
 
 #include <Eigen/Core>
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
+#include "noisy_points.hpp"
 
 using bpm::BayesPointMachine;
 using bpm::ChoiceCandidate;
@@ -21,35 +20,11 @@ using bpm::Gaussian;
 using bpm::OneVsRest;
 using bpm::PermutedPerceptron;
 using test_support::message_of;
-
-namespace {
-
-struct Problem {
-  bpm::RowMatrix<float> inputs;
-  std::vector<int> labels;
-};
-
-/// Points of a plane whose label is which of `classes` rings they lie in, but for a share of them.
-Problem rings(int count, int classes, double noise, std::uint64_t seed = 1) {
-  bpm::RandomEngine engine(seed);
-  bpm::NormalDraws normal;
-  Problem problem{bpm::RowMatrix<float>(count, 2), std::vector<int>(count)};
-  for (int i = 0; i < count; ++i) {
-    const int label = i % classes;
-    const double x = normal(engine);
-    const double y = normal(engine);
-    const double radius = (1 + label + 0.2 * normal(engine)) / std::hypot(x, y);
-    problem.inputs.row(i) << static_cast<float>(radius * x), static_cast<float>(radius * y);
-    problem.labels[i] = bpm::uniform_unit(engine) < noise ? (label + 1) % classes : label;
-  }
-  return problem;
-}
-
-}  // namespace
+using test_support::noisy_rings;
 
 TEST_CASE("out-of-fold outputs are those of machines without the fold", "[machine]") {
   const int classes = GENERATE(2, 3);
-  const auto [inputs, labels] = rings(160, classes, 0.1);
+  const auto [inputs, labels] = noisy_rings(160, classes, 0.1);
   bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::relative(0.3), .seed = 5};
   const OneVsRest machine(
       BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3}, settings));
@@ -79,8 +54,27 @@ TEST_CASE("out-of-fold outputs are those of machines without the fold", "[machin
   CHECK((found.decision_values - again.decision_values).cwiseAbs().maxCoeff() < 1e-6);
 }
 
+TEST_CASE("folds of an automatic boundary choose their own, of a user's matrix too", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(120, 2, 0.1);
+  const Gaussian kernel = Gaussian::from_width(1);
+  const BayesPointMachine machine(kernel, PermutedPerceptron{.draws = 3}, {.seed = 5, .bias = 0});
+  const auto found = bpm::cross_validate(machine, inputs, labels, 3);
+  const auto left_out = found.folds.points(1, true);
+  const auto train = found.folds.points(1, false);
+  std::vector<int> of_train;
+  for (const auto i : train) of_train.push_back(labels[i]);
+  const auto alone = machine.fit(bpm::RowMatrix<float>(inputs(train, Eigen::all)), of_train);
+  CHECK(alone.parts().boundary->relative_lambda > 0);
+  CHECK(found.decision_values(left_out, Eigen::all) ==
+        alone.decision_values(bpm::RowMatrix<float>(inputs(left_out, Eigen::all))));
+  const bpm::RowMatrix<float> values = bpm::kernel_matrix(kernel, inputs).cast<float>();
+  const BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, machine.sampler(), {.seed = 5});
+  const auto brought = bpm::cross_validate(by_matrix, values, labels, 3);
+  CHECK((brought.decision_values - found.decision_values).cwiseAbs().maxCoeff() < 1e-5);
+}
+
 TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[machine]") {
-  const auto [inputs, labels] = rings(300, 2, 0.1);
+  const auto [inputs, labels] = noisy_rings(300, 2, 0.1);
   const bpm::ChoiceGrid<Gaussian> grid{
       .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1), Gaussian::from_width(50)}};
   const BayesPointMachine machine(Gaussian::from_width(7), PermutedPerceptron{.draws = 20},
@@ -119,7 +113,7 @@ TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[ma
 }
 
 TEST_CASE("several classes and other samplers choose as well", "[machine]") {
-  const auto [inputs, labels] = rings(90, 3, 0);
+  const auto [inputs, labels] = noisy_rings(90, 3, 0);
   const bpm::ChoiceGrid<Gaussian> grid{
       .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1)},
       .relative_lambdas = {0.01, 1},
@@ -127,7 +121,7 @@ TEST_CASE("several classes and other samplers choose as well", "[machine]") {
   CHECK(bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(7))), grid, inputs, labels)
             .chosen()
             .kernel == 1);
-  const auto two = rings(60, 2, 0);
+  const auto two = noisy_rings(60, 2, 0);
   CHECK(bpm::choose(BayesPointMachine(Gaussian::from_width(7), bpm::Billiard{}), grid, two.inputs,
                     two.labels)
             .chosen()
@@ -168,7 +162,7 @@ TEST_CASE("outputs of points that trained are no calibration data", "[machine]")
 }
 
 TEST_CASE("choose says what it cannot do", "[machine]") {
-  const auto [inputs, labels] = rings(40, 2, 0.3);
+  const auto [inputs, labels] = noisy_rings(40, 2, 0.3);
   const BayesPointMachine machine(Gaussian::from_width(1));
   bpm::ChoiceGrid<Gaussian> grid;
   const auto message = [&] {
@@ -185,12 +179,13 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
         "choose: none of 1 candidates found a classifier without training error; add larger "
         "lambdas to the grid");
   const BayesPointMachine small(Gaussian::from_width(1), PermutedPerceptron{}, {.memory = 1000});
-  CHECK(message_of([&] { (void)bpm::choose(small, grid, inputs, labels); }) ==
-        "choose: memory is 1000 bytes, 40 points need 38400; raise memory or choose on a part of "
-        "the points");
+  CHECK(
+      message_of([&] { (void)bpm::choose(small, grid, inputs, labels); }) ==
+      "choose: memory is 1000 bytes, 40 points need 38400; raise memory or choose on fewer points");
   CHECK(message_of([&] {
           (void)bpm::cross_validate(
-              BayesPointMachine(Gaussian::from_width(1000), PermutedPerceptron{.max_passes = 10}),
+              BayesPointMachine(Gaussian::from_width(1000), PermutedPerceptron{.max_passes = 10},
+                                {.soft_boundary = bpm::SoftBoundary::hard()}),
               inputs, labels);
         }) ==
         "cross_validate: no classifier without training error was found in fold 0; set a soft "
@@ -200,7 +195,7 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
           (void)bpm::choose(machine, grid, inputs, labels,
                             [](const bpm::Progress&) { return false; });
         }) == "choose: stopped while choosing");
-  const auto three = rings(30, 3, 0);
+  const auto three = noisy_rings(30, 3, 0);
   CHECK(message_of([&] { (void)bpm::cross_validate(machine, three.inputs, three.labels); }) ==
         "cross_validate: labels have 3 classes, expected two; use OneVsRest for more");
 }

@@ -19,6 +19,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 
@@ -55,7 +56,8 @@ Eigen::VectorXd all_coefficients(const Fitted& fitted, Eigen::Index m) {
 TEST_CASE("decision values are the expansion over sqrt(k(x, x))") {
   const Doubles inputs = triangle(90, 1);
   const Doubles others = triangle(50, 2, 1.0);
-  const auto fitted = Machine(bpm::Polynomial(3)).fit(inputs, two_labels(90));
+  const auto fitted =
+      Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, two_labels(90));
   const Eigen::VectorXd alpha = all_coefficients(fitted, 90);
   const Eigen::VectorXd values = fitted.decision_values(others);
   const std::vector<int> predicted = fitted.predict(others);
@@ -74,8 +76,8 @@ TEST_CASE("decision values are the expansion over sqrt(k(x, x))") {
 TEST_CASE("an input's value is the same bits in a batch of any size") {
   const Doubles inputs = triangle(60, 1);
   const Doubles others = triangle(203, 2, 1.0);
-  const auto fitted =
-      Machine(bpm::Polynomial(3), {}, {.keep_draws = true}).fit(inputs, two_labels(60));
+  const auto fitted = Machine(bpm::Polynomial(3), {}, test_support::hard({.keep_draws = true}))
+                          .fit(inputs, two_labels(60));
   const Eigen::VectorXd all = fitted.decision_values(others);
   const Eigen::MatrixXd draws = fitted.draw_decision_values(others);
   for (const Eigen::Index size : {1, 2, 3, 5, 95, 96, 97, 202}) {
@@ -106,7 +108,8 @@ TEST_CASE("norm of the mean and training margin are those of the sampling kernel
     settings.soft_boundary = bpm::SoftBoundary::per_point(lambda);
     for (Eigen::Index i = 0; i < 60; ++i) sampling(i, i) += lambda[static_cast<std::size_t>(i)];
   }
-  const auto fitted = Machine(bpm::Polynomial(3), {}, settings).fit(inputs, labels);
+  const auto fitted =
+      Machine(bpm::Polynomial(3), {}, test_support::hard(settings)).fit(inputs, labels);
   const Eigen::VectorXd alpha = all_coefficients(fitted, 60);
   const Eigen::VectorXd outputs = sampling * alpha;
   const double norm = std::sqrt(alpha.dot(outputs));
@@ -136,7 +139,8 @@ TEST_CASE("lambda by point, class, side and factor: the same where they mean the
     by_factor[i] = 0.5 * gram(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i));
   }
   const auto fit = [&](bpm::SoftBoundary boundary) {
-    return Machine(bpm::Polynomial(3), {.draws = 4}, {.soft_boundary = std::move(boundary)})
+    return Machine(bpm::Polynomial(3), {.draws = 4},
+                   test_support::hard({.soft_boundary = std::move(boundary)}))
         .fit(inputs, labels);
   };
   const auto model = fit(bpm::SoftBoundary::per_point(by_class));
@@ -162,7 +166,8 @@ TEST_CASE("equal inputs with opposite labels cost a plain training error, not th
   for (const Eigen::Index copy : {1, 5, 9}) inputs.row(copy + 1) = inputs.row(copy);
   for (const std::size_t copy : {1U, 5U, 9U}) labels[copy + 1] = labels[copy] == 7 ? -3 : 7;
   const auto fitted =
-      Machine(bpm::Polynomial(3), {}, {.soft_boundary = bpm::SoftBoundary::relative(1.0)})
+      Machine(bpm::Polynomial(3), {},
+              test_support::hard({.soft_boundary = bpm::SoftBoundary::relative(1.0)}))
           .fit(inputs, labels);
   CHECK(fitted.report().converged);
   CHECK(fitted.training_margin() > 0);
@@ -178,13 +183,13 @@ TEST_CASE("equal inputs with opposite labels cost a plain training error, not th
 TEST_CASE("labels are any two integers, the larger is the positive class") {
   const Doubles inputs = triangle(40, 1);
   const std::vector<int> first = two_labels(40);
-  const auto model = Machine(bpm::Polynomial(3)).fit(inputs, first);
+  const auto model = Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, first);
   std::vector<int> extreme;
   for (const int label : first) {
     extreme.push_back(label == 7 ? std::numeric_limits<int>::max()
                                  : std::numeric_limits<int>::min());
   }
-  const auto other = Machine(bpm::Polynomial(3)).fit(inputs, extreme);
+  const auto other = Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, extreme);
   CHECK(other.classes()[1] == std::numeric_limits<int>::max());
   CHECK(other.classes()[0] == std::numeric_limits<int>::min());
   CHECK(other.predict(inputs) == extreme);
@@ -192,7 +197,7 @@ TEST_CASE("labels are any two integers, the larger is the positive class") {
   // The other class on top: the same classifier with its sign turned.
   std::vector<int> turned;
   for (const int label : first) turned.push_back(-label);
-  const auto mirrored = Machine(bpm::Polynomial(3)).fit(inputs, turned);
+  const auto mirrored = Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, turned);
   CHECK(mirrored.coefficients() == -model.coefficients());
   CHECK(mirrored.predict(inputs) == turned);
   // Zero counts as negative.
@@ -204,7 +209,9 @@ TEST_CASE("labels are any two integers, the larger is the positive class") {
 TEST_CASE("the smallest training set: two points") {
   const Doubles inputs{{1.0}, {-1.0}};
   const std::vector<int> labels{1, 2};
-  const auto fitted = bpm::BayesPointMachine(bpm::Gaussian::from_sigma(1.0)).fit(inputs, labels);
+  const auto fitted =
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(1.0), {}, test_support::hard())
+          .fit(inputs, labels);
   CHECK(fitted.predict(inputs) == labels);
   CHECK(fitted.report().draws == 10);
   CHECK(fitted.training_margin() > 0);
@@ -219,7 +226,8 @@ TEST_CASE("a classifier can be copied, assigned and outlive everything else") {
   };
   const auto fit = [&](std::uint64_t seed) {
     const Doubles inputs = triangle(30, 1);
-    return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 3}, {.seed = seed})
+    return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 3},
+                                  test_support::hard({.seed = seed}))
         .fit(inputs, two_labels(30));
   };
   auto one = fit(1);
@@ -235,7 +243,8 @@ TEST_CASE("another seed gives other draws and about the same answers") {
   const Doubles inputs = triangle(60, 1);
   const Doubles others = triangle(300, 2);
   const auto fit = [&](std::uint64_t seed) {
-    return Machine(bpm::Polynomial(3), {.draws = 20}, {.seed = seed}).fit(inputs, two_labels(60));
+    return Machine(bpm::Polynomial(3), {.draws = 20}, test_support::hard({.seed = seed}))
+        .fit(inputs, two_labels(60));
   };
   const Eigen::VectorXd one = fit(1).decision_values(others);
   const Eigen::VectorXd two = fit(2).decision_values(others);
@@ -304,8 +313,8 @@ TEST_CASE("a classifier made from parts: outputs, votes and labels by hand") {
 
 TEST_CASE("a classifier from its own parts is the same") {
   const Doubles others = triangle(20, 2);
-  const auto fitted =
-      Machine(bpm::Polynomial(3), {}, {.keep_draws = true}).fit(triangle(60, 1), two_labels(60));
+  const auto fitted = Machine(bpm::Polynomial(3), {}, test_support::hard({.keep_draws = true}))
+                          .fit(triangle(60, 1), two_labels(60));
   const bpm::Classifier again(fitted.parts());
   CHECK(again.decision_values(others) == fitted.decision_values(others));
   CHECK(again.draw_decision_values(others) == fitted.draw_decision_values(others));
@@ -386,4 +395,61 @@ TEST_CASE("parts that do not fit together are refused, each by its name") {
   CHECK_THROWS_WITH(
       bpm::Classifier(brought),
       Catch::Matchers::Equals(f + "support ends with 8, must be below 8, the columns of inputs"));
+}
+
+TEST_CASE("probabilities are those of the outputs at the slope", "[machine]") {
+  const Doubles inputs = triangle(60, 1);
+  const auto fitted =
+      Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, two_labels(60));
+  CHECK(fitted.parts().slope == 0);
+  CHECK_THROWS_WITH(fitted.predict_probability(inputs),
+                    "Classifier::predict_probability: slope is not known: fit with an automatic "
+                    "soft boundary, or give one by with_slope");
+  CHECK_THROWS_WITH(fitted.with_slope(0),
+                    "Classifier::with_slope: slope is 0, must be positive and finite");
+  const auto sloped = fitted.with_slope(3);
+  CHECK(sloped.parts().slope == 3);
+  const Eigen::MatrixXd values = fitted.decision_values(inputs);
+  const Eigen::MatrixXd found = sloped.predict_probability(inputs);
+  for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+    CHECK(found(i, 0) == Approx(1 / (1 + std::exp(-3 * values(i, 0)))));
+  }
+  // A fit that chooses its boundary knows its slope.
+  const auto chosen = Machine(bpm::Polynomial(3)).fit(inputs, two_labels(60));
+  CHECK(chosen.parts().slope == chosen.parts().boundary->slope);
+  CHECK(chosen.parts().slope > 0);
+  CHECK((chosen.predict_probability(inputs).array() > 0.5).matrix() ==
+        (chosen.decision_values(inputs).array() > 0).matrix());
+}
+
+TEST_CASE("classes have names where they were given", "[machine]") {
+  const Doubles inputs = triangle(30, 1);
+  std::vector<int> labels = two_labels(30);
+  for (int& label : labels) label = label == 7 ? 2 : 0;
+  const auto fitted = Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, labels);
+  CHECK_THROWS_WITH(fitted.predict_names(inputs),
+                    "Classifier::predict_names: class_names are not known: give them by "
+                    "with_class_names");
+  CHECK_THROWS_WITH(fitted.with_class_names({"a", "b"}),
+                    "Classifier::with_class_names: names has none for the class 2");
+  const auto named = fitted.with_class_names({"a", "b", "c"});
+  const std::vector<std::string> names = named.predict_names(inputs);
+  for (std::size_t i = 0; i < labels.size(); ++i) CHECK(names[i] == (labels[i] == 2 ? "c" : "a"));
+  auto parts = fitted.parts();
+  parts.class_names = {"one"};
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: class_names has 1 entries, expected 2 (one per class, or none)");
+  parts = fitted.parts();
+  parts.slope = -1;
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: slope is -1, must be finite and not negative");
+  parts = fitted.parts();
+  parts.bias = -1;
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: bias is -1, must be finite and not negative");
+  parts = fitted.parts();
+  parts.standardisation =
+      bpm::Standardisation{Eigen::RowVectorXd::Zero(3), Eigen::RowVectorXd::Ones(3)};
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: standardisation has 3 entries, expected 2 (one per feature)");
 }

@@ -15,6 +15,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 #include "sampler_list.hpp"
 
 using namespace machine_tests;
@@ -37,7 +38,8 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   const bpm::RowMatrix<float> inputs = triangle(600, 1).cast<float>();
   bpm::FitSettings settings{.threads = 2};
   const auto forecast = [&] {
-    return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{}, settings).forecast(inputs);
+    return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{}, test_support::hard(settings))
+        .forecast(inputs);
   };
   const bpm::MemoryForecast dense = forecast();
   CHECK(dense.strategy == bpm::Strategy::dense);
@@ -78,15 +80,16 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   CHECK_THROWS_AS(forecast(), bpm::BudgetTooSmall);
   // Outputs grow with the number of classes.
   settings.memory = std::size_t{1} << 30U;
-  const bpm::OneVsRest several(bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{}, settings));
+  const bpm::OneVsRest several(
+      bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{}, test_support::hard(settings)));
   CHECK(several.forecast(inputs, 10).sampler_bytes > dense.sampler_bytes);
   CHECK(several.forecast(inputs, 1).total() == dense.total());
   // A matrix that the user brings costs nothing more.
   const bpm::BayesPointMachine precomputed(bpm::PrecomputedKernel{}, bpm::PermutedPerceptron{},
-                                           settings);
+                                           test_support::hard(settings));
   CHECK(precomputed.forecast(Doubles(Doubles::Identity(600, 600))).kernel_bytes == 0);
   // What a user's own sampler says it holds is counted.
-  const bpm::BayesPointMachine own(kernel, RandomStartPerceptron{}, settings);
+  const bpm::BayesPointMachine own(kernel, RandomStartPerceptron{}, test_support::hard(settings));
   CHECK(own.forecast(inputs).sampler_bytes == 2 * sizeof(double) * 600);
 }
 
@@ -95,8 +98,8 @@ TEST_CASE("every budget and number of threads: the same model of 600 points") {
   const bpm::RowMatrix<float> others = triangle(100, 2, 0.6).cast<float>();
   bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 1};
   const auto machine = [&] {
-    return bpm::OneVsRest(
-        bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 5}, settings));
+    return bpm::OneVsRest(bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 5},
+                                                 test_support::hard(settings)));
   };
   const auto model = machine().fit(inputs, three_labels(600));
   CHECK(model.forecast().strategy == bpm::Strategy::dense);
@@ -129,7 +132,8 @@ TEST_CASE("progress of a fit: the matrix, then the draws") {
     rising = rising && progress.fraction >= last && progress.fraction <= 1;
     last = progress.fraction;
   };
-  const bpm::BayesPointMachine machine(kernel, bpm::PermutedPerceptron{}, {.threads = 1});
+  const bpm::BayesPointMachine machine(kernel, bpm::PermutedPerceptron{},
+                                       test_support::hard({.threads = 1}));
   (void)machine.fit(inputs, two_labels(600), observer);
   CHECK(stages == std::vector<std::string>{"kernel matrix", "draws"});
   CHECK(rising);
@@ -143,7 +147,8 @@ TEST_CASE("a fit that is stopped returns the Bayes point of the draws it has") {
   const auto observer = [&](const bpm::Progress& progress) {
     return progress.stage == "kernel matrix" || progress.draws < limit;
   };
-  const bpm::BayesPointMachine machine(kernel, RandomStartPerceptron{.draws = 10});
+  const bpm::BayesPointMachine machine(kernel, RandomStartPerceptron{.draws = 10},
+                                       test_support::hard());
   auto training = machine.train(inputs, labels, observer);
   const auto stopped = training.classifier();
   CHECK(stopped.report().stopped);
@@ -151,7 +156,8 @@ TEST_CASE("a fit that is stopped returns the Bayes point of the draws it has") {
   CHECK(stopped.report().reason == "stopped");
   CHECK(stopped.report().draws == 3);
   CHECK(stopped.report().draws == 3);
-  const bpm::BayesPointMachine three(kernel, RandomStartPerceptron{.draws = 3});
+  const bpm::BayesPointMachine three(kernel, RandomStartPerceptron{.draws = 3},
+                                     test_support::hard());
   CHECK(stopped.coefficients() == three.fit(inputs, labels).coefficients());
   // And goes on from there.
   training.add_draws(7);
@@ -178,7 +184,7 @@ TEST_CASE("a stop token ends a fit between draws of the library's sampler too") 
   bpm::FitSettings settings{.threads = 1};
   const bpm::PermutedPerceptron sampler{.draws = 20};
   settings.strategy = bpm::Strategy::windowed;
-  const bpm::BayesPointMachine machine(slow, sampler, settings);
+  const bpm::BayesPointMachine machine(slow, sampler, test_support::hard(settings));
   const auto whole = machine.fit(inputs, labels);
   REQUIRE(whole.forecast().strategy == bpm::Strategy::windowed);
   limit = calls / 2;
@@ -189,6 +195,6 @@ TEST_CASE("a stop token ends a fit between draws of the library's sampler too") 
   CHECK(half.report().draws < 20);
   limit = 1 << 30;
   const bpm::BayesPointMachine shorter(slow, bpm::PermutedPerceptron{.draws = half.report().draws},
-                                       settings);
+                                       test_support::hard(settings));
   CHECK(shorter.fit(inputs, labels).coefficients() == half.coefficients());
 }

@@ -8,6 +8,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 
@@ -16,7 +17,8 @@ TEST_CASE("float, double, integer and sparse inputs tell the same story") {
   const Doubles inputs = (triangle(60, 1, 0.4) * 100).array().round();
   const Doubles others = (triangle(60, 2, 1.0) * 100).array().round();
   const std::vector<int> labels = two_labels(60);
-  const bpm::BayesPointMachine machine(bpm::Polynomial(3, 1e-4, 1.0), bpm::PermutedPerceptron{});
+  const bpm::BayesPointMachine machine(bpm::Polynomial(3, 1e-4, 1.0), bpm::PermutedPerceptron{},
+                                       test_support::hard());
   const auto reference = machine.fit(inputs, labels);
   const Eigen::VectorXd values = reference.decision_values(others);
 

@@ -18,6 +18,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 using Catch::Matchers::ContainsSubstring;
@@ -29,7 +30,8 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3});
+const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3},
+                                     test_support::hard());
 const bpm::OneVsRest one_vs_rest{machine};
 
 /// A sampler whose one draw is of a subproblem, and of a point, that do not exist.
@@ -136,8 +138,10 @@ TEST_CASE("equal inputs with different labels: the error names lambda as the cur
   CHECK(message(bpm::SparseRowMatrix<double>(inputs.sparseView())) == expected);
   std::vector<std::string> strings = words(12, 1);
   strings[7] = strings[3];
-  CHECK(message_of<bpm::NotSeparable>(
-            [&] { (void)bpm::BayesPointMachine(CommonPairs{}).fit(strings, labels); }) == expected);
+  CHECK(
+      message_of<bpm::NotSeparable>([&] {
+        (void)bpm::BayesPointMachine(CommonPairs{}, {}, test_support::hard()).fit(strings, labels);
+      }) == expected);
 
   // Equal inputs with equal labels are no problem, nor are a zero and a negative zero.
   labels[7] = labels[3];
@@ -152,15 +156,15 @@ TEST_CASE("equal inputs with different labels: the error names lambda as the cur
   std::vector<double> lambda(12, 0.0);
   lambda[7] = 5.0;
   bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::per_point(lambda)};
-  CHECK_NOTHROW(
-      bpm::BayesPointMachine(bpm::Polynomial(9), bpm::PermutedPerceptron{.draws = 3}, settings)
-          .fit(inputs, labels));
+  CHECK_NOTHROW(bpm::BayesPointMachine(bpm::Polynomial(9), bpm::PermutedPerceptron{.draws = 3},
+                                       test_support::hard(settings))
+                    .fit(inputs, labels));
 }
 
 TEST_CASE("an input without any feature: the error names the cures") {
   Doubles inputs = triangle(12, 1);
   inputs.row(5).setZero();
-  const bpm::BayesPointMachine linear(bpm::Linear{});
+  const bpm::BayesPointMachine linear(bpm::Linear{}, {}, test_support::hard());
   CHECK(message_of<bpm::NotSeparable>([&] { (void)linear.fit(inputs, two_labels(12)); }) ==
         "BayesPointMachine::fit: point 5 has k(x, x) = 0, so no classifier gives it a sign; add a "
         "bias to the kernel or a soft boundary lambda > 0");
@@ -169,7 +173,8 @@ TEST_CASE("an input without any feature: the error names the cures") {
 TEST_CASE("a budget too small: both numbers, and where they come from") {
   const Doubles inputs = triangle(100, 1);
   const bpm::FitSettings settings{.threads = 1, .memory = 1000};
-  const bpm::BayesPointMachine small(bpm::Polynomial(2), bpm::PermutedPerceptron{}, settings);
+  const bpm::BayesPointMachine small(bpm::Polynomial(2), bpm::PermutedPerceptron{},
+                                     test_support::hard(settings));
   const auto message =
       message_of<bpm::BudgetTooSmall>([&] { (void)small.fit(inputs, two_labels(100)); });
   CHECK_THAT(message, ContainsSubstring("BayesPointMachine::fit: memory is 1000 bytes, 100 points "
@@ -189,11 +194,13 @@ TEST_CASE("kernel values that are not finite or near overflow") {
     return x(0) == z(0) ? 1.0 : not_a_number;
   };
   const Labels labels = two_labels(6);
-  CHECK_THAT(message_of<bpm::KernelValueError>(
-                 [&] { (void)bpm::BayesPointMachine(broken).fit(triangle(6, 1), labels); }),
-             ContainsSubstring("kernel: k(x_") && ContainsSubstring("is nan"));
+  CHECK_THAT(
+      message_of<bpm::KernelValueError>([&] {
+        (void)bpm::BayesPointMachine(broken, {}, test_support::hard()).fit(triangle(6, 1), labels);
+      }),
+      ContainsSubstring("kernel: k(x_") && ContainsSubstring("is nan"));
   CHECK_THAT(message_of<bpm::KernelValueError>([&] {
-               (void)bpm::BayesPointMachine(bpm::Polynomial(64))
+               (void)bpm::BayesPointMachine(bpm::Polynomial(64), {}, test_support::hard())
                    .fit(Doubles(triangle(6, 1) * 1e6), labels);
              }),
              ContainsSubstring("must be finite and below"));
@@ -202,7 +209,8 @@ TEST_CASE("kernel values that are not finite or near overflow") {
 TEST_CASE("kernel values that are not finite in prediction: the function and the pair") {
   const Doubles inputs = triangle(30, 1);
   const auto fitted =
-      bpm::BayesPointMachine(bpm::normalised(bpm::Linear{})).fit(inputs, two_labels(30));
+      bpm::BayesPointMachine(bpm::normalised(bpm::Linear{}), {}, test_support::hard())
+          .fit(inputs, two_labels(30));
   Doubles others = inputs.topRows(3);
   others.row(1).setZero();
   const std::string message =
@@ -216,8 +224,8 @@ TEST_CASE("labels that no classifier separates: the limits are named, and lambda
   Doubles inputs(4, 1);
   inputs << 1, 2, 3, 4;
   const Labels labels{1, 2, 1, 2};
-  const bpm::BayesPointMachine limited(bpm::Linear{},
-                                       bpm::PermutedPerceptron{.draws = 2, .max_passes = 50});
+  const bpm::BayesPointMachine limited(
+      bpm::Linear{}, bpm::PermutedPerceptron{.draws = 2, .max_passes = 50}, test_support::hard());
   CHECK_THAT(
       message_of<bpm::NotSeparable>([&] { (void)limited.fit(inputs, labels); }),
       ContainsSubstring("BayesPointMachine::fit: no classifier without training error was "
@@ -231,7 +239,8 @@ TEST_CASE("labels that no classifier separates: the limits are named, and lambda
 }
 
 TEST_CASE("settings of the sampler are checked by fit") {
-  const bpm::BayesPointMachine none(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 0});
+  const bpm::BayesPointMachine none(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 0},
+                                    test_support::hard());
   CHECK_THROWS_WITH(none.fit(triangle(6, 1), two_labels(6)),
                     Equals("PermutedPerceptron: draws is 0, must be 1 or more"));
 }
@@ -241,7 +250,8 @@ TEST_CASE("draws of a user's own sampler are checked") {
   const Labels labels = two_labels(6);
   const auto message = [&](std::size_t problem, bpm::PointIndex point) {
     return message_of<std::invalid_argument>([&] {
-      (void)bpm::BayesPointMachine(bpm::Polynomial(2), Broken{1, problem, point})
+      (void)bpm::BayesPointMachine(bpm::Polynomial(2), Broken{1, problem, point},
+                                   test_support::hard())
           .fit(inputs, labels);
     });
   };
@@ -282,7 +292,7 @@ TEST_CASE("single draws need keep_draws") {
 
 TEST_CASE("the Gibbs error needs a label per input") {
   const bpm::BayesPointMachine keeping(bpm::Polynomial(2), bpm::PermutedPerceptron{},
-                                       {.keep_draws = true});
+                                       test_support::hard({.keep_draws = true}));
   const auto fitted = keeping.fit(triangle(30, 1), two_labels(30));
   CHECK_THROWS_WITH(fitted.gibbs_error(triangle(3, 2), two_labels(4)),
                     Equals("Classifier::gibbs_error: labels has 4 entries, expected "

@@ -16,6 +16,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 using Catch::Matchers::Equals;
@@ -23,8 +24,9 @@ using Catch::Matchers::Equals;
 namespace {
 
 auto machine(bpm::FitSettings settings = {}, std::uint64_t draws = 5) {
-  return bpm::OneVsRest(bpm::BayesPointMachine(
-      bpm::Polynomial(3), bpm::PermutedPerceptron{.draws = draws}, std::move(settings)));
+  return bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(3),
+                                               bpm::PermutedPerceptron{.draws = draws},
+                                               test_support::hard(std::move(settings))));
 }
 
 }  // namespace
@@ -83,8 +85,9 @@ TEST_CASE("many classes with any labels, one of them a single point") {
     inputs.row(i) << std::cos(angle), std::sin(angle);
     labels.push_back(i == 60 ? 1000 : -static_cast<int>(i / 10) * 17);
   }
-  const auto fitted =
-      bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.1))).fit(inputs, labels);
+  const auto fitted = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.1), {},
+                                                            test_support::hard()))
+                          .fit(inputs, labels);
   CHECK(fitted.classes() == std::vector<int>{-85, -68, -51, -34, -17, 0, 1000});
   CHECK(fitted.predict(inputs) == labels);
   CHECK(fitted.report().draws == 10);

@@ -14,6 +14,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 using Catch::Matchers::ContainsSubstring;
@@ -25,8 +26,8 @@ Doubles values(const Doubles& x, const Doubles& z) {
   return ((x * z.transpose()).array() + 1).cube();
 }
 
-const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{});
-const bpm::BayesPointMachine by_kernel(bpm::Polynomial(3));
+const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, {}, test_support::hard());
+const bpm::BayesPointMachine by_kernel(bpm::Polynomial(3), {}, test_support::hard());
 
 }  // namespace
 

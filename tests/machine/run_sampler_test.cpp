@@ -10,6 +10,7 @@
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
+#include "hard.hpp"
 
 TEST_CASE("the report counts the points that made each draw", "[machine]") {
   const int classes = GENERATE(2, 3);
@@ -21,9 +22,9 @@ TEST_CASE("the report counts the points that made each draw", "[machine]") {
     inputs.row(i) << normal(engine), normal(engine);
     labels[i] = i % classes;
   }
-  const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Gaussian::from_width(0.5),
-                                                      bpm::PermutedPerceptron{.draws = 4},
-                                                      {.threads = 3, .keep_draws = true}));
+  const bpm::OneVsRest machine(
+      bpm::BayesPointMachine(bpm::Gaussian::from_width(0.5), bpm::PermutedPerceptron{.draws = 4},
+                             test_support::hard({.threads = 3, .keep_draws = true})));
   auto training = machine.train(inputs, labels);
   training.add_draws(2);
   const auto fitted = training.classifier();

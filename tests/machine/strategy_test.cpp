@@ -15,6 +15,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 #include "sampler_list.hpp"
 
 using namespace machine_tests;
@@ -38,8 +39,8 @@ struct Data {
 };
 
 auto machine(const FitSettings& settings, std::uint64_t draws = 3) {
-  return bpm::OneVsRest(
-      bpm::BayesPointMachine(kernel, PermutedPerceptron{.draws = draws}, settings));
+  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, PermutedPerceptron{.draws = draws},
+                                               test_support::hard(settings)));
 }
 
 FitSettings soft(unsigned threads, std::optional<Strategy> strategy = {}) {
@@ -214,7 +215,8 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
 TEST_CASE("a forecast tells the rule what it knows") {
   const Inputs large = triangle(5000, 3).cast<float>();
   const auto chosen = [&](const auto& of, const auto& inputs, std::size_t memory) {
-    return bpm::BayesPointMachine(of, PermutedPerceptron{}, {.threads = 1, .memory = memory})
+    return bpm::BayesPointMachine(of, PermutedPerceptron{},
+                                  test_support::hard({.threads = 1, .memory = memory}))
         .forecast(inputs)
         .strategy;
   };
@@ -238,7 +240,8 @@ TEST_CASE("a kernel value out of range is named by the points' own numbers") {
     for (std::size_t i = 0; i < list.size(); i += 2) list[i] = 1;
     return list;
   }();
-  const bpm::BayesPointMachine eighth(bpm::Polynomial(8), PermutedPerceptron{}, soft(2));
+  const bpm::BayesPointMachine eighth(bpm::Polynomial(8), PermutedPerceptron{},
+                                      test_support::hard(soft(2)));
   CHECK_THROWS_WITH(eighth.fit(large, labels), ContainsSubstring("k(x_900, x_900) is inf"));
 }
 
@@ -253,16 +256,17 @@ TEST_CASE("strategies that cannot be: which one, and why") {
   CHECK_THROWS_WITH(refused(static_cast<Strategy>(9)).fit(data.inputs, data.labels),
                     "OneVsRest::fit: strategy is none that there is");
   const bpm::BayesPointMachine own(kernel, RandomStartPerceptron{},
-                                   soft(1, Strategy::windowed_rows));
+                                   test_support::hard(soft(1, Strategy::windowed_rows)));
   CHECK_THROWS_AS(own.forecast(data.inputs), std::invalid_argument);
   CHECK_THROWS_WITH(own.forecast(data.inputs),
                     "BayesPointMachine::forecast: strategy is windowed+rows, which this sampler "
                     "has no use for; leave it out");
-  CHECK(bpm::BayesPointMachine(kernel, RandomStartPerceptron{}, soft(1, Strategy::windowed))
+  CHECK(bpm::BayesPointMachine(kernel, RandomStartPerceptron{},
+                               test_support::hard(soft(1, Strategy::windowed)))
             .forecast(data.inputs)
             .strategy == Strategy::windowed);
   const bpm::BayesPointMachine brought(bpm::PrecomputedKernel{}, PermutedPerceptron{},
-                                       soft(1, Strategy::dense));
+                                       test_support::hard(soft(1, Strategy::dense)));
   CHECK_THROWS_WITH(brought.forecast(Doubles(Doubles::Identity(6, 6))),
                     "BayesPointMachine::forecast: strategy is dense, must be precomputed for a "
                     "PrecomputedKernel");
@@ -297,7 +301,8 @@ TEST_CASE("few points with long inputs: the smallest budget is what is named") {
   FitSettings settings{.threads = 2};
   const auto forecast = [&](std::size_t memory) {
     settings.memory = memory;
-    return bpm::BayesPointMachine(kernel, PermutedPerceptron{}, settings).forecast(inputs);
+    return bpm::BayesPointMachine(kernel, PermutedPerceptron{}, test_support::hard(settings))
+        .forecast(inputs);
   };
   const std::size_t smallest = smallest_budget(forecast);
   CHECK(forecast(smallest).total() == smallest);

@@ -13,6 +13,7 @@
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
+#include "hard.hpp"
 
 TEST_CASE("votes, rates and bounds of an ensemble of permuted perceptrons") {
   bpm::RandomEngine engine(3, 0);
@@ -35,7 +36,8 @@ TEST_CASE("votes, rates and bounds of an ensemble of permuted perceptrons") {
   bpm::FitSettings settings;
   settings.keep_draws = true;
   const auto fitted =
-      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.5), sampler, settings).fit(train, labels);
+      bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.5), sampler, test_support::hard(settings))
+          .fit(train, labels);
   const Eigen::MatrixXd outputs = fitted.draw_decision_values(test);
   const bpm::Votes votes = bpm::Votes::of_outputs(outputs);
   CHECK((votes.positive - fitted.vote_fractions(test)).cwiseAbs().maxCoeff() < 1e-12);

@@ -16,6 +16,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 #include "sampler_list.hpp"
 
 /// \file
@@ -99,7 +100,8 @@ void check_two_classes() {
   Sampler sampler;
   sampler.draws = 6;
   const auto machine_with = [&](const bpm::FitSettings& chosen) {
-    return bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler, chosen);
+    return bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler,
+                                                   test_support::hard(chosen));
   };
   const auto fit = [&](const bpm::FitSettings& chosen) {
     return machine_with(chosen).fit(inputs, labels);
@@ -196,7 +198,8 @@ void check_one_vs_rest() {
   Sampler sampler;
   sampler.draws = 6;
   const auto machine_with = [&](const bpm::FitSettings& chosen) {
-    return bpm::OneVsRest(bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler, chosen));
+    return bpm::OneVsRest(bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler,
+                                                                  test_support::hard(chosen)));
   };
   const auto fit = [&](const bpm::FitSettings& chosen) {
     return machine_with(chosen).fit(inputs, labels);
@@ -220,7 +223,8 @@ void check_one_vs_rest() {
     CHECK(fitted.training_errors(c) == 0);
     std::vector<int> against = labels;
     for (int& label : against) label = label == fitted.classes()[c] ? 1 : 0;
-    const auto alone = bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler, settings)
+    const auto alone = bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler,
+                                                               test_support::hard(settings))
                            .fit(inputs, against);
     CHECK(fitted.mean_norm(c) == alone.mean_norm());
     CHECK(fitted.training_margin(c) == alone.training_margin());

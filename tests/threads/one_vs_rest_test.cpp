@@ -11,6 +11,7 @@
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
+#include "hard.hpp"
 
 namespace {
 
@@ -36,7 +37,8 @@ auto fit(const Data& data, unsigned threads, std::size_t memory) {
   settings.memory = memory;
   settings.keep_draws = true;
   std::atomic<int> calls{0};
-  auto training = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(3), {.draws = 7}, settings))
+  auto training = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(3), {.draws = 7},
+                                                        test_support::hard(settings)))
                       .train(data.inputs, data.labels, [&](const bpm::Progress&) { ++calls; });
   training.add_draws(4);
   CHECK(calls > 0);

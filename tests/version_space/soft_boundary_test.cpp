@@ -115,3 +115,24 @@ TEST_CASE("signatures tell boundaries apart") {
   // Points are each rank's own.
   CHECK(SoftBoundary::per_point({1}).signature() == SoftBoundary::per_point({2, 3}).signature());
 }
+
+TEST_CASE("class weights divide lambda, of chosen ones too", "[version_space]") {
+  using bpm::SoftBoundary;
+  const std::vector<int> labels{7, 3, 7, 5};
+  const std::vector<signed char> signs{1, -1, 1, -1};
+  const auto lambda = [&](const SoftBoundary& boundary) {
+    return boundary.resolve([](std::ptrdiff_t i) { return 1.0 + static_cast<double>(i); }, labels,
+                            signs);
+  };
+  const SoftBoundary weighted = SoftBoundary::automatic().with_class_weights({{7, 4.0}, {5, 0.5}});
+  CHECK(weighted.is_automatic());
+  CHECK(lambda(weighted.with_factor(2)) == std::vector<double>{0.5, 4, 1.5, 16});
+  CHECK(lambda(SoftBoundary::uniform(2).with_class_weights({{3, 2.0}})) ==
+        std::vector<double>{2, 1, 2, 2});
+  CHECK(lambda(weighted.with_factor(0)).empty());
+  CHECK(weighted.signature() != SoftBoundary::automatic().signature());
+  CHECK_THROWS_WITH(SoftBoundary::automatic().with_class_weights({{1, 0.0}}),
+                    "SoftBoundary::with_class_weights: weight is 0, must be positive and finite");
+  CHECK_THROWS_WITH(SoftBoundary::automatic().with_class_weights({{1, 1.0}, {1, 2.0}}),
+                    "SoftBoundary::with_class_weights: weights has two values for label 1");
+}

@@ -48,7 +48,7 @@ auto with_inputs(const ClusterOptions& options, const Digits& digits, Eigen::Ind
 /// Kernel values are computed when needed: on a cluster nobody should compute all of them alone.
 template <class Kernel, class Sampler>
 auto windowed_machine(const Kernel& kernel, const Sampler& sampler, const ClusterOptions& options) {
-  bpm::FitSettings settings;
+  bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::hard(), .bias = 0};
   settings.seed = options.common.seed;
   settings.threads = static_cast<unsigned>(options.common.threads);
   settings.memory = std::numeric_limits<std::size_t>::max();
@@ -97,7 +97,7 @@ ClusterRun train_on_cluster(const ClusterOptions& options, const ClusterJob& job
         const bpm::PermutedPerceptron draws{.draws = options.draws};
 #ifdef BPM_CLUSTER_MPI
         if (options.sharded) {
-          bpm::FitSettings settings;
+          bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::hard(), .bias = 0};
           settings.seed = options.common.seed;
           settings.threads = static_cast<unsigned>(options.common.threads);
           finish(bpm::ShardedOneVsRest(kernel, draws, settings).fit(inputs, labels, progress));

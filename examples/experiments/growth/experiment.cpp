@@ -24,7 +24,7 @@ std::vector<GrowthResult> run_growth(
       draw_digits(options.test, drawing_seed, first_test_digit, options.common.threads);
   bpm::PermutedPerceptron sampler;
   sampler.draws = options.draws;
-  bpm::FitSettings settings;
+  bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::hard(), .bias = 0};
   settings.seed = options.common.seed;
   settings.threads = static_cast<unsigned>(options.common.threads);
   settings.memory = options.memory;

@@ -52,7 +52,8 @@ template <class Kernel>
 class ShardedOneVsRest {
  public:
   /// `settings.threads` are those of each rank; `settings.memory` is not used, `keep_draws` not
-  /// offered. A soft boundary `per_point` is that of the rank's own points.
+  /// offered. The soft boundary must be given, and `bias` be 0. A soft boundary `per_point` is that
+  /// of the rank's own points.
   explicit ShardedOneVsRest(Kernel kernel, PermutedPerceptron sampler = {},
                             FitSettings settings = {}, MPI_Comm communicator = MPI_COMM_WORLD)
       : kernel_(std::move(kernel)),
@@ -66,7 +67,8 @@ class ShardedOneVsRest {
 
   /// Collective: fits to the inputs of all ranks. The result is the same on all of them.
   /// \throws std::invalid_argument as `OneVsRest::fit`, and where ranks were given other settings,
-  ///         kernels or numbers of columns, a rank has no input, or the order is greedy.
+  ///         kernels or numbers of columns, a rank has no input, the order is greedy, the soft
+  ///         boundary automatic or the bias not 0.
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
   template <DenseInputs I, Observer O = detail::IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)
@@ -164,6 +166,10 @@ class ShardedOneVsRest {
                   "is greedy, must be permuted: in shards nobody sees all outputs");
     detail::check(!settings_.keep_draws, function, "keep_draws",
                   "is true, must be false: shards keep the mean alone");
+    detail::check(!settings_.soft_boundary.is_automatic(), function, "soft_boundary",
+                  "is automatic, must be given: shards choose none");
+    detail::check(settings_.bias == 0, function, "bias",
+                  "must be 0: give shards a kernel that has it, by biased");
     detail::check(group >= 0, function, "group", "is ", group, ", must not be negative");
     detail::check(group <= longest_group(inputs), function, "group", "is ", group,
                   ", must be at most ", longest_group(inputs), ": its inputs are one message");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,8 +18,9 @@
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/run_sampler.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::detail {
@@ -48,35 +48,71 @@ namespace bpm::detail {
   return part;
 }
 
+/// Whether a fit with these settings chooses lambda.
+/// \throws std::invalid_argument if it should, for a start that lies in the version space of
+/// another.
+template <class Sampler>
+[[nodiscard]] bool chooses_boundary(const Sampler& sampler, const FitSettings& settings) {
+  if (!settings.soft_boundary.is_automatic() || admits_training_errors(sampler)) return false;
+  if constexpr (sees_cones<Sampler>) {
+    check(sampler.plan().start_coefficients.empty(), sampler.plan().name, "soft_boundary",
+          "is automatic, must be given with start_coefficients, which lie in its version space");
+  }
+  return true;
+}
+
+/// On how many points the soft boundary is chosen: fewer for methods that see a cone, whose cost
+/// grows with their cube.
+template <class Sampler>
+inline constexpr std::size_t points_to_choose_on = sees_cones<Sampler> ? 500 : 3000;
+
+/// The bytes of kernel values by which lambda is chosen, of the part and of a fold, where classes
+/// are about equally large.
+template <class Sampler>
+[[nodiscard]] constexpr std::size_t bytes_to_choose(std::size_t points, std::size_t problems) {
+  // A stratified part has ten points at least of every class.
+  const std::size_t part =
+      std::min(points, std::max(points_to_choose_on<Sampler>, 10 * (problems + 1)));
+  return 16 * part * part;
+}
+
+/// What `choose_boundary` tries on: points and their labels.
+struct ChoicePart {
+  std::vector<PointIndex> points;
+  std::vector<int> labels;
+  std::size_t can_be_left_out = 0;  ///< Those that are not alone in their class.
+  double largest_class = 0;         ///< Its share.
+
+  ChoicePart(std::span<const int> all, const std::vector<int>& classes, std::size_t most,
+             std::uint64_t seed)
+      : points(stratified_part(all, most, seed)) {
+    for (const PointIndex i : points) labels.push_back(all[i]);
+    for (const int label : classes) {
+      const auto count = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
+      if (count > 1) can_be_left_out += count;
+      largest_class =
+          std::max(largest_class, static_cast<double>(count) / static_cast<double>(labels.size()));
+    }
+  }
+};
+
 /// lambda over k(x, x) by the smallest out-of-fold log loss on a part of the points, as `choose`
-/// does for one kernel: five folds, five draws each, 3 000 points, or 500 for samplers that see a
-/// cone, whose cost grows with their cube.
-/// \throws BudgetTooSmall unless the memory holds the part's kernel values, Stopped.
+/// does for one kernel: five folds, five draws each of up to ten binary subproblems, of more so
+/// many fewer. Memory: `bytes_to_choose`. \throws Stopped.
 template <class Kernel, class Sampler, class I>
 [[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
                                              const std::vector<int>& classes,
                                              std::span<const int> labels, const RunControl& control,
                                              std::string_view function) {
-  const std::vector<PointIndex> part =
-      stratified_part(labels, sees_cones<Sampler> ? 500 : 3000, settings.seed);
-  std::vector<int> of_part;
-  for (const PointIndex i : part) of_part.push_back(labels[i]);
-  BoundaryChoice choice{.points = part.size()};
+  const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
+  BoundaryChoice choice{.points = part.points.size(), .largest_class = part.largest_class};
   for (const double lambda : default_relative_lambdas) {
     choice.candidates.push_back({.relative_lambda = lambda});
   }
-  std::size_t left_out = 0;
-  for (const int label : classes) {
-    const auto count = static_cast<std::size_t>(std::count(of_part.begin(), of_part.end(), label));
-    if (count > 1) left_out += count;
-  }
-  if (left_out < 2) return choice;  // Nothing to judge by: hard, and softer where that fails.
-  const double needed = 16.0 * static_cast<double>(part.size() * part.size());
-  ensure<BudgetTooSmall>(needed <= static_cast<double>(settings.memory), function, ": memory is ",
-                         settings.memory, " bytes, choosing the soft boundary needs ", needed,
-                         "; raise memory or give a soft boundary");
-  const auto values = kernel_values_of(kernel, inputs, part, control.threads);
+  if (part.can_be_left_out < 2) return choice;  // Nothing to judge by: hard, softer if it must.
+  const std::size_t problems = subproblem_count(classes.size());
+  const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
   bool stopped = false;
   const RunControl watched{[&](Progress progress) {
                              progress.stage = "choosing the soft boundary";
@@ -86,19 +122,25 @@ template <class Kernel, class Sampler, class I>
                            },
                            control.stop, control.threads};
   const OutOfFold folds = empty_out_of_fold(
-      of_part, classes,
-      Folds::stratified(of_part, std::min<std::size_t>(5, left_out), settings.seed));
-  try_lambdas<kernel_scalar_t<I>>(values, folds, of_part, to_try(sampler, 5), settings.seed,
+      part.labels, classes,
+      Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
+                        settings.seed));
+  const std::uint64_t draws = std::clamp<std::uint64_t>(50 / problems, 1, 5);
+  try_lambdas<kernel_scalar_t<I>>(values, folds, part.labels, to_try(sampler, draws), settings,
                                   watched, choice.candidates);
   ensure<Stopped>(!stopped && !control.stop.stop_requested(), function,
                   ": stopped while choosing the soft boundary");
   if (const auto best = best_candidate(choice.candidates)) {
     choice.relative_lambda = choice.candidates[*best].relative_lambda;
+    choice.slope = choice.candidates[*best].slope;
   } else {
     choice.relative_lambda = choice.candidates.back().relative_lambda;
   }
   return choice;
 }
+
+/// How often lambda is raised at most: from 0 to 96 times k(x, x).
+inline constexpr unsigned most_raises = 12;
 
 /// The next larger lambda of the grid, beyond its end twice as much.
 inline void raise_lambda(BoundaryChoice& choice) {
@@ -106,6 +148,9 @@ inline void raise_lambda(BoundaryChoice& choice) {
   const auto larger = std::upper_bound(grid.begin(), grid.end(), choice.relative_lambda);
   choice.relative_lambda = larger == grid.end() ? 2 * choice.relative_lambda : *larger;
   ++choice.raised;
+  for (const ChoiceCandidate& one : choice.candidates) {
+    if (one.relative_lambda == choice.relative_lambda && one.slope > 0) choice.slope = one.slope;
+  }
 }
 
 }  // namespace bpm::detail

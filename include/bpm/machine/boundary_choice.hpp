@@ -7,7 +7,9 @@
 
 namespace bpm {
 
-/// A candidate and what became of it.
+/// A candidate and what became of it. Of expectation propagation, which chooses by the evidence:
+/// `consistent` where it converged, `loss` is minus the log evidence a point, the rest is not
+/// known.
 struct ChoiceCandidate {
   std::size_t kernel = 0;      ///< In the list of what was tried.
   double relative_lambda = 0;  ///< lambda over k(x, x).
@@ -22,11 +24,15 @@ struct ChoiceCandidate {
 
 /// How `SoftBoundary::automatic` came to its lambda, and beside which alternatives.
 struct BoundaryChoice {
-  double relative_lambda = 0;                 ///< What the fit took: lambda_i over k(x_i, x_i).
-  std::size_t points = 0;                     ///< On which the candidates were tried.
+  double relative_lambda = 0;  ///< What the fit took: lambda_i over k(x_i, x_i).
+  /// Of probabilities, out of fold, at this lambda or the nearest smaller one that was tried; 0:
+  /// not known.
+  double slope = 0;
+  std::size_t points = 0;                     ///< On which the candidates were tried,
+  double largest_class = 0;                   ///< and the share of the largest class among them.
   std::vector<ChoiceCandidate> candidates{};  ///< By ascending lambda.
   /// How often lambda was raised beyond the choice, because no consistent classifier of the whole
-  /// training set was found within 200 passes.
+  /// training set was found; by perceptrons within 200 passes, unless their settings say otherwise.
   unsigned raised = 0;
 };
 

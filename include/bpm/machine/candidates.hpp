@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/machine/boundary_choice.hpp"
+#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
@@ -36,16 +37,12 @@ template <class Sampler>
   }
 }
 
-[[nodiscard]] inline SoftBoundary boundary_of(double relative_lambda) {
-  return relative_lambda == 0 ? SoftBoundary() : SoftBoundary::relative(relative_lambda);
-}
-
 /// The out-of-fold scores of all lambdas for one kernel, a fold after the other, each from large
 /// lambdas to small: beyond the first that is not consistent none is tried again, since a smaller
 /// lambda asks for more.
 template <class Scalar, class Sampler>
 void try_lambdas(const DenseGram<Scalar>& values, const OutOfFold& folds,
-                 std::span<const int> labels, const Sampler& sampler, std::uint64_t seed,
+                 std::span<const int> labels, const Sampler& sampler, const FitSettings& settings,
                  const RunControl& control, std::span<ChoiceCandidate> candidates) {
   std::vector<OutOfFold> outputs(candidates.size(), folds);
   std::size_t smallest = 0;  // Of those that are consistent so far.
@@ -53,7 +50,8 @@ void try_lambdas(const DenseGram<Scalar>& values, const OutOfFold& folds,
     const FoldValues<Scalar> part(values, folds.folds, k, labels);
     for (std::size_t l = candidates.size(); l-- > smallest;) {
       const auto found = outputs_of_left_out(
-          part, sampler, boundary_of(candidates[l].relative_lambda), folds.classes, seed, control);
+          part, sampler, settings.soft_boundary.with_factor(candidates[l].relative_lambda),
+          folds.classes, settings.seed, control);
       if (!found) {
         smallest = l + 1;
         break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,8 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/machine/bias.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/cross_validate.hpp"
 
@@ -24,6 +27,8 @@ struct ChoiceGrid {
   std::vector<double> relative_lambdas = default_relative_lambdas;
   std::size_t folds = 5;
   std::uint64_t draws = 5;  ///< Of each fold's machine.
+  /// Of more points a stratified part of about so many is taken, drawn by the machine's seed.
+  std::size_t points = 3000;
 };
 
 /// What `choose` found.
@@ -64,7 +69,8 @@ template <class K, class S>
 /// fold, and the outputs at the points left out are judged by the likelihood of their labels, at
 /// the slope that suits them best (`fit_slope`). Kernel values are computed once a kernel. A
 /// candidate that is not consistent within 60 passes is dropped. Same seed, same choice, at any
-/// number of threads. Cost: folds times candidates fits of few draws, n^2 kernel values a kernel.
+/// number of threads. Cost: folds times candidates fits of few draws, n^2 kernel values a kernel, n
+/// at most about `grid.points`.
 ///
 /// What `machine` has beside kernel and boundary is kept. \throws NotSeparable where no candidate
 /// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,
@@ -85,14 +91,15 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
-  if (const double needed = 24.0 * static_cast<double>(n) * static_cast<double>(n);
+  const detail::ChoicePart part(labels, classes, grid.points, settings.seed);
+  if (const double needed = 24.0 * std::pow(static_cast<double>(part.points.size()), 2);
       needed > static_cast<double>(settings.memory)) {
-    throw BudgetTooSmall(detail::join(f, ": memory is ", settings.memory, " bytes, ", n,
-                                      " points need ", needed,
-                                      "; raise memory or choose on a part of the points"));
+    throw BudgetTooSmall(detail::join(f, ": memory is ", settings.memory, " bytes, ",
+                                      part.points.size(), " points need ", needed,
+                                      "; raise memory or choose on fewer points"));
   }
   const OutOfFold folds = detail::empty_out_of_fold(
-      labels, std::move(classes), Folds::stratified(labels, grid.folds, settings.seed));
+      part.labels, std::move(classes), Folds::stratified(part.labels, grid.folds, settings.seed));
   std::vector<ChoiceCandidate> candidates;
   double done = 0;
   bool stopped = false;
@@ -108,10 +115,11 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     for (const double lambda : grid.relative_lambdas) {
       candidates.push_back({.kernel = k, .relative_lambda = lambda});
     }
-    const auto values =
-        detail::kernel_values_of(grid.kernels[k], inputs, detail::first_points(n), control.threads);
+    const double bias = detail::absolute_bias(grid.kernels[k], settings, inputs, f);
+    const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[k], bias), inputs,
+                                                 part.points, control.threads);
     detail::try_lambdas<detail::kernel_scalar_t<I>>(
-        values, folds, labels, detail::to_try(binary.sampler(), grid.draws), settings.seed, control,
+        values, folds, part.labels, detail::to_try(binary.sampler(), grid.draws), settings, control,
         std::span(candidates).subspan(first));
     ++done;
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
@@ -124,7 +132,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   }
   const ChoiceCandidate& winner = candidates[*best];
   return {detail::with_choice(machine, grid.kernels[winner.kernel],
-                              detail::boundary_of(winner.relative_lambda)),
+                              settings.soft_boundary.with_factor(winner.relative_lambda)),
           candidates, *best, winner.loss, folds.folds.always_train};
 }
 

@@ -10,54 +10,23 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/decision/temperature.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/coefficients.hpp"
-#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/prediction.hpp"
+#include "bpm/machine/standardisation.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm {
-
-/// What a classifier is made of. C below is the number of columns: 1 for two classes, whose
-/// positive values mean the second of them; for more classes one a class, whose largest value wins.
-/// The first five fields are needed, what fits leave behind beside them may be left out.
-template <class Kernel, InputSet Inputs>
-struct ClassifierParts {
-  Kernel kernel;
-  /// The support inputs, in the order of `support`. With a `PrecomputedKernel`, whose questions
-  /// have a column a training point, a matrix of so many columns and no rows.
-  Inputs inputs;
-  std::vector<PointIndex> support;  ///< Their numbers in the training set, ascending.
-  RowMatrix<double> coefficients;   ///< Support points x C.
-  std::vector<int> classes;         ///< Two or more, ascending.
-  bool divide_by_self = true;       ///< Whether outputs are divided by sqrt(k(x, x)).
-  unsigned threads = 0;             ///< To predict with; 0: as many as the machine runs.
-
-  /// Single draws that were kept, N of them: support points x (N C), column n C + c of draw n.
-  RowMatrix<double> draw_coefficients{};
-  std::vector<std::uint64_t> draw_numbers{};  ///< N.
-  std::vector<double> draw_weights{};         ///< N C, positive.
-
-  // What was known when the fit ended: each list empty or of C entries.
-  std::vector<double> mean_norms{};  ///< norm(E[w]) under the sampling kernel: how draws agree.
-  /// min_i y_i <w, x_i> / norm(w) of the Bayes point w, under the sampling kernel.
-  std::vector<double> training_margins{};
-  /// Training errors under the plain kernel; 0 unless there is a soft boundary or label noise.
-  std::vector<std::size_t> training_errors{};
-  /// How an automatic soft boundary was chosen.
-  std::optional<BoundaryChoice> boundary{};
-  SamplerReport report{};     ///< What the sampler did, in all runs.
-  MemoryForecast forecast{};  ///< The memory and the strategy that were expected as the fit began.
-  double training_seconds = 0;  ///< Of wall clock, all runs.
-};
 
 /// A classifier of kernel values with some training inputs, its support: a plain value. Made by
 /// machines, or from parts; copies share memory and are never changed.
@@ -74,7 +43,8 @@ class Classifier {
   ///         fewer than two classes, numbers that are not finite, weights that are not positive.
   explicit Classifier(Parts parts) : body_(std::make_shared<const Body>(std::move(parts))) {}
 
-  /// f_c(x) = sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)), the mean of the draws' normalised outputs
+  /// f_c(x) = sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)), k with its bias, the mean of the draws'
+  /// normalised outputs
   /// ("Large Scale Bayes Point Machines", section 4), for n inputs, n x C; of a Bayes point between
   /// -1 and 1 for lambda = 0. Not divided by sqrt(k(x, x)) where `divide_by_self` is false, or a
   /// `PrecomputedKernel` comes without diagonal.
@@ -84,8 +54,10 @@ class Classifier {
   /// finite or near overflow.
   template <class Questions>
   [[nodiscard]] Eigen::MatrixXd decision_values(const Questions& inputs) const {
-    return values().outputs(inputs, body_->packed, parts().divide_by_self, threads(),
-                            "Classifier::decision_values");
+    return scaled(inputs, [&](const auto& questions) {
+      return values().outputs(questions, body_->packed, parts().divide_by_self, threads(),
+                              "Classifier::decision_values");
+    });
   }
 
   /// Of two classes the second where the value is positive, of more the one with the largest value,
@@ -107,6 +79,63 @@ class Classifier {
     return labels_of(decision_values(inputs));
   }
 
+  /// P(class | x) for n inputs, n x C, of two classes that of the second: `probabilities_of` the
+  /// decision values at the slope that the fit found, out of fold. The predicted class is the most
+  /// probable one. With classes as frequent as in the training set.
+  /// \throws std::invalid_argument where no slope is known (a fit that chose its lambda by folds
+  ///         found one; else `with_slope`); as `decision_values`.
+  template <class Questions>
+  [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {
+    detail::check(parts().slope > 0, "Classifier::predict_probability", "slope",
+                  "is not known: fit with an automatic soft boundary, or give one by with_slope");
+    return probabilities_of(decision_values(inputs), parts().slope);
+  }
+
+  /// The same classifier with this slope of probabilities, as of `OutOfFold::slope`,
+  /// `ChoiceCandidate` or `fit_slope` on data of one's own. Cost: a copy of the parts. \throws
+  /// std::invalid_argument unless it is positive and finite.
+  [[nodiscard]] Classifier with_slope(double slope) const {
+    detail::check_positive("Classifier::with_slope", "slope", slope);
+    Parts copy = parts();
+    copy.slope = slope;
+    return Classifier(std::move(copy));
+  }
+
+  /// The names of the predicted classes. \throws std::invalid_argument where there are none; as
+  /// `decision_values`.
+  template <class Questions>
+  [[nodiscard]] std::vector<std::string> predict_names(const Questions& inputs) const {
+    detail::check(!parts().class_names.empty(), "Classifier::predict_names", "class_names",
+                  "are not known: give them by with_class_names");
+    std::vector<std::string> names;
+    for (const int label : predict(inputs)) {
+      const auto place = std::lower_bound(classes().begin(), classes().end(), label);
+      names.push_back(parts().class_names[static_cast<std::size_t>(place - classes().begin())]);
+    }
+    return names;
+  }
+  /// The same classifier with names of its classes: names[label], as a table has them
+  /// (`LabelledData::class_names`). Cost: a copy of the parts.
+  /// \throws std::invalid_argument unless there is a name for every class.
+  [[nodiscard]] Classifier with_class_names(const std::vector<std::string>& names) const {
+    Parts copy = parts();
+    copy.class_names.clear();
+    for (const int label : classes()) {
+      detail::check(label >= 0 && static_cast<std::size_t>(label) < names.size(),
+                    "Classifier::with_class_names", "names", "has none for the class ", label);
+      copy.class_names.push_back(names[static_cast<std::size_t>(label)]);
+    }
+    return Classifier(std::move(copy));
+  }
+
+  /// The same classifier, which standardises what it is asked: of support inputs that were. Cost: a
+  /// copy of the parts. \throws std::invalid_argument unless it has a number for every feature.
+  [[nodiscard]] Classifier with_standardisation(const Standardisation& scaling) const {
+    Parts copy = parts();
+    copy.standardisation = scaling;
+    return Classifier(std::move(copy));
+  }
+
   /// The normalised outputs of the single draws, n x (N C): column n C + c is that of draw n.
   /// \throws std::invalid_argument if no draws were kept; as `decision_values`.
   template <class Questions>
@@ -114,8 +143,10 @@ class Classifier {
     const char* const function = "Classifier::draw_decision_values";
     detail::check(!parts().draw_numbers.empty(), function, "keep_draws",
                   "was false when the machine was fitted, must be true for single draws");
-    return values().outputs(inputs, detail::PackedCoefficients(parts().draw_coefficients),
-                            parts().divide_by_self, threads(), function);
+    return scaled(inputs, [&](const auto& questions) {
+      return values().outputs(questions, detail::PackedCoefficients(parts().draw_coefficients),
+                              parts().divide_by_self, threads(), function);
+    });
   }
 
   /// The weighted fraction of draws that vote for a class, n x C: of two classes for the second.
@@ -195,20 +226,35 @@ class Classifier {
   /// `decision_values`, in the name of `function`.
   template <class Questions, class Visit>
   void visit_values(const Questions& inputs, std::string_view function, Visit&& visit) const {
-    values().visit_values(inputs, threads(), function, std::forward<Visit>(visit));
+    scaled(inputs, [&](const auto& questions) {
+      values().visit_values(questions, threads(), function, visit);
+    });
   }
 
  private:
   struct Body {
     explicit Body(Parts from)
         : parts(std::move(from)),
-          packed((check_parts(parts), parts.coefficients)),
-          values(parts.kernel, parts.inputs, parts.support) {}
+          packed((detail::check_parts(parts), parts.coefficients)),
+          values(parts.kernel, parts.bias, parts.inputs, parts.support) {}
 
     Parts parts;
     detail::PackedCoefficients packed;
     detail::SupportValues<Kernel, Inputs> values;
   };
+
+  /// use(questions), standardised where the training set was.
+  template <class Questions, class Use>
+  decltype(auto) scaled(const Questions& inputs, Use&& use) const {
+    if constexpr (detail::ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {
+      if (parts().standardisation) {
+        const RowMatrix<typename Inputs::Scalar> numbers =
+            inputs.template cast<typename Inputs::Scalar>();
+        return use(parts().standardisation->apply(numbers));
+      }
+    }
+    return use(inputs);
+  }
 
   [[nodiscard]] const detail::SupportValues<Kernel, Inputs>& values() const noexcept {
     return body_->values;
@@ -234,62 +280,6 @@ class Classifier {
     detail::check(column < list.size(), function, "column", "is ", column, ", must be below ",
                   list.size());
     return list[column];
-  }
-
-  static void check_parts(const Parts& parts) {
-    const char* const f = "Classifier";
-    const auto check_matrix = [&](const RowMatrix<double>& matrix, std::string_view name) {
-      for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
-        for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
-          detail::check(std::isfinite(matrix(i, c)), f, name, "at ", i, ", ", c, " is ",
-                        matrix(i, c), ", must be finite");
-        }
-      }
-    };
-    detail::check(parts.classes.size() >= 2, f, "classes", "has ", parts.classes.size(),
-                  " entries, must have two or more");
-    for (std::size_t c = 1; c < parts.classes.size(); ++c) {
-      detail::check(parts.classes[c - 1] < parts.classes[c], f, "classes", "at ", c, " is ",
-                    parts.classes[c], " after ", parts.classes[c - 1], ", must ascend");
-    }
-    for (std::size_t s = 0; s < parts.support.size(); ++s) {
-      detail::check(parts.support[s] > (s == 0 ? -1 : parts.support[s - 1]), f, "support", "at ", s,
-                    " is ", parts.support[s], ", must ascend from 0 on");
-    }
-    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-      detail::check(parts.support.empty() || parts.support.back() < parts.inputs.cols(), f,
-                    "support", "ends with ", parts.support.back(), ", must be below ",
-                    parts.inputs.cols(), ", the columns of inputs");
-    } else {
-      detail::check_size(f, "inputs", detail::input_count(parts.inputs), parts.support.size(),
-                         "one per support point");
-    }
-    detail::check_inputs(parts.inputs, f);
-    const std::size_t columns = parts.classes.size() == 2 ? 1 : parts.classes.size();
-    detail::check_size(f, "coefficients", parts.coefficients.rows(), parts.support.size(),
-                       "rows: one per support point");
-    detail::check_size(f, "coefficients", parts.coefficients.cols(), columns,
-                       "columns: one for two classes, else one per class");
-    check_matrix(parts.coefficients, "coefficients");
-    if (!parts.draw_numbers.empty()) {
-      detail::check_size(f, "draw_coefficients", parts.draw_coefficients.rows(),
-                         parts.support.size(), "rows: one per support point");
-    }
-    detail::check_size(f, "draw_coefficients", parts.draw_coefficients.cols(),
-                       parts.draw_numbers.size() * columns, "columns: as coefficients, per draw");
-    check_matrix(parts.draw_coefficients, "draw_coefficients");
-    detail::check_size(f, "draw_weights", parts.draw_weights.size(),
-                       parts.draw_numbers.size() * columns, "one per column of draw_coefficients");
-    for (const double weight : parts.draw_weights) {
-      detail::check(std::isfinite(weight) && weight > 0, f, "draw_weights", "has a ", weight,
-                    ", must be positive and finite");
-    }
-    const auto check_list = [&](std::size_t size, std::string_view name) {
-      if (size != 0) detail::check_size(f, name, size, columns, "one per column, or none");
-    };
-    check_list(parts.mean_norms.size(), "mean_norms");
-    check_list(parts.training_margins.size(), "training_margins");
-    check_list(parts.training_errors.size(), "training_errors");
   }
 
   /// Shared by copies, so that they are assignable where the kernel, a lambda, is not.

@@ -13,12 +13,15 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/bias.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/folds.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/out_of_fold.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
 
 namespace bpm {
 
@@ -43,8 +46,9 @@ inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
 
 /// The outputs of every training point by a machine of the others: the folds are left out in turn,
 /// and the machine is fitted anew to the rest. Kernel values are computed once for all folds,
-/// n^2 of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; else
-/// each fold fits by itself. Cost: as many fits as folds. `folds`: how many; their seed is the
+/// n^2 of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; where it
+/// does not, or lambda is automatic (every fold then chooses its own), each fold fits by itself.
+/// Cost: as many fits as folds. `folds`: how many; their seed is the
 /// machine's. \throws NotSeparable where a fold's machine finds no consistent classifier, Stopped;
 /// as `fit`
 ///         and `Folds::stratified`.
@@ -63,17 +67,21 @@ template <class Machine, InputSet I>
                                                Folds::stratified(labels, folds, settings.seed));
   using Kernel = std::remove_cvref_t<decltype(binary.kernel())>;
   using Scalar = detail::kernel_scalar_t<I>;
+  const bool chooses = detail::chooses_boundary(binary.sampler(), settings);
   const bool whole = 16.0 * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
-  if (whole || std::same_as<Kernel, PrecomputedKernel>) {
+  if (whole && !chooses) {
+    const SoftBoundary boundary =
+        settings.soft_boundary.is_automatic() ? SoftBoundary::hard() : settings.soft_boundary;
+    const double bias = detail::relative_bias<Kernel>(settings, f);
     const auto values = detail::kernel_values_of(binary.kernel(), inputs, detail::first_points(n),
                                                  detail::thread_count(settings.threads));
     detail::IgnoreProgress observer;
     const RunControl control = detail::run_control(settings, observer, {});
     for (std::size_t k = 0; k < folds; ++k) {
-      const detail::FoldValues<Scalar> fold(values, result.folds, k, labels);
-      const auto outputs = detail::outputs_of_left_out(
-          fold, binary.sampler(), settings.soft_boundary, result.classes, settings.seed, control);
+      const detail::FoldValues<Scalar> fold(values, result.folds, k, labels, bias);
+      const auto outputs = detail::outputs_of_left_out(fold, binary.sampler(), boundary,
+                                                       result.classes, settings.seed, control);
       if (!outputs) {
         throw NotSeparable(detail::join(f,
                                         ": no classifier without training error was found in "
@@ -82,12 +90,21 @@ template <class Machine, InputSet I>
       }
       detail::put_outputs(result, fold.left_out, *outputs);
     }
-  } else if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
-    for (std::size_t k = 0; k < folds; ++k) {
-      const std::vector<PointIndex> train = result.folds.points(k, false);
-      const std::vector<PointIndex> left_out = result.folds.points(k, true);
-      std::vector<int> of_train;
-      for (const PointIndex i : train) of_train.push_back(labels[i]);
+    return result;
+  }
+  for (std::size_t k = 0; k < folds; ++k) {
+    const std::vector<PointIndex> train = result.folds.points(k, false);
+    const std::vector<PointIndex> left_out = result.folds.points(k, true);
+    std::vector<int> of_train;
+    for (const PointIndex i : train) of_train.push_back(labels[i]);
+    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+      const RowMatrix<Scalar> values = inputs(train, train);
+      const RowMatrix<Scalar> others = inputs(left_out, train);
+      const Eigen::VectorXd self = inputs.diagonal()(left_out).template cast<double>();
+      const auto classifier = machine.fit(values, of_train);
+      detail::put_outputs(result, left_out,
+                          classifier.decision_values(PrecomputedRows<Scalar>{others, self}));
+    } else {
       const auto classifier = machine.fit(detail::select_inputs(inputs, train), of_train);
       detail::put_outputs(result, left_out,
                           classifier.decision_values(detail::select_inputs(inputs, left_out)));

@@ -67,36 +67,46 @@ template <class Scalar>
 struct FoldValues {
   std::vector<PointIndex> train;
   std::vector<PointIndex> left_out;
+  Scalar added;              ///< To every value.
   DenseGram<Scalar> gram;    ///< train x train.
   RowMatrix<double> others;  ///< left_out x train.
   Eigen::VectorXd self;      ///< sqrt(k(x, x)) of those left out.
   std::vector<int> labels;   ///< Of those that train.
 
+  /// `bias`: to be added to the values, in units of the mean k(x, x) of those that train.
   FoldValues(const DenseGram<Scalar>& values, const Folds& folds, std::size_t k,
-             std::span<const int> all)
+             std::span<const int> all, double bias = 0)
       : train(folds.points(k, false)),
         left_out(folds.points(k, true)),
-        gram(part_of(values, train)),
+        added(static_cast<Scalar>(bias * mean_diagonal(values, train))),
+        gram(part_of(values, train, added)),
         others(std::ssize(left_out), std::ssize(train)),
         self(std::ssize(left_out)) {
     BlockScratch<Scalar> scratch;
     for (Eigen::Index i = 0; i < others.rows(); ++i) {
       const auto row = values.row(left_out[i], scratch);
-      for (Eigen::Index j = 0; j < others.cols(); ++j) others(i, j) = row[train[j]];
-      self[i] = std::sqrt(static_cast<double>(row[left_out[i]]));
+      for (Eigen::Index j = 0; j < others.cols(); ++j) others(i, j) = row[train[j]] + added;
+      self[i] = std::sqrt(static_cast<double>(row[left_out[i]] + added));
     }
     for (const PointIndex i : train) labels.push_back(all[i]);
   }
 
+  [[nodiscard]] static double mean_diagonal(const DenseGram<Scalar>& values,
+                                            std::span<const PointIndex> points) {
+    double sum = 0;
+    for (const PointIndex i : points) sum += static_cast<double>(values.diagonal(i));
+    return sum / static_cast<double>(points.size());
+  }
+
   /// The values of these points with each other.
   [[nodiscard]] static DenseGram<Scalar> part_of(const DenseGram<Scalar>& values,
-                                                 std::span<const PointIndex> points) {
+                                                 std::span<const PointIndex> points, Scalar added) {
     const std::ptrdiff_t m = std::ssize(points);
     Buffer<Scalar> part(m * m);
     BlockScratch<Scalar> scratch;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
       const auto row = values.row(points[i], scratch);
-      for (std::ptrdiff_t j = 0; j < m; ++j) part[i * m + j] = row[points[j]];
+      for (std::ptrdiff_t j = 0; j < m; ++j) part[i * m + j] = row[points[j]] + added;
     }
     return DenseGram<Scalar>(std::move(part), m);
   }

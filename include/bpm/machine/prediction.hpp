@@ -15,6 +15,7 @@
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
@@ -49,14 +50,15 @@ template <class I, class Owned>
 inline constexpr bool mixed_bytes =
     DenseInputs<I> && DenseInputs<Owned> && ByteInputs<I> != ByteInputs<Owned>;
 
-/// Kernel values of inputs with the support inputs of classifiers. Refers to kernel and support.
+/// Kernel values of inputs with the support inputs of classifiers. Refers to the support.
 template <class Kernel, class Inputs>
 class SupportValues {
  public:
   using Scalar = kernel_scalar_t<Inputs>;
 
-  SupportValues(const Kernel& kernel, const Inputs& inputs, std::span<const PointIndex> /*support*/)
-      : kernel_(kernel), inputs_(inputs), support_(inputs, packs<Inputs>) {}
+  SupportValues(const Kernel& kernel, double bias, const Inputs& inputs,
+                std::span<const PointIndex> /*support*/)
+      : kernel_{kernel, bias}, inputs_(inputs), support_(inputs, packs<Inputs>) {}
 
   /// n x classifiers: sum_j coefficients(j, c) k(x_j, x), with `divide` over sqrt(k(x, x)), and
   /// then 0 where k(x, x) = 0.
@@ -224,7 +226,7 @@ class SupportValues {
     for (Eigen::Index c = 0; c < result.cols(); ++c) row[c] *= scale;
   }
 
-  const Kernel& kernel_;
+  Biased<Kernel> kernel_;
   const Inputs& inputs_;
   PackedSupport<Inputs> support_;
 };
@@ -236,7 +238,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
  public:
   using Scalar = T;
 
-  SupportValues(const PrecomputedKernel& /*kernel*/, const RowMatrix<T>& inputs,
+  SupportValues(const PrecomputedKernel& /*kernel*/, double /*bias*/, const RowMatrix<T>& inputs,
                 std::span<const PointIndex> support)
       : points_(inputs.cols()), support_(support) {}
 

@@ -43,8 +43,10 @@ struct TrainingState {
   std::vector<DrawMean> means;
   std::vector<typename StateOf<Sampler>::type> states;
   std::vector<RandomStreams> streams;
-  SamplerReport report;  ///< Of all runs.
-  double seconds = 0;    ///< Likewise.
+  std::uint64_t draw_errors = 0;  ///< Training errors under the plain kernel, of `draws_seen`.
+  std::uint64_t draws_seen = 0;   ///< Draws of all problems whose errors were counted.
+  SamplerReport report;           ///< Of all runs.
+  double seconds = 0;             ///< Likewise.
 };
 
 /// How many points have a coefficient in some problem of a draw, draw by draw.
@@ -105,6 +107,16 @@ template <class Sampler, GramAccess Gram>
                 draw.problem, ", must be below ", problems.size());
           state.means[draw.problem].add(draw);
           support.add(draw);
+          if (draw.part != DrawPart::whole) return;
+          // Only points with a coefficient can be wrong without their lambda.
+          const Space& space = spaces[draw.problem];
+          for (std::size_t s = 0; s < draw.support.size(); ++s) {
+            const PointIndex i = draw.support[s];
+            const double plain =
+                draw.outputs[i] - static_cast<double>(space.lambda(i)) * draw.coefficients[s];
+            state.draw_errors += space.label(i) * plain <= 0 ? 1U : 0U;
+          }
+          ++state.draws_seen;
         });
     if (report.perceptron) report.mistaken_points = support.take();
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);

@@ -13,6 +13,7 @@
 #include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
+#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
@@ -54,7 +55,7 @@ struct StrategyChoice {
 /// What a fit will take, and by which strategy: what the settings ask for, else of those that the
 /// memory holds what `choose_strategy` says; for samplers that need rows, the whole matrix.
 /// \throws BudgetTooSmall where the budget does not even hold windowed evaluation of one draw at a
-///         time, or not the strategy that the settings ask for.
+///         time, or not the strategy that the settings ask for, or not the choice of lambda.
 template <class Kernel, class Sampler, InputSet I>
 [[nodiscard]] MemoryForecast forecast_memory(const Sampler& sampler, const FitSettings& settings,
                                              const I& inputs, std::size_t problems,
@@ -77,6 +78,12 @@ template <class Kernel, class Sampler, InputSet I>
         "); ", windows && !brought ? "raise memory" : "raise memory or use fewer threads"));
   };
   MemoryForecast forecast;
+  if (chooses_boundary(sampler, settings)) {
+    forecast.choosing_bytes = bytes_to_choose<Sampler>(points, problems);
+    ensure<BudgetTooSmall>(forecast.choosing_bytes <= settings.memory, function, ": memory is ",
+                           settings.memory, " bytes, ", m, " points need ", forecast.choosing_bytes,
+                           " to choose the soft boundary; raise memory or give a soft boundary");
+  }
   // Labels, sums over draws, hashes and indices of the inputs, lambda.
   forecast.model_bytes =
       problems * (DrawMean::bytes_needed(m) + points) + points * 3 * sizeof(std::uint64_t);
@@ -124,8 +131,9 @@ template <class Kernel, class Sampler, InputSet I>
     rows.strategy = Strategy::windowed_rows;
     const std::size_t place_bytes = points * sizeof(std::int32_t);
     const std::size_t row_bytes = RowCache<Scalar>::row_bytes(m);
-    if (windowed.total() + place_bytes + row_bytes <= settings.memory) {
-      const std::size_t room = settings.memory - windowed.total() - place_bytes;
+    const std::size_t held = windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
+    if (held + place_bytes + row_bytes <= settings.memory) {
+      const std::size_t room = settings.memory - held - place_bytes;
       rows.kept_rows = std::min(points, room / row_bytes);
       rows.kernel_bytes += place_bytes + rows.kept_rows * row_bytes;
     }

@@ -21,11 +21,13 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/machine/bias.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
+#include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/run_sampler.hpp"
@@ -105,21 +107,21 @@ class Training {
     problems_ = detail::Subproblems(std::move(classes), labels_.list());
     const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
     fingerprint_ = detail::fingerprint(hashes, labels_.list());
+    bias_ = detail::absolute_bias(kernel_, settings_, *inputs_, function);
     begin();
-    if (!settings.soft_boundary.is_automatic()) {
-      run(sampler_, hashes, control, state_, function);
-    } else if (detail::admits_training_errors(sampler)) {
-      settings_.soft_boundary = SoftBoundary::hard();
-      run(sampler_, hashes, control, state_, function);
-    } else {
+    if (detail::chooses_boundary(sampler, settings)) {
       run_automatic(hashes, control, function);
+    } else {
+      if (settings.soft_boundary.is_automatic()) settings_.soft_boundary = SoftBoundary::hard();
+      run(sampler_, hashes, control, state_, function);
     }
   }
 
   /// Makes `draws` more draws per subproblem and takes them in: 5 draws and 5 more equal 10 at
-  /// once, bit for bit. Nothing changes if it throws, as `fit` does, or because inputs or labels
-  /// are no longer what they were (checked; of inputs that cannot be hashed, only number and
-  /// labels).
+  /// once, bit for bit. (An automatic lambda stays as it was chosen and raised: a draw for which
+  /// all would have been raised further throws.) Nothing changes if it throws, as `fit` does, or
+  /// because inputs or labels are no longer what they were (checked; of inputs that cannot be
+  /// hashed, only number and labels).
   template <Observer O = detail::IgnoreProgress>
   void add_draws(std::uint64_t draws, O&& observer = {}, std::stop_token stop = {}) {
     const char* const function = "Training::add_draws";
@@ -140,10 +142,20 @@ class Training {
   /// have a coefficient.
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
     auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means);
+    parts.bias = bias_;
     parts.threads = settings_.threads;
     parts.boundary = boundary_;
+    if (boundary_) parts.slope = boundary_->slope;
     parts.report = state_.report;
     parts.forecast = forecast_;
+    const auto problems = static_cast<double>(problems_.size());
+    std::optional<double> draw_errors;
+    if (state_.draws_seen > 0) {
+      draw_errors = problems * static_cast<double>(state_.draw_errors) /
+                    static_cast<double>(state_.draws_seen);
+    }
+    parts.warnings = detail::fit_warnings(problems_, state_.means, parts.training_errors,
+                                          draw_errors, boundary_, labels_.list());
     parts.training_seconds = state_.seconds;
     return Classifier(std::move(parts));
   }
@@ -165,24 +177,27 @@ class Training {
   /// Chooses lambda, and takes a larger one where that is not enough.
   void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
                      std::string_view function) {
-    boundary_ = detail::choose_boundary(kernel_, sampler_, settings_, *inputs_, problems_.classes,
-                                        labels_.list(), control, function);
-    Sampler sampler = sampler_;
+    const auto start = std::chrono::steady_clock::now();
+    boundary_ =
+        detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_, *inputs_,
+                                problems_.classes, labels_.list(), control, function);
+    // Draws that are added later have the same limit.
     if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
-      if (sampler.max_passes == 0) sampler.max_passes = 200;
+      if (sampler_.max_passes == 0) sampler_.max_passes = 200;
     }
-    constexpr unsigned most = 12;
     for (;; detail::raise_lambda(*boundary_)) {
-      settings_.soft_boundary = detail::boundary_of(boundary_->relative_lambda);
+      settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
       try {
-        run(sampler, hashes, control, state_, function);
-        return;
+        run(sampler_, hashes, control, state_, function);
+        break;
       } catch (const NotSeparable&) {
-        if (boundary_->raised == most) throw;
+        if (boundary_->raised == detail::most_raises) throw;
       }
       problems_.lambda.clear();
       begin();
     }
+    state_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
@@ -194,7 +209,7 @@ class Training {
     control.draws_at_once = forecast_.draws_at_once;
     control.threads = forecast_.threads;
     SamplerReport report = detail::with_kernel_values(
-        kernel_, *inputs_, forecast_, control,
+        detail::with_bias(kernel_, bias_), *inputs_, forecast_, control,
         [&](const auto& gram) {
           if (problems_.lambda.empty()) {
             problems_.resolve_lambda(gram, settings_.soft_boundary, labels_.list());
@@ -232,6 +247,7 @@ class Training {
   detail::Subproblems problems_;
   MemoryForecast forecast_;
   std::uint64_t fingerprint_ = 0;
+  double bias_ = 0;  ///< In units of kernel values.
   detail::TrainingState<Sampler> state_;
   std::optional<BoundaryChoice> boundary_;
 };

@@ -22,7 +22,8 @@ class SoftBoundary {
   SoftBoundary() = default;
   [[nodiscard]] static SoftBoundary hard() { return {}; }
   /// `relative` to a factor that the fit chooses, by how well machines of a part of the points
-  /// predict the others: see `BoundaryChoice`. Hard for samplers that admit training errors.
+  /// predict the others, or (expectation propagation) by the evidence: see `BoundaryChoice`. Hard
+  /// for methods with label noise.
   [[nodiscard]] static SoftBoundary automatic() { return SoftBoundary(Kind::automatic); }
 
   /// The same lambda for every point. Throws unless finite and not negative, as all of these.
@@ -66,6 +67,26 @@ class SoftBoundary {
     return SoftBoundary(Kind::per_side, positive, negative);
   }
 
+  /// The same with lambda_i over the weight of the point's class, for the classes given: a weight
+  /// above 1 holds on to a class, as a rare one may ask for. Acts on any of these, chosen ones too.
+  /// \throws std::invalid_argument unless weights are positive and finite and labels differ.
+  [[nodiscard]] SoftBoundary with_class_weights(std::vector<std::pair<int, double>> weights) const {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      detail::check_positive("SoftBoundary::with_class_weights", "weight", weights[i].second);
+      for (std::size_t other = 0; other < i; ++other) {
+        detail::check(weights[other].first != weights[i].first, "SoftBoundary::with_class_weights",
+                      "weights", "has two values for label ", weights[i].first);
+      }
+    }
+    SoftBoundary result = *this;
+    result.class_weights_ = std::move(weights);
+    return result;
+  }
+  /// `relative(factor)` with these class weights: what an automatic boundary becomes. 0: hard.
+  [[nodiscard]] SoftBoundary with_factor(double factor) const {
+    return (factor == 0 ? hard() : relative(factor)).with_class_weights(class_weights_);
+  }
+
   [[nodiscard]] bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
 
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
@@ -73,10 +94,15 @@ class SoftBoundary {
 
   /// Numbers that differ where two boundaries differ in anything but lambdas given point by point.
   [[nodiscard]] std::vector<double> signature() const {
-    std::vector<double> numbers{static_cast<double>(kind_), first_, second_};
+    std::vector<double> numbers{static_cast<double>(kind_), first_, second_,
+                                static_cast<double>(per_class_.size())};
     for (const auto& [label, lambda] : per_class_) {
       numbers.push_back(label);
       numbers.push_back(lambda);
+    }
+    for (const auto& [label, weight] : class_weights_) {
+      numbers.push_back(label);
+      numbers.push_back(weight);
     }
     return numbers;
   }
@@ -118,12 +144,19 @@ class SoftBoundary {
         break;
       case Kind::automatic:
         detail::fail("SoftBoundary::automatic", "lambda",
-                     "is chosen by BayesPointMachine and OneVsRest with samplers; give one here");
+                     "is chosen by BayesPointMachine and OneVsRest; give one here");
       case Kind::per_side:
         for (std::size_t i = 0; i < m; ++i) {
           lambda[i] = signs[i] > 0 ? first_ : second_;
         }
         break;
+    }
+    for (const auto& [label, weight] : class_weights_) {
+      for (std::size_t i = 0; i < m; ++i) {
+        if (class_labels[i] != label) continue;
+        lambda[i] /= weight;
+        check_lambda(lambda[i], "SoftBoundary::with_class_weights", "lambda over the weight");
+      }
     }
     return lambda;
   }
@@ -147,6 +180,7 @@ class SoftBoundary {
   double second_ = 0;
   std::vector<double> per_point_;
   std::vector<std::pair<int, double>> per_class_;
+  std::vector<std::pair<int, double>> class_weights_;
 };
 
 }  // namespace bpm

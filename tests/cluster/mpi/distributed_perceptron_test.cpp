@@ -13,6 +13,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
+#include "hard.hpp"
 #include "message_of.hpp"
 #include "rank_problems.hpp"
 
@@ -46,9 +47,9 @@ TEST_CASE("ranks fit the model of one process, bit for bit") {
       CHECK(fitted.report().kernel_evaluations == alone.report().kernel_evaluations + 4 * 20 * 240);
       CHECK(fitted.report().kernel_seconds > 0);
       // Added draws, too, are those of one longer run.
-      auto training =
-          bpm::OneVsRest(bpm::BayesPointMachine(kernel, bpm::DistributedPerceptron{one}, settings))
-              .train(problem.inputs, problem.labels);
+      auto training = bpm::OneVsRest(bpm::BayesPointMachine(kernel, bpm::DistributedPerceptron{one},
+                                                            test_support::hard(settings)))
+                          .train(problem.inputs, problem.labels);
       training.add_draws(3);
       bpm::PermutedPerceptron longer = one;
       longer.draws = 10;

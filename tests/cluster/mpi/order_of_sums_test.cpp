@@ -11,6 +11,7 @@
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "catch.hpp"
+#include "hard.hpp"
 #include "rank_problems.hpp"
 
 using namespace rank_tests;
@@ -61,7 +62,8 @@ TEST_CASE("norms of shards are summed in the order of the points, from rank to r
     labels.push_back(i % 2 == 0 ? 1 : -1);
   }
   const auto fitted =
-      bpm::ShardedOneVsRest(bpm::Linear(), {.draws = 1}, one_thread()).fit(inputs, labels);
+      bpm::ShardedOneVsRest(bpm::Linear(), {.draws = 1}, test_support::hard(one_thread()))
+          .fit(inputs, labels);
   REQUIRE(fitted.support().size() == 4 * each);
   for (std::ptrdiff_t s = 0; s < 4 * each; ++s) {
     CHECK(fitted.coefficients()(s, 0) == (s % each % 2 == 0 ? 0x1p-27 : -0x1p-27));

@@ -17,6 +17,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/storage/run_digest.hpp"
+#include "hard.hpp"
 
 /// \file
 /// A small problem of three classes that every rank makes for itself, and what is compared.
@@ -46,7 +47,7 @@ inline Problem make_problem(std::ptrdiff_t m = 240) {
 inline const auto kernel = bpm::Gaussian::from_sigma(0.4);
 
 inline bpm::FitSettings one_thread(std::uint64_t seed = 1) {
-  bpm::FitSettings settings;
+  bpm::FitSettings settings = test_support::hard();
   settings.seed = seed;
   settings.threads = 1;
   return settings;
@@ -57,7 +58,7 @@ template <class Kernel, class Sampler>
 auto windowed_machine(const Kernel& k, const Sampler& sampler,
                       bpm::FitSettings settings = one_thread()) {
   settings.strategy = bpm::Strategy::windowed;
-  return bpm::OneVsRest(bpm::BayesPointMachine(k, sampler, settings));
+  return bpm::OneVsRest(bpm::BayesPointMachine(k, sampler, test_support::hard(settings)));
 }
 
 template <class Sampler>
@@ -71,7 +72,7 @@ template <class Sampler>
 auto fit_dense(const Sampler& sampler, const Problem& problem) {
   bpm::FitSettings settings = one_thread();
   settings.strategy = bpm::Strategy::dense;
-  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings))
+  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, test_support::hard(settings)))
       .fit(problem.inputs, problem.labels);
 }
 

@@ -15,6 +15,7 @@
 #include "bpm/kernels/laplacian.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "catch.hpp"
+#include "hard.hpp"
 #include "message_of.hpp"
 #include "rank_problems.hpp"
 
@@ -49,8 +50,9 @@ void check_same(const Kernel& k, const I& inputs, const std::vector<int>& labels
                 std::ptrdiff_t group = 0) {
   const Part part = part_of(inputs.rows());
   const auto alone =
-      bpm::OneVsRest(bpm::BayesPointMachine(k, sampler, settings)).fit(inputs, labels);
-  bpm::ShardedOneVsRest machine(k, sampler, settings);
+      bpm::OneVsRest(bpm::BayesPointMachine(k, sampler, test_support::hard(settings)))
+          .fit(inputs, labels);
+  bpm::ShardedOneVsRest machine(k, sampler, test_support::hard(settings));
   machine.group = group;
   const auto fitted = machine.fit(rows_of(inputs, part), labels_of(labels, part));
   CHECK(fitted.classes() == alone.classes());
@@ -102,7 +104,7 @@ TEST_CASE("shards: soft boundaries, bytes, double, distances, two classes") {
 TEST_CASE("shards: a stop of one rank stops all, without a gap") {
   const Problem problem = make_problem(300);
   const Part part = part_of(300);
-  const bpm::ShardedOneVsRest machine(kernel, {.draws = 100'000}, one_thread());
+  const bpm::ShardedOneVsRest machine(kernel, {.draws = 100'000}, test_support::hard(one_thread()));
   const auto fitted =
       machine.fit(rows_of(problem.inputs, part), labels_of(problem.labels, part),
                   [](const bpm::Progress& now) { return rank() != 2 || now.draws < 3; });
@@ -164,6 +166,10 @@ TEST_CASE("shards: errors are the same on all ranks") {
        }},
       {"order is greedy",
        [&](auto&, auto&, auto& p, auto&) { p.order = bpm::PermutedPerceptron::Order::greedy; }},
+      {"soft_boundary is automatic, must be given",
+       [&](auto&, auto&, auto&, auto& s) { s.soft_boundary = bpm::SoftBoundary::automatic(); }},
+      {"bias must be 0: give shards a kernel that has it",
+       [&](auto&, auto&, auto&, auto& s) { s.bias.reset(); }},
       {"keep_draws is true", [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},
       {"still made ", [&](auto&, auto&, auto& p, auto&) { p.max_passes = 2; }},
       {"above max_mistakes", [&](auto&, auto&, auto& p, auto&) { p.max_mistakes = 5; }},
@@ -189,26 +195,30 @@ TEST_CASE("shards: errors are the same on all ranks") {
   const std::vector<int> labels = labels_of(problem.labels, part);
   CHECK_THAT(message_of([&] {
                const auto other = bpm::Gaussian::from_sigma(odd ? 0.5 : 0.4);
-               static_cast<void>(bpm::ShardedOneVsRest(other).fit(inputs, labels));
+               static_cast<void>(
+                   bpm::ShardedOneVsRest(other, {}, test_support::hard()).fit(inputs, labels));
              }),
              ContainsSubstring("kernel values of rank 2 differ"));
-  bpm::ShardedOneVsRest negative(kernel);
+  bpm::ShardedOneVsRest negative(kernel, {}, test_support::hard());
   negative.group = -1;
   CHECK_THAT(message_of([&] { static_cast<void>(negative.fit(inputs, labels)); }),
              ContainsSubstring("group is -1"));
-  bpm::ShardedOneVsRest vast(kernel);
+  bpm::ShardedOneVsRest vast(kernel, {}, test_support::hard());
   vast.group = std::ptrdiff_t{1} << 40U;
   CHECK_THAT(message_of([&] { static_cast<void>(vast.fit(inputs, labels)); }),
              ContainsSubstring(": its inputs are one message"));
-  CHECK_THROWS_AS(bpm::ShardedOneVsRest(kernel, {.max_passes = 1}).fit(inputs, labels),
-                  bpm::NotSeparable);
+  CHECK_THROWS_AS(
+      bpm::ShardedOneVsRest(kernel, {.max_passes = 1}, test_support::hard()).fit(inputs, labels),
+      bpm::NotSeparable);
   // No bias: the zero input has no sign. A huge input: no kernel value in range.
   Inputs zero = inputs;
   if (odd) zero.row(0).setZero();
-  CHECK_THROWS_AS(bpm::ShardedOneVsRest(bpm::Polynomial(2, 1, 0)).fit(zero, labels),
-                  bpm::NotSeparable);
+  CHECK_THROWS_AS(
+      bpm::ShardedOneVsRest(bpm::Polynomial(2, 1, 0), {}, test_support::hard()).fit(zero, labels),
+      bpm::NotSeparable);
   Inputs huge = inputs;
   if (odd) huge.row(0).setConstant(1e18F);
-  CHECK_THROWS_AS(bpm::ShardedOneVsRest(bpm::Polynomial(5)).fit(huge, labels),
-                  bpm::KernelValueError);
+  CHECK_THROWS_AS(
+      bpm::ShardedOneVsRest(bpm::Polynomial(5), {}, test_support::hard()).fit(huge, labels),
+      bpm::KernelValueError);
 }

@@ -11,6 +11,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 using bpm::ExpectationPropagation;
@@ -19,8 +20,8 @@ TEST_CASE("EP on float and on sparse inputs: as on double") {
   const Doubles inputs = triangle(60, 1);
   const Doubles held_out = triangle(40, 2, 0.6);
   const std::vector<int> labels = two_labels(60);
-  const bpm::BayesPointMachine machine(bpm::Polynomial(3),
-                                       ExpectationPropagation{.noise_deviation = 0.5});
+  const bpm::BayesPointMachine machine(
+      bpm::Polynomial(3), ExpectationPropagation{.noise_deviation = 0.5}, test_support::hard());
   const auto by_double = machine.fit(inputs, labels);
   const bpm::EpPosterior::Prediction expected = by_double.latent(held_out);
   // Ten dimensions: a polynomial of third degree in two inputs.
@@ -47,7 +48,8 @@ TEST_CASE("EP on words: units are those of the kernel") {
   const std::vector<std::string> held_out = words(50, 2);
   const std::vector<int> labels = two_labels(60);
   const auto fitted =
-      bpm::BayesPointMachine(CommonPairs{}, ExpectationPropagation{}).fit(training, labels);
+      bpm::BayesPointMachine(CommonPairs{}, ExpectationPropagation{}, test_support::hard())
+          .fit(training, labels);
   const bpm::EpPosterior::Prediction latent = fitted.latent(held_out);
   const Eigen::VectorXd values = fitted.decision_values(held_out);
   const double chi = bpm::detail::mean_chi(fitted.posterior().rank());

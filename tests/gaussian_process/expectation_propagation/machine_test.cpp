@@ -19,6 +19,7 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
+#include "hard.hpp"
 
 using namespace machine_tests;
 using bpm::ExpectationPropagation;
@@ -29,7 +30,8 @@ using Labels = std::vector<int>;
 namespace {
 
 const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.7);
-const bpm::BayesPointMachine machine(kernel, ExpectationPropagation{.tolerance = 1e-8});
+const bpm::BayesPointMachine machine(kernel, ExpectationPropagation{.tolerance = 1e-8},
+                                     test_support::hard());
 const Doubles inputs = triangle(60, 1);
 const Doubles held_out = triangle(90, 2, 0.6);
 const Labels labels = two_labels(60);
@@ -74,14 +76,6 @@ std::string message_of(Call&& call) {
   return "nothing thrown";
 }
 
-template <class Fitted>
-concept TellsProbabilities = requires(const Fitted& fitted) { fitted.predict_probability(inputs); };
-
-using ByEp = decltype(machine.fit(inputs, labels));
-static_assert(TellsProbabilities<ByEp>);
-static_assert(!TellsProbabilities<
-              decltype(bpm::BayesPointMachine(kernel, bpm::Billiard{}).fit(inputs, labels))>);
-
 }  // namespace
 
 TEST_CASE("EP in the machine: its model is the posterior's mean, on the pivots") {
@@ -107,7 +101,8 @@ TEST_CASE("EP in the machine: its model is the posterior's mean, on the pivots")
 
   // The centre is near the billiard's.
   const auto billiard =
-      bpm::BayesPointMachine(kernel, bpm::Billiard{.bounces = 400'000}).fit(inputs, labels);
+      bpm::BayesPointMachine(kernel, bpm::Billiard{.bounces = 400'000}, test_support::hard())
+          .fit(inputs, labels);
   const Eigen::VectorXd a = fitted.decision_values(held_out);
   const Eigen::VectorXd b = billiard.decision_values(held_out);
   CHECK((a - b).norm() < 0.1 * b.norm());
@@ -146,14 +141,15 @@ TEST_CASE("EP in the machine: noise and a soft boundary hold wrong labels") {
   for (const std::size_t i : {3U, 7U, 20U}) noisy[i] = noisy[i] == 7 ? -3 : 7;
   const auto by_noise =
       bpm::BayesPointMachine(kernel,
-                             ExpectationPropagation{.noise_deviation = 0.5, .tolerance = 1e-8})
+                             ExpectationPropagation{.noise_deviation = 0.5, .tolerance = 1e-8},
+                             test_support::hard())
           .fit(inputs, noisy);
   check_latent(by_noise.posterior(), 0, by_noise.latent(held_out));
   bpm::FitSettings settings;
   settings.soft_boundary = bpm::SoftBoundary::uniform(0.25);
-  const auto by_lambda =
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{.tolerance = 1e-8}, settings)
-          .fit(inputs, noisy);
+  const auto by_lambda = bpm::BayesPointMachine(kernel, ExpectationPropagation{.tolerance = 1e-8},
+                                                test_support::hard(settings))
+                             .fit(inputs, noisy);
   check_latent(by_lambda.posterior(), 0.25, by_lambda.latent(held_out));
   // The same model twice: the step on K + 1/4 is the probit on K with deviation 1/2.
   CHECK(by_noise.log_evidence() == Approx(by_lambda.log_evidence()).epsilon(1e-8));
@@ -214,7 +210,7 @@ TEST_CASE("EP in the machine: threads and budget do not matter, nor does the see
   const auto fitted = machine.fit(inputs, labels);
   bpm::FitSettings settings{.seed = 77, .threads = 3};
   settings.memory = machine.forecast(inputs).total() - 1;
-  const bpm::BayesPointMachine other(kernel, machine.method(), settings);
+  const bpm::BayesPointMachine other(kernel, machine.method(), test_support::hard(settings));
   const auto windowed = other.fit(inputs, labels);
   CHECK(windowed.forecast().strategy == bpm::Strategy::windowed);
   CHECK(windowed.coefficients() == fitted.coefficients());
@@ -225,13 +221,15 @@ TEST_CASE("EP in the machine: threads and budget do not matter, nor does the see
   const auto three = bpm::OneVsRest(machine).forecast(inputs, 3).sampler_bytes;
   CHECK(three - one >= 2 * 2 * 60 * 60 * sizeof(double));
   settings.memory = 1000;
-  CHECK_THROWS_AS(bpm::BayesPointMachine(kernel, machine.method(), settings).fit(inputs, labels),
+  CHECK_THROWS_AS(bpm::BayesPointMachine(kernel, machine.method(), test_support::hard(settings))
+                      .fit(inputs, labels),
                   bpm::BudgetTooSmall);
 }
 
 TEST_CASE("EP in the machine: there are no draws to keep") {
   CHECK_THROWS_WITH(
-      bpm::BayesPointMachine(kernel, machine.method(), {.keep_draws = true}).fit(inputs, labels),
+      bpm::BayesPointMachine(kernel, machine.method(), test_support::hard({.keep_draws = true}))
+          .fit(inputs, labels),
       Equals("BayesPointMachine::fit: keep_draws is true, must be false: expectation propagation "
              "makes no draws"));
   const auto fitted = machine.fit(inputs, labels);
@@ -241,8 +239,8 @@ TEST_CASE("EP in the machine: there are no draws to keep") {
 }
 
 TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be separated") {
-  const auto hasty =
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{.tolerance = 1e-9, .max_sweeps = 2});
+  const auto hasty = bpm::BayesPointMachine(
+      kernel, ExpectationPropagation{.tolerance = 1e-9, .max_sweeps = 2}, test_support::hard());
   CHECK_THAT(
       message_of<bpm::NotConverged>([&] { (void)hasty.fit(inputs, labels); }),
       ContainsSubstring("BayesPointMachine::fit: the sites have not converged after 2 "
@@ -255,7 +253,8 @@ TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be s
   // On a line, three labels in turn: no classifier separates them.
   Doubles line(3, 1);
   line << 1, 2, 3;
-  const bpm::BayesPointMachine linear(bpm::Linear{}, ExpectationPropagation{});
+  const bpm::BayesPointMachine linear(bpm::Linear{}, ExpectationPropagation{},
+                                      test_support::hard());
   CHECK_THAT(message_of<bpm::NotConverged>([&] {
                (void)linear.fit(line, Labels{0, 1, 0});
              }),
@@ -263,10 +262,12 @@ TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be s
   Doubles twice = inputs;
   twice.row(7) = twice.row(3);
   CHECK_THROWS_AS(machine.fit(twice, labels), bpm::NotSeparable);
-  CHECK_NOTHROW(bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = 0.3})
+  CHECK_NOTHROW(bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = 0.3},
+                                       test_support::hard())
                     .fit(twice, labels));
   CHECK_THROWS_WITH(
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = -1})
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = -1},
+                             test_support::hard())
           .fit(inputs, labels),
       Equals("ExpectationPropagation: noise_deviation is -1, must be at least 0 and below 1e100"));
 
@@ -292,7 +293,8 @@ TEST_CASE("EP with kernel values that the user brings") {
     }
     return result;
   };
-  const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, machine.method());
+  const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, machine.method(),
+                                         test_support::hard());
   const auto fitted = by_matrix.fit(values(inputs, inputs), labels);
   const auto expected = machine.fit(inputs, labels);
   CHECK(fitted.log_evidence() == Approx(expected.log_evidence()).epsilon(1e-9));
@@ -321,4 +323,35 @@ TEST_CASE("EP: predictions check their inputs") {
   CHECK_THROWS_WITH(fitted.latent(bad),
                     Equals("PosteriorClassifier::latent: inputs row 3, column 1 is nan, must "
                            "be finite"));
+}
+
+TEST_CASE("EP chooses its soft boundary by the evidence") {
+  std::vector<int> noisy = labels;
+  for (std::size_t i = 0; i < noisy.size(); i += 9) noisy[i] = noisy[i] == 7 ? -3 : 7;
+  const auto fitted =
+      bpm::BayesPointMachine(kernel, ExpectationPropagation{}, {.seed = 2}).fit(inputs, noisy);
+  REQUIRE(fitted.parts().boundary);
+  const bpm::BoundaryChoice& choice = *fitted.parts().boundary;
+  CHECK(choice.relative_lambda > 0);
+  CHECK(choice.points == noisy.size());
+  // All points are the part, so that the candidates are fits of their own.
+  for (const bpm::ChoiceCandidate& one : choice.candidates) {
+    if (!one.consistent) continue;
+    CAPTURE(one.relative_lambda);
+    const auto alone =
+        bpm::BayesPointMachine(
+            kernel, ExpectationPropagation{},
+            {.soft_boundary = bpm::SoftBoundary::relative(one.relative_lambda), .seed = 2})
+            .fit(inputs, noisy);
+    CHECK(one.loss ==
+          Approx(-alone.log_evidence() / static_cast<double>(noisy.size())).epsilon(1e-6));
+    if (one.relative_lambda == choice.relative_lambda) {
+      CHECK(fitted.log_evidence() == Approx(alone.log_evidence()).epsilon(1e-9));
+    }
+  }
+  // With noise no boundary is needed, and none is chosen.
+  CHECK_FALSE(bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = 0.5})
+                  .fit(inputs, noisy)
+                  .parts()
+                  .boundary);
 }

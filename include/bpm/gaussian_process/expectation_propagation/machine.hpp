@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -19,16 +21,24 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
+#include "bpm/gaussian_process/expectation_propagation/evidence_boundary.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/bias.hpp"
+#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_steps.hpp"
+#include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/separability.hpp"
+#include "bpm/machine/standardisation.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -94,6 +104,15 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   [[nodiscard]] double log_evidence(std::size_t column = 0) const {
     return posterior(column).log_evidence;
   }
+  /// As the classifier's, posteriors kept.
+  [[nodiscard]] PosteriorClassifier with_class_names(const std::vector<std::string>& names) const {
+    return {Base::with_class_names(names), *posteriors_};
+  }
+  /// Its probabilities are those of the posterior.
+  PosteriorClassifier with_slope(double slope) const = delete;
+  [[nodiscard]] PosteriorClassifier with_standardisation(const Standardisation& scaling) const {
+    return {Base::with_standardisation(scaling), *posteriors_};
+  }
   /// Everything that is known of one column's posterior.
   /// \throws std::invalid_argument where there is none.
   [[nodiscard]] const EpPosterior& posterior(std::size_t column = 0) const {
@@ -149,17 +168,6 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 
 namespace detail {
 
-/// What `forecast_memory` asks of a method.
-struct EpDemand {
-  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
-  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    const auto m = static_cast<std::size_t>(padded<double>(run.points));
-    // Rows, covariance, factor and its inverse, with a block's panels; the factor and its copy
-    // while the cone is made are fewer. Of each problem two factors and some vectors stay.
-    return {.bytes = sizeof(double) * m * (4 * m + 512 + run.problems * (2 * m + 16))};
-  }
-};
-
 /// Runs expectation propagation on every subproblem.
 template <class Kernel, InputSet I, Observer O>
 [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
@@ -177,17 +185,29 @@ template <class Kernel, InputSet I, Observer O>
         "is true, must be false: expectation propagation makes no draws");
   check_inputs(inputs, function);
   const std::size_t count = subproblem_count(classes.size());
+  const EpDemand demand{method.noise_deviation};
   const MemoryForecast forecast =
-      forecast_memory<Kernel>(EpDemand{}, settings, inputs, count, function);
+      forecast_memory<Kernel>(demand, settings, inputs, count, function);
+  const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
+  const auto kernel = with_bias(machine.kernel(), bias);
   RunControl control = run_control(settings, observer, std::move(stop));
   control.threads = forecast.threads;
+  std::optional<BoundaryChoice> choice;
+  SoftBoundary boundary = settings.soft_boundary.is_automatic()
+                              ? settings.soft_boundary.with_factor(0)
+                              : settings.soft_boundary;
+  if (chooses_boundary(demand, settings)) {
+    choice = choose_boundary_by_evidence(kernel, method, settings, inputs, classes, labels, control,
+                                         function);
+    boundary = boundary.with_factor(choice->relative_lambda);
+  }
   Subproblems problems(std::move(classes), labels);
   std::vector<DrawMean> means(count, DrawMean(input_count(inputs), false, false));
   std::vector<EpPosterior> posteriors;
   std::vector<PointIndex> pivots;
   bool not_converged = false;
   const auto prepare = [&](const auto& gram) {
-    problems.resolve_lambda(gram, settings.soft_boundary, labels);
+    problems.resolve_lambda(gram, boundary, labels);
     if (method.noise_deviation > 0) return;  // Points may lie on the wrong side.
     std::vector<std::uint64_t> hashes;
     if constexpr (!std::same_as<Kernel, PrecomputedKernel>) hashes = input_hashes(inputs);
@@ -224,8 +244,20 @@ template <class Kernel, InputSet I, Observer O>
     report.converged = true;
     return report;
   };
-  SamplerReport report =
-      with_kernel_values(machine.kernel(), inputs, forecast, control, prepare, run);
+  SamplerReport report;
+  for (;; boundary = boundary.with_factor(choice->relative_lambda)) {
+    const bool may_raise = choice && choice->raised < most_raises;
+    try {
+      report = with_kernel_values(kernel, inputs, forecast, control, prepare, run);
+      if (report.converged || report.stopped || !may_raise) break;
+    } catch (const NotSeparable&) {
+      if (!may_raise) throw;
+    }
+    raise_lambda(*choice);
+    posteriors.clear();
+    pivots.clear();
+    not_converged = false;
+  }
   if (report.stopped) {
     throw Stopped(join(function, ": stopped before the posterior was found"));
   }
@@ -240,6 +272,10 @@ template <class Kernel, InputSet I, Observer O>
   }
   auto parts = parts_of_means(machine.kernel(), inputs, problems, means, pivots);
   parts.threads = settings.threads;
+  parts.bias = bias;
+  parts.boundary = std::move(choice);
+  parts.warnings =
+      fit_warnings(problems, means, parts.training_errors, std::nullopt, parts.boundary, labels);
   parts.report = std::move(report);
   parts.forecast = forecast;
   parts.training_seconds =
@@ -274,8 +310,8 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory<Kernel>(detail::EpDemand{}, settings_, inputs, 1,
-                                           "BayesPointMachine::forecast");
+    return detail::forecast_memory<Kernel>(detail::EpDemand{method_.noise_deviation}, settings_,
+                                           inputs, 1, "BayesPointMachine::forecast");
   }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
@@ -310,9 +346,9 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory<Kernel>(detail::EpDemand{}, machine_.settings(), inputs,
-                                           detail::subproblem_count(classes),
-                                           "OneVsRest::forecast");
+    return detail::forecast_memory<Kernel>(
+        detail::EpDemand{machine_.method().noise_deviation}, machine_.settings(), inputs,
+        detail::subproblem_count(classes), "OneVsRest::forecast");
   }
 
   [[nodiscard]] const Machine& machine() const noexcept { return machine_; }

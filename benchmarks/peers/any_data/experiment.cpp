@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "experiment.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/probability_losses.hpp"
+#include "bpm/decision/temperature.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/choose.hpp"
+#include "libsvm.hpp"
+
+namespace any_data {
+
+namespace {
+
+using Machine = bpm::OneVsRest<bpm::Gaussian>;
+
+[[nodiscard]] Machine make_machine(const bpm::Gaussian& kernel, std::uint64_t draws,
+                                   const bpm::FitSettings& settings) {
+  return Machine(bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = draws}, settings));
+}
+
+/// Seconds that a call takes.
+template <class Call>
+double seconds(Call&& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Probabilities from the draws that vote for a class, n_c + 1 over N + C, so that none is 0.
+[[nodiscard]] Eigen::MatrixXd smoothed_votes(const Eigen::MatrixXd& fractions, double draws,
+                                             std::size_t classes) {
+  return ((fractions * draws).array() + 1).matrix() / (draws + static_cast<double>(classes));
+}
+
+/// Log loss of the training part's shares.
+[[nodiscard]] double loss_of_shares(const Parts& parts) {
+  std::map<int, double> share;
+  for (const int label : parts.train_labels) share[label] += 1;
+  double loss = 0;
+  for (const int label : parts.test_labels) {
+    loss -= std::log(share[label] / static_cast<double>(parts.train_labels.size()));
+  }
+  return loss / static_cast<double>(parts.test_labels.size());
+}
+
+}  // namespace
+
+Mean mean_of(const std::vector<double>& values) {
+  Mean result;
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) result.value += value / n;
+  for (const double value : values) {
+    result.se += (value - result.value) * (value - result.value);
+  }
+  result.se = n > 1 ? std::sqrt(result.se / (n * (n - 1))) : 0;
+  return result;
+}
+
+std::optional<double> SetResult::grid_best() const {
+  std::optional<double> best;
+  for (const auto& error : grid) {
+    if (error && (!best || *error < *best)) best = error;
+  }
+  return best;
+}
+
+SetResult run_set(const DataSet& set, const Options& options, const Watch& watch) {
+  SetResult result{.name = set.name, .features = static_cast<std::size_t>(set.inputs.cols())};
+  const auto& grid = bpm::default_relative_lambdas;
+  std::vector<std::vector<double>> of_lambda(grid.size());
+  bpm::FitSettings settings{.seed = options.common.seed,
+                            .threads = static_cast<unsigned>(options.common.threads)};
+  for (std::uint64_t number = 1; number <= options.splits; ++number) {
+    if (!watch(
+            {.stage = set.name,
+             .fraction = static_cast<double>(number - 1) / static_cast<double>(options.splits)})) {
+      throw bpm::Stopped("stopped");
+    }
+    const Parts parts = split(set, options.common.seed, number);
+    result.train_size = parts.train_labels.size();
+    result.test_size = parts.test_labels.size();
+    const auto error = [&](const auto& fitted) {
+      return bpm::error_rate(parts.test_labels, fitted.predict(parts.test));
+    };
+
+    // The first fit: the kernel by the median distance, nothing else said.
+    const double median = bpm::median_distance(parts.train);
+    const bpm::Gaussian kernel = bpm::Gaussian::from_width(median);
+    try {
+      std::optional<bpm::Classifier<bpm::Gaussian, Inputs>> first;
+      result.first_seconds.push_back(seconds([&] {
+        first = make_machine(kernel, set.draws, settings).fit(parts.train, parts.train_labels);
+      }));
+      result.classes = first->classes().size();
+      result.first.push_back(error(*first));
+      result.first_lambda.push_back(first->parts().boundary->relative_lambda);
+    } catch (const bpm::NotSeparable&) {
+      ++result.refused;
+    }
+    // What any lambda of the grid would have given.
+    for (std::size_t l = 0; l < grid.size() && result.classes < 50; ++l) {
+      bpm::FitSettings fixed = settings;
+      fixed.soft_boundary = bpm::SoftBoundary::relative(grid[l]);
+      try {
+        of_lambda[l].push_back(
+            error(make_machine(kernel, set.draws, fixed).fit(parts.train, parts.train_labels)));
+      } catch (const bpm::NotSeparable&) {
+      }
+    }
+    if (set.hard) {
+      bpm::FitSettings hard = settings;
+      hard.soft_boundary = bpm::SoftBoundary::hard();
+      hard.bias = 0;
+      result.hard_seconds.push_back(seconds([&] {
+        try {
+          result.hard.push_back(
+              error(make_machine(kernel, set.draws, hard).fit(parts.train, parts.train_labels)));
+        } catch (const bpm::NotSeparable&) {
+        }
+      }));
+    }
+
+    // Width and lambda chosen, then probabilities by the slope found on the way.
+    settings.keep_draws = true;
+    std::optional<bpm::Choice<Machine>> choice;
+    result.choose_seconds.push_back(seconds([&] {
+      choice =
+          bpm::choose(make_machine(kernel, set.draws, settings), parts.train, parts.train_labels);
+    }));
+    std::optional<bpm::Classifier<bpm::Gaussian, Inputs>> chosen;
+    result.chosen_fit_seconds.push_back(
+        seconds([&] { chosen = choice->machine.fit(parts.train, parts.train_labels); }));
+    settings.keep_draws = false;
+    result.chosen.push_back(error(*chosen));
+    const double slope = choice->chosen().slope;
+    const Eigen::MatrixXd outputs = chosen->decision_values(parts.test);
+    result.loss_calibrated.push_back(
+        bpm::log_loss(bpm::probabilities_of(outputs, slope), parts.test_labels, chosen->classes()));
+    const std::vector<int>& classes = chosen->classes();
+    result.slope_ratio.push_back(bpm::fit_slope(outputs, parts.test_labels, classes).slope / slope);
+    result.loss_votes.push_back(
+        bpm::log_loss(smoothed_votes(chosen->vote_fractions(parts.test),
+                                     static_cast<double>(set.draws), classes.size()),
+                      parts.test_labels, classes));
+    result.loss_largest_class.push_back(loss_of_shares(parts));
+
+    // The support vector machine, on the same widths. One against one of 300 classes is left out.
+    if (classes.size() < 50) {
+      const SvmProblem train(parts.train, parts.train_labels);
+      const SvmProblem test(parts.test, parts.test_labels);
+      const std::vector<double> widths{median / 4, median / 2, median, 2 * median};
+      SvmChoice of_svm;
+      result.libsvm_seconds.push_back(seconds([&] {
+        of_svm = choose_svm(parts.train, parts.train_labels, widths, options.common.seed);
+      }));
+      svm_parameter plain = svm_parameters(of_svm.width, of_svm.cost);
+      result.libsvm_fit_seconds.push_back(seconds([&] {
+        svm_model* model = svm_train(&train.get(), &plain);
+        svm_free_and_destroy_model(&model);
+      }));
+      const SvmResult found = run_svm(train, test, parts.test_labels, classes, of_svm);
+      result.libsvm.push_back(found.error);
+      result.loss_libsvm.push_back(bpm::log_loss(found.probabilities, parts.test_labels, classes));
+    }
+  }
+  for (const auto& errors : of_lambda) {
+    result.grid.push_back(errors.size() == options.splits ? std::optional(mean_of(errors).value)
+                                                          : std::nullopt);
+  }
+  return result;
+}
+
+}  // namespace any_data

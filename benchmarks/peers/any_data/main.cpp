@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Any data: first fits, chosen machines and tuned support vector machines, side by side.
+
+#include <iostream>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "common/figure.hpp"
+#include "common/interrupt.hpp"
+#include "common/json_file.hpp"
+#include "common/program.hpp"
+#include "common/progress_bar.hpp"
+#include "data.hpp"
+#include "experiment.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+namespace {
+
+using namespace bpm_examples;
+
+void run(int argc, char** argv) {
+  const any_data::Options options = any_data::parse_any_data_options(argc, argv);
+  const JsonFile json(options.common.json);
+  std::vector<any_data::SetResult> results;
+  try {
+    const InterruptGuard guard;
+    ProgressBar bar(progress_style(options.common.quiet));
+    const auto watch = [&](const bpm::Progress& now) {
+      bar(now);
+      return !guard.interrupted();
+    };
+    for (const auto& name : options.datasets) {
+      results.push_back(any_data::run_set(
+          any_data::named_set(name, options.common.data, options.common.seed), options, watch));
+    }
+    for (const auto& path : options.files) {
+      results.push_back(any_data::run_set(any_data::own_set(path), options, watch));
+    }
+  } catch (const bpm::Stopped&) {
+    throw Interrupted("stopped before the last split was done: nothing was written");
+  }
+  if (!options.common.quiet) any_data::print_any_data(std::cout, results);
+  json.write(any_data::any_data_json(results));
+  if (!options.common.plot.empty()) {
+    write_figure(any_data::any_data_figure(results), 900, 480, options.common.plot);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_program(argc, argv, run); }

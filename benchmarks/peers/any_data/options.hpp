@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/benchmark_sets.hpp"
+#include "common/options.hpp"
+
+/// \file
+/// The command line of the any_data program.
+
+namespace any_data {
+
+using bpm_examples::CommonOptions;
+
+struct Options {
+  CommonOptions common{};
+  std::vector<std::string> datasets;
+  std::vector<std::filesystem::path> files;
+  std::uint64_t splits = 20;
+};
+
+/// Made by seed: see data.hpp.
+inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300", "clusters_26"};
+
+/// Reads the command line. Throws as `parse_options`.
+[[nodiscard]] inline Options parse_any_data_options(int argc, const char* const* argv) {
+  Options options;
+  options.common.threads = 1;
+  CLI::App app{
+      "Fits whatever data with the defaults, with what `choose` chooses, and with support vector "
+      "machines (LIBSVM) tuned by cross-validation on a grid of the same widths; compares errors "
+      "on "
+      "held-out points, paired by split, seconds and log losses. Inputs are standardised for both. "
+      "Of bpm's threads: --threads (default: 1, as LIBSVM)."};
+  std::string names;
+  for (const auto& set : bpm_examples::benchmark_sets) names += std::string(set.name) + " ";
+  for (const std::string& set : synthetic_sets) names += set + " ";
+  app.add_option("--datasets", options.datasets,
+                 "Sets, separated by commas (default: the first seven): " + names)
+      ->delimiter(',')
+      ->type_name("A,B,...");
+  app.add_option("--files", options.files, "Tables of your own: numbers, label last")
+      ->type_name("F.csv...");
+  bpm_examples::add_whole_option(app, "--splits", options.splits, "Random splits (default: 20)", 1,
+                                 10'000);
+  bpm_examples::add_common_options(
+      app, options.common,
+      {"any_data --datasets heart,sonar --splits 5", "any_data --files mine.csv --json mine.json"});
+  bpm_examples::parse_options(app, options.common, argc, argv);
+  for (const std::string& name : options.datasets) {
+    if (bpm_examples::find_benchmark_set(name) == nullptr &&
+        std::ranges::find(synthetic_sets, name) == synthetic_sets.end()) {
+      throw bpm_examples::UsageError("--datasets: '" + name + "' is none of: " + names);
+    }
+  }
+  if (options.datasets.empty() && options.files.empty()) {
+    for (const auto& set : bpm_examples::benchmark_sets) options.datasets.emplace_back(set.name);
+  }
+  return options;
+}
+
+}  // namespace any_data

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/fit_warnings.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/standardisation.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm {
+
+/// What a classifier is made of. C below is the number of columns: 1 for two classes, whose
+/// positive values mean the second of them; for more classes one a class, whose largest value wins.
+/// The first five fields are needed, what fits leave behind beside them may be left out.
+template <class Kernel, InputSet Inputs>
+struct ClassifierParts {
+  Kernel kernel;
+  /// The support inputs, in the order of `support`. With a `PrecomputedKernel`, whose questions
+  /// have a column a training point, a matrix of so many columns and no rows.
+  Inputs inputs;
+  std::vector<PointIndex> support;  ///< Their numbers in the training set, ascending.
+  RowMatrix<double> coefficients;   ///< Support points x C.
+  std::vector<int> classes;         ///< Two or more, ascending.
+  bool divide_by_self = true;       ///< Whether outputs are divided by sqrt(k(x, x)).
+  /// What is done to every input before it is asked about; the support inputs are scaled already.
+  std::optional<Standardisation> standardisation{};
+  double bias = 0;       ///< Added to every kernel value, those of k(x, x) too.
+  unsigned threads = 0;  ///< To predict with; 0: as many as the machine runs.
+
+  /// Single draws that were kept, N of them: support points x (N C), column n C + c of draw n.
+  RowMatrix<double> draw_coefficients{};
+  std::vector<std::uint64_t> draw_numbers{};  ///< N.
+  std::vector<double> draw_weights{};         ///< N C, positive.
+
+  // What was known when the fit ended: each list empty or of C entries.
+  std::vector<double> mean_norms{};  ///< norm(E[w]) under the sampling kernel: how draws agree.
+  /// min_i y_i <w, x_i> / norm(w) of the Bayes point w, under the sampling kernel.
+  std::vector<double> training_margins{};
+  /// Training errors under the plain kernel; 0 unless there is a soft boundary or label noise.
+  std::vector<std::size_t> training_errors{};
+  std::vector<std::string> class_names{};  ///< Of the classes, in their order, or empty.
+  /// Of probabilities: see `probabilities_of`. 0: not known.
+  double slope = 0;
+  /// How an automatic soft boundary was chosen.
+  std::optional<BoundaryChoice> boundary{};
+  std::vector<FitWarning> warnings{};  ///< What the fit says against its classifier.
+  SamplerReport report{};              ///< What the sampler did, in all runs.
+  MemoryForecast forecast{};  ///< The memory and the strategy that were expected as the fit began.
+  double training_seconds = 0;  ///< Of wall clock, all runs.
+};
+
+namespace detail {
+
+/// Sizes and numbers that fit together, or an error.
+template <class Kernel, InputSet Inputs>
+void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
+  const char* const f = "Classifier";
+  const auto check_matrix = [&](const RowMatrix<double>& matrix, std::string_view name) {
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+      for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
+        check(std::isfinite(matrix(i, c)), f, name, "at ", i, ", ", c, " is ", matrix(i, c),
+              ", must be finite");
+      }
+    }
+  };
+  check(parts.classes.size() >= 2, f, "classes", "has ", parts.classes.size(),
+        " entries, must have two or more");
+  for (std::size_t c = 1; c < parts.classes.size(); ++c) {
+    check(parts.classes[c - 1] < parts.classes[c], f, "classes", "at ", c, " is ", parts.classes[c],
+          " after ", parts.classes[c - 1], ", must ascend");
+  }
+  for (std::size_t s = 0; s < parts.support.size(); ++s) {
+    check(parts.support[s] > (s == 0 ? -1 : parts.support[s - 1]), f, "support", "at ", s, " is ",
+          parts.support[s], ", must ascend from 0 on");
+  }
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    check(parts.support.empty() || parts.support.back() < parts.inputs.cols(), f, "support",
+          "ends with ", parts.support.back(), ", must be below ", parts.inputs.cols(),
+          ", the columns of inputs");
+  } else {
+    check_size(f, "inputs", input_count(parts.inputs), parts.support.size(),
+               "one per support point");
+  }
+  check_inputs(parts.inputs, f);
+  check_not_negative(f, "bias", parts.bias);
+  if (parts.standardisation) {
+    if constexpr (ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {
+      check_size(f, "standardisation", parts.standardisation->mean.size(), parts.inputs.cols(),
+                 "one per feature");
+      check_size(f, "standardisation", parts.standardisation->deviation.size(), parts.inputs.cols(),
+                 "one per feature");
+    } else {
+      fail(f, "standardisation",
+           "is given for inputs that are no dense numbers, or for kernel values");
+    }
+  }
+  check_not_negative(f, "slope", parts.slope);
+  const std::size_t columns = parts.classes.size() == 2 ? 1 : parts.classes.size();
+  check_size(f, "coefficients", parts.coefficients.rows(), parts.support.size(),
+             "rows: one per support point");
+  check_size(f, "coefficients", parts.coefficients.cols(), columns,
+             "columns: one for two classes, else one per class");
+  check_matrix(parts.coefficients, "coefficients");
+  if (!parts.class_names.empty()) {
+    check_size(f, "class_names", parts.class_names.size(), parts.classes.size(),
+               "one per class, or none");
+  }
+  if (!parts.draw_numbers.empty()) {
+    check_size(f, "draw_coefficients", parts.draw_coefficients.rows(), parts.support.size(),
+               "rows: one per support point");
+  }
+  check_size(f, "draw_coefficients", parts.draw_coefficients.cols(),
+             parts.draw_numbers.size() * columns, "columns: as coefficients, per draw");
+  check_matrix(parts.draw_coefficients, "draw_coefficients");
+  check_size(f, "draw_weights", parts.draw_weights.size(), parts.draw_numbers.size() * columns,
+             "one per column of draw_coefficients");
+  for (const double weight : parts.draw_weights) {
+    check(std::isfinite(weight) && weight > 0, f, "draw_weights", "has a ", weight,
+          ", must be positive and finite");
+  }
+  const auto check_list = [&](std::size_t size, std::string_view name) {
+    if (size != 0) check_size(f, name, size, columns, "one per column, or none");
+  };
+  check_list(parts.mean_norms.size(), "mean_norms");
+  check_list(parts.training_margins.size(), "training_margins");
+  check_list(parts.training_errors.size(), "training_errors");
+}
+
+}  // namespace detail
+}  // namespace bpm

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/labels.hpp"
+
+namespace bpm {
+
+/// What a fit says of its own classifier.
+struct FitWarning {
+  enum class Kind {
+    /// The Bayes point makes more than twice as many training errors as its draws do on average:
+    /// these lie too far apart for their mean to be one of them.
+    worse_than_its_draws,
+    /// No training point is predicted to be of the class `label`.
+    class_never_predicted,
+    /// Who always says the largest class errs hardly more: `found` out of fold where lambda was
+    /// chosen, else of the draws on the training set.
+    no_better_than_largest_class,
+  };
+  Kind kind;
+  double found = 0;     ///< Share of errors; of draws and training errors: of binary decisions.
+  double compared = 0;  ///< Share that it is held against.
+  double standard_error = 0;  ///< Of `found`: a warning takes two.
+  int label = 0;
+
+  [[nodiscard]] constexpr std::string_view what() const {
+    constexpr std::array<std::string_view, 3> names{
+        "the Bayes point makes more training errors than its draws: make more draws, or harden the "
+        "soft boundary",
+        "a class is never predicted on the training set: give it a smaller lambda (class weights)",
+        "hardly better than always saying the largest class: another kernel, or better features"};
+    return names[static_cast<std::size_t>(kind)];
+  }
+};
+
+namespace detail {
+
+/// The warnings of a fit. `draw_errors`: training errors under the plain kernel, summed over the
+/// binary subproblems, mean over draws; empty: not known.
+[[nodiscard]] inline std::vector<FitWarning> fit_warnings(
+    const Subproblems& problems, std::span<const DrawMean> means,
+    std::span<const std::size_t> training_errors, std::optional<double> draw_errors,
+    const std::optional<BoundaryChoice>& boundary, std::span<const int> labels) {
+  std::vector<FitWarning> warnings;
+  const auto m = static_cast<double>(labels.size());
+  const double decisions = m * static_cast<double>(problems.size());
+  const auto standard_error = [](double share, double count) {
+    return std::sqrt(std::max(0.0, share * (1 - share)) / count);
+  };
+  double own = 0;
+  for (const std::size_t errors : training_errors) own += static_cast<double>(errors) / decisions;
+  const double of_draws = draw_errors.value_or(0) / decisions;
+  if (const double se = standard_error(own, decisions);
+      draw_errors && own > 2 * of_draws && own > of_draws + 2 * se) {
+    warnings.push_back({FitWarning::Kind::worse_than_its_draws, own, of_draws, se});
+  }
+
+  std::vector<std::size_t> predicted(problems.classes.size(), 0);
+  std::vector<std::size_t> counts(problems.classes.size(), 0);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto output = [&](std::size_t p) {
+      const auto point = static_cast<std::ptrdiff_t>(i);
+      return means[p].output(point) - problems.lambda_at(p, point) * means[p].coefficient(point);
+    };
+    std::size_t best = problems.size() == 1 && output(0) > 0 ? 1 : 0;
+    for (std::size_t p = 1; p < problems.size(); ++p) {
+      if (output(p) > output(best)) best = p;
+    }
+    ++predicted[best];
+    const auto own_class = std::ranges::lower_bound(problems.classes, labels[i]);
+    ++counts[static_cast<std::size_t>(own_class - problems.classes.begin())];
+  }
+  for (std::size_t c = 0; c < predicted.size(); ++c) {
+    if (predicted[c] > 0) continue;
+    warnings.push_back({.kind = FitWarning::Kind::class_never_predicted,
+                        .compared = static_cast<double>(counts[c]) / m,
+                        .label = problems.classes[c]});
+  }
+
+  const ChoiceCandidate* tried = nullptr;
+  if (boundary) {
+    for (const ChoiceCandidate& one : boundary->candidates) {
+      if (one.consistent && one.slope > 0 && one.relative_lambda == boundary->relative_lambda) {
+        tried = &one;
+      }
+    }
+  }
+  double naive = 0;
+  double found = 0;
+  double count = m;
+  if (tried != nullptr) {
+    found = tried->error;
+    naive = 1 - boundary->largest_class;
+    count = static_cast<double>(boundary->points);
+  } else {
+    // Binary decisions: each subproblem's smaller side is what saying the larger gets wrong.
+    for (const std::size_t of_class : counts) {
+      const double share = static_cast<double>(of_class) / m;
+      naive += std::min(share, 1 - share) / static_cast<double>(counts.size());
+    }
+    found = of_draws;
+    count = decisions;
+  }
+  if (const double se = standard_error(found, count);
+      (tried != nullptr || draw_errors) && found + 2 * se > naive) {
+    warnings.push_back({FitWarning::Kind::no_better_than_largest_class, found, naive, se});
+  }
+  return warnings;
+}
+
+}  // namespace detail
+}  // namespace bpm

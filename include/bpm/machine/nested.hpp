@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/points.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/choose.hpp"
+#include "bpm/machine/folds.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/machine/out_of_fold.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/standardise.hpp"
+
+namespace bpm {
+
+namespace detail {
+
+template <class Machine>
+[[nodiscard]] std::uint64_t seed_of(const Machine& machine) {
+  static_assert(!std::same_as<std::remove_cvref_t<decltype(binary_machine(machine).kernel())>,
+                              PrecomputedKernel>,
+                "nested takes inputs: folds of a kernel matrix are cross_validate's");
+  return binary_machine(machine).settings().seed;
+}
+template <class Machine>
+[[nodiscard]] std::uint64_t seed_of(const Standardise<Machine>& machine) {
+  return seed_of(machine.machine());
+}
+
+/// Leaves out the folds in turn; `choose_on(inputs, labels)` gives the choice on the others.
+template <class I, class ChooseOn>
+[[nodiscard]] OutOfFold nested_by(const I& inputs, std::span<const int> labels, std::size_t folds,
+                                  std::uint64_t seed, ChooseOn&& choose_on) {
+  OutOfFold result = empty_out_of_fold(labels, check_labels(input_count(inputs), labels, "nested"),
+                                       Folds::stratified(labels, folds, seed));
+  for (std::size_t k = 0; k < folds; ++k) {
+    const std::vector<PointIndex> train = result.folds.points(k, false);
+    const std::vector<PointIndex> left_out = result.folds.points(k, true);
+    std::vector<int> of_train;
+    for (const PointIndex i : train) of_train.push_back(labels[i]);
+    const auto part = select_inputs(inputs, train);
+    const auto choice = choose_on(part, of_train);
+    const auto classifier = choice.machine.fit(part, of_train);
+    put_outputs(
+        result, left_out,
+        choice.chosen().slope * classifier.decision_values(select_inputs(inputs, left_out)));
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// What all of `choose`, standardising included, is worth on other data: the folds are left out in
+/// turn, kernel and soft boundary chosen anew on the rest, a machine fitted, and asked about those
+/// left out. Unlike `Choice::selection_score` its `error()` and `slope().loss` are honest. Its
+/// decision values are times the slope that each fold's choice found: log odds, so that a slope of
+/// 1 says that probabilities are right.
+/// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`.
+template <class Machine, class Kernel, InputSet I>
+[[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,
+                               const I& inputs, std::span<const int> labels,
+                               std::size_t folds = 5) {
+  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine),
+                           [&](const auto& part, const std::vector<int>& of_part) {
+                             return choose(machine, grid, part, of_part);
+                           });
+}
+
+/// The same with `choose`'s own Gaussian kernels.
+template <class Machine, InputSet I>
+[[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
+                               std::size_t folds = 5) {
+  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine),
+                           [&](const auto& part, const std::vector<int>& of_part) {
+                             return choose(machine, part, of_part);
+                           });
+}
+
+}  // namespace bpm

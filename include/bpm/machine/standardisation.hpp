@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/kernels/inputs.hpp"
+
+namespace bpm {
+
+namespace detail {
+
+/// Dense rows of float or double: what can be scaled.
+template <class I>
+concept ScalableInputs = DenseInputs<I> && std::floating_point<typename I::Scalar>;
+
+}  // namespace detail
+
+/// The mean and the deviation of every feature of some inputs, and other inputs by them:
+/// (x - mean) / deviation, column by column, in the precision of x.
+struct Standardisation {
+  Eigen::RowVectorXd mean;
+  /// sqrt(mean (x - mean)^2); 1 where a column is constant.
+  Eigen::RowVectorXd deviation;
+  std::vector<Eigen::Index> constant{};  ///< Columns that are: they become 0, of any input.
+
+  /// Of these inputs. Cost: two passes. \throws std::invalid_argument without an input, or on
+  /// numbers that are not finite.
+  template <detail::ScalableInputs I>
+  [[nodiscard]] static Standardisation of(const I& inputs) {
+    const char* const f = "Standardisation::of";
+    detail::check(inputs.rows() > 0, f, "inputs", "is empty, expected one input or more");
+    detail::check_inputs(inputs, f);
+    Standardisation result{Eigen::RowVectorXd::Zero(inputs.cols()),
+                           Eigen::RowVectorXd::Ones(inputs.cols())};
+    const auto rows = static_cast<double>(inputs.rows());
+    for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+      double sum = 0;
+      double squares = 0;
+      bool same = true;
+      for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+        sum += static_cast<double>(inputs(i, c)) / rows;
+        same = same && inputs(i, c) == inputs(0, c);
+      }
+      if (same) {
+        result.mean[c] = static_cast<double>(inputs(0, c));
+        result.constant.push_back(c);
+        continue;
+      }
+      for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+        const double away = static_cast<double>(inputs(i, c)) - sum;
+        squares += away * away / rows;
+      }
+      result.mean[c] = sum;
+      result.deviation[c] = std::sqrt(squares);
+    }
+    return result;
+  }
+
+  /// \throws std::invalid_argument on another number of columns.
+  template <detail::ScalableInputs I>
+  [[nodiscard]] RowMatrix<typename I::Scalar> apply(const I& inputs) const {
+    using Scalar = typename I::Scalar;
+    detail::check_size("Standardisation::apply", "inputs", inputs.cols(), mean.size(),
+                       "columns: one per feature");
+    RowMatrix<Scalar> scaled(inputs.rows(), inputs.cols());
+    for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+      for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+        scaled(i, c) =
+            static_cast<Scalar>((static_cast<double>(inputs(i, c)) - mean[c]) / deviation[c]);
+      }
+    }
+    for (const Eigen::Index c : constant) scaled.col(c).setZero();
+    return scaled;
+  }
+};
+
+}  // namespace bpm

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "bpm/core/progress.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/choose.hpp"
+#include "bpm/machine/cross_validate.hpp"
+#include "bpm/machine/standardisation.hpp"
+
+namespace bpm {
+
+/// A machine whose inputs are standardised by mean and deviation of the training set; its
+/// classifiers do the same to what they are asked (`ClassifierParts::standardisation`).
+///
+///     const auto classifier = bpm::Standardise(bpm::BayesPointMachine(kernel)).fit(inputs,
+///     labels);
+///
+/// For dense rows of float or double.
+template <class Machine>
+class Standardise {
+ public:
+  explicit Standardise(Machine machine) : machine_(std::move(machine)) {}
+
+  /// As the machine's. Memory: a copy of the inputs.
+  template <InputSet I, Observer O = detail::IgnoreProgress>
+  [[nodiscard]] auto fit(const I& inputs, std::span<const int> labels, O&& observer = {},
+                         std::stop_token stop = {}) const {
+    const Standardisation scaling = of(inputs);
+    return machine_.fit(scaling.apply(inputs), labels, observer, std::move(stop))
+        .with_standardisation(scaling);
+  }
+
+  [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
+
+  /// Mean and deviation of these inputs; compiles for those that can be scaled.
+  template <class I>
+  [[nodiscard]] static Standardisation of(const I& inputs) {
+    static_assert(
+        detail::ScalableInputs<I>,
+        "Standardise is for dense rows of float or double: bytes, sparse rows and types of "
+        "your own are taken as they are, by the machine itself");
+    return Standardisation::of(inputs);
+  }
+
+ private:
+  Machine machine_;
+};
+
+/// `choose` on the standardised inputs.
+template <class Machine, class Kernel, class I, Observer O = detail::IgnoreProgress>
+[[nodiscard]] Choice<Standardise<Machine>> choose(const Standardise<Machine>& machine,
+                                                  const ChoiceGrid<Kernel>& grid, const I& inputs,
+                                                  std::span<const int> labels, O&& observer = {},
+                                                  std::stop_token stop = {}) {
+  auto choice = choose(machine.machine(), grid, machine.of(inputs).apply(inputs), labels,
+                       std::forward<O>(observer), std::move(stop));
+  return {Standardise(std::move(choice.machine)), std::move(choice.candidates), choice.best,
+          choice.selection_score, choice.always_train};
+}
+template <class Machine, class I, Observer O = detail::IgnoreProgress>
+[[nodiscard]] Choice<Standardise<Machine>> choose(const Standardise<Machine>& machine,
+                                                  const I& inputs, std::span<const int> labels,
+                                                  O&& observer = {}, std::stop_token stop = {}) {
+  auto choice = choose(machine.machine(), machine.of(inputs).apply(inputs), labels,
+                       std::forward<O>(observer), std::move(stop));
+  return {Standardise(std::move(choice.machine)), std::move(choice.candidates), choice.best,
+          choice.selection_score, choice.always_train};
+}
+
+/// `cross_validate` on inputs standardised once, by all of them.
+template <class Machine, class I>
+[[nodiscard]] OutOfFold cross_validate(const Standardise<Machine>& machine, const I& inputs,
+                                       std::span<const int> labels, std::size_t folds = 5) {
+  return cross_validate(machine.machine(), machine.of(inputs).apply(inputs), labels, folds);
+}
+
+}  // namespace bpm

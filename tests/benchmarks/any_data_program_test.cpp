@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The program itself, with little to do.
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "catch.hpp"
+#include "program_test.hpp"
+
+using namespace examples_test;
+
+namespace {
+
+const std::string program = BPM_ANY_DATA_PROGRAM;
+
+}  // namespace
+
+TEST_CASE("any_data: a table of one's own beside LIBSVM", "[benchmarks]") {
+  const Alone alone;
+  {
+    std::ofstream file(alone.path("mine.csv"));
+    bpm::RandomEngine engine(1);
+    bpm::NormalDraws normal;
+    file << "a,b,label\n";
+    for (int i = 0; i < 90; ++i) {
+      const int label = i % 3;
+      file << 100 * (normal(engine) + 2.0 * label) << ',' << normal(engine) << ',' << label << '\n';
+    }
+  }
+  std::vector<std::string> words{"--files", alone.path("mine.csv"), "--splits", "2",
+                                 "--json",  alone.path("a.json")};
+  if (draws_plots()) words.insert(words.end(), {"--plot", alone.path("a.svg")});
+  ChildProcess child(program, words);
+  REQUIRE(child.wait() == 0);
+  CHECK_THAT(child.out(), ContainsSubstring("mine"));
+  const Json json = Json::parse(read_text(alone.path("a.json")));
+  REQUIRE(json.size() == 1);
+  const Json& set = json[0];
+  CHECK(set["dataset"] == "mine");
+  CHECK(set["train_size"] == 54);
+  CHECK(set["test_size"] == 36);
+  CHECK(set["features"] == 2);
+  CHECK(set["classes"] == 3);
+  CHECK(set["refused"] == 0);
+  // The classes lie two deviations apart: both libraries are far better than a guess.
+  for (const char* key : {"first_error_percent", "chosen_error_percent", "libsvm_error_percent"}) {
+    CAPTURE(key);
+    CHECK(set[key].get<double>() < 45);
+  }
+  CHECK(set["grid_best_error_percent"].get<double>() <=
+        set["first_error_percent"].get<double>() + 20);
+  CHECK(
+      set["difference_percent"].get<double>() ==
+      Approx(set["chosen_error_percent"].get<double>() - set["libsvm_error_percent"].get<double>())
+          .margin(1e-9));
+  CHECK(set["log_loss_largest_class"].get<double>() == Approx(std::log(3.0)).epsilon(0.1));
+  for (const char* key : {"log_loss_calibrated", "log_loss_votes", "log_loss_libsvm"}) {
+    CAPTURE(key);
+    CHECK(set[key].get<double>() < std::log(3.0));
+  }
+  CHECK(set["hard_seconds"].is_null());
+}
+
+TEST_CASE("any_data: what is refused", "[benchmarks]") {
+  const Alone alone;
+  check_refused(program, 2, {"--datasets", "iris"}, "'iris' is none of");
+  check_refused(program, 1, {"--datasets", "heart"}, "BPM_DATA_DIR");
+  check_refused(program, 1, {"--files", alone.path("none.csv")}, "none.csv");
+}

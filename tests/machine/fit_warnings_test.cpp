@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/machine/fit_warnings.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "catch.hpp"
+#include "noisy_points.hpp"
+
+using bpm::BayesPointMachine;
+using bpm::FitWarning;
+using bpm::Gaussian;
+using bpm::OneVsRest;
+using bpm::SoftBoundary;
+using Kind = bpm::FitWarning::Kind;
+
+namespace {
+
+template <class Fitted>
+std::vector<Kind> kinds(const Fitted& fitted) {
+  std::vector<Kind> found;
+  for (const FitWarning& warning : fitted.parts().warnings) found.push_back(warning.kind);
+  return found;
+}
+
+bool has(const std::vector<Kind>& found, Kind kind) {
+  return std::find(found.begin(), found.end(), kind) != found.end();
+}
+
+}  // namespace
+
+TEST_CASE("labels without any pattern are said to be so", "[machine]") {
+  const auto points = test_support::noisy_stripes(200, 2, 0.5, 3);
+  const auto fitted = BayesPointMachine(Gaussian::from_width(3)).fit(points.inputs, points.labels);
+  CHECK(has(kinds(fitted), Kind::no_better_than_largest_class));
+  const FitWarning& warning = fitted.parts().warnings.back();
+  CHECK(warning.found + 2 * warning.standard_error > warning.compared);
+  CHECK(warning.what().find("hardly better") == 0);
+  // Without folds the draws' errors on the training set tell, where lambda lets them be many.
+  const auto soft = BayesPointMachine(Gaussian::from_width(50), {},
+                                      {.soft_boundary = SoftBoundary::relative(100)})
+                        .fit(points.inputs, points.labels);
+  CHECK(has(kinds(soft), Kind::no_better_than_largest_class));
+}
+
+TEST_CASE("a class that is never predicted is named", "[machine]") {
+  auto points = test_support::noisy_stripes(200, 2, 0.0, 3);
+  for (int i = 0; i < 200; ++i) points.labels[i] = 0;
+  for (int i = 0; i < 3; ++i) points.labels[i * 60] = 7;
+  const auto fitted = BayesPointMachine(Gaussian::from_width(50), {},
+                                        {.soft_boundary = SoftBoundary::relative(1000)})
+                          .fit(points.inputs, points.labels);
+  REQUIRE(has(kinds(fitted), Kind::class_never_predicted));
+  for (const FitWarning& warning : fitted.parts().warnings) {
+    if (warning.kind == Kind::class_never_predicted) {
+      CHECK(warning.label == 7);
+      CHECK(warning.compared == Approx(3.0 / 200));
+    }
+  }
+}
+
+TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "[machine]") {
+  // Twenty points, outputs of a mean that gets ten of them wrong.
+  std::vector<int> labels(20);
+  std::vector<double> outputs(20);
+  for (int i = 0; i < 20; ++i) {
+    labels[i] = i % 2;
+    outputs[i] = (i % 2 == 1) == (i < 10) ? 1.0 : -1.0;
+  }
+  bpm::detail::Subproblems problems({0, 1}, labels);
+  problems.lambda = {std::make_shared<const std::vector<double>>()};
+  std::vector<bpm::detail::DrawMean> means{bpm::detail::DrawMean(20, false)};
+  means[0].set_centre({.coefficients = std::vector<double>(20, 0.0), .outputs = outputs});
+  const std::vector<std::size_t> own{10};
+  const auto found = [&](double of_draws) {
+    return bpm::detail::fit_warnings(problems, means, own, of_draws, std::nullopt, labels);
+  };
+  // 0.5 with a standard error of 0.11: above twice 0.2 and 0.2 + 0.22, not above twice 0.3.
+  REQUIRE(found(4).size() == 1);
+  CHECK(found(4)[0].kind == Kind::worse_than_its_draws);
+  CHECK(found(4)[0].found == 0.5);
+  CHECK(found(4)[0].compared == 0.2);
+  CHECK(found(4)[0].standard_error == Approx(std::sqrt(0.25 / 20)));
+  for (const FitWarning& warning : found(6)) CHECK(warning.kind != Kind::worse_than_its_draws);
+}
+
+TEST_CASE("a hundred good data sets raise no warning", "[machine]") {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    const int classes = seed % 2 == 0 ? 2 : 3;
+    const auto points = seed % 4 < 2 ? test_support::noisy_stripes(150, classes, 0.1, seed)
+                                     : test_support::noisy_rings(150, classes, 0.1, seed);
+    const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1.5),
+                                                    bpm::PermutedPerceptron{}, {.threads = 1}))
+                            .fit(points.inputs, points.labels);
+    CHECK(fitted.parts().warnings.empty());
+  }
+}

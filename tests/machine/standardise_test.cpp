@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/machine/standardise.hpp"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bpm/gaussian_process/expectation_propagation/machine.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/nested.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+#include "noisy_points.hpp"
+
+using bpm::BayesPointMachine;
+using bpm::Gaussian;
+using bpm::OneVsRest;
+using bpm::Standardisation;
+using bpm::Standardise;
+using test_support::message_of;
+using test_support::noisy_rings;
+
+TEST_CASE("mean and deviation of listed numbers; constant columns are told", "[machine]") {
+  bpm::RowMatrix<float> inputs(4, 3);
+  inputs << 1, 7, -2, 3, 7, 0, 5, 7, 0, 7, 7, 2;
+  const Standardisation found = Standardisation::of(inputs);
+  CHECK(found.mean == Eigen::RowVector3d(4, 7, 0));
+  CHECK(found.deviation[0] == Approx(std::sqrt(5.0)));
+  CHECK(found.deviation[1] == 1);
+  CHECK(found.deviation[2] == Approx(std::sqrt(2.0)));
+  CHECK(found.constant == std::vector<Eigen::Index>{1});
+  const bpm::RowMatrix<float> scaled = found.apply(inputs);
+  CHECK(scaled(3, 0) == Approx(3 / std::sqrt(5.0)));
+  CHECK(scaled.col(1).isZero(0));
+  // A constant that no sum of shares gives exactly is one all the same.
+  const bpm::RowMatrix<double> tenths = bpm::RowMatrix<double>::Constant(3, 1, 0.1);
+  CHECK(Standardisation::of(tenths).constant.size() == 1);
+  CHECK(Standardisation::of(tenths).apply(tenths).isZero(0));
+}
+
+TEST_CASE("a standardising machine is the machine on standardised inputs", "[machine]") {
+  auto [inputs, labels] = noisy_rings(90, 3, 0.1);
+  const bpm::RowMatrix<float> plain = inputs;
+  inputs.col(0) = (inputs.col(0).array() * 1000 + 50).matrix();
+  const OneVsRest machine(BayesPointMachine(Gaussian::from_width(1), bpm::PermutedPerceptron{},
+                                            {.seed = 3, .keep_draws = true}));
+  const auto fitted = Standardise(machine).fit(inputs, labels);
+  const Standardisation scaling = Standardisation::of(inputs);
+  const bpm::RowMatrix<float> scaled = scaling.apply(inputs);
+  const auto by_hand = machine.fit(scaled, labels);
+  CHECK(fitted.parts().standardisation->mean == scaling.mean);
+  CHECK(fitted.decision_values(inputs) == by_hand.decision_values(scaled));
+  CHECK(fitted.draw_decision_values(inputs) == by_hand.draw_decision_values(scaled));
+  CHECK(fitted.predict_probability(inputs) == by_hand.predict_probability(scaled));
+  const OneVsRest by_ep(BayesPointMachine(Gaussian::from_width(1), bpm::ExpectationPropagation{}));
+  CHECK(Standardise(by_ep).fit(inputs, labels).predict_probability(inputs) ==
+        by_ep.fit(scaled, labels).predict_probability(scaled));
+
+  // Choosing and folds see scaled inputs as well.
+  const auto choice = bpm::choose(Standardise(machine), inputs, labels);
+  CHECK(choice.selection_score == bpm::choose(machine, scaled, labels).selection_score);
+  CHECK(choice.machine.fit(inputs, labels).decision_values(inputs) ==
+        bpm::choose(machine, scaled, labels).machine.fit(scaled, labels).decision_values(scaled));
+  CHECK(bpm::cross_validate(Standardise(machine), inputs, labels, 3).decision_values ==
+        bpm::cross_validate(machine, scaled, labels, 3).decision_values);
+}
+
+TEST_CASE("nested folds choose anew, by the other folds alone", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(90, 2, 0.15);
+  const Standardise machine(BayesPointMachine(Gaussian::from_width(1)));
+  const auto found = bpm::nested(machine, inputs, labels, 3);
+  REQUIRE(found.points.size() == 90);
+  const auto train = found.folds.points(2, false);
+  const auto left_out = found.folds.points(2, true);
+  std::vector<int> of_train;
+  for (const auto i : train) of_train.push_back(labels[i]);
+  const bpm::RowMatrix<float> part = inputs(train, Eigen::all);
+  const auto choice = bpm::choose(machine, part, of_train);
+  const Eigen::MatrixXd expected =
+      choice.chosen().slope *
+      choice.machine.fit(part, of_train)
+          .decision_values(bpm::RowMatrix<float>(inputs(left_out, Eigen::all)));
+  CHECK(found.decision_values(left_out, Eigen::all) == expected);
+  const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)}};
+  CHECK(bpm::nested(machine.machine(), grid, inputs, labels, 3).error() < 0.35);
+}
+
+TEST_CASE("standardising says what it cannot do", "[machine]") {
+  CHECK(message_of([] { (void)Standardisation::of(bpm::RowMatrix<double>(0, 2)); }) ==
+        "Standardisation::of: inputs is empty, expected one input or more");
+  bpm::RowMatrix<double> bad = bpm::RowMatrix<double>::Zero(2, 2);
+  bad(1, 0) = std::nan("");
+  CHECK(message_of([&] { (void)Standardisation::of(bad); }) ==
+        "Standardisation::of: inputs row 1, column 0 is nan, must be finite");
+  const Standardisation two =
+      Standardisation::of(bpm::RowMatrix<double>(Eigen::Matrix2d::Identity()));
+  CHECK(message_of([&] { (void)two.apply(bpm::RowMatrix<double>(3, 3)); }) ==
+        "Standardisation::apply: inputs has 3 entries, expected 2 (columns: one per feature)");
+}
+
+TEST_CASE("bytes and integers asked of a standardised machine are scaled as numbers", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(60, 2, 0.1);
+  bpm::RowMatrix<float> whole = (inputs.array() * 20 + 100).matrix();
+  for (float& value : whole.reshaped()) value = std::round(value);
+  const auto fitted = Standardise(BayesPointMachine(Gaussian::from_width(1))).fit(whole, labels);
+  const Eigen::MatrixXd expected = fitted.decision_values(whole);
+  CHECK(fitted.decision_values(bpm::RowMatrix<std::uint8_t>(whole.cast<std::uint8_t>())) ==
+        expected);
+  // A column that was constant says nothing, whatever it becomes.
+  bpm::RowMatrix<float> padded(60, 3);
+  padded << whole, Eigen::VectorXf::Constant(60, 5);
+  const auto with_constant =
+      Standardise(BayesPointMachine(Gaussian::from_width(1))).fit(padded, labels);
+  bpm::RowMatrix<float> other = padded;
+  other.col(2).setConstant(1000);
+  CHECK(with_constant.decision_values(other) == with_constant.decision_values(padded));
+}
