@@ -116,6 +116,8 @@ TEST_CASE("the report as JSON has the shared keys in order", "[examples]") {
                                          "single_draw_error_percent",
                                          "rejection",
                                          "rejection_gap",
+                                         "compression_sizes",
+                                         "stable_compression_percent",
                                          "model_digest"});
   CHECK(json["data"] == "mnist");
   CHECK(json["train_size"] == 60000);

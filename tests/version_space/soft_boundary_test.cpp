@@ -118,11 +118,11 @@ TEST_CASE("signatures tell boundaries apart") {
 
 TEST_CASE("class weights divide lambda, of chosen ones too", "[version_space]") {
   using bpm::SoftBoundary;
-  const std::vector<int> labels{7, 3, 7, 5};
-  const std::vector<signed char> signs{1, -1, 1, -1};
+  const std::vector<int> of_points{7, 3, 7, 5};
+  const std::vector<signed char> sides{1, -1, 1, -1};
   const auto lambda = [&](const SoftBoundary& boundary) {
-    return boundary.resolve([](std::ptrdiff_t i) { return 1.0 + static_cast<double>(i); }, labels,
-                            signs);
+    return boundary.resolve([](std::ptrdiff_t i) { return 1.0 + static_cast<double>(i); },
+                            of_points, sides);
   };
   const SoftBoundary weighted = SoftBoundary::automatic().with_class_weights({{7, 4.0}, {5, 0.5}});
   CHECK(weighted.is_automatic());
