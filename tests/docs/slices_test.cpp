@@ -163,9 +163,9 @@ TEST_CASE("slices: model_selection, one subset") {
     CAPTURE(kernel.dump());
     // Widths are multiples of a distance, whose last bits are those of the optimisation.
     const auto& all = whole["kernels"];
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Json& one) {
-      return one["family"] == kernel["family"] && one["subset"] == kernel["subset"] &&
-             number(one, "parameter") == Approx(number(kernel, "parameter")).epsilon(1e-9);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Json& other) {
+      return other["family"] == kernel["family"] && other["subset"] == kernel["subset"] &&
+             number(other, "parameter") == Approx(number(kernel, "parameter")).epsilon(1e-9);
     });
     REQUIRE(found != all.end());
     const Json& same = *found;
