@@ -171,8 +171,9 @@ for name in "${names[@]}"; do
   {
     printf '{\n"commit": %s,\n"compiler": %s,\n"machine": %s,\n"command": %s,\n"result": ' \
       "$(quoted "$commit")" "$(quoted "$compiler")" "$(quoted "$machine")" "$(quoted "$command")"
-    # Google Benchmark writes ratios of zeros as numbers that JSON does not have.
-    sed -E 's/: -?(nan|inf)(,?)$/: null\2/I' "$scratch/result"
+    # Google Benchmark writes ratios of zeros as numbers that JSON does not have, and the names of the host and
+    # the program's file.
+    sed -E -e 's/: -?(nan|inf)(,?)$/: null\2/I' -e '/^ *"(host_name|executable)": /d' "$scratch/result"
     printf '}\n'
   } >"$scratch/whole"
   mv "$scratch/whole" "$root/docs/results/$name.json"

@@ -195,6 +195,10 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
           (void)bpm::choose(machine, grid, inputs, labels,
                             [](const bpm::Progress&) { return false; });
         }) == "choose: stopped while choosing");
+  const bpm::RowMatrix<double> narrow = bpm::RowMatrix<double>::Identity(40, 39);
+  CHECK(message_of([&] {
+          (void)bpm::cross_validate(BayesPointMachine(bpm::PrecomputedKernel{}), narrow, labels);
+        }) == "PrecomputedGram: values is 40 x 39, must be square");
   const auto three = noisy_rings(30, 3, 0);
   CHECK(message_of([&] { (void)bpm::cross_validate(machine, three.inputs, three.labels); }) ==
         "cross_validate: labels have 3 classes, expected two; use OneVsRest for more");

@@ -43,10 +43,10 @@ concept File = std::convertible_to<const F&, std::filesystem::path> || requires(
 
 template <File F>
 [[nodiscard]] OpenFile open(const F& file) {
-  if constexpr (requires { file.open(); }) {
-    return file.open();
-  } else {
+  if constexpr (std::convertible_to<const F&, std::filesystem::path>) {
     return open_file(file);
+  } else {
+    return file.open();
   }
 }
 

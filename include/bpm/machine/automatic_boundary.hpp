@@ -85,8 +85,7 @@ struct ChoicePart {
 
   ChoicePart(std::span<const int> all, const std::vector<int>& classes, std::size_t most,
              std::uint64_t seed)
-      : points(stratified_part(all, most, seed)) {
-    for (const PointIndex i : points) labels.push_back(all[i]);
+      : points(stratified_part(all, most, seed)), labels(labels_at(all, points)) {
     for (const int label : classes) {
       const auto count = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
       if (count > 1) can_be_left_out += count;

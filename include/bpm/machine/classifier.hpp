@@ -248,9 +248,8 @@ class Classifier {
   decltype(auto) scaled(const Questions& inputs, Use&& use) const {
     if constexpr (detail::ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {
       if (parts().standardisation) {
-        const RowMatrix<typename Inputs::Scalar> numbers =
-            inputs.template cast<typename Inputs::Scalar>();
-        return use(parts().standardisation->apply(numbers));
+        return use(
+            parts().standardisation->template apply<Questions, typename Inputs::Scalar>(inputs));
       }
     }
     return use(inputs);

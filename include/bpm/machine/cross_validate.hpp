@@ -12,6 +12,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
@@ -45,13 +46,12 @@ inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
 }  // namespace detail
 
 /// The outputs of every training point by a machine of the others: the folds are left out in turn,
-/// and the machine is fitted anew to the rest. Kernel values are computed once for all folds,
-/// n^2 of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; where it
+/// and the machine is fitted anew to the rest. Kernel values are computed once for all folds, n^2
+/// of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; where it
 /// does not, or lambda is automatic (every fold then chooses its own), each fold fits by itself.
-/// Cost: as many fits as folds. `folds`: how many; their seed is the
-/// machine's. \throws NotSeparable where a fold's machine finds no consistent classifier, Stopped;
-/// as `fit`
-///         and `Folds::stratified`.
+/// Cost: as many fits as folds. `folds`: how many; their seed is the machine's. \throws
+/// NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit` and
+///         `Folds::stratified`.
 template <class Machine, InputSet I>
 [[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,
                                        std::span<const int> labels, std::size_t folds = 5) {
@@ -95,9 +95,10 @@ template <class Machine, InputSet I>
   for (std::size_t k = 0; k < folds; ++k) {
     const std::vector<PointIndex> train = result.folds.points(k, false);
     const std::vector<PointIndex> left_out = result.folds.points(k, true);
-    std::vector<int> of_train;
-    for (const PointIndex i : train) of_train.push_back(labels[i]);
+    const std::vector<int> of_train = detail::labels_at(labels, train);
     if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+      const RowMatrix<Scalar>& whole_matrix = inputs;
+      const PrecomputedGram<Scalar> checked(whole_matrix);  // Square, and all that.
       const RowMatrix<Scalar> values = inputs(train, train);
       const RowMatrix<Scalar> others = inputs(left_out, train);
       const Eigen::VectorXd self = inputs.diagonal()(left_out).template cast<double>();

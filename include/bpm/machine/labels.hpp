@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
@@ -29,6 +30,14 @@ namespace bpm::detail {
   std::vector<signed char> signs;
   for (const int label : labels) signs.push_back(label == positive ? 1 : -1);
   return signs;
+}
+
+/// The labels of these points.
+[[nodiscard]] inline std::vector<int> labels_at(std::span<const int> labels,
+                                                std::span<const PointIndex> points) {
+  std::vector<int> chosen;
+  for (const PointIndex i : points) chosen.push_back(labels[i]);
+  return chosen;
 }
 
 /// Checks that there are as many labels as inputs, some at all, and of two classes or more; returns

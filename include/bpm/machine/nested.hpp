@@ -43,8 +43,7 @@ template <class I, class ChooseOn>
   for (std::size_t k = 0; k < folds; ++k) {
     const std::vector<PointIndex> train = result.folds.points(k, false);
     const std::vector<PointIndex> left_out = result.folds.points(k, true);
-    std::vector<int> of_train;
-    for (const PointIndex i : train) of_train.push_back(labels[i]);
+    const std::vector<int> of_train = labels_at(labels, train);
     const auto part = select_inputs(inputs, train);
     const auto choice = choose_on(part, of_train);
     const auto classifier = choice.machine.fit(part, of_train);

@@ -88,7 +88,7 @@ struct FoldValues {
       for (Eigen::Index j = 0; j < others.cols(); ++j) others(i, j) = row[train[j]] + added;
       self[i] = std::sqrt(static_cast<double>(row[left_out[i]] + added));
     }
-    for (const PointIndex i : train) labels.push_back(all[i]);
+    labels = labels_at(all, train);
   }
 
   [[nodiscard]] static double mean_diagonal(const DenseGram<Scalar>& values,

@@ -21,7 +21,7 @@ concept ScalableInputs = DenseInputs<I> && std::floating_point<typename I::Scala
 }  // namespace detail
 
 /// The mean and the deviation of every feature of some inputs, and other inputs by them:
-/// (x - mean) / deviation, column by column, in the precision of x.
+/// (x - mean) / deviation, column by column.
 struct Standardisation {
   Eigen::RowVectorXd mean;
   /// sqrt(mean (x - mean)^2); 1 where a column is constant.
@@ -61,10 +61,10 @@ struct Standardisation {
     return result;
   }
 
+  /// In the precision of x, or another that is asked for (of bytes: float).
   /// \throws std::invalid_argument on another number of columns.
-  template <detail::ScalableInputs I>
-  [[nodiscard]] RowMatrix<typename I::Scalar> apply(const I& inputs) const {
-    using Scalar = typename I::Scalar;
+  template <DenseInputs I, std::floating_point Scalar = detail::kernel_scalar_t<I>>
+  [[nodiscard]] RowMatrix<Scalar> apply(const I& inputs) const {
     detail::check_size("Standardisation::apply", "inputs", inputs.cols(), mean.size(),
                        "columns: one per feature");
     RowMatrix<Scalar> scaled(inputs.rows(), inputs.cols());

@@ -50,7 +50,7 @@ template <class I>
   using Given = std::remove_cvref_t<I>;
   if constexpr (std::is_lvalue_reference_v<I>) {
     return std::shared_ptr<const Given>(std::shared_ptr<const void>{}, &inputs);
-  } else if constexpr (requires { typename Given::PlainObject; }) {
+  } else if constexpr (DenseInputs<Given> || SparseInputs<Given>) {
     return std::make_shared<const typename Given::PlainObject>(std::move(inputs));
   } else {
     return std::make_shared<const Given>(std::move(inputs));
