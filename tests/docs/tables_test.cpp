@@ -150,7 +150,6 @@ TEST_CASE("tables: growth") {
     page.cell(table, row, 4, {peak_mebibytes(run)});
   }
   const Json& million = entry(runs, {{"train_size", 1'000'000}});
-  Page readme("README.md");
   readme.sentence("one draw of ten classes, take {} s and {} GiB",
                   {number(million, "train_seconds"), peak_mebibytes(million) / 1024});
 }
