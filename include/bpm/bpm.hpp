@@ -115,6 +115,7 @@
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
+#include "bpm/samplers/perceptron/inseparability.hpp"
 #include "bpm/samplers/perceptron/ordered_delivery.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
