@@ -97,6 +97,8 @@ TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[ma
 
   // What is told of the winner is what `cross_validate` finds.
   auto settings = choice.machine.settings();
+  CHECK(settings.soft_boundary.is_automatic());
+  settings.soft_boundary = bpm::SoftBoundary::relative(choice.chosen().relative_lambda);
   const auto found = bpm::cross_validate(
       BayesPointMachine(choice.machine.kernel(), PermutedPerceptron{.draws = 5, .max_passes = 60},
                         settings),
@@ -110,6 +112,41 @@ TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[ma
       inputs, labels);
   CHECK(threads.best == choice.best);
   CHECK(threads.selection_score == choice.selection_score);
+}
+
+TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has probabilities",
+          "[machine]") {
+  const auto [inputs, labels] = noisy_rings(300, 2, 0.1);
+  bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(0.5), Gaussian::from_width(1)}};
+  const BayesPointMachine machine(Gaussian::from_width(7), PermutedPerceptron{}, {.seed = 3});
+  const auto choice = bpm::choose(machine, grid, inputs, labels);
+  const auto fitted = choice.machine.fit(inputs, labels);
+  const bpm::BoundaryChoice& boundary = *fitted.parts().boundary;
+  CHECK(boundary.relative_lambda == choice.chosen().relative_lambda);
+  CHECK(boundary.raised == 0);
+  CHECK(boundary.slope == choice.chosen().slope);
+  CHECK(boundary.points == 300);
+  REQUIRE(boundary.candidates.size() == grid.relative_lambdas.size());
+  CHECK(boundary.candidates[0].kernel == choice.chosen().kernel);
+  CHECK(fitted.predict_probability(inputs).size() == 300);
+  CHECK(fitted.forecast().choosing_bytes == 0);
+
+  // What was found on few points does not have to suffice for all.
+  auto settings = choice.machine.settings();
+  settings.boundary_choice->relative_lambda = 0;
+  const BayesPointMachine hard(choice.machine.kernel(), PermutedPerceptron{}, settings);
+  CHECK(hard.fit(inputs, labels).parts().boundary->raised > 0);
+
+  // A boundary that was given is replaced by the one chosen.
+  settings.soft_boundary = bpm::SoftBoundary::relative(7);
+  settings.boundary_choice.reset();
+  grid.draws = 5;
+  const auto given =
+      bpm::choose(BayesPointMachine(Gaussian::from_width(7), PermutedPerceptron{}, settings), grid,
+                  inputs, labels);
+  CHECK(given.best == choice.best);
+  CHECK_FALSE(given.machine.settings().soft_boundary.is_automatic());
+  CHECK_FALSE(given.machine.settings().boundary_choice);
 }
 
 TEST_CASE("several classes and other samplers choose as well", "[machine]") {

@@ -74,7 +74,7 @@ struct DataSet {
   bpm::RandomEngine engine(seed, 3);
   bpm::NormalDraws normal;
   bpm::RowMatrix<double> centres(3 * classes, 16);
-  for (double& value : centres.reshaped()) value = 7.5 + 2.2 * normal(engine);
+  for (double& value : centres.reshaped()) value = 7.5 + 2.7 * normal(engine);
   for (Eigen::Index i = 0; i < set.inputs.rows(); ++i) {
     const int label = static_cast<int>(i % classes);
     const auto cluster = static_cast<Eigen::Index>(3 * label + bpm::uniform_below(engine, 3U));

@@ -124,9 +124,9 @@ template <class Kernel, class Sampler, class I>
       part.labels, classes,
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
                         settings.seed));
-  const std::uint64_t draws = std::clamp<std::uint64_t>(50 / problems, 1, 5);
-  try_lambdas<kernel_scalar_t<I>>(values, folds, part.labels, to_try(sampler, draws), settings,
-                                  watched, choice.candidates);
+  try_lambdas<kernel_scalar_t<I>>(values, folds, part.labels,
+                                  to_try(sampler, draws_to_try(problems)), settings, watched,
+                                  choice.candidates);
   ensure<Stopped>(!stopped && !control.stop.stop_requested(), function,
                   ": stopped while choosing the soft boundary");
   if (const auto best = best_candidate(choice.candidates)) {

@@ -37,6 +37,11 @@ template <class Sampler>
   }
 }
 
+/// Draws of each fold's machine: five of up to ten binary subproblems, of more so many fewer.
+[[nodiscard]] constexpr std::uint64_t draws_to_try(std::size_t problems) {
+  return std::clamp<std::uint64_t>(50 / problems, 1, 5);
+}
+
 /// The out-of-fold scores of all lambdas for one kernel, a fold after the other, each from large
 /// lambdas to small: beyond the first that is not consistent none is tried again, since a smaller
 /// lambda asks for more.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bias.hpp"
+#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/cross_validate.hpp"
 
@@ -26,7 +28,8 @@ struct ChoiceGrid {
   /// lambda over k(x, x), ascending.
   std::vector<double> relative_lambdas = default_relative_lambdas;
   std::size_t folds = 5;
-  std::uint64_t draws = 5;  ///< Of each fold's machine.
+  /// Of each fold's machine; 0: five of up to ten binary subproblems, of more so many fewer.
+  std::uint64_t draws = 0;
   /// Of more points a stratified part of about so many is taken, drawn by the machine's seed.
   std::size_t points = 3000;
 };
@@ -34,7 +37,10 @@ struct ChoiceGrid {
 /// What `choose` found.
 template <class Machine>
 struct Choice {
-  Machine machine;  ///< The one given, with the kernel and the soft boundary chosen.
+  /// The one given, with the kernel chosen. Its soft boundary, where it was automatic, begins with
+  /// the lambda chosen (`FitSettings::boundary_choice`) and brings the slope; else it is that
+  /// lambda.
+  Machine machine;
   std::vector<ChoiceCandidate> candidates;  ///< All, in the grid's order: kernels, then lambdas.
   std::size_t best = 0;
   /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. An
@@ -48,18 +54,22 @@ struct Choice {
 
 namespace detail {
 
-/// The same machine with another kernel and soft boundary.
+/// The same machine with another kernel and what was chosen for its soft boundary.
 template <class K, class S>
 [[nodiscard]] BayesPointMachine<K, S> with_choice(const BayesPointMachine<K, S>& machine,
-                                                  const K& kernel, SoftBoundary boundary) {
+                                                  const K& kernel, BoundaryChoice choice) {
   FitSettings settings = machine.settings();
-  settings.soft_boundary = std::move(boundary);
+  if (settings.soft_boundary.is_automatic()) {
+    settings.boundary_choice = std::move(choice);
+  } else {
+    settings.soft_boundary = settings.soft_boundary.with_factor(choice.relative_lambda);
+  }
   return BayesPointMachine<K, S>(kernel, machine.sampler(), std::move(settings));
 }
 template <class K, class S>
 [[nodiscard]] OneVsRest<K, S> with_choice(const OneVsRest<K, S>& machine, const K& kernel,
-                                          SoftBoundary boundary) {
-  return OneVsRest<K, S>(with_choice(machine.machine(), kernel, std::move(boundary)));
+                                          BoundaryChoice choice) {
+  return OneVsRest<K, S>(with_choice(machine.machine(), kernel, std::move(choice)));
 }
 
 }  // namespace detail
@@ -110,6 +120,9 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                              return !stopped;
                            },
                            stop, detail::thread_count(settings.threads)};
+  const std::uint64_t draws =
+      grid.draws != 0 ? grid.draws
+                      : detail::draws_to_try(detail::subproblem_count(folds.classes.size()));
   for (std::size_t k = 0; k < grid.kernels.size(); ++k) {
     const std::size_t first = candidates.size();
     for (const double lambda : grid.relative_lambdas) {
@@ -119,7 +132,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[k], bias), inputs,
                                                  part.points, control.threads);
     detail::try_lambdas<detail::kernel_scalar_t<I>>(
-        values, folds, part.labels, detail::to_try(binary.sampler(), grid.draws), settings, control,
+        values, folds, part.labels, detail::to_try(binary.sampler(), draws), settings, control,
         std::span(candidates).subspan(first));
     ++done;
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
@@ -131,8 +144,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     "larger lambdas to the grid"));
   }
   const ChoiceCandidate& winner = candidates[*best];
-  return {detail::with_choice(machine, grid.kernels[winner.kernel],
-                              settings.soft_boundary.with_factor(winner.relative_lambda)),
+  BoundaryChoice boundary{.relative_lambda = winner.relative_lambda,
+                          .slope = winner.slope,
+                          .points = part.points.size(),
+                          .largest_class = part.largest_class};
+  std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
+                       [&](const ChoiceCandidate& one) { return one.kernel == winner.kernel; });
+  return {detail::with_choice(machine, grid.kernels[winner.kernel], std::move(boundary)),
           candidates, *best, winner.loss, folds.folds.always_train};
 }
 

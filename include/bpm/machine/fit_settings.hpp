@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm {
@@ -36,6 +37,9 @@ struct FitSettings {
   /// lambda: chosen by the fit, or one of one's own; `SoftBoundary::hard()` asks for a training set
   /// that is separable. The same is chosen whatever memory and threads.
   SoftBoundary soft_boundary = SoftBoundary::automatic();
+  /// What an automatic lambda begins with instead of choosing, raised where that does not suffice:
+  /// `choose` leaves it in the machine it gives.
+  std::optional<BoundaryChoice> boundary_choice{};
   std::uint64_t seed = 1;  ///< Same seed, same model, whatever the three settings below.
   unsigned threads = 0;    ///< 0: as many as the machine runs.
   /// Working memory of the fit beside the caller's inputs, in bytes. Within it the fit takes the

@@ -78,7 +78,7 @@ template <class Kernel, class Sampler, InputSet I>
         "); ", windows && !brought ? "raise memory" : "raise memory or use fewer threads"));
   };
   MemoryForecast forecast;
-  if (chooses_boundary(sampler, settings)) {
+  if (chooses_boundary(sampler, settings) && !settings.boundary_choice) {
     forecast.choosing_bytes = bytes_to_choose<Sampler>(points, problems);
     ensure<BudgetTooSmall>(forecast.choosing_bytes <= settings.memory, function, ": memory is ",
                            settings.memory, " bytes, ", m, " points need ", forecast.choosing_bytes,

@@ -178,9 +178,11 @@ class Training {
   void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
                      std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
-    boundary_ =
-        detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_, *inputs_,
-                                problems_.classes, labels_.list(), control, function);
+    boundary_ = settings_.boundary_choice
+                    ? *settings_.boundary_choice
+                    : detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_,
+                                              settings_, *inputs_, problems_.classes,
+                                              labels_.list(), control, function);
     // Draws that are added later have the same limit.
     if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
       if (sampler_.max_passes == 0) sampler_.max_passes = 200;

@@ -197,8 +197,10 @@ template <class Kernel, InputSet I, Observer O>
                               ? settings.soft_boundary.with_factor(0)
                               : settings.soft_boundary;
   if (chooses_boundary(demand, settings)) {
-    choice = choose_boundary_by_evidence(kernel, method, settings, inputs, classes, labels, control,
-                                         function);
+    choice = settings.boundary_choice
+                 ? *settings.boundary_choice
+                 : choose_boundary_by_evidence(kernel, method, settings, inputs, classes, labels,
+                                               control, function);
     boundary = boundary.with_factor(choice->relative_lambda);
   }
   Subproblems problems(std::move(classes), labels);
