@@ -16,8 +16,8 @@ class BpmConan(ConanFile):
     license = "MIT"
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"gzip": [True, False], "nlopt": [True, False], "mpi": [True, False]}
-    default_options = {"gzip": False, "nlopt": False, "mpi": False}
+    options = {"gzip": [True, False], "models": [True, False], "nlopt": [True, False], "mpi": [True, False]}
+    default_options = {"gzip": False, "models": False, "nlopt": False, "mpi": False}
     exports = "include/bpm/version.hpp"
     exports_sources = "CMakeLists.txt", "cmake/*", "include/*", "LICENSE"
     no_copy_source = True
@@ -34,6 +34,8 @@ class BpmConan(ConanFile):
         self.requires("eigen/3.4.0", transitive_headers=True)
         if self.options.gzip:
             self.requires("zlib/[>=1.2.11 <2]", transitive_headers=True)
+        if self.options.models:
+            self.requires("nlohmann_json/[>=3.10 <4]", transitive_headers=True)
         if self.options.nlopt:
             self.requires("nlopt/[>=2.7 <3]", transitive_headers=True)
         if self.options.mpi:
@@ -48,6 +50,7 @@ class BpmConan(ConanFile):
         for name in ("TESTS", "EXAMPLES", "BENCHMARKS"):
             toolchain.cache_variables[f"BPM_BUILD_{name}"] = False
         toolchain.cache_variables["BPM_GZIP"] = bool(self.options.gzip)
+        toolchain.cache_variables["BPM_MODELS"] = bool(self.options.models)
         toolchain.cache_variables["BPM_NLOPT"] = bool(self.options.nlopt)
         toolchain.cache_variables["BPM_MPI"] = False  # Headers only: the consumer finds it.
         toolchain.generate()
@@ -73,6 +76,10 @@ class BpmConan(ConanFile):
             gzip = self.cpp_info.components["gzip"]
             gzip.set_property("cmake_target_name", "bpm::gzip")
             gzip.requires = ["bpm", "zlib::zlib"]
+        if self.options.models:
+            models = self.cpp_info.components["models"]
+            models.set_property("cmake_target_name", "bpm::models")
+            models.requires = ["bpm", "nlohmann_json::nlohmann_json"]
         if self.options.nlopt:
             nlopt = self.cpp_info.components["nlopt"]
             nlopt.set_property("cmake_target_name", "bpm::nlopt")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip nlopt mpi]).
+# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip models nlopt mpi]).
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -7,7 +7,7 @@ set(bpm_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bpm")
 
 install(TARGETS bpm EXPORT bpm-targets FILE_SET HEADERS)
 install(EXPORT bpm-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
-foreach(part gzip nlopt mpi)
+foreach(part gzip models nlopt mpi)
   install(TARGETS bpm_${part} EXPORT bpm-${part}-targets FILE_SET HEADERS)
   install(EXPORT bpm-${part}-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
 endforeach()

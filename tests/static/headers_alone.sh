@@ -18,7 +18,7 @@ echo '#include <Eigen/Dense>' >"$scratch/eigen.hpp"
 
 headers=()
 while read -r header; do
-  needed="$(grep -ohE '^#include <(mpi|zlib|nlopt)\.h(pp)?>' "$header" || true)"
+  needed="$(grep -ohE '^#include <(mpi|zlib|nlopt|nlohmann/json)\.h(pp)?>' "$header" || true)"
   if [[ -n "$needed" ]] && ! "${flags[@]}" -fsyntax-only -x c++ - <<<"$needed" 2>/dev/null; then
     echo "Left out: $header: no ${needed#\#include }"
     continue

@@ -45,8 +45,8 @@ struct NotConverged : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A checkpoint cannot be written, or what lies there is not this run's. The message names the file
-/// and says what is wrong with it.
+/// A checkpoint or a model cannot be written, or what lies in a checkpoint is not this run's. The
+/// message names the file and says what is wrong with it.
 struct CheckpointError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -102,6 +102,13 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
                  "one per feature");
       check_size(f, "standardisation", parts.standardisation->deviation.size(), parts.inputs.cols(),
                  "one per feature");
+      for (const double mean : parts.standardisation->mean) {
+        check(std::isfinite(mean), f, "standardisation", "has a mean of ", mean,
+              ", must be finite");
+      }
+      for (const double deviation : parts.standardisation->deviation) {
+        check_positive(f, "standardisation", deviation);
+      }
     } else {
       fail(f, "standardisation",
            "is given for inputs that are no dense numbers, or for kernel values");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <ios>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -50,6 +52,14 @@ void check_file(bool holds, const std::filesystem::path& path, const What&... wh
   ensure<CheckpointError>(holds, "checkpoint: ", path.string(), " ", what...);
 }
 
+/// A name beside the file's that no other writer takes, in this process or another of the machine.
+[[nodiscard]] inline std::filesystem::path partial_name(const std::filesystem::path& path) {
+  static std::atomic<unsigned> number = 0;
+  std::filesystem::path partial = path;
+  partial += ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(number++);
+  return partial;
+}
+
 [[nodiscard]] inline int write_all(int file, std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
     const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -64,15 +74,17 @@ void check_file(bool holds, const std::filesystem::path& path, const What&... wh
 
 /// Makes `bytes` the content of the file: they go to a file beside it, to the disk, and then take
 /// the name. Whatever goes wrong, and wherever the process is killed, the name stands for the old
-/// content or for the new one. One writer a name at a time.
-/// \throws CheckpointError if that cannot be done.
-inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  std::filesystem::path partial = path;
-  partial += ".partial";
+/// content or for the new one; of two writers at a time, for what one of them wrote.
+/// \throws CheckpointError if that cannot be done; the message begins with `what` and ends with
+///         `cure`.
+inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                          std::string_view what = "checkpoint",
+                          std::string_view cure = ", and a rerun goes on from it") {
+  const std::filesystem::path partial = partial_name(path);
   const auto check_step = [&](int code, std::string_view step) {
     if (code != 0) ::unlink(partial.c_str());
-    check_file(code == 0, path, "cannot be written: ", step, ": ", std::strerror(code),
-               "; what was there before is whole, and a rerun goes on from it");
+    ensure<CheckpointError>(code == 0, what, ": ", path.string(), " cannot be written: ", step,
+                            ": ", std::strerror(code), "; what was there before is whole", cure);
   };
   {
     FileDescriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+
+/// \file
+/// Named arrays of numbers and a map of strings in one block of bytes: the layout of safetensors.
+/// Eight bytes are the length of a header, little-endian; the header is a JSON object, padded with
+/// spaces; then come the arrays, little-endian, rows first, without holes, those of wide elements
+/// first. The header says of each array `{"dtype": "F64", "shape": [r, c], "data_offsets": [begin,
+/// end]}`, counted from the end of the header; `"__metadata__"` is the map.
+
+namespace bpm::detail {
+
+using Json = nlohmann::json;
+
+/// The element types that arrays have here.
+template <class T>
+concept TensorElement = std::same_as<T, double> || std::same_as<T, float> ||
+                        std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
+                        std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
+
+/// What the format calls an element type.
+template <TensorElement T>
+[[nodiscard]] constexpr std::string_view element_name() {
+  if constexpr (std::same_as<T, double>) return "F64";
+  if constexpr (std::same_as<T, float>) return "F32";
+  if constexpr (std::same_as<T, std::uint8_t>) return "U8";
+  if constexpr (std::same_as<T, std::int32_t>) return "I32";
+  if constexpr (std::same_as<T, std::int64_t>) return "I64";
+  if constexpr (std::same_as<T, std::uint64_t>) return "U64";
+}
+
+/// Bytes of an element; 0: not one of the format's types. Types that we do not write are known as
+/// well, so that a file with such an array beside ours can be read.
+[[nodiscard]] inline std::size_t element_bytes(std::string_view name) {
+  static const std::map<std::string_view, std::size_t> sizes{
+      {"F64", 8}, {"I64", 8}, {"U64", 8},     {"F32", 4},     {"I32", 4},
+      {"U32", 4}, {"F16", 2}, {"I16", 2},     {"BF16", 2},    {"U16", 2},
+      {"I8", 1},  {"U8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"BOOL", 1}};
+  const auto found = sizes.find(name);
+  return found == sizes.end() ? 0 : found->second;
+}
+
+/// Numbers as they lie in a file, and back: the same bytes but on big-endian machines.
+template <class T>
+void copy_little_endian(void* to, const void* from, std::size_t count) {
+  if (count == 0) return;
+  if constexpr (std::endian::native == std::endian::little || sizeof(T) == 1) {
+    std::memcpy(to, from, count * sizeof(T));
+  } else {
+    const auto* source = static_cast<const std::byte*>(from);
+    auto* target = static_cast<std::byte*>(to);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::reverse_copy(source + i * sizeof(T), source + (i + 1) * sizeof(T),
+                        target + i * sizeof(T));
+    }
+  }
+}
+
+/// Arrays and strings on their way into a file.
+class TensorFileWriter {
+ public:
+  /// Copies the values. `shape`: rows, or rows and columns.
+  template <TensorElement T>
+  void add(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
+    Array array{std::move(name), element_name<T>(), sizeof(T), std::move(shape), {}};
+    array.bytes.resize(values.size_bytes());
+    copy_little_endian<T>(array.bytes.data(), values.data(), values.size());
+    arrays_.push_back(std::move(array));
+  }
+  void set(const std::string& key, std::string value) { metadata_[key] = std::move(value); }
+
+  /// The whole file.
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    std::vector<const Array*> order;
+    for (const Array& array : arrays_) order.push_back(&array);
+    std::stable_sort(order.begin(), order.end(), [](const Array* a, const Array* b) {
+      return a->element_bytes > b->element_bytes;
+    });
+    nlohmann::ordered_json header;
+    header["__metadata__"] = metadata_;
+    std::size_t end = 0;
+    for (const Array* array : order) {
+      header[array->name] = {{"dtype", array->type},
+                             {"shape", array->shape},
+                             {"data_offsets", {end, end + array->bytes.size()}}};
+      end += array->bytes.size();
+    }
+    std::string text = header.dump();
+    text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
+    std::vector<std::byte> file(sizeof(std::uint64_t) + text.size() + end);
+    const std::uint64_t length = text.size();
+    copy_little_endian<std::uint64_t>(file.data(), &length, 1);
+    std::byte* to = file.data() + sizeof length;
+    std::memcpy(to, text.data(), text.size());
+    to += text.size();
+    for (const Array* array : order) {
+      to = std::copy(array->bytes.begin(), array->bytes.end(), to);
+    }
+    return file;
+  }
+
+ private:
+  static constexpr std::size_t alignment = 64;  // Where the first array begins, less eight bytes.
+  struct Array {
+    std::string name;
+    std::string_view type;
+    std::size_t element_bytes;
+    std::vector<std::size_t> shape;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Array> arrays_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// JSON text in which no object names a key twice and nothing is nested deeply.
+/// \throws DataError that begins with `where`.
+[[nodiscard]] inline Json parse_json(std::string_view text, std::string_view where) {
+  std::vector<std::set<std::string>> keys;
+  const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    ensure<DataError>(depth <= 32, where, " is nested deeper than 32");
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key) {
+      ensure<DataError>(keys.back().insert(parsed.get<std::string>()).second, where,
+                        " names the key '", parsed.get<std::string>(), "' twice");
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, look);
+  } catch (const Json::exception& error) {
+    throw DataError(join(where, " is no JSON: ", error.what()));
+  }
+}
+
+/// A file's arrays and strings, looked up by name. Refers to the bytes.
+class TensorFile {
+ public:
+  /// Reads the header; not the arrays. `name`: of the file, for messages.
+  /// \throws DataError on anything that the layout does not allow; nothing is allocated by a number
+  ///         in the bytes before it is held against their size.
+  TensorFile(std::span<const std::byte> bytes, std::string name) : name_(std::move(name)) {
+    std::uint64_t length = 0;
+    ensure<DataError>(bytes.size() >= sizeof length, name_, " is no model: it has ", bytes.size(),
+                      " bytes");
+    copy_little_endian<std::uint64_t>(&length, bytes.data(), 1);
+    const std::size_t rest = bytes.size() - sizeof length;
+    ensure<DataError>(length <= rest, name_, " is no model, or ends too early: its header has ",
+                      length, " bytes, the file ", rest, " after the first eight");
+    data_ = bytes.subspan(sizeof length + static_cast<std::size_t>(length));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + sizeof length,
+                                static_cast<std::size_t>(length));
+    const Json header = parse_json(text, join(name_, ": the header"));
+    ensure<DataError>(header.is_object(), name_, ": the header is no JSON object");
+    for (const auto& [key, value] : header.items()) {
+      if (key == "__metadata__") {
+        read_metadata(value);
+      } else {
+        read_array(key, value);
+      }
+    }
+    check_offsets();
+  }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] bool has(const std::string& key) const { return metadata_.contains(key); }
+  [[nodiscard]] bool has_array(const std::string& key) const { return arrays_.contains(key); }
+
+  /// \throws DataError where the map has no such key.
+  [[nodiscard]] const std::string& text(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    ensure<DataError>(found != metadata_.end(), name_, " has no '", key, "'");
+    return found->second;
+  }
+
+  struct Shape {
+    std::size_t rows = 0;
+    std::size_t columns = 1;
+  };
+  /// \throws DataError where there is no such array, or it has not one or two dimensions.
+  [[nodiscard]] Shape shape(const std::string& key) const {
+    const std::vector<std::size_t>& shape = array(key).shape;
+    ensure<DataError>(shape.size() == 1 || shape.size() == 2, name_, ": the array '", key, "' has ",
+                      shape.size(), " dimensions, must have 1 or 2");
+    return {shape[0], shape.size() == 2 ? shape[1] : 1};
+  }
+  [[nodiscard]] std::string_view type(const std::string& key) const { return array(key).type; }
+
+  /// Copies an array. \throws DataError where it is not there or not of this type.
+  template <TensorElement T>
+  void copy(const std::string& key, T* to) const {
+    const Array& from = array(key);
+    ensure<DataError>(from.type == element_name<T>(), name_, ": the array '", key, "' is of type ",
+                      from.type, ", must be ", element_name<T>());
+    copy_little_endian<T>(to, data_.data() + from.begin, (from.end - from.begin) / sizeof(T));
+  }
+  template <TensorElement T>
+  [[nodiscard]] std::vector<T> list(const std::string& key) const {
+    const Shape size = shape(key);
+    std::vector<T> values(size.rows * size.columns);
+    copy(key, values.data());
+    return values;
+  }
+
+ private:
+  struct Array {
+    std::string type;
+    std::vector<std::size_t> shape;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  void read_metadata(const Json& map) {
+    ensure<DataError>(map.is_object(), name_, ": __metadata__ is no JSON object");
+    for (const auto& [key, value] : map.items()) {
+      ensure<DataError>(value.is_string(), name_, ": '", key, "' in __metadata__ is no string");
+      metadata_[key] = value.get<std::string>();
+    }
+  }
+
+  void read_array(const std::string& key, const Json& value) {
+    const auto sound = [&](bool holds, const auto&... what) {
+      ensure<DataError>(holds, name_, ": the array '", key, "' ", what...);
+    };
+    sound(value.is_object() && value.size() == 3 && value.contains("dtype") &&
+              value.contains("shape") && value.contains("data_offsets"),
+          "is not given by dtype, shape and data_offsets");
+    sound(value["dtype"].is_string(), "has a dtype that is no string");
+    Array array{value["dtype"].get<std::string>(), {}, 0, 0};
+    const std::size_t bytes = element_bytes(array.type);
+    sound(bytes > 0, "has the unknown dtype '", array.type, "'");
+    sound(value["shape"].is_array() && value["shape"].size() <= 8, "has no shape");
+    std::size_t size = bytes;
+    for (const Json& extent : value["shape"]) {
+      sound(extent.is_number_unsigned(), "has a shape of something else than counts");
+      array.shape.push_back(extent.get<std::size_t>());
+      const std::size_t count = array.shape.back();
+      sound(std::in_range<std::ptrdiff_t>(count) &&
+                (count == 0 || size <= std::numeric_limits<std::size_t>::max() / count),
+            "has a shape beyond all memory");
+      size *= count;
+    }
+    const Json& offsets = value["data_offsets"];
+    sound(offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
+              offsets[1].is_number_unsigned(),
+          "has data_offsets that are no two counts");
+    array.begin = offsets[0].get<std::size_t>();
+    array.end = offsets[1].get<std::size_t>();
+    sound(array.begin <= array.end && array.end <= data_.size(), "lies from byte ", array.begin,
+          " to ", array.end, " of ", data_.size());
+    sound(array.end - array.begin == size, "has ", array.end - array.begin,
+          " bytes, its shape wants ", size);
+    arrays_.emplace(key, std::move(array));
+  }
+
+  /// No holes, no overlaps, nothing behind the last.
+  void check_offsets() const {
+    std::vector<std::pair<std::size_t, std::size_t>> places;
+    for (const auto& [key, array] : arrays_) places.emplace_back(array.begin, array.end);
+    std::sort(places.begin(), places.end());
+    std::size_t end = 0;
+    for (const auto& [first, last] : places) {
+      ensure<DataError>(first == end, name_, ": arrays overlap or leave a hole at byte ", end);
+      end = last;
+    }
+    ensure<DataError>(end == data_.size(), name_, " has ", data_.size() - end,
+                      " bytes behind its last array");
+  }
+
+  [[nodiscard]] const Array& array(const std::string& key) const {
+    const auto found = arrays_.find(key);
+    ensure<DataError>(found != arrays_.end(), name_, " has no array '", key, "'");
+    return found->second;
+  }
+
+  std::string name_;
+  std::span<const std::byte> data_;
+  std::map<std::string, std::string> metadata_;
+  std::map<std::string, Array> arrays_;
+};
+
+}  // namespace bpm::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <Eigen/Core>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/machine/standardise.hpp"
+#include "bpm/storage/model_file.hpp"
+#include "catch.hpp"
+#include "noisy_points.hpp"
+#include "temporary_folder.hpp"
+
+TEST_CASE("docs/model-files.md: its reader in Python predicts what the classifier does") {
+  const auto has_numpy = [](const std::string& python) {
+    return std::system((python + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0;
+  };
+  const std::string python = has_numpy("python3") ? "python3" : "/usr/bin/python3";
+  if (!has_numpy(python)) {
+    WARN("There is no Python with NumPy: the reader was not tried");
+    return;
+  }
+  std::ifstream page(BPM_SOURCE_DIR "/docs/model-files.md");
+  const std::string text(std::istreambuf_iterator<char>(page), {});
+  const std::size_t begin = text.find("```python\n") + 10;
+  REQUIRE(begin > 10);
+  const std::string reader = text.substr(begin, text.find("```", begin) - begin);
+
+  const int classes = GENERATE(2, 3);
+  const test_support::TemporaryFolder folder;
+  const auto [inputs, labels] = test_support::noisy_rings(80, classes, 0.05);
+  const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Gaussian::from_width(1)));
+  const auto fitted = bpm::Standardise(machine).fit(inputs, labels);
+  const auto model = folder.path() / "model";
+  bpm::save(fitted, model);
+  const auto script =
+      folder.write("reader.py", reader +
+                                    "\nnp.savetxt(sys.argv[3], outputs(sys.argv[1], "
+                                    "np.loadtxt(sys.argv[2])), fmt='%.17g')\n");
+  std::ofstream questions(folder.path() / "questions");
+  questions.precision(9);
+  questions << inputs << '\n';
+  questions.close();
+  const auto answers = folder.path() / "answers";
+  const std::string command = python + " " + script.string() + " " + model.string() + " " +
+                              (folder.path() / "questions").string() + " " + answers.string();
+  REQUIRE(std::system(command.c_str()) == 0);
+  std::ifstream found(answers);
+  const Eigen::MatrixXd expected = fitted.decision_values(inputs);
+  for (Eigen::Index i = 0; i < expected.rows(); ++i) {
+    for (Eigen::Index c = 0; c < expected.cols(); ++c) {
+      double value = 0;
+      REQUIRE(found >> value);
+      CHECK(std::abs(value - expected(i, c)) < 1e-5);
+    }
+  }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/model_file.hpp"
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/machine/standardise.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+#include "noisy_points.hpp"
+#include "temporary_folder.hpp"
+
+namespace own {
+
+/// A kernel of a user's own that can be stored, and one that cannot.
+struct Overlap {
+  double scale = 1;
+  double operator()(const std::string& a, const std::string& b) const {
+    double same = 1;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) same += a[i] == b[i] ? 1 : 0;
+    return scale * same;
+  }
+};
+struct Unnamed {
+  double operator()(const std::string&, const std::string&) const { return 1; }
+};
+
+}  // namespace own
+
+template <>
+struct bpm::StoredKernel<own::Overlap> {
+  static constexpr std::string_view name = "overlap";
+  static nlohmann::json parameters(const own::Overlap& k) { return {{"scale", k.scale}}; }
+  static own::Overlap make(const nlohmann::json& p) { return {p.at("scale").get<double>()}; }
+};
+
+namespace {
+
+using bpm::BayesPointMachine;
+using bpm::Classifier;
+using bpm::Gaussian;
+using bpm::OneVsRest;
+using bpm::PermutedPerceptron;
+using Catch::Matchers::ContainsSubstring;
+using test_support::message_of;
+using test_support::noisy_rings;
+using Bytes = std::vector<std::byte>;
+using Floats = bpm::RowMatrix<float>;
+using Small = bpm::Classifier<bpm::Gaussian, Floats>;
+
+static_assert(bpm::detail::StorableKernel<Gaussian>);
+static_assert(bpm::detail::StorableKernel<own::Overlap>);
+static_assert(!bpm::detail::StorableKernel<own::Unnamed>);
+
+/// The same classifier after a way through bytes, and a check that both agree to the bit.
+template <class C, class Questions>
+C there_and_back(const C& classifier, const Questions& questions) {
+  const Bytes bytes = bpm::model_bytes(classifier);
+  const C back = bpm::load<C>(bytes);
+  CHECK(back.decision_values(questions) == classifier.decision_values(questions));
+  CHECK(bpm::model_bytes(back) == bytes);
+  return back;
+}
+
+/// A small model, made once.
+const Small& small_model() {
+  static const auto model = [] {
+    const auto [inputs, labels] = noisy_rings(60, 3, 0.05);
+    return OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3},
+                                       {.seed = 2, .keep_draws = true}))
+        .fit(inputs, labels)
+        .with_class_names({"inner", "middle", "outer"});
+  }();
+  return model;
+}
+
+/// The bytes with one piece of text put in the place of another of the same length.
+Bytes replaced(Bytes bytes, std::string_view old, std::string_view text) {
+  REQUIRE(old.size() == text.size());
+  const auto* begin = reinterpret_cast<const char*>(bytes.data());
+  const auto found = std::string_view(begin, bytes.size()).find(old);
+  REQUIRE(found != std::string_view::npos);
+  std::transform(text.begin(), text.end(), bytes.begin() + static_cast<std::ptrdiff_t>(found),
+                 [](char c) { return static_cast<std::byte>(c); });
+  return bytes;
+}
+
+std::string refusal(const Bytes& bytes) {
+  return message_of([&] { (void)bpm::load<Small>(bytes, "m"); });
+}
+
+}  // namespace
+
+TEST_CASE("a loaded classifier predicts to the bit, and has all its parts") {
+  const auto [inputs, labels] = noisy_rings(60, 3, 0.05);
+  const auto& model = small_model();
+  const auto back = there_and_back(model, inputs);
+  CHECK(back.predict_probability(inputs) == model.predict_probability(inputs));
+  CHECK(back.predict_names(inputs) == model.predict_names(inputs));
+  CHECK(back.vote_fractions(inputs) == model.vote_fractions(inputs));
+  const auto& a = model.parts();
+  const auto& b = back.parts();
+  CHECK(b.kernel.gamma() == a.kernel.gamma());
+  CHECK(b.inputs == a.inputs);
+  CHECK(b.support == a.support);
+  CHECK(b.coefficients == a.coefficients);
+  CHECK(b.classes == a.classes);
+  CHECK(b.bias == a.bias);
+  CHECK(b.mean_norms == a.mean_norms);
+  CHECK(b.training_margins == a.training_margins);
+  CHECK(b.training_errors == a.training_errors);
+  CHECK(b.training_seconds == a.training_seconds);
+  REQUIRE(b.boundary);
+  CHECK(b.boundary->relative_lambda == a.boundary->relative_lambda);
+  REQUIRE(b.boundary->candidates.size() == a.boundary->candidates.size());
+  for (std::size_t i = 0; i < a.boundary->candidates.size(); ++i) {
+    CHECK(b.boundary->candidates[i].loss == a.boundary->candidates[i].loss);
+  }
+  REQUIRE(b.report.perceptron);
+  CHECK(b.report.perceptron->mistakes == a.report.perceptron->mistakes);
+  CHECK(b.report.mistaken_points == a.report.mistaken_points);
+  CHECK(b.report.converged);
+  CHECK_FALSE(b.report.chains);
+  CHECK(b.forecast.strategy == a.forecast.strategy);
+  CHECK(b.forecast.total() == a.forecast.total());
+}
+
+TEST_CASE("every kind of inputs, kernel and sampler comes back") {
+  const auto [inputs, labels] = noisy_rings(40, 2, 0.05);
+  const bpm::FitSettings settings{.seed = 4};
+  SECTION("double, scaled, by a billiard, with its chains") {
+    const bpm::RowMatrix<double> doubles = inputs.cast<double>();
+    const auto back = there_and_back(
+        bpm::Standardise(BayesPointMachine(bpm::biased(bpm::scaled(bpm::Laplacian(2), 3), 0.5),
+                                           bpm::Billiard{.bounces = 2000}, settings))
+            .fit(doubles, labels),
+        doubles);
+    REQUIRE(back.report().chains);
+    CHECK(back.report().chains->steps > 0);
+    CHECK(back.parts().standardisation->mean.size() == 2);
+  }
+  SECTION("bytes") {
+    const bpm::RowMatrix<std::uint8_t> bytes =
+        (inputs.array() * 20 + 128).cwiseMin(255).cwiseMax(0).cast<std::uint8_t>();
+    there_and_back(
+        BayesPointMachine(bpm::Polynomial(3, 1.0 / 65025), PermutedPerceptron{}, settings)
+            .fit(bytes, labels),
+        bytes);
+  }
+  SECTION("sparse") {
+    bpm::SparseRowMatrix<float> sparse = inputs.sparseView();
+    sparse.conservativeResize(40, 5);
+    there_and_back(BayesPointMachine(bpm::sum(bpm::Linear{}, bpm::product(bpm::Exponential(2),
+                                                                          Gaussian::from_width(1))),
+                                     PermutedPerceptron{}, settings)
+                       .fit(sparse, labels),
+                   sparse);
+  }
+  SECTION("strings, a user's own kernel") {
+    std::vector<std::string> words;
+    for (const int label : labels) words.push_back(label == 0 ? "abc" : "xbcd");
+    there_and_back(
+        BayesPointMachine(own::Overlap{0.5}, PermutedPerceptron{}, settings).fit(words, labels),
+        words);
+  }
+  SECTION("a matrix of the user's") {
+    const Floats values = bpm::kernel_matrix(Gaussian::from_width(1), inputs).cast<float>();
+    const auto back =
+        there_and_back(BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{}, settings)
+                           .fit(values, labels),
+                       values);
+    CHECK(back.parts().inputs.cols() == 40);
+  }
+  SECTION("kernels of the angle") {
+    there_and_back(BayesPointMachine(bpm::normalised(bpm::on_unit_inputs(bpm::ArcCosine(3))),
+                                     PermutedPerceptron{}, settings)
+                       .fit(inputs, labels),
+                   inputs);
+  }
+}
+
+TEST_CASE("files and streams hold what bytes do, and a failed save leaves the old file") {
+  const test_support::TemporaryFolder folder;
+  const auto path = folder.path() / "model.safetensors";
+  bpm::save(small_model(), path);
+  CHECK(bpm::model_bytes(bpm::load<Small>(path)) == bpm::model_bytes(small_model()));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+
+  std::stringstream stream;
+  bpm::save(small_model(), stream);
+  CHECK(bpm::model_bytes(bpm::load<Small>(stream)) == bpm::model_bytes(small_model()));
+  stream.setstate(std::ios::badbit);
+  CHECK_THROWS_AS(bpm::save(small_model(), stream), std::ios_base::failure);
+
+  CHECK_THAT(message_of([&] { bpm::save(small_model(), folder.path() / "no" / "model"); }),
+             ContainsSubstring("model: ") && ContainsSubstring("cannot be written: open: ") &&
+                 ContainsSubstring("; what was there before is whole"));
+  CHECK(message_of([&] { (void)bpm::load<Small>(folder.path() / "none"); }) ==
+        (folder.path() / "none").string() + " cannot be read");
+  CHECK(message_of([&] { (void)bpm::load<Small>(folder.path()); }) ==
+        folder.path().string() + " cannot be read");
+}
+
+TEST_CASE("a model of another kind is refused by a sentence") {
+  const Bytes bytes = bpm::model_bytes(small_model());
+  CHECK(message_of([&] { (void)bpm::load<Classifier<bpm::Linear, Floats>>(bytes, "m"); }) ==
+        "m: the kernel is 'gaussian', expected 'linear'");
+  CHECK(message_of([&] {
+          (void)bpm::load<Classifier<Gaussian, std::vector<std::string>>>(bytes, "m");
+        }) == "m has inputs of the kind 'dense', expected 'strings'");
+  CHECK(message_of([&] {
+          (void)bpm::load<Classifier<Gaussian, bpm::RowMatrix<double>>>(bytes, "m");
+        }) == "m: the array 'inputs' is of type F32, must be F64");
+  CHECK(refusal(replaced(bytes, "bpm classifier", "abc classifier")) ==
+        "m is no model of this library");
+  CHECK_THAT(refusal(replaced(bytes, R"("format":"1")", R"("format":"2")")),
+             ContainsSubstring("m is of format 2, this library reads format 1; take the library's "
+                               "version that wrote it, "));
+  CHECK_THAT(refusal(replaced(bytes, R"(\"gamma\":1.0)", R"(\"gamma\":-10)")),
+             ContainsSubstring("m: the kernel 'gaussian' cannot be made: "));
+  CHECK(refusal(replaced(bytes, R"(\"gamma\")", R"(\"gemma\")")).find("cannot be made: ") !=
+        std::string::npos);
+  CHECK(refusal(replaced(bytes, R"(\"classes\")", R"(\"klasses\")")) ==
+        "m: model.classes is missing");
+  CHECK(refusal(replaced(bytes, R"(\"classes\":[0,1,2])", R"(\"classes\":[0,2,1])")) ==
+        "m: Classifier: classes at 2 is 1 after 2, must ascend");
+  CHECK(refusal(replaced(bytes, R"(\"classes\":[0,1,2])", R"(\"classes\":[0,1.5])")) ==
+        "m: model.classes at 1 is no whole number");
+  CHECK(refusal(replaced(bytes, R"(\"converged\":true)", R"(\"converged\":null)")) ==
+        "m: model.report.converged is no boolean");
+  CHECK(refusal(replaced(bytes, R"(\"strategy\":\"dense\")", R"(\"strategy\":\"tense\")")) ==
+        "m: model.forecast.strategy is the unknown 'tense'");
+}
+
+TEST_CASE("names of classes are UTF-8") {
+  const auto odd = small_model().with_class_names({"a", "b", "\xff"});
+  CHECK(message_of([&] { (void)bpm::model_bytes(odd); }) ==
+        "save: class_names are not in UTF-8, must be");
+}
+
+TEST_CASE("a model that ends early is refused, wherever it ends") {
+  const Bytes bytes = bpm::model_bytes(small_model());
+  for (std::size_t size = 0; size < bytes.size(); size += size < 3000 ? 1 : 61) {
+    CAPTURE(size);
+    CHECK_THROWS_AS(bpm::load<Small>(std::span<const std::byte>(bytes).first(size)),
+                    bpm::DataError);
+  }
+}
+
+TEST_CASE("any bytes are refused or load to a classifier that predicts finite numbers") {
+  const auto [inputs, labels] = noisy_rings(5, 3, 0);
+  const Bytes bytes = bpm::model_bytes(small_model());
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t header = text.find("}}  ");
+  bpm::RandomEngine engine(9);
+  int refused = 0;
+  int loaded = 0;
+  for (int round = 0; round < 4000; ++round) {
+    Bytes other = bytes;
+    // Most of the changes in the header; characters that mean something to it among them.
+    const std::string_view meant = "0123456789-+.eE{}[]\",:\\ntf";
+    for (std::uint32_t changes = 1 + bpm::uniform_below(engine, 3U); changes > 0; --changes) {
+      const bool in_header = bpm::uniform_below(engine, 4U) != 0;
+      const auto size = static_cast<std::uint32_t>(in_header ? header : other.size());
+      const auto character = meant[bpm::uniform_below(engine, std::uint32_t(meant.size()))];
+      other[bpm::uniform_below(engine, size)] =
+          bpm::uniform_below(engine, 2U) == 0
+              ? static_cast<std::byte>(character)
+              : static_cast<std::byte>(bpm::uniform_below(engine, 256U));
+    }
+    CAPTURE(round);
+    try {
+      const auto model = bpm::load<Small>(other);
+      ++loaded;
+      if (model.parts().inputs.cols() != 2) continue;
+      try {
+        CHECK(model.decision_values(inputs).allFinite());
+      } catch (const bpm::KernelValueError&) {  // Values that are too large are refused there.
+      }
+    } catch (const bpm::DataError&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 300);
+  CHECK(loaded > 300);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/tensor_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+
+namespace {
+
+using bpm::detail::TensorFile;
+using bpm::detail::TensorFileWriter;
+using Catch::Matchers::ContainsSubstring;
+using test_support::message_of;
+using Bytes = std::vector<std::byte>;
+
+/// A file of this header, not padded, and so many bytes of arrays.
+Bytes file_of(const std::string& header, std::size_t data = 0) {
+  Bytes bytes(8 + header.size() + data);
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = std::byte((header.size() >> (8 * i)) & 255U);
+  std::memcpy(bytes.data() + 8, header.data(), header.size());
+  return bytes;
+}
+
+std::string refusal(const Bytes& bytes) {
+  return message_of([&] { const TensorFile file(bytes, "f"); });
+}
+
+}  // namespace
+
+TEST_CASE("the layout, byte by byte") {
+  TensorFileWriter writer;
+  const std::vector<std::uint8_t> small{7, 8};
+  const std::vector<double> wide{1.0, -2.0};
+  writer.add<std::uint8_t>("small", {2}, small);
+  writer.add<double>("wide", {1, 2}, wide);
+  writer.set("key", "value");
+  const Bytes bytes = writer.bytes();
+  const std::string header =
+      R"({"__metadata__":{"key":"value"},"wide":{"dtype":"F64","shape":[1,2],"data_offsets":[0,16]},)"
+      R"("small":{"dtype":"U8","shape":[2],"data_offsets":[16,18]}})";
+  const std::size_t padded = (header.size() + 63) / 64 * 64;
+  REQUIRE(bytes.size() == 8 + padded + 18);
+  CHECK(std::to_integer<std::size_t>(bytes[0]) == padded);
+  CHECK(std::string(reinterpret_cast<const char*>(bytes.data()) + 8, padded) ==
+        header + std::string(padded - header.size(), ' '));
+  // 1.0 is 3ff0000000000000, the low byte first.
+  const std::byte* data = bytes.data() + 8 + padded;
+  CHECK(data[6] == std::byte{0xf0});
+  CHECK(data[7] == std::byte{0x3f});
+  CHECK(data[15] == std::byte{0xc0});
+  CHECK(data[16] == std::byte{7});
+  CHECK(data[17] == std::byte{8});
+
+  const TensorFile file(bytes, "f");
+  CHECK(file.list<double>("wide") == wide);
+  CHECK(file.list<std::uint8_t>("small") == small);
+  CHECK(file.shape("wide").columns == 2);
+  CHECK(file.text("key") == "value");
+  CHECK(file.type("small") == "U8");
+  CHECK_FALSE(file.has_array("key"));
+  CHECK(message_of([&] { (void)file.list<float>("wide"); }) ==
+        "f: the array 'wide' is of type F64, must be F32");
+  CHECK(message_of([&] { (void)file.list<float>("none"); }) == "f has no array 'none'");
+  CHECK(message_of([&] { (void)file.text("none"); }) == "f has no 'none'");
+}
+
+TEST_CASE("what the layout does not allow is refused, with its reason") {
+  const std::string array = R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
+  CHECK(refusal(file_of("{" + array + "}", 8)) == "nothing was thrown");
+  CHECK(refusal({}) == "f is no model: it has 0 bytes");
+  CHECK(refusal(Bytes(7)) == "f is no model: it has 7 bytes");
+  Bytes far = file_of("{}");
+  far[7] = std::byte{255};
+  CHECK_THAT(refusal(far), ContainsSubstring("f is no model, or ends too early: its header has "));
+  CHECK_THAT(refusal(file_of("{")), ContainsSubstring("f: the header is no JSON: "));
+  CHECK(refusal(file_of("[]")) == "f: the header is no JSON object");
+  CHECK(refusal(file_of("{" + array + "," + array + "}", 8)) ==
+        "f: the header names the key 'a' twice");
+  CHECK(refusal(file_of(R"({"__metadata__":{"k":"1","k":"2"}})")) ==
+        "f: the header names the key 'k' twice");
+  CHECK(refusal(file_of(std::string(40, '[') + std::string(40, ']'))) ==
+        "f: the header is nested deeper than 32");
+  CHECK(refusal(file_of(R"({"__metadata__":[]})")) == "f: __metadata__ is no JSON object");
+  CHECK(refusal(file_of(R"({"__metadata__":{"k":1}})")) == "f: 'k' in __metadata__ is no string");
+
+  const auto of_array = [](const std::string& value, std::size_t data) {
+    return refusal(file_of("{\"a\":" + value + "}", data));
+  };
+  CHECK(of_array("1", 0) == "f: the array 'a' is not given by dtype, shape and data_offsets");
+  CHECK(of_array(R"({"dtype":1,"shape":[2],"data_offsets":[0,8]})", 8) ==
+        "f: the array 'a' has a dtype that is no string");
+  CHECK(of_array(R"({"dtype":"F33","shape":[2],"data_offsets":[0,8]})", 8) ==
+        "f: the array 'a' has the unknown dtype 'F33'");
+  CHECK(of_array(R"({"dtype":"F32","shape":2,"data_offsets":[0,8]})", 8) ==
+        "f: the array 'a' has no shape");
+  CHECK(of_array(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})", 8) ==
+        "f: the array 'a' has a shape of something else than counts");
+  CHECK(of_array(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})", 8) ==
+        "f: the array 'a' has a shape beyond all memory");
+  CHECK(of_array(R"({"dtype":"F32","shape":[0,18446744073709551615],"data_offsets":[0,0]})", 0) ==
+        "f: the array 'a' has a shape beyond all memory");
+  CHECK(of_array(R"({"dtype":"F32","shape":[2],"data_offsets":[0]})", 8) ==
+        "f: the array 'a' has data_offsets that are no two counts");
+  CHECK(of_array(R"({"dtype":"F32","shape":[2],"data_offsets":[0,16]})", 8) ==
+        "f: the array 'a' lies from byte 0 to 16 of 8");
+  CHECK(of_array(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})", 8) ==
+        "f: the array 'a' lies from byte 8 to 0 of 8");
+  CHECK(of_array(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})", 8) ==
+        "f: the array 'a' has 8 bytes, its shape wants 12");
+  CHECK(of_array(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})", 9) ==
+        "f has 1 bytes behind its last array");
+  CHECK(of_array(R"({"dtype":"F32","shape":[2],"data_offsets":[1,9]})", 9) ==
+        "f: arrays overlap or leave a hole at byte 0");
+  CHECK(refusal(file_of("{" + array + R"(,"b":{"dtype":"U8","shape":[2],"data_offsets":[7,9]}})",
+                        9)) == "f: arrays overlap or leave a hole at byte 8");
+  const Bytes cube = file_of(R"({"a":{"dtype":"F32","shape":[1,1,1],"data_offsets":[0,4]}})", 4);
+  CHECK(message_of([&] { (void)TensorFile(cube, "f").shape("a"); }) ==
+        "f: the array 'a' has 3 dimensions, must have 1 or 2");
+}
+
+TEST_CASE("an array of a type that we do not write may lie beside ours") {
+  const Bytes bytes = file_of(R"({"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}})", 2);
+  CHECK(TensorFile(bytes, "f").type("a") == "BF16");
+}
