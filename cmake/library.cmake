@@ -51,10 +51,7 @@ endif()
 
 target_link_libraries(bpm_models INTERFACE bpm nlohmann_json::nlohmann_json)
 if(BPM_MODELS AND NOT TARGET nlohmann_json::nlohmann_json)
-  find_package(nlohmann_json QUIET)
-  if(NOT TARGET nlohmann_json::nlohmann_json)
-    message(STATUS "nlohmann_json was not found (Debian and Ubuntu: nlohmann-json3-dev): bpm::models is left out")
-  endif()
+  find_package(nlohmann_json REQUIRED)
 endif()
 
 target_link_libraries(bpm_nlopt INTERFACE bpm NLopt::nlopt)

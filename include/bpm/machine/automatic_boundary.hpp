@@ -138,6 +138,15 @@ template <class Kernel, class Sampler, class I>
   return choice;
 }
 
+/// A choice that was made before, to begin with. \throws std::invalid_argument on lambda or slope
+/// that are not finite, or negative.
+[[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, std::string_view function) {
+  check_not_negative(function, "boundary_choice", choice.relative_lambda);
+  check_not_negative(function, "boundary_choice", choice.slope);
+  choice.raised = 0;
+  return choice;
+}
+
 /// How often lambda is raised at most: from 0 to 96 times k(x, x).
 inline constexpr unsigned most_raises = 12;
 

@@ -37,9 +37,8 @@ struct ChoiceGrid {
 /// What `choose` found.
 template <class Machine>
 struct Choice {
-  /// The one given, with the kernel chosen. Its soft boundary, where it was automatic, begins with
-  /// the lambda chosen (`FitSettings::boundary_choice`) and brings the slope; else it is that
-  /// lambda.
+  /// The one given, with the kernel chosen. Where its fits choose lambda they begin with the one
+  /// chosen (`FitSettings::boundary_choice`), and have its slope; else lambda is that one.
   Machine machine;
   std::vector<ChoiceCandidate> candidates;  ///< All, in the grid's order: kernels, then lambdas.
   std::size_t best = 0;
@@ -59,7 +58,7 @@ template <class K, class S>
 [[nodiscard]] BayesPointMachine<K, S> with_choice(const BayesPointMachine<K, S>& machine,
                                                   const K& kernel, BoundaryChoice choice) {
   FitSettings settings = machine.settings();
-  if (settings.soft_boundary.is_automatic()) {
+  if (chooses_boundary(machine.sampler(), settings)) {
     settings.boundary_choice = std::move(choice);
   } else {
     settings.soft_boundary = settings.soft_boundary.with_factor(choice.relative_lambda);

@@ -109,6 +109,10 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
       for (const double deviation : parts.standardisation->deviation) {
         check_positive(f, "standardisation", deviation);
       }
+      for (const Eigen::Index column : parts.standardisation->constant) {
+        check(column >= 0 && column < parts.inputs.cols(), f, "standardisation",
+              "has the constant column ", column, ", must be below ", parts.inputs.cols());
+      }
     } else {
       fail(f, "standardisation",
            "is given for inputs that are no dense numbers, or for kernel values");

@@ -48,7 +48,8 @@ inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
 /// The outputs of every training point by a machine of the others: the folds are left out in turn,
 /// and the machine is fitted anew to the rest. Kernel values are computed once for all folds, n^2
 /// of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; where it
-/// does not, or lambda is automatic (every fold then chooses its own), each fold fits by itself.
+/// does not, or lambda is automatic (every fold then chooses its own, or begins with the settings'
+/// `boundary_choice`, for which it may have been seen), each fold fits by itself.
 /// Cost: as many fits as folds. `folds`: how many; their seed is the machine's. \throws
 /// NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit` and
 ///         `Folds::stratified`.

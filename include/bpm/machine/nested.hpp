@@ -47,9 +47,11 @@ template <class I, class ChooseOn>
     const auto part = select_inputs(inputs, train);
     const auto choice = choose_on(part, of_train);
     const auto classifier = choice.machine.fit(part, of_train);
-    put_outputs(
-        result, left_out,
-        choice.chosen().slope * classifier.decision_values(select_inputs(inputs, left_out)));
+    // Of a fit that raised lambda the slope is another.
+    const double slope =
+        classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
+    put_outputs(result, left_out,
+                slope * classifier.decision_values(select_inputs(inputs, left_out)));
   }
   return result;
 }

@@ -28,11 +28,14 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
+#include "bpm/machine/inseparability.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/separability.hpp"
 #include "bpm/machine/strategy.hpp"
+#include "bpm/samplers/perceptron/passes.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
@@ -179,7 +182,7 @@ class Training {
                      std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
     boundary_ = settings_.boundary_choice
-                    ? *settings_.boundary_choice
+                    ? detail::begun_choice(*settings_.boundary_choice, function)
                     : detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_,
                                               settings_, *inputs_, problems_.classes,
                                               labels_.list(), control, function);
@@ -193,7 +196,7 @@ class Training {
         run(sampler_, hashes, control, state_, function);
         break;
       } catch (const NotSeparable&) {
-        if (boundary_->raised == detail::most_raises) throw;
+        if (boundary_->raised >= detail::most_raises) throw;
       }
       problems_.lambda.clear();
       begin();
@@ -223,9 +226,7 @@ class Training {
                 problems_, function);
           }
         },
-        [&](const auto& gram) {
-          return detail::run_sampler(sampler, gram, problems_, control, state);
-        });
+        [&](const auto& gram) { return run_with_proof(sampler, gram, control, state, function); });
     detail::ensure<NotSeparable>(
         report.converged || report.stopped, function,
         ": no classifier without training error was found: ", report.reason,
@@ -239,6 +240,31 @@ class Training {
       detail::ensure<Stopped>(mean.count() > 0, function,
                               ": stopped before the first draw was finished");
     }
+  }
+
+  /// The sampler's run. Perceptrons that have not ended after some passes look for a proof that
+  /// they never will, once, and go on where there is none.
+  template <class Gram>
+  [[nodiscard]] SamplerReport run_with_proof(const Sampler& sampler, const Gram& gram,
+                                             const RunControl& control,
+                                             detail::TrainingState<Sampler>& state,
+                                             std::string_view function) const {
+    if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
+      constexpr std::uint64_t some = 200;
+      const auto limits = detail::PerceptronLimits::of(sampler, gram.size());
+      if (!limits.greedy && limits.max_passes > some) {
+        PermutedPerceptron brief = sampler;
+        brief.max_passes = some;
+        SamplerReport report = detail::run_sampler(brief, gram, problems_, control, state);
+        if (report.converged || report.stopped) return report;
+        detail::check_combinations(detail::with_bias(kernel_, bias_), *inputs_, problems_,
+                                   function);
+        report.append(detail::run_sampler(sampler.with_draws(sampler.draws - report.draws), gram,
+                                          problems_, control, state));
+        return report;
+      }
+    }
+    return detail::run_sampler(sampler, gram, problems_, control, state);
   }
 
   Kernel kernel_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -52,11 +53,14 @@ void check_file(bool holds, const std::filesystem::path& path, const What&... wh
   ensure<CheckpointError>(holds, "checkpoint: ", path.string(), " ", what...);
 }
 
-/// A name beside the file's that no other writer takes, in this process or another of the machine.
+/// A name beside the file's that no other writer takes.
 [[nodiscard]] inline std::filesystem::path partial_name(const std::filesystem::path& path) {
   static std::atomic<unsigned> number = 0;
   std::filesystem::path partial = path;
-  partial += ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(number++);
+  // Processes of two machines may have one number; they do not begin in one nanosecond.
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  partial += ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(now) + "-" +
+             std::to_string(number++);
   return partial;
 }
 
@@ -87,7 +91,7 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
                             ": ", std::strerror(code), "; what was there before is whole", cure);
   };
   {
-    FileDescriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    FileDescriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     check_step(file.get() < 0 ? errno : 0, "open");
     check_step(write_all(file.get(), bytes), "write");
     check_step(::fsync(file.get()) != 0 ? errno : 0, "flush");
@@ -96,7 +100,8 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
   check_step(::rename(partial.c_str(), path.c_str()) != 0 ? errno : 0, "rename");
   // The name itself reaches the disk with its folder. Not every file system can; then it was as
   // durable as that file system makes things.
-  const FileDescriptor folder(::open(path.parent_path().c_str(), O_RDONLY | O_CLOEXEC));
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_CLOEXEC));
   if (folder.get() >= 0) static_cast<void>(::fsync(folder.get()));
 }
 

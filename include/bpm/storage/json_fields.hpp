@@ -120,8 +120,9 @@ struct EnumWords<SamplerReport::Advice> {
 };
 template <>
 struct EnumWords<Strategy> {
-  static constexpr std::array<std::string_view, 4> words{"dense", "windowed", "windowed+rows",
-                                                         "precomputed"};
+  static constexpr std::array<std::string_view, 4> words{
+      to_string(Strategy::dense), to_string(Strategy::windowed), to_string(Strategy::windowed_rows),
+      to_string(Strategy::precomputed)};
 };
 
 template <class T>
@@ -138,6 +139,8 @@ template <class T>
   if constexpr (std::same_as<T, bool> || std::integral<T> || std::same_as<T, std::string>) {
     return value;
   } else if constexpr (std::floating_point<T>) {
+    check(value > -std::numeric_limits<T>::infinity(), "save", "the classifier", "has the number ",
+          value, ", which no model holds");
     return value == std::numeric_limits<T>::infinity() ? nlohmann::json() : nlohmann::json(value);
   } else if constexpr (std::is_enum_v<T>) {
     return EnumWords<T>::words[static_cast<std::size_t>(value)];

@@ -73,6 +73,8 @@ template <class Matrix>
 template <class Scalar>
 [[nodiscard]] RowMatrix<Scalar> read_matrix(const TensorFile& file, const std::string& key) {
   const TensorFile::Shape shape = file.shape(key);
+  ensure<DataError>(shape.columns <= std::numeric_limits<std::uint32_t>::max(), file.name(),
+                    ": the array '", key, "' has ", shape.columns, " columns, which are too many");
   RowMatrix<Scalar> matrix(static_cast<Eigen::Index>(shape.rows),
                            static_cast<Eigen::Index>(shape.columns));
   file.copy(key, matrix.data());
@@ -85,16 +87,16 @@ struct StoredInputs {
   static constexpr bool known = false;
 };
 
-template <DenseInputs Inputs>
-  requires TensorElement<typename Inputs::Scalar>
-struct StoredInputs<Inputs> {
+template <TensorElement Scalar>
+struct StoredInputs<RowMatrix<Scalar>> {
+  using Inputs = RowMatrix<Scalar>;
   static constexpr bool known = true;
   static constexpr std::string_view name = "dense";
   static void write(const Inputs& inputs, TensorFileWriter& file) {
     file.add("inputs", shape_of(inputs), values_of_matrix(inputs));
   }
   [[nodiscard]] static Inputs read(const TensorFile& file) {
-    return read_matrix<typename Inputs::Scalar>(file, "inputs");
+    return read_matrix<Scalar>(file, "inputs");
   }
 };
 
@@ -206,7 +208,11 @@ template <class Kernel, InputSet Inputs>
   file.set("kind", std::string(detail::model_kind));
   file.set("format", std::to_string(detail::model_format));
   file.set("library", detail::join(version_major, ".", version_minor, ".", version_patch));
-  file.set("kernel", detail::kernel_to_json(parts.kernel).dump());
+  try {
+    file.set("kernel", detail::kernel_to_json(parts.kernel).dump());
+  } catch (const nlohmann::json::exception& error) {
+    detail::fail("save", "kernel", "cannot be written: ", error.what());
+  }
   nlohmann::json model = nlohmann::json::object();
   detail::visit_model(parts, [&](const char* name, const auto& field) {
     if constexpr (detail::is_optional<std::remove_cvref_t<decltype(field)>>) {
@@ -303,8 +309,6 @@ template <class C>
     scaling.deviation =
         detail::read_matrix<double>(file, "standardisation.deviation").reshaped().transpose();
     for (const std::int64_t column : file.list<std::int64_t>("standardisation.constant")) {
-      detail::ensure<DataError>(column >= 0 && column < scaling.mean.size(), name,
-                                ": the constant column ", column, " is out of range");
       scaling.constant.push_back(static_cast<Eigen::Index>(column));
     }
     parts.standardisation = std::move(scaling);

@@ -17,6 +17,7 @@
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/storage/json_fields.hpp"
 
 namespace bpm {
 
@@ -67,11 +68,16 @@ template <class Kernel>
                     "', expected '", StoredKernel<Kernel>::name, "'");
   try {
     return StoredKernel<Kernel>::make(json);
-  } catch (const DataError&) {
-    throw;
   } catch (const std::exception& error) {
     throw DataError(join(where, ": the kernel '", name, "' cannot be made: ", error.what()));
   }
+}
+
+/// A parameter that counts. \throws DataError on anything but a whole number that fits.
+[[nodiscard]] inline int whole_parameter(const nlohmann::json& parameters, const char* name) {
+  int value = 0;
+  from_json_value(parameters.at(name), value, name);
+  return value;
 }
 
 }  // namespace detail
@@ -89,7 +95,7 @@ struct StoredKernel<Polynomial> {
     return {{"degree", k.degree()}, {"scale", k.scale()}, {"offset", k.offset()}};
   }
   static Polynomial make(const nlohmann::json& p) {
-    return Polynomial(p.at("degree").get<int>(), p.at("scale").get<double>(),
+    return Polynomial(detail::whole_parameter(p, "degree"), p.at("scale").get<double>(),
                       p.at("offset").get<double>());
   }
 };
@@ -119,7 +125,11 @@ template <>
 struct StoredKernel<ArcCosine> {
   static constexpr std::string_view name = "arc-cosine";
   static nlohmann::json parameters(const ArcCosine& k) { return {{"depth", k.depth()}}; }
-  static ArcCosine make(const nlohmann::json& p) { return ArcCosine(p.at("depth").get<int>()); }
+  static ArcCosine make(const nlohmann::json& p) {
+    const int depth = detail::whole_parameter(p, "depth");
+    detail::check(depth <= 1000, "ArcCosine", "depth", "is ", depth, ", must be at most 1000");
+    return ArcCosine(depth);
+  }
 };
 /// Its values are brought: nothing of it is stored.
 template <>

@@ -211,12 +211,12 @@ TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
 
 TEST_CASE("max_passes 0 is a limit of its own, so that a hopeless problem ends") {
   // 5e7 visits: a million passes over 50 points.
-  std::vector<int> inputs(50, 1);
-  inputs[7] = 0;  // Of no length: always a mistake, and in no combination.
-  const auto kernel = [](int a, int b) { return static_cast<double>(a * b); };
+  const std::vector<int> inputs(50, 1);
+  const auto kernel = [](int a, int b) { return a == b ? 1.0 : 0.0; };
   const bpm::detail::OnDemandGram on_demand(kernel, inputs);
   const bpm::detail::DenseGram<double> matrix(on_demand);
-  const Labels labels(50, 1);
+  Labels labels(50, 1);
+  labels[7] = -1;
   const Outcome outcome =
       run(PermutedPerceptron{.draws = 1},
           bpm::KernelVersionSpace<bpm::detail::DenseGram<double>>(matrix, labels));

@@ -37,8 +37,7 @@ struct PermutedPerceptron {
   std::uint64_t draws = 10;  ///< Classifiers to make; at least 1.
   /// Passes over the training set that a draw may take. 0: 1000, or on small sets as many as make
   /// 5e7 visits to a point, which is a second or so. In greedy order m mistakes count as a pass,
-  /// and 0 means 20 passes, or 5e7 / m mistakes on small sets. A draw ends after 200 passes where a
-  /// combination of points then proves that nothing separates them (`find_inseparability`).
+  /// and 0 means 20 passes, or 5e7 / m mistakes on small sets.
   std::uint64_t max_passes = 0;
   std::uint64_t max_mistakes = 0;  ///< Mistakes a draw may make in a problem; 0: no limit.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.

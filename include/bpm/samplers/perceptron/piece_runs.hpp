@@ -20,7 +20,6 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
-#include "bpm/samplers/perceptron/inseparability.hpp"
 #include "bpm/samplers/perceptron/ordered_delivery.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 #include "bpm/samplers/perceptron/row_perceptron.hpp"
@@ -46,7 +45,6 @@ struct PieceFailure {
   bool stopped = false;        ///< By the observer or the stop token.
   std::uint64_t errors = 0;    ///< Mistakes in its last pass.
   std::exception_ptr error{};  ///< What was thrown.
-  SamplerReport::Advice advice = SamplerReport::Advice::soften_or_raise_limits;
 };
 
 /// Makes pieces of draws, in the order of the tasks, on some threads, of which those without a draw
@@ -67,8 +65,7 @@ class PieceRuns {
         threads_(std::max(1U, control.threads)),
         at_once_(std::max(1U, draws_at_once(control, tasks.size()))),
         delivery_(tasks.size(), at_once_ + results_ahead, allowed),
-        fractions_(threads_, 0.0),
-        proofs_(spaces.size()) {}
+        fractions_(threads_, 0.0) {}
 
   /// Calls receive(pieces of a draw), draw by draw, from one thread at a time; returns when all is
   /// over.
@@ -104,7 +101,6 @@ class PieceRuns {
     if (failure_) {
       report.stopped = failure_->stopped;
       report.reason = failure_->reason;
-      report.advice = failure_->advice;
       report.perceptron->training_errors += failure_->errors;
     }
     return report;
@@ -153,10 +149,7 @@ class PieceRuns {
           }
           const PerceptronOutcome outcome =
               perceptron->run(limits_, streams_.stream(task.piece.number), hands, worker, crew_,
-                              [&](double passes) {
-                                return proceed(worker, n, passes) &&
-                                       !(passes >= proof_pass && is_inseparable(task.piece));
-                              });
+                              [&](double passes) { return proceed(worker, n, passes); });
           const PerceptronPasses& passes = perceptron->state().passes;
           if (outcome != PerceptronOutcome::consistent) {
             fail(n, failure_of(task.piece, outcome, passes));
@@ -178,39 +171,8 @@ class PieceRuns {
     }
   }
 
-  /// Whether one of the piece's problems can be shown to have no consistent classifier. Looked at
-  /// once, however many draws come as far.
-  [[nodiscard]] bool is_inseparable(const DrawPiece& piece) {
-    const std::scoped_lock lock(proof_mutex_);
-    const std::uint64_t steps =
-        proof_visits / (static_cast<std::uint64_t>(spaces_[0].size()) * spaces_.size());
-    for (std::size_t c = piece.first; c < piece.first + piece.count; ++c) {
-      if (proofs_[c].looked) continue;
-      proofs_[c] = {true, find_inseparability(spaces_[c], steps)};
-    }
-    return proof_of(piece).second != nullptr;
-  }
-
-  /// The first of the piece's problems with a proof.
-  [[nodiscard]] std::pair<std::size_t, const Inseparability*> proof_of(
-      const DrawPiece& piece) const {
-    for (std::size_t c = piece.first; c < piece.first + piece.count; ++c) {
-      if (proofs_[c].found) return {c, &*proofs_[c].found};
-    }
-    return {0, nullptr};
-  }
-
   [[nodiscard]] PieceFailure failure_of(const DrawPiece& piece, PerceptronOutcome outcome,
-                                        const PerceptronPasses& passes) {
-    const std::scoped_lock lock(proof_mutex_);
-    if (const auto [problem, proof] = proof_of(piece); proof != nullptr) {
-      return {.piece = piece,
-              .reason = join("the outputs of a combination of ", proof->points, " points",
-                             spaces_.size() > 1 ? join(" of problem ", problem) : std::string(),
-                             " are all within ", proof->largest_output,
-                             " of zero, so none separates them; set a soft boundary lambda > 0"),
-              .advice = SamplerReport::Advice::in_reason};
-    }
+                                        const PerceptronPasses& passes) const {
     if (outcome == PerceptronOutcome::stopped) {
       return {.piece = piece, .reason = "stopped", .stopped = true};
     }
@@ -298,16 +260,6 @@ class PieceRuns {
   std::atomic<bool> broken_ = false;  ///< By `receive`.
   bool halted_ = false;
   ProgressThrottle throttle_;
-
-  /// A draw that came as far is looked at: those of separable data rarely do.
-  static constexpr double proof_pass = 200;
-  static constexpr std::uint64_t proof_visits = 100'000'000;  ///< A second or so.
-  struct Proof {
-    bool looked = false;
-    std::optional<Inseparability> found{};
-  };
-  std::mutex proof_mutex_;
-  std::vector<Proof> proofs_;  ///< Of every problem.
 };
 
 /// Makes the draws of `tasks`, hands them to the sink, and moves the streams on.
