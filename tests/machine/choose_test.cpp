@@ -10,6 +10,7 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"
@@ -136,6 +137,21 @@ TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has 
   settings.boundary_choice->relative_lambda = 0;
   const BayesPointMachine hard(choice.machine.kernel(), PermutedPerceptron{}, settings);
   CHECK(hard.fit(inputs, labels).parts().boundary->raised > 0);
+
+  settings.boundary_choice->relative_lambda = -1;
+  CHECK(message_of([&] {
+          (void)BayesPointMachine(choice.machine.kernel(), PermutedPerceptron{}, settings)
+              .fit(inputs, labels);
+        }) == "BayesPointMachine::fit: boundary_choice is -1, must be finite and not negative");
+
+  // Label noise keeps fits from choosing: lambda is the one that was chosen.
+  const auto noisy = bpm::choose(
+      BayesPointMachine(Gaussian::from_width(7), bpm::KernelGibbs{.label_noise = 0.1}, {.seed = 3}),
+      bpm::ChoiceGrid<Gaussian>{
+          .kernels = grid.kernels, .relative_lambdas = {0.1, 1}, .points = 40},
+      inputs, labels);
+  CHECK_FALSE(noisy.machine.settings().boundary_choice);
+  CHECK_FALSE(noisy.machine.settings().soft_boundary.is_automatic());
 
   // A boundary that was given is replaced by the one chosen.
   settings.soft_boundary = bpm::SoftBoundary::relative(7);

@@ -452,4 +452,16 @@ TEST_CASE("classes have names where they were given", "[machine]") {
       bpm::Standardisation{Eigen::RowVectorXd::Zero(3), Eigen::RowVectorXd::Ones(3)};
   CHECK_THROWS_WITH(bpm::Classifier(parts),
                     "Classifier: standardisation has 3 entries, expected 2 (one per feature)");
+  parts.standardisation =
+      bpm::Standardisation{Eigen::RowVectorXd::Zero(2), Eigen::RowVectorXd::Zero(2)};
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: standardisation is 0, must be positive and finite");
+  parts.standardisation->deviation.setOnes();
+  parts.standardisation->mean[1] = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: standardisation has a mean of inf, must be finite");
+  parts.standardisation->mean.setZero();
+  parts.standardisation->constant = {2};
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: standardisation has the constant column 2, must be below 2");
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <sstream>
 #include <string>
@@ -250,6 +251,37 @@ TEST_CASE("a model of another kind is refused by a sentence") {
         "m: model.report.converged is no boolean");
   CHECK(refusal(replaced(bytes, R"(\"strategy\":\"dense\")", R"(\"strategy\":\"tense\")")) ==
         "m: model.forecast.strategy is the unknown 'tense'");
+}
+
+TEST_CASE("parameters of kernels are read as what they are") {
+  const auto message = [](const char* json) {
+    return message_of([&] {
+      (void)bpm::detail::kernel_from_json<bpm::Polynomial>(nlohmann::json::parse(json), "m");
+    });
+  };
+  CHECK(message(R"({"name":"polynomial","degree":3,"scale":1.0,"offset":1.0})") ==
+        "nothing was thrown");
+  CHECK(message(R"({"name":"polynomial","degree":2.9,"scale":1.0,"offset":1.0})") ==
+        "m: the kernel 'polynomial' cannot be made: degree is no whole number");
+  CHECK(message(R"({"name":"polynomial","degree":4294967299,"scale":1.0,"offset":1.0})") ==
+        "m: the kernel 'polynomial' cannot be made: degree is 4294967299, which is out of range");
+  CHECK(message(R"({"degree":3})") == "m: the kernel has no name");
+  CHECK_THAT(
+      message_of([&] {
+        (void)bpm::detail::kernel_from_json<decltype(bpm::biased(bpm::ArcCosine(2)))>(
+            nlohmann::json::parse(
+                R"({"name":"biased","constant":1,"inner":{"name":"arc-cosine","depth":1001}})"),
+            "m");
+      }),
+      ContainsSubstring("m: the kernel 'biased' cannot be made: ") &&
+          ContainsSubstring("depth is 1001, must be at most 1000"));
+}
+
+TEST_CASE("what no JSON holds is not saved") {
+  auto parts = small_model().parts();
+  parts.training_seconds = -std::numeric_limits<double>::infinity();
+  CHECK_THAT(message_of([&] { (void)bpm::model_bytes(Small(parts)); }),
+             ContainsSubstring("save: the classifier has the number -inf"));
 }
 
 TEST_CASE("names of classes are UTF-8") {
