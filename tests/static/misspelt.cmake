@@ -55,13 +55,33 @@ expect("struct State {" "struct State { State(State&&)\;"
 expect(".computes_blocks" ".computes_block" "computes_block")
 expect(".sees" ".see" "see")
 
+# `source` does not compile, and the compiler says `sentence`.
+function(expect_sentence name source sentence)
+  file(WRITE "${SCRATCH}/${name}.cpp" "${source}")
+  execute_process(COMMAND ${compile} -fsyntax-only "${SCRATCH}/${name}.cpp" RESULT_VARIABLE result
+                  ERROR_VARIABLE message OUTPUT_QUIET)
+  string(FIND "${message}" "${sentence}" place)
+  if(result EQUAL 0 OR place EQUAL -1)
+    message(SEND_ERROR "${name}: result ${result}, expected \"${sentence}\" in:\n${message}")
+  endif()
+endfunction()
+
 # A method that has a machine of its own, without the header of that machine.
-file(WRITE "${SCRATCH}/machine.cpp" "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(expectation_propagation "#include \"bpm/kernels/linear.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
-const bpm::BayesPointMachine<bpm::Linear, bpm::ExpectationPropagation> machine(bpm::Linear{});\n")
-execute_process(COMMAND ${compile} -fsyntax-only "${SCRATCH}/machine.cpp" RESULT_VARIABLE result ERROR_VARIABLE message
-                OUTPUT_QUIET)
-string(FIND "${message}" "expectation propagation has a machine of its own: include" place)
-if(result EQUAL 0 OR place EQUAL -1)
-  message(SEND_ERROR "expectation propagation without its header: result ${result}, in:\n${message}")
-endif()
+const bpm::BayesPointMachine<bpm::Linear, bpm::ExpectationPropagation> machine(bpm::Linear{});\n"
+  "expectation propagation has a machine of its own: include")
+
+# What is scaled are numbers that can be.
+expect_sentence(standardise "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/machine/bayes_point_machine.hpp\"
+#include \"bpm/machine/standardise.hpp\"
+using Machine = bpm::Standardise<bpm::BayesPointMachine<bpm::Linear>>;
+const auto scaling = Machine::of(bpm::RowMatrix<std::uint8_t>(2, 2));\n"
+  "Standardise is for dense rows of float or double: bytes, sparse rows and types of your own")
+
+# A kernel of one's own has no name in a model file until it is given one.
+expect_sentence(stored_kernel "#include \"bpm/storage/stored_kernel.hpp\"
+struct Mine {};
+const auto json = bpm::detail::kernel_to_json(Mine{});\n"
+  "a model with a kernel of one's own is saved by a specialisation of bpm::StoredKernel for it")
