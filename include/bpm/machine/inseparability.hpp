@@ -91,16 +91,32 @@ template <class Kernel, InputSet I>
 void check_combinations(const Kernel& kernel, const I& inputs, const Subproblems& problems,
                         std::string_view function) {
   if constexpr (InnerProductKernel<Kernel> && (DenseInputs<I> || SparseInputs<I>)) {
+    using Lanes = Eigen::Array<double, 8, 1>;
     const std::ptrdiff_t m = inputs.rows();
-    const auto value = [&](std::ptrdiff_t i, std::ptrdiff_t j) {
-      return static_cast<double>(
-          kernel(inputs.row(i).template cast<double>(), inputs.row(j).template cast<double>()));
+    const auto product = [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+      return inputs.row(i).template cast<double>().dot(inputs.row(j).template cast<double>());
     };
-    const auto add_row = [&](std::ptrdiff_t i, double scale, std::span<double> outputs) {
-      for (std::ptrdiff_t j = 0; j < m; ++j) outputs[j] += scale * value(i, j);
-    };
+    std::vector<double> squares;
     std::vector<double> diagonal;
-    for (std::ptrdiff_t i = 0; i < m; ++i) diagonal.push_back(value(i, i));
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      squares.push_back(product(i, i));
+      const Lanes square = Lanes::Constant(squares.back());
+      diagonal.push_back(Lanes(kernel.from_inner_products(square, square, square))[0]);
+    }
+    const auto add_row = [&](std::ptrdiff_t i, double scale, std::span<double> outputs) {
+      const Lanes xx = Lanes::Constant(squares[i]);
+      for (std::ptrdiff_t begin = 0; begin < m; begin += Lanes::SizeAtCompileTime) {
+        const auto count = std::min<std::ptrdiff_t>(Lanes::SizeAtCompileTime, m - begin);
+        Lanes xz = xx;
+        Lanes zz = xx;
+        for (std::ptrdiff_t l = 0; l < count; ++l) {
+          xz[l] = product(i, begin + l);
+          zz[l] = squares[begin + l];
+        }
+        const Lanes values = kernel.from_inner_products(xz, xx, zz);
+        for (std::ptrdiff_t l = 0; l < count; ++l) outputs[begin + l] += scale * values[l];
+      }
+    };
     const double cost = 2.0 * static_cast<double>(m) * static_cast<double>(inputs.cols() + 10);
     const double all = 1e9 / (cost * static_cast<double>(problems.size()));
     const auto steps = static_cast<std::uint64_t>(std::min(1e5, all));
