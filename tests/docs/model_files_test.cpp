@@ -32,16 +32,17 @@ TEST_CASE("docs/model-files.md: its reader in Python predicts what the classifie
   const std::string reader = text.substr(begin, text.find("```", begin) - begin);
 
   const int classes = GENERATE(2, 3);
-  const test_support::TemporaryFolder folder;
+  const examples_test::TemporaryFolder folder;
   const auto [inputs, labels] = test_support::noisy_rings(80, classes, 0.05);
   const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Gaussian::from_width(1)));
   const auto fitted = bpm::Standardise(machine).fit(inputs, labels);
   const auto model = folder.path() / "model";
   bpm::save(fitted, model);
-  const auto script =
-      folder.write("reader.py", reader +
-                                    "\nnp.savetxt(sys.argv[3], outputs(sys.argv[1], "
-                                    "np.loadtxt(sys.argv[2])), fmt='%.17g')\n");
+  const auto script = folder.path() / "reader.py";
+  std::ofstream(script)
+      << reader
+      << "\nnp.savetxt(sys.argv[3], outputs(sys.argv[1], np.loadtxt(sys.argv[2])), "
+         "fmt='%.17g')\n";
   std::ofstream questions(folder.path() / "questions");
   questions.precision(9);
   questions << inputs << '\n';
