@@ -51,6 +51,7 @@ template <class AddRow>
   }
   std::vector<double> weights(scale.size(), 0.0);  // a.
   std::vector<double> outputs(scale.size(), 0.0);  // <v, x_i>.
+  std::vector<double> change(scale.size(), 0.0);   // <u_to - u_from, x_i>.
   weights[0] = 1;
   add_row(0, scale[0], outputs);
   for (std::uint64_t step = 0; step < max_steps; ++step) {
@@ -71,7 +72,7 @@ template <class AddRow>
       return Inseparability{std::sqrt(std::max(0.0, squared_norm)),
                             static_cast<std::size_t>(points)};
     }
-    std::vector<double> change(scale.size(), 0.0);  // <u_to - u_from, x_i>.
+    std::ranges::fill(change, 0.0);
     add_row(to, scale[to], change);
     add_row(from, -scale[from], change);
     const double squared = scale[to] * change[to] - scale[from] * change[from];
