@@ -190,6 +190,7 @@ TEST_CASE("a fit that takes long goes on where there is no proof, to the same mo
   REQUIRE(fitted.report().converged);
   CHECK(fitted.report().perceptron->passes > 4 * 200);
   CHECK(fitted.report().draws == 4);
+  CHECK(fitted.report().perceptron->training_errors == 0);
   CHECK(fitted.report().mistaken_points.size() == 4);
   // By the sampler itself, which looks for no proof.
   const bpm::detail::OnDemandGram gram(bpm::Linear{}, problem.inputs);

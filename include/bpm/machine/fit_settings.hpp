@@ -54,8 +54,8 @@ struct FitSettings {
   std::optional<Strategy> strategy{};
   /// A constant beside the kernel, in units of the mean k(x, x) of the training set: one constant
   /// feature more, so that classifiers have a threshold. It is part of the k(x, x) that a relative
-  /// lambda is in units of. Left out: `default_bias`, but nothing
-  /// beside a matrix that the user brings.
+  /// lambda is in units of. Left out: `default_bias`, but nothing beside a matrix that the user
+  /// brings.
   std::optional<double> bias{};
   bool keep_draws = false;  ///< Keep the single draws: for vote fractions and the Gibbs error.
 };

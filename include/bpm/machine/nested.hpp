@@ -61,7 +61,7 @@ template <class I, class ChooseOn>
 /// What all of `choose`, standardising included, is worth on other data: the folds are left out in
 /// turn, kernel and soft boundary chosen anew on the rest, a machine fitted, and asked about those
 /// left out. Unlike `Choice::selection_score` its `error()` and `slope().loss` are honest. Its
-/// decision values are times the slope that each fold's choice found: log odds, so that a slope of
+/// decision values are times the slope that each fold's fit has: log odds, so that a slope of
 /// 1 says that probabilities are right.
 /// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`.
 template <class Machine, class Kernel, InputSet I>

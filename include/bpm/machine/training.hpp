@@ -259,6 +259,7 @@ class Training {
         if (report.converged || report.stopped) return report;
         detail::check_combinations(detail::with_bias(kernel_, bias_), *inputs_, problems_,
                                    function);
+        report.perceptron->training_errors = 0;  // Of a draw that is made again.
         report.append(detail::run_sampler(sampler.with_draws(sampler.draws - report.draws), gram,
                                           problems_, control, state));
         return report;
