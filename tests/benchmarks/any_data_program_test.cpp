@@ -62,11 +62,28 @@ TEST_CASE("any_data: a table of one's own beside LIBSVM", "[benchmarks]") {
     CHECK(set[key].get<double>() < std::log(3.0));
   }
   CHECK(set["hard_seconds"].is_null());
+  CHECK(set["linear_hard_seconds"].is_null());
+  CHECK(set["linear_hard_refused"].is_null());
+}
+
+TEST_CASE("any_data: a hard boundary with the linear kernel is refused", "[benchmarks]") {
+  const Alone alone;
+  ChildProcess child(program, {"--datasets", "flipped", "--splits", "1", "--train", "300", "--json",
+                               alone.path("a.json")});
+  REQUIRE(child.wait() == 0);
+  CHECK_THAT(child.out(), ContainsSubstring("linear, hard: refused"));
+  const Json json = Json::parse(read_text(alone.path("a.json")));
+  REQUIRE(json.size() == 1);
+  CHECK(json[0]["train_size"] == 300);
+  CHECK(json[0]["linear_hard_refused"] == true);
+  CHECK(json[0]["linear_hard_seconds"].get<double>() > 0);
+  CHECK(json[0]["hard_error_percent"].is_number());  // The Gaussian separates the same points.
 }
 
 TEST_CASE("any_data: what is refused", "[benchmarks]") {
   const Alone alone;
   check_refused(program, 2, {"--datasets", "iris"}, "'iris' is none of");
+  check_refused(program, 2, {"--train", "0"}, "--train");
   check_refused(program, 1, {"--datasets", "heart"}, "BPM_DATA_DIR");
   check_refused(program, 1, {"--files", alone.path("none.csv")}, "none.csv");
 }

@@ -35,12 +35,17 @@ struct DataSet {
   std::size_t train_limit = bpm_examples::no_limit;
   std::uint64_t draws = 10;  ///< Of the first fit.
   bool hard = false;         ///< Also to be fitted with a hard boundary.
+  bool linear_hard = false;  ///< The same with the linear kernel, which separates nothing here.
 };
 
 /// Points from normal distributions in 20 dimensions, one class on either side of a plane; a fifth
 /// of the labels are flipped.
 [[nodiscard]] inline DataSet flipped(std::uint64_t seed) {
-  DataSet set{.name = "flipped", .inputs = Inputs(10'000, 20), .train_fraction = 0.5, .hard = true};
+  DataSet set{.name = "flipped",
+              .inputs = Inputs(10'000, 20),
+              .train_fraction = 0.5,
+              .hard = true,
+              .linear_hard = true};
   bpm::RandomEngine engine(seed, 1);
   bpm::NormalDraws normal;
   for (Eigen::Index i = 0; i < set.inputs.rows(); ++i) {

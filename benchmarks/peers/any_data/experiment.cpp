@@ -17,6 +17,7 @@
 #include "bpm/decision/probability_losses.hpp"
 #include "bpm/decision/temperature.hpp"
 #include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
 #include "bpm/machine/choose.hpp"
 #include "libsvm.hpp"
 
@@ -26,9 +27,11 @@ namespace {
 
 using Machine = bpm::OneVsRest<bpm::Gaussian>;
 
-[[nodiscard]] Machine make_machine(const bpm::Gaussian& kernel, std::uint64_t draws,
-                                   const bpm::FitSettings& settings) {
-  return Machine(bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = draws}, settings));
+template <class Kernel>
+[[nodiscard]] bpm::OneVsRest<Kernel> make_machine(const Kernel& kernel, std::uint64_t draws,
+                                                  const bpm::FitSettings& settings) {
+  return bpm::OneVsRest<Kernel>(
+      bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = draws}, settings));
 }
 
 /// Seconds that a call takes.
@@ -120,10 +123,10 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
       } catch (const bpm::NotSeparable&) {
       }
     }
+    bpm::FitSettings hard = settings;
+    hard.soft_boundary = bpm::SoftBoundary::hard();
+    hard.bias = 0;
     if (set.hard) {
-      bpm::FitSettings hard = settings;
-      hard.soft_boundary = bpm::SoftBoundary::hard();
-      hard.bias = 0;
       result.hard_seconds.push_back(seconds([&] {
         try {
           result.hard.push_back(
@@ -131,6 +134,17 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
         } catch (const bpm::NotSeparable&) {
         }
       }));
+    }
+    if (set.linear_hard) {
+      bool refused = false;
+      result.linear_hard_seconds.push_back(seconds([&] {
+        try {
+          (void)make_machine(bpm::Linear(), set.draws, hard).fit(parts.train, parts.train_labels);
+        } catch (const bpm::NotSeparable&) {
+          refused = true;
+        }
+      }));
+      result.linear_hard_refused = result.linear_hard_refused && refused;
     }
 
     // Width and lambda chosen, then probabilities by the slope found on the way.

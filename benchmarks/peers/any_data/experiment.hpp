@@ -44,6 +44,8 @@ struct SetResult {
   std::vector<double> slope_ratio{};   ///< Slope fitted on the test part, over the out-of-fold one.
   std::vector<double> hard_seconds{};  ///< Of sets that are also fitted with a hard boundary.
   std::vector<double> hard{};
+  std::vector<double> linear_hard_seconds{};  ///< Of sets that the linear kernel does not separate.
+  bool linear_hard_refused = true;            ///< Each of these fits threw.
   /// Mean errors of the first fit's kernel at each lambda of the default grid; empty: a fit threw.
   std::vector<std::optional<double>> grid{};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any data: first fits, chosen machines and tuned support vector machines, side by side.
 
+#include <algorithm>
 #include <iostream>
 #include <vector>
 
@@ -30,13 +31,14 @@ void run(int argc, char** argv) {
       bar(now);
       return !guard.interrupted();
     };
+    const auto run_set = [&](any_data::DataSet set) {
+      set.train_limit = std::min(set.train_limit, options.train);
+      results.push_back(any_data::run_set(set, options, watch));
+    };
     for (const auto& name : options.datasets) {
-      results.push_back(any_data::run_set(
-          any_data::named_set(name, options.common.data, options.common.seed), options, watch));
+      run_set(any_data::named_set(name, options.common.data, options.common.seed));
     }
-    for (const auto& path : options.files) {
-      results.push_back(any_data::run_set(any_data::own_set(path), options, watch));
-    }
+    for (const auto& path : options.files) run_set(any_data::own_set(path));
   } catch (const bpm::Stopped&) {
     throw Interrupted("stopped before the last split was done: nothing was written");
   }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -23,6 +24,7 @@ struct Options {
   std::vector<std::string> datasets;
   std::vector<std::filesystem::path> files;
   std::uint64_t splits = 20;
+  std::size_t train = bpm_examples::no_limit;  ///< Points of a split's training part, at most.
 };
 
 /// Made by seed: see data.hpp.
@@ -49,6 +51,10 @@ inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300", "cl
       ->type_name("F.csv...");
   bpm_examples::add_whole_option(app, "--splits", options.splits, "Random splits (default: 20)", 1,
                                  10'000);
+  bpm_examples::add_whole_option(app, "--train", options.train,
+                                 "Training points of a split at most, the others test (default: no "
+                                 "limit beside the sets' own)",
+                                 1, bpm_examples::no_limit);
   bpm_examples::add_common_options(
       app, options.common,
       {"any_data --datasets heart,sonar --splits 5", "any_data --files mine.csv --json mine.json"});

@@ -69,6 +69,9 @@ using bpm_examples::Json;
          {"slope_ratio", mean(set.slope_ratio)},
          {"hard_error_percent", mean(set.hard, 100)},
          {"hard_seconds", mean(set.hard_seconds)},
+         {"linear_hard_seconds", mean(set.linear_hard_seconds)},
+         {"linear_hard_refused",
+          set.linear_hard_seconds.empty() ? Json() : Json(set.linear_hard_refused)},
          {"refused", set.refused}});
   }
   return list;
@@ -125,6 +128,12 @@ inline void print_any_data(std::ostream& out, const std::vector<SetResult>& sets
       number(100 * mean(set.hard), 0, 2);
       text << " %, ";
       number(mean(set.hard_seconds), 0, 2);
+      text << " s";
+    }
+    if (!set.linear_hard_seconds.empty()) {
+      text << "   linear, hard: " << (set.linear_hard_refused ? "refused" : "NOT REFUSED")
+           << " after ";
+      number(mean(set.linear_hard_seconds), 0, 2);
       text << " s";
     }
     text << '\n';
