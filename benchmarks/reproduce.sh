@@ -49,6 +49,7 @@ runs=(
   "bpm_benchmarks              5   bpm_benchmarks"
   "mnist_even_odd              0.1 mnist --even-odd --draws 1"
   "mnist_risk                  0.3 mnist --risk 0.5"
+  "certified_risk              1   certified_risk"
   "mnist_automatic             0.5 mnist --lambda automatic"
   "any_data                    2   any_data"
   "any_data_made               15  any_data --datasets flipped,noise_300,clusters_26 --splits 1"

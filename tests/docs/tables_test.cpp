@@ -261,6 +261,28 @@ TEST_CASE("tables: any data") {
   }
 }
 
+TEST_CASE("tables: how often a certified risk is kept") {
+  const Json rows = results("certified_risk");
+  Page page("docs/how-to.md");
+  for (const auto& [level, delta] :
+       {std::pair{"| 1 %, 5 % ", 0.05}, std::pair{"| 0.5 %, 1 % ", 0.01}}) {
+    const Json& one = entry(rows, {{"delta", delta}});
+    for (const std::string prefix : {"", "naive_"}) {
+      const auto of = [&](const char* key) { return number(one, (prefix + key).c_str()); };
+      const std::string row =
+          level + std::string(prefix.empty() ? "| `certify_risk` |" : "| the sample's own error |");
+      const char* const table = "| risk, delta | threshold by |";
+      page.cell(table, row, 1, {100 * of("returned")});
+      page.cell(table, row, 2, {of("coverage_percent")});
+      page.cell(table, row, 3, {100 * of("violated")});
+      page.cell(table, row, 4, {100 * number(one, "violated_allowed")});
+    }
+    CHECK(number(one, "violated") <= number(one, "violated_allowed"));
+    CHECK(number(one, "returned") >= 0.9);
+    CHECK(number(one, "naive_violated") > number(one, "violated_allowed"));
+  }
+}
+
 TEST_CASE("tables: the centre itself") {
   if (!is_stored("sampler_accuracy")) return;
   const Json rows = results("sampler_accuracy");
