@@ -80,10 +80,43 @@ TEST_CASE("any_data: a hard boundary with the linear kernel is refused", "[bench
   CHECK(json[0]["hard_error_percent"].is_number());  // The Gaussian separates the same points.
 }
 
+TEST_CASE("any_data: biases are compared by splits that are named", "[benchmarks]") {
+  const Alone alone;
+  const auto run = [&](const std::string& splits, const std::string& first) {
+    std::vector<std::string> words{
+        "--datasets", "means,rare",    "--bias", "0,1",    "--splits",
+        splits,       "--first-split", first,    "--json", alone.path("a.json")};
+    if (draws_plots()) words.insert(words.end(), {"--plot", alone.path("a.svg")});
+    ChildProcess child(program, words);
+    REQUIRE(child.wait() == 0);
+    CHECK_THAT(child.out(), ContainsSubstring("mean of 2"));
+    return Json::parse(read_text(alone.path("a.json")));
+  };
+  const Json both = run("2", "51");
+  const Json one = run("1", "51");
+  const Json other = run("1", "52");
+  REQUIRE(both.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CAPTURE(both[i].dump());
+    CHECK(both[i]["dataset"] == (i < 2 ? "means" : "rare"));
+    CHECK(both[i]["bias"] == static_cast<double>(i % 2));
+    CHECK(both[i]["splits"] == 2);
+    CHECK(both[i]["train_size"] == 300);
+    for (const char* key : {"out_of_fold_log_loss", "chosen_error_percent"}) {
+      CHECK(both[i][key].get<double>() ==
+            Approx((one[i][key].get<double>() + other[i][key].get<double>()) / 2));
+    }
+    // The Bayes error of `means` is 16.4 %, the standard normal's tail behind 0.8 sqrt(6) / 2.
+    CHECK(both[i]["chosen_error_percent"].get<double>() < 22);
+    CHECK(both[i]["out_of_fold_log_loss"].get<double>() < std::log(2.0));
+  }
+}
+
 TEST_CASE("any_data: what is refused", "[benchmarks]") {
   const Alone alone;
   check_refused(program, 2, {"--datasets", "iris"}, "'iris' is none of");
   check_refused(program, 2, {"--train", "0"}, "--train");
+  check_refused(program, 2, {"--bias", "0,-1"}, "--bias");
   check_refused(program, 1, {"--datasets", "heart"}, "BPM_DATA_DIR");
   check_refused(program, 1, {"--files", alone.path("none.csv")}, "none.csv");
 }

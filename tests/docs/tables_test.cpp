@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bpm/machine/fit_settings.hpp"
 #include "catch.hpp"
 #include "page.hpp"
 
@@ -259,6 +260,32 @@ TEST_CASE("tables: any data") {
     page.sentence("a hard boundary is refused (`NotSeparable`) after {} s",
                   {number(flipped, "linear_hard_seconds")});
   }
+}
+
+TEST_CASE("tables: the default bias") {
+  const Json rows = results("any_data_bias");
+  Page page("docs/benchmarks.md");
+  const char* const table = "| sets | 0 | 0.1 |";
+  const std::vector<double> biases{0, 0.1, 0.3, 1, 3};
+  std::vector<double> losses;
+  for (std::size_t k = 0; k < biases.size(); ++k) {
+    const Json of_bias{{"bias", biases[k]}};
+    const auto loss = [&](const char* set) {
+      return mean(rows, {{"bias", biases[k]}, {"dataset", set}}, "out_of_fold_log_loss");
+    };
+    const double made = loss("means") + loss("covariances") + loss("rare");
+    losses.push_back(mean(rows, of_bias, "out_of_fold_log_loss"));
+    page.cell(table, "| the seven, mean |", k + 1, {(10 * losses.back() - made) / 7});
+    for (const char* set : {"means", "covariances", "rare"}) {
+      page.cell(table, "| `" + std::string(set) + "` |", k + 1, {loss(set)});
+    }
+    page.cell(table, "| mean of the ten |", k + 1, {losses.back()});
+    page.cell(table, "| error of the ten, % |", k + 1,
+              {mean(rows, of_bias, "chosen_error_percent")});
+  }
+  REQUIRE(rows.size() == 50);
+  const auto best = std::min_element(losses.begin(), losses.end());
+  CHECK(biases[static_cast<std::size_t>(best - losses.begin())] == bpm::default_bias);
 }
 
 TEST_CASE("tables: how often a certified risk is kept") {

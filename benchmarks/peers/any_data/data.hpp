@@ -92,12 +92,39 @@ struct DataSet {
   return set;
 }
 
+/// Two classes, each from a normal distribution in 6 dimensions.
+struct TwoNormals {
+  double distance = 0;  ///< Between the means, in each feature.
+  double scale = 1;     ///< Of the second class.
+  double share = 0.5;   ///< Of the second class.
+};
+
+/// Points of them, of which 300 train.
+[[nodiscard]] inline DataSet two_normals(const std::string& name, const TwoNormals& classes,
+                                         std::uint64_t seed, std::uint64_t stream) {
+  DataSet set{.name = name, .inputs = Inputs(2'300, 6), .train_limit = 300};
+  bpm::RandomEngine engine(seed, stream);
+  bpm::NormalDraws normal;
+  for (Eigen::Index i = 0; i < set.inputs.rows(); ++i) {
+    const bool second = bpm::uniform_unit(engine) < classes.share;
+    for (float& value : set.inputs.row(i)) {
+      const double draw = normal(engine);
+      value = static_cast<float>(second ? classes.distance + classes.scale * draw : draw);
+    }
+    set.labels.push_back(second ? 1 : 0);
+  }
+  return set;
+}
+
 /// A set by its name. \throws as `read_benchmark_set`.
 [[nodiscard]] inline DataSet named_set(const std::string& name, const std::filesystem::path& folder,
                                        std::uint64_t seed) {
   if (name == "flipped") return flipped(seed);
   if (name == "noise_300") return noise_300(seed);
   if (name == "clusters_26") return clusters_26(seed);
+  if (name == "means") return two_normals(name, {.distance = 0.8}, seed, 4);
+  if (name == "covariances") return two_normals(name, {.scale = 2}, seed, 5);
+  if (name == "rare") return two_normals(name, {.distance = 0.8, .share = 0.15}, seed, 6);
   const bpm_examples::BenchmarkSet& set = *bpm_examples::find_benchmark_set(name);
   auto data = bpm_examples::read_benchmark_set(set, folder);
   return {.name = name,

@@ -86,13 +86,12 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
   std::vector<std::vector<double>> of_lambda(grid.size());
   bpm::FitSettings settings{.seed = options.common.seed,
                             .threads = static_cast<unsigned>(options.common.threads)};
-  for (std::uint64_t number = 1; number <= options.splits; ++number) {
-    if (!watch(
-            {.stage = set.name,
-             .fraction = static_cast<double>(number - 1) / static_cast<double>(options.splits)})) {
+  for (std::uint64_t s = 0; s < options.splits; ++s) {
+    if (!watch({.stage = set.name,
+                .fraction = static_cast<double>(s) / static_cast<double>(options.splits)})) {
       throw bpm::Stopped("stopped");
     }
-    const Parts parts = split(set, options.common.seed, number);
+    const Parts parts = split(set, options.common.seed, options.first_split + s);
     result.train_size = parts.train_labels.size();
     result.test_size = parts.test_labels.size();
     const auto error = [&](const auto& fitted) {

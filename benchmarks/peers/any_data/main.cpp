@@ -5,10 +5,12 @@
 #include <iostream>
 #include <vector>
 
+#include "bias.hpp"
 #include "bpm/core/errors.hpp"
 #include "common/figure.hpp"
 #include "common/interrupt.hpp"
 #include "common/json_file.hpp"
+#include "common/plot.hpp"
 #include "common/program.hpp"
 #include "common/progress_bar.hpp"
 #include "data.hpp"
@@ -24,6 +26,7 @@ void run(int argc, char** argv) {
   const any_data::Options options = any_data::parse_any_data_options(argc, argv);
   const JsonFile json(options.common.json);
   std::vector<any_data::SetResult> results;
+  std::vector<any_data::BiasResult> biases;
   try {
     const InterruptGuard guard;
     ProgressBar bar(progress_style(options.common.quiet));
@@ -33,7 +36,12 @@ void run(int argc, char** argv) {
     };
     const auto run_set = [&](any_data::DataSet set) {
       set.train_limit = std::min(set.train_limit, options.train);
-      results.push_back(any_data::run_set(set, options, watch));
+      if (options.biases.empty()) {
+        results.push_back(any_data::run_set(set, options, watch));
+      } else {
+        const auto of_set = any_data::run_biases(set, options, watch);
+        biases.insert(biases.end(), of_set.begin(), of_set.end());
+      }
     };
     for (const auto& name : options.datasets) {
       run_set(any_data::named_set(name, options.common.data, options.common.seed));
@@ -41,6 +49,14 @@ void run(int argc, char** argv) {
     for (const auto& path : options.files) run_set(any_data::own_set(path));
   } catch (const bpm::Stopped&) {
     throw Interrupted("stopped before the last split was done: nothing was written");
+  }
+  if (!options.biases.empty()) {
+    if (!options.common.quiet) any_data::print_biases(std::cout, biases);
+    json.write(any_data::bias_json(biases));
+    if (!options.common.plot.empty()) {
+      write_plot(any_data::bias_plot(biases), options.common.plot);
+    }
+    return;
   }
   if (!options.common.quiet) any_data::print_any_data(std::cout, results);
   json.write(any_data::any_data_json(results));

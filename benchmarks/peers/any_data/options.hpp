@@ -24,11 +24,14 @@ struct Options {
   std::vector<std::string> datasets;
   std::vector<std::filesystem::path> files;
   std::uint64_t splits = 20;
+  std::uint64_t first_split = 1;
+  std::vector<double> biases;  ///< To be compared, in the place of all else; empty: none.
   std::size_t train = bpm_examples::no_limit;  ///< Points of a split's training part, at most.
 };
 
 /// Made by seed: see data.hpp.
-inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300", "clusters_26"};
+inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300",   "clusters_26",
+                                                     "means",   "covariances", "rare"};
 
 /// Reads the command line. Throws as `parse_options`.
 [[nodiscard]] inline Options parse_any_data_options(int argc, const char* const* argv) {
@@ -51,6 +54,14 @@ inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300", "cl
       ->type_name("F.csv...");
   bpm_examples::add_whole_option(app, "--splits", options.splits, "Random splits (default: 20)", 1,
                                  10'000);
+  bpm_examples::add_whole_option(app, "--first-split", options.first_split,
+                                 "Number of the first of them (default: 1)", 1, 1'000'000'000);
+  app.add_option("--bias", options.biases,
+                 "Compare these biases instead, separated by commas, in units of the mean k(x, x): "
+                 "the out-of-fold log loss of what `choose` chooses with each, and its error")
+      ->delimiter(',')
+      ->type_name("B,B,...")
+      ->check(CLI::Range(0.0, 1e6).description(""));
   bpm_examples::add_whole_option(app, "--train", options.train,
                                  "Training points of a split at most, the others test (default: no "
                                  "limit beside the sets' own)",
