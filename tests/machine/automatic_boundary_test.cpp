@@ -89,11 +89,46 @@ TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[
   CHECK(soft.coefficients() == hard.coefficients());
 }
 
+TEST_CASE("a Gibbs sampler without label noise has it chosen", "[machine]") {
+  const auto [inputs, labels] = noisy_stripes(150, 2, 0.2);
+  const Gaussian kernel = Gaussian::from_width(3);
+  const bpm::KernelGibbs gibbs{.draws = 20};
+  auto training = BayesPointMachine(kernel, gibbs, automatic()).train(inputs, labels);
+  const auto fitted = training.classifier();
+  const auto& boundary = fitted.parts().boundary;
+  REQUIRE(boundary);
+  CHECK(boundary->relative_lambda == 0);
+  // A fifth of the labels is wrong: without noise it cannot be as good.
+  CHECK(boundary->label_noise > 0);
+  CHECK(boundary->candidates.front().loss > boundary->candidates.back().loss);
+  CHECK(boundary->candidates.size() == bpm::detail::default_label_noises.size());
+  CHECK(boundary->slope > 0);
+  auto settings = automatic();
+  settings.soft_boundary = SoftBoundary::hard();
+  const auto named =
+      BayesPointMachine(kernel, gibbs.with_label_noise(boundary->label_noise), settings)
+          .train(inputs, labels);
+  CHECK(named.classifier().coefficients() == fitted.coefficients());
+  // Draws added have the same.
+  training.add_draws(10);
+  auto more = named;
+  more.add_draws(10);
+  CHECK(training.classifier().coefficients() == more.classifier().coefficients());
+
+  // Nothing to choose by, and no consistent classifier without noise.
+  const bpm::RowMatrix<float> same = bpm::RowMatrix<float>::Constant(2, 1, 1);
+  const auto raised = BayesPointMachine(Gaussian::from_width(1), gibbs, automatic())
+                          .fit(same, std::vector<int>{0, 1});
+  CHECK(raised.parts().boundary->raised == 1);
+  CHECK(raised.parts().boundary->label_noise == 0.003);
+  CHECK(raised.parts().boundary->relative_lambda == 0);
+}
+
 TEST_CASE("where the whole is not consistent lambda is raised", "[machine]") {
   bpm::BoundaryChoice choice{.relative_lambda = 0};
   std::vector<double> raised;
   for (int i = 0; i < 9; ++i) {
-    bpm::detail::raise_lambda(choice);
+    bpm::detail::raise_boundary(choice);
     raised.push_back(choice.relative_lambda);
   }
   CHECK(raised == std::vector<double>{0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 6, 12});

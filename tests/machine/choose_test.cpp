@@ -2,13 +2,16 @@
 #include "bpm/machine/choose.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
+#include "bpm/machine/nested.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
@@ -181,10 +184,77 @@ TEST_CASE("several classes and other samplers choose as well", "[machine]") {
             .kernel == 1);
 }
 
+TEST_CASE("samplers that take label noise choose it in the place of lambda", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(120, 2, 0.15);
+  const bpm::ChoiceGrid<Gaussian> grid{
+      .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1)},
+      .label_noises = {0, 0.1, 0.2},
+      .folds = 3};
+  const bpm::KernelGibbs sampler{.draws = 10};
+  const auto choice = bpm::choose(BayesPointMachine(Gaussian::from_width(7), sampler, {.seed = 3}),
+                                  grid, inputs, labels);
+  REQUIRE(choice.candidates.size() == 6);
+  CHECK(choice.candidates[5].label_noise == 0.2);
+  CHECK(choice.chosen().kernel == 1);
+  CHECK(choice.chosen().label_noise > 0);
+  CHECK(choice.chosen().relative_lambda == 0);
+  const auto fitted = choice.machine.fit(inputs, labels);
+  CHECK(fitted.parts().boundary->label_noise == choice.chosen().label_noise);
+  CHECK(fitted.parts().boundary->candidates.size() == 3);
+  bpm::KernelGibbs named = sampler;
+  named.label_noise = choice.chosen().label_noise;
+  CHECK(fitted.coefficients() ==
+        BayesPointMachine(choice.machine.kernel(), named, choice.machine.settings())
+            .fit(inputs, labels)
+            .coefficients());
+  auto unsorted = grid;
+  unsorted.label_noises = {0.2, 0.1};
+  const BayesPointMachine machine(Gaussian::from_width(7), sampler);
+  CHECK(message_of([&] { (void)bpm::choose(machine, unsorted, inputs, labels); }) ==
+        "choose: grid has label noises that do not ascend");
+  unsorted.label_noises = {};
+  CHECK(message_of([&] { (void)bpm::choose(machine, unsorted, inputs, labels); }) ==
+        "choose: grid has no label noise");
+}
+
+TEST_CASE("folds tell an observer, who can stop them", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(60, 2, 0.1);
+  const bool chooses = GENERATE(false, true);
+  const BayesPointMachine machine(
+      Gaussian::from_width(1), PermutedPerceptron{.draws = 2},
+      {.soft_boundary = chooses ? bpm::SoftBoundary::automatic() : bpm::SoftBoundary::relative(1)});
+  std::vector<double> fractions;
+  const auto watched = bpm::cross_validate(machine, inputs, labels, 3, [&](bpm::Progress p) {
+    CHECK(p.stage == "folds");
+    fractions.push_back(p.fraction);
+  });
+  CHECK(watched.decision_values == bpm::cross_validate(machine, inputs, labels, 3).decision_values);
+  CHECK(std::is_sorted(fractions.begin(), fractions.end()));
+  CHECK(fractions.front() == 0);
+  CHECK(fractions.back() == 2.0 / 3);
+  const auto until_second = [](bpm::Progress p) { return p.fraction == 0; };
+  CHECK(message_of([&] {
+          (void)bpm::cross_validate(machine, inputs, labels, 3, until_second);
+        }).find(": stopped") != std::string::npos);
+  std::stop_source source;
+  source.request_stop();
+  CHECK_THROWS_AS(bpm::cross_validate(
+                      machine, inputs, labels, 3, [](const bpm::Progress&) {}, source.get_token()),
+                  bpm::Stopped);
+  const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)}};
+  CHECK_THROWS_AS(bpm::nested(machine, grid, inputs, labels, 3, until_second), bpm::Stopped);
+}
+
 TEST_CASE("of equal losses the larger lambda and the later kernel are taken", "[machine]") {
   const auto candidate = [](std::size_t kernel, double lambda, double loss,
                             bool consistent = true) {
-    return ChoiceCandidate{kernel, lambda, consistent, loss, 0.1, 1, 0.1};
+    return ChoiceCandidate{.kernel = kernel,
+                           .relative_lambda = lambda,
+                           .consistent = consistent,
+                           .loss = loss,
+                           .standard_error = 0.1,
+                           .slope = 1,
+                           .error = 0.1};
   };
   using bpm::detail::best_candidate;
   // The least is 0.5, equal to it is what is at most 0.51.

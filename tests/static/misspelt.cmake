@@ -39,6 +39,7 @@ expect("traits{" "trait{" "a sampler needs static constexpr bpm::SamplerTraits t
 expect("t draws" "t draw" "a sampler needs std::uint64_t draws")
 expect("check_settings" "check_setting" "a sampler needs void check_settings() const")
 expect("with_draws" "with_draw" "a sampler S needs S with_draws(std::uint64_t) const")
+expect("with_label_noise" "with_noise" "a sampler S that takes label noise needs S with_label_noise(double) const")
 expect("memory_need" "memory_needs" "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const")
 expect("sample(std" "samples(std"
        "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<const V>, ")
@@ -54,6 +55,7 @@ expect("struct State {" "struct State { State(State&&)\;"
 # Fields of traits, by the names that the compilers do not know.
 expect(".computes_blocks" ".computes_block" "computes_block")
 expect(".sees" ".see" "see")
+expect(".takes_label_noise" ".takes_noise" "takes_noise")
 
 # `source` does not compile, and the compiler says `sentence`.
 function(expect_sentence name source sentence)
@@ -71,6 +73,15 @@ expect_sentence(expectation_propagation "#include \"bpm/kernels/linear.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 const bpm::BayesPointMachine<bpm::Linear, bpm::ExpectationPropagation> machine(bpm::Linear{});\n"
   "expectation propagation has a machine of its own: include")
+
+# Folds of what has no draws.
+expect_sentence(folds_of_expectation_propagation "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
+#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/machine/cross_validate.hpp\"
+const bpm::RowMatrix<double> inputs(2, 2);
+const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::ExpectationPropagation{}), inputs,
+                                     std::vector<int>{0, 1});\n"
+  "folds are for machines that sample: expectation propagation chooses by its evidence")
 
 # What is scaled are numbers that can be.
 expect_sentence(standardise "#include \"bpm/kernels/linear.hpp\"

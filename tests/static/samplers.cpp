@@ -19,10 +19,12 @@ struct OnCone {
     bool empty() const;
     bpm::CentreOfMass centre() const;
   };
-  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone};
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone,
+                                             .takes_label_noise = true};
   std::uint64_t draws = 1;
   void check_settings() const;
   OnCone with_draws(std::uint64_t) const;
+  OnCone with_label_noise(double) const;
   bpm::MemoryNeed memory_need(const bpm::RunSize&) const;
   bpm::ConePlan plan() const;
   template <class Sink>

@@ -95,9 +95,9 @@ struct ChoicePart {
   }
 };
 
-/// lambda over k(x, x) by the smallest out-of-fold log loss on a part of the points, as `choose`
-/// does for one kernel: five folds, five draws each of up to ten binary subproblems, of more so
-/// many fewer. Memory: `bytes_to_choose`. \throws Stopped.
+/// lambda over k(x, x), or label noise for samplers that take it, by the smallest out-of-fold log
+/// loss on a part of the points, as `choose` does for one kernel: five folds, five draws each of up
+/// to ten binary subproblems, of more so many fewer. Memory: `bytes_to_choose`. \throws Stopped.
 template <class Kernel, class Sampler, class I>
 [[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
@@ -106,8 +106,12 @@ template <class Kernel, class Sampler, class I>
                                              std::string_view function) {
   const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
   BoundaryChoice choice{.points = part.points.size(), .largest_class = part.largest_class};
-  for (const double lambda : default_relative_lambdas) {
-    choice.candidates.push_back({.relative_lambda = lambda});
+  if constexpr (Sampler::traits.takes_label_noise) {
+    for (const double q : default_label_noises) choice.candidates.push_back({.label_noise = q});
+  } else {
+    for (const double lambda : default_relative_lambdas) {
+      choice.candidates.push_back({.relative_lambda = lambda});
+    }
   }
   if (part.can_be_left_out < 2) return choice;  // Nothing to judge by: hard, softer if it must.
   const std::size_t problems = subproblem_count(classes.size());
@@ -124,24 +128,27 @@ template <class Kernel, class Sampler, class I>
       part.labels, classes,
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
                         settings.seed));
-  try_lambdas<kernel_scalar_t<I>>(values, folds, part.labels,
-                                  to_try(sampler, draws_to_try(problems)), settings, watched,
-                                  choice.candidates);
+  try_boundaries<kernel_scalar_t<I>>(values, folds, part.labels,
+                                     to_try(sampler, draws_to_try(problems)), settings, watched,
+                                     choice.candidates);
   ensure<Stopped>(!stopped && !control.stop.stop_requested(), function,
                   ": stopped while choosing the soft boundary");
   if (const auto best = best_candidate(choice.candidates)) {
     choice.relative_lambda = choice.candidates[*best].relative_lambda;
+    choice.label_noise = choice.candidates[*best].label_noise;
     choice.slope = choice.candidates[*best].slope;
   } else {
     choice.relative_lambda = choice.candidates.back().relative_lambda;
+    choice.label_noise = choice.candidates.back().label_noise;
   }
   return choice;
 }
 
-/// A choice that was made before, to begin with. \throws std::invalid_argument on lambda or slope
-/// that are not finite, or negative.
+/// A choice that was made before, to begin with. \throws std::invalid_argument on lambda, label
+/// noise or slope that are not finite, or negative.
 [[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, std::string_view function) {
   check_not_negative(function, "boundary_choice", choice.relative_lambda);
+  check_not_negative(function, "boundary_choice", choice.label_noise);
   check_not_negative(function, "boundary_choice", choice.slope);
   choice.raised = 0;
   return choice;
@@ -150,14 +157,22 @@ template <class Kernel, class Sampler, class I>
 /// How often lambda is raised at most: from 0 to 96 times k(x, x).
 inline constexpr unsigned most_raises = 12;
 
-/// The next larger lambda of the grid, beyond its end twice as much.
-inline void raise_lambda(BoundaryChoice& choice) {
+/// The next larger lambda of the grid, beyond its end twice as much; or the least label noise,
+/// with which every run is consistent.
+inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
   const auto& grid = default_relative_lambdas;
   const auto larger = std::upper_bound(grid.begin(), grid.end(), choice.relative_lambda);
-  choice.relative_lambda = larger == grid.end() ? 2 * choice.relative_lambda : *larger;
+  if (label_noise) {
+    choice.label_noise = default_label_noises[1];
+  } else {
+    choice.relative_lambda = larger == grid.end() ? 2 * choice.relative_lambda : *larger;
+  }
   ++choice.raised;
   for (const ChoiceCandidate& one : choice.candidates) {
-    if (one.relative_lambda == choice.relative_lambda && one.slope > 0) choice.slope = one.slope;
+    if (one.relative_lambda == choice.relative_lambda && one.label_noise == choice.label_noise &&
+        one.slope > 0) {
+      choice.slope = one.slope;
+    }
   }
 }
 

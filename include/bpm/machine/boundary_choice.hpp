@@ -13,6 +13,7 @@ namespace bpm {
 struct ChoiceCandidate {
   std::size_t kernel = 0;      ///< In the list of what was tried.
   double relative_lambda = 0;  ///< lambda over k(x, x).
+  double label_noise = 0;      ///< Of samplers that take it; their lambda is 0.
   /// Whether every fold's machine found a consistent classifier within the work allowed; all that
   /// follows is of those that did.
   bool consistent = false;
@@ -22,16 +23,18 @@ struct ChoiceCandidate {
   double error = 1;                                       ///< Out-of-fold share of errors.
 };
 
-/// How `SoftBoundary::automatic` came to its lambda, and beside which alternatives.
+/// How `SoftBoundary::automatic` came to its lambda, or label noise, and beside which
+/// alternatives.
 struct BoundaryChoice {
   double relative_lambda = 0;  ///< What the fit took: lambda_i over k(x_i, x_i).
-  /// Of probabilities, out of fold, at this lambda or the nearest smaller one that was tried; 0:
-  /// not known.
+  double label_noise = 0;      ///< What it took in its place, of samplers that take label noise.
+  /// Of probabilities, out of fold, at what the fit took or the nearest smaller one that was tried;
+  /// 0: not known.
   double slope = 0;
   std::size_t points = 0;                     ///< On which the candidates were tried,
   double largest_class = 0;                   ///< and the share of the largest class among them.
-  std::vector<ChoiceCandidate> candidates{};  ///< By ascending lambda.
-  /// How often lambda was raised beyond the choice, because no consistent classifier of the whole
+  std::vector<ChoiceCandidate> candidates{};  ///< Ascending.
+  /// How often it was raised beyond the choice, because no consistent classifier of the whole
   /// training set was found; by perceptrons within 200 passes, unless their settings say otherwise.
   unsigned raised = 0;
 };

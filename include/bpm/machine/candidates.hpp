@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,18 @@ namespace bpm {
 inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
 
 namespace detail {
+
+/// What is tried for label noise in the place of lambda.
+inline const std::vector<double> default_label_noises{0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3};
+
+/// The sampler with a candidate's label noise, where it takes any.
+template <class Sampler>
+[[nodiscard]] Sampler with_noise_of(const Sampler& sampler, double label_noise) {
+  if constexpr (Sampler::traits.takes_label_noise) {
+    if (label_noise > 0) return sampler.with_label_noise(label_noise);
+  }
+  return sampler;
+}
 
 /// A sampler that tries: few draws, and a perceptron that gives up early and keeps nothing on disk.
 /// Passes are counted, so that what is chosen does not depend on the machine it runs on.
@@ -42,21 +55,23 @@ template <class Sampler>
   return std::clamp<std::uint64_t>(50 / problems, 1, 5);
 }
 
-/// The out-of-fold scores of all lambdas for one kernel, a fold after the other, each from large
-/// lambdas to small: beyond the first that is not consistent none is tried again, since a smaller
-/// lambda asks for more.
+/// The out-of-fold scores of all soft boundaries for one kernel, a fold after the other, each from
+/// soft to hard: beyond the first that is not consistent none is tried again, since a harder one
+/// asks for more.
 template <class Scalar, class Sampler>
-void try_lambdas(const DenseGram<Scalar>& values, const OutOfFold& folds,
-                 std::span<const int> labels, const Sampler& sampler, const FitSettings& settings,
-                 const RunControl& control, std::span<ChoiceCandidate> candidates) {
+void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
+                    std::span<const int> labels, const Sampler& sampler,
+                    const FitSettings& settings, const RunControl& control,
+                    std::span<ChoiceCandidate> candidates) {
   std::vector<OutOfFold> outputs(candidates.size(), folds);
   std::size_t smallest = 0;  // Of those that are consistent so far.
   for (std::size_t k = 0; k < folds.folds.count; ++k) {
     const FoldValues<Scalar> part(values, folds.folds, k, labels);
     for (std::size_t l = candidates.size(); l-- > smallest;) {
-      const auto found = outputs_of_left_out(
-          part, sampler, settings.soft_boundary.with_factor(candidates[l].relative_lambda),
-          folds.classes, settings.seed, control);
+      const auto found =
+          outputs_of_left_out(part, with_noise_of(sampler, candidates[l].label_noise),
+                              settings.soft_boundary.with_factor(candidates[l].relative_lambda),
+                              folds.classes, settings.seed, control);
       if (!found) {
         smallest = l + 1;
         break;
@@ -75,8 +90,8 @@ void try_lambdas(const DenseGram<Scalar>& values, const OutOfFold& folds,
   }
 }
 
-/// Of losses that are equal to a tenth of their standard error the larger lambda, then the later
-/// kernel. Empty where no candidate is consistent.
+/// Of losses that are equal to a tenth of their standard error the larger lambda or label noise,
+/// then the later kernel. Empty where no candidate is consistent.
 [[nodiscard]] inline std::optional<std::size_t> best_candidate(
     std::span<const ChoiceCandidate> candidates) {
   std::optional<std::size_t> least;
@@ -91,10 +106,10 @@ void try_lambdas(const DenseGram<Scalar>& values, const OutOfFold& folds,
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const ChoiceCandidate& one = candidates[i];
     if (!one.consistent || one.loss > enough) continue;
-    if (std::pair(one.relative_lambda, one.kernel) >
-        std::pair(candidates[best].relative_lambda, candidates[best].kernel)) {
-      best = i;
-    }
+    const auto rank = [](const ChoiceCandidate& c) {
+      return std::tuple(c.relative_lambda, c.label_noise, c.kernel);
+    };
+    if (rank(one) > rank(candidates[best])) best = i;
   }
   return best;
 }

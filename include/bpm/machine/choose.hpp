@@ -21,12 +21,15 @@
 
 namespace bpm {
 
-/// What `choose` tries: every kernel with every soft boundary.
+/// What `choose` tries: every kernel with every soft boundary, or label noise.
 template <class Kernel>
 struct ChoiceGrid {
   std::vector<Kernel> kernels;  ///< From narrow to wide: of equals the last is taken.
   /// lambda over k(x, x), ascending.
   std::vector<double> relative_lambdas = default_relative_lambdas;
+  /// In their place for samplers that take label noise, have none, and whose soft boundary is
+  /// automatic; ascending.
+  std::vector<double> label_noises = detail::default_label_noises;
   std::size_t folds = 5;
   /// Of each fold's machine; 0: five of up to ten binary subproblems, of more so many fewer.
   std::uint64_t draws = 0;
@@ -74,12 +77,12 @@ template <class K, class S>
 }  // namespace detail
 
 /// The kernel and the soft boundary with the smallest out-of-fold log loss: for every kernel and
-/// lambda of the grid, machines of the sampler's kind with few draws are fitted to all but one
-/// fold, and the outputs at the points left out are judged by the likelihood of their labels, at
-/// the slope that suits them best (`fit_slope`). Kernel values are computed once a kernel. A
-/// candidate that is not consistent within 60 passes is dropped. Same seed, same choice, at any
-/// number of threads. Cost: folds times candidates fits of few draws, n^2 kernel values a kernel, n
-/// at most about `grid.points`.
+/// lambda (or label noise) of the grid, machines of the sampler's kind with few draws are fitted to
+/// all but one fold, and the outputs at the points left out are judged by the likelihood of their
+/// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once a
+/// kernel. A candidate that is not consistent within 60 passes is dropped. Same seed, same choice,
+/// at any number of threads. Cost: folds times candidates fits of few draws, n^2 kernel values a
+/// kernel, n at most about `grid.points`.
 ///
 /// What `machine` has beside kernel and boundary is kept. \throws NotSeparable where no candidate
 /// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,
@@ -95,6 +98,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   detail::check(!grid.relative_lambdas.empty(), f, "grid", "has no lambda");
   detail::check(std::ranges::is_sorted(grid.relative_lambdas), f, "grid",
                 "has lambdas that do not ascend");
+  bool by_noise = false;
+  if constexpr (std::remove_cvref_t<decltype(binary.sampler())>::traits.takes_label_noise) {
+    by_noise = detail::chooses_boundary(binary.sampler(), settings);
+    detail::check(!grid.label_noises.empty(), f, "grid", "has no label noise");
+    detail::check(std::ranges::is_sorted(grid.label_noises), f, "grid",
+                  "has label noises that do not ascend");
+  }
   const std::ptrdiff_t n = detail::input_count(inputs);
   std::vector<int> classes = detail::check_labels(n, labels, f);
   detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
@@ -124,13 +134,14 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                       : detail::draws_to_try(detail::subproblem_count(folds.classes.size()));
   for (std::size_t k = 0; k < grid.kernels.size(); ++k) {
     const std::size_t first = candidates.size();
-    for (const double lambda : grid.relative_lambdas) {
-      candidates.push_back({.kernel = k, .relative_lambda = lambda});
+    for (const double x : by_noise ? grid.label_noises : grid.relative_lambdas) {
+      candidates.push_back(
+          {.kernel = k, .relative_lambda = by_noise ? 0 : x, .label_noise = by_noise ? x : 0});
     }
     const double bias = detail::absolute_bias(grid.kernels[k], settings, inputs, f);
     const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[k], bias), inputs,
                                                  part.points, control.threads);
-    detail::try_lambdas<detail::kernel_scalar_t<I>>(
+    detail::try_boundaries<detail::kernel_scalar_t<I>>(
         values, folds, part.labels, detail::to_try(binary.sampler(), draws), settings, control,
         std::span(candidates).subspan(first));
     ++done;
@@ -144,6 +155,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   }
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary{.relative_lambda = winner.relative_lambda,
+                          .label_noise = winner.label_noise,
                           .slope = winner.slope,
                           .points = part.points.size(),
                           .largest_class = part.largest_class};

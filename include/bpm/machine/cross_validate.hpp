@@ -5,6 +5,8 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <stop_token>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
@@ -23,6 +26,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/samplers/sampler.hpp"
 
 namespace bpm {
 
@@ -32,6 +36,9 @@ namespace detail {
 template <class K, class S>
 [[nodiscard]] const BayesPointMachine<K, S>& binary_machine(
     const BayesPointMachine<K, S>& machine) {
+  static_assert(SamplerSettings<S>,
+                "folds are for machines that sample: expectation propagation chooses by its "
+                "evidence, by itself (SoftBoundary::automatic), and has leave_one_out");
   return machine;
 }
 template <class K, class S>
@@ -43,6 +50,26 @@ inline constexpr bool takes_any_number = false;
 template <class K, class S>
 inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
 
+/// Tells an observer of fold after fold.
+template <Observer O>
+struct FoldProgress {
+  O& observer;
+  std::size_t folds;
+  std::size_t done = 0;
+  bool stopped = false;
+
+  bool operator()(Progress progress) {
+    progress.stage = "folds";
+    progress.fraction = static_cast<double>(done) / static_cast<double>(folds);
+    stopped = stopped || !notify(observer, progress);
+    return !stopped;
+  }
+  /// \throws Stopped if it is to be.
+  void check_not_stopped(const std::stop_token& stop, std::string_view function) const {
+    ensure<Stopped>(!stopped && !stop.stop_requested(), function, ": stopped in fold ", done);
+  }
+};
+
 }  // namespace detail
 
 /// The outputs of every training point by a machine of the others: the folds are left out in turn,
@@ -53,9 +80,10 @@ inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
 /// Cost: as many fits as folds. `folds`: how many; their seed is the machine's. \throws
 /// NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit` and
 ///         `Folds::stratified`.
-template <class Machine, InputSet I>
+template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,
-                                       std::span<const int> labels, std::size_t folds = 5) {
+                                       std::span<const int> labels, std::size_t folds = 5,
+                                       O&& observer = {}, std::stop_token stop = {}) {
   const char* const f = "cross_validate";
   const auto& binary = detail::binary_machine(machine);
   const FitSettings& settings = binary.settings();
@@ -69,6 +97,7 @@ template <class Machine, InputSet I>
   using Kernel = std::remove_cvref_t<decltype(binary.kernel())>;
   using Scalar = detail::kernel_scalar_t<I>;
   const bool chooses = detail::chooses_boundary(binary.sampler(), settings);
+  detail::FoldProgress<std::remove_reference_t<O>> watched{observer, folds};
   const bool whole = 16.0 * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
   if (whole && !chooses) {
@@ -77,12 +106,12 @@ template <class Machine, InputSet I>
     const double bias = detail::relative_bias<Kernel>(settings, f);
     const auto values = detail::kernel_values_of(binary.kernel(), inputs, detail::first_points(n),
                                                  detail::thread_count(settings.threads));
-    detail::IgnoreProgress observer;
-    const RunControl control = detail::run_control(settings, observer, {});
-    for (std::size_t k = 0; k < folds; ++k) {
+    const RunControl control = detail::run_control(settings, watched, stop);
+    for (std::size_t& k = watched.done; k < folds; ++k) {
       const detail::FoldValues<Scalar> fold(values, result.folds, k, labels, bias);
       const auto outputs = detail::outputs_of_left_out(fold, binary.sampler(), boundary,
                                                        result.classes, settings.seed, control);
+      watched.check_not_stopped(stop, f);
       if (!outputs) {
         throw NotSeparable(detail::join(f,
                                         ": no classifier without training error was found in "
@@ -93,7 +122,7 @@ template <class Machine, InputSet I>
     }
     return result;
   }
-  for (std::size_t k = 0; k < folds; ++k) {
+  for (std::size_t& k = watched.done; k < folds; ++k) {
     const std::vector<PointIndex> train = result.folds.points(k, false);
     const std::vector<PointIndex> left_out = result.folds.points(k, true);
     const std::vector<int> of_train = detail::labels_at(labels, train);
@@ -103,14 +132,16 @@ template <class Machine, InputSet I>
       const RowMatrix<Scalar> values = inputs(train, train);
       const RowMatrix<Scalar> others = inputs(left_out, train);
       const Eigen::VectorXd self = inputs.diagonal()(left_out).template cast<double>();
-      const auto classifier = machine.fit(values, of_train);
+      const auto classifier = machine.fit(values, of_train, watched, stop);
       detail::put_outputs(result, left_out,
                           classifier.decision_values(PrecomputedRows<Scalar>{others, self}));
     } else {
-      const auto classifier = machine.fit(detail::select_inputs(inputs, train), of_train);
+      const auto classifier =
+          machine.fit(detail::select_inputs(inputs, train), of_train, watched, stop);
       detail::put_outputs(result, left_out,
                           classifier.decision_values(detail::select_inputs(inputs, left_out)));
     }
+    watched.check_not_stopped(stop, f);
   }
   return result;
 }

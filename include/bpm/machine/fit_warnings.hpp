@@ -92,7 +92,8 @@ namespace detail {
   const ChoiceCandidate* tried = nullptr;
   if (boundary) {
     for (const ChoiceCandidate& one : boundary->candidates) {
-      if (one.consistent && one.slope > 0 && one.relative_lambda == boundary->relative_lambda) {
+      if (one.consistent && one.slope > 0 && one.relative_lambda == boundary->relative_lambda &&
+          one.label_noise == boundary->label_noise) {
         tried = &one;
       }
     }

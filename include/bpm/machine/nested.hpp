@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/folds.hpp"
@@ -34,19 +36,23 @@ template <class Machine>
   return seed_of(machine.machine());
 }
 
-/// Leaves out the folds in turn; `choose_on(inputs, labels)` gives the choice on the others.
-template <class I, class ChooseOn>
+/// Leaves out the folds in turn; `choose_on(inputs, labels, observer)` gives the choice on the
+/// others.
+template <class I, class O, class ChooseOn>
 [[nodiscard]] OutOfFold nested_by(const I& inputs, std::span<const int> labels, std::size_t folds,
-                                  std::uint64_t seed, ChooseOn&& choose_on) {
+                                  std::uint64_t seed, O& observer, const std::stop_token& stop,
+                                  ChooseOn&& choose_on) {
   OutOfFold result = empty_out_of_fold(labels, check_labels(input_count(inputs), labels, "nested"),
                                        Folds::stratified(labels, folds, seed));
-  for (std::size_t k = 0; k < folds; ++k) {
+  FoldProgress<O> watched{observer, folds};
+  for (std::size_t& k = watched.done; k < folds; ++k) {
     const std::vector<PointIndex> train = result.folds.points(k, false);
     const std::vector<PointIndex> left_out = result.folds.points(k, true);
     const std::vector<int> of_train = labels_at(labels, train);
     const auto part = select_inputs(inputs, train);
-    const auto choice = choose_on(part, of_train);
-    const auto classifier = choice.machine.fit(part, of_train);
+    const auto choice = choose_on(part, of_train, watched);
+    const auto classifier = choice.machine.fit(part, of_train, watched, stop);
+    watched.check_not_stopped(stop, "nested");
     // Of a fit that raised lambda the slope is another.
     const double slope =
         classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
@@ -63,24 +69,25 @@ template <class I, class ChooseOn>
 /// left out. Unlike `Choice::selection_score` its `error()` and `slope().loss` are honest. Its
 /// decision values are times the slope that each fold's fit has: log odds, so that a slope of
 /// 1 says that probabilities are right.
-/// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`.
-template <class Machine, class Kernel, InputSet I>
+/// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`; Stopped.
+template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,
-                               const I& inputs, std::span<const int> labels,
-                               std::size_t folds = 5) {
-  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine),
-                           [&](const auto& part, const std::vector<int>& of_part) {
-                             return choose(machine, grid, part, of_part);
+                               const I& inputs, std::span<const int> labels, std::size_t folds = 5,
+                               O&& observer = {}, std::stop_token stop = {}) {
+  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine), observer, stop,
+                           [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
+                             return choose(machine, grid, part, of_part, watched, stop);
                            });
 }
 
 /// The same with `choose`'s own Gaussian kernels.
-template <class Machine, InputSet I>
+template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
-                               std::size_t folds = 5) {
-  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine),
-                           [&](const auto& part, const std::vector<int>& of_part) {
-                             return choose(machine, part, of_part);
+                               std::size_t folds = 5, O&& observer = {},
+                               std::stop_token stop = {}) {
+  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine), observer, stop,
+                           [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
+                             return choose(machine, part, of_part, watched, stop);
                            });
 }
 

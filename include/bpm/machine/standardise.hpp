@@ -35,6 +35,12 @@ class Standardise {
         .with_standardisation(scaling);
   }
 
+  /// As the machine's; the copy of the inputs is beside it.
+  template <InputSet I, class... Classes>
+  [[nodiscard]] MemoryForecast forecast(const I& inputs, Classes... classes) const {
+    return machine_.forecast(inputs, classes...);
+  }
+
   [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
 
   /// Mean and deviation of these inputs; compiles for those that can be scaled.
@@ -73,10 +79,12 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
 }
 
 /// `cross_validate` on inputs standardised once, by all of them.
-template <class Machine, class I>
+template <class Machine, class I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold cross_validate(const Standardise<Machine>& machine, const I& inputs,
-                                       std::span<const int> labels, std::size_t folds = 5) {
-  return cross_validate(machine.machine(), machine.of(inputs).apply(inputs), labels, folds);
+                                       std::span<const int> labels, std::size_t folds = 5,
+                                       O&& observer = {}, std::stop_token stop = {}) {
+  return cross_validate(machine.machine(), machine.of(inputs).apply(inputs), labels, folds,
+                        std::forward<O>(observer), std::move(stop));
 }
 
 }  // namespace bpm

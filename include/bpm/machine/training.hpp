@@ -177,7 +177,7 @@ class Training {
     state_.streams.assign(count, RandomStreams{settings_.seed, 0});
   }
 
-  /// Chooses lambda, and takes a larger one where that is not enough.
+  /// Chooses lambda or label noise, and takes a larger one where that is not enough.
   void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
                      std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
@@ -190,8 +190,9 @@ class Training {
     if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
       if (sampler_.max_passes == 0) sampler_.max_passes = 200;
     }
-    for (;; detail::raise_lambda(*boundary_)) {
+    for (;; detail::raise_boundary(*boundary_, Sampler::traits.takes_label_noise)) {
       settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
+      sampler_ = detail::with_noise_of(sampler_, boundary_->label_noise);
       try {
         run(sampler_, hashes, control, state_, function);
         break;

@@ -153,6 +153,9 @@ struct SamplerTraits {
   /// sampler that sees a cone says it in its plan instead.
   bool admits_training_errors = false;
   bool computes_blocks = false;  ///< Needs no kernel rows in memory: windowed evaluation.
+  /// Where it has none, `SoftBoundary::automatic` chooses label noise for it in the place of
+  /// lambda: needs `S with_label_noise(double) const`.
+  bool takes_label_noise = false;
 };
 
 /// The size of a run, for what it holds in memory.
@@ -217,6 +220,10 @@ template <class S>
 concept HasMemoryNeed = requires(const S& sampler) {
   { sampler.memory_need(RunSize{}) } -> std::same_as<MemoryNeed>;
 };
+template <class S>
+concept HasWithLabelNoise = requires(const S& sampler) {
+  { sampler.with_label_noise(0.1) } -> std::same_as<S>;
+};
 template <class S, class V>
 concept HasKernelSample = requires(const S& sampler, std::span<const V> spaces,
                                    RandomStreams& streams, const RunControl& control, AnySink& to) {
@@ -255,8 +262,9 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 /// without a gap, and says so. A run that has every draw sets `converged`; one that fails says why
 /// in `reason`, and does not throw.
 template <class S>
-concept SamplerSettings = std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> &&
-                          HasWithDraws<S> && HasMemoryNeed<S>;
+concept SamplerSettings =
+    std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&
+    HasMemoryNeed<S> && (!S::traits.takes_label_noise || HasWithLabelNoise<S>);
 
 }  // namespace detail
 
@@ -307,6 +315,8 @@ constexpr void require_sampler() {
   static_assert(HasMemoryNeed<S>,
                 "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
   if constexpr (HasTraits<S>) {
+    static_assert(!S::traits.takes_label_noise || HasWithLabelNoise<S>,
+                  "a sampler S that takes label noise needs S with_label_noise(double) const");
     if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
       static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
                     "a sampler that sees kernel values needs std::uint64_t draws, a number");

@@ -34,6 +34,7 @@ template <Either<ChoiceCandidate> S, class Visit>
 void visit_fields(S& s, Visit&& visit) {
   visit("kernel", s.kernel);
   visit("relative_lambda", s.relative_lambda);
+  visit("label_noise", s.label_noise);
   visit("consistent", s.consistent);
   visit("loss", s.loss);
   visit("standard_error", s.standard_error);
@@ -43,6 +44,7 @@ void visit_fields(S& s, Visit&& visit) {
 template <Either<BoundaryChoice> S, class Visit>
 void visit_fields(S& s, Visit&& visit) {
   visit("relative_lambda", s.relative_lambda);
+  visit("label_noise", s.label_noise);
   visit("slope", s.slope);
   visit("points", s.points);
   visit("largest_class", s.largest_class);

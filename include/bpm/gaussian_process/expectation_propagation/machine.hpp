@@ -255,7 +255,7 @@ template <class Kernel, InputSet I, Observer O>
     } catch (const NotSeparable&) {
       if (!may_raise) throw;
     }
-    raise_lambda(*choice);
+    raise_boundary(*choice);
     posteriors.clear();
     pivots.clear();
     not_converged = false;

@@ -64,7 +64,8 @@ struct KernelGibbs {
 
   using State = detail::ChainState<detail::GibbsChain>;
 
-  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
+  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone,
+                                        .takes_label_noise = true};
 
   /// See `ConeSampler`.
   template <detail::DrawSink Sink>
@@ -95,6 +96,12 @@ struct KernelGibbs {
     other.steps = 0;
     other.seconds = 0;
     other.accuracy = 0;
+    return other;
+  }
+
+  [[nodiscard]] KernelGibbs with_label_noise(double q) const {
+    KernelGibbs other = *this;
+    other.label_noise = q;
     return other;
   }
 
