@@ -3,7 +3,10 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bpm/kernels/gaussian.hpp"
@@ -32,7 +35,71 @@ bool has(const std::vector<Kind>& found, Kind kind) {
   return std::find(found.begin(), found.end(), kind) != found.end();
 }
 
+/// A sampler of a user's, as in docs/how-to.md: perceptrons over the points in their order, one
+/// pass and no more, each from another first point.
+struct SinglePass {
+  std::uint64_t draws = 20;
+
+  static constexpr bpm::SamplerTraits traits{.admits_training_errors = true,
+                                             .computes_blocks = true};
+  void check_settings() const {}
+  SinglePass with_draws(std::uint64_t count) const { return {count}; }
+  bpm::MemoryNeed memory_need(const bpm::RunSize&) const { return {}; }
+
+  template <bpm::VersionSpace Space, class Sink>
+  bpm::SamplerReport sample(std::span<const Space> spaces, bpm::RandomStreams& streams,
+                            const bpm::RunControl&, Sink&& sink) const {
+    bpm::SamplerReport report{.converged = true};
+    const Space& space = spaces.front();
+    const auto m = static_cast<std::size_t>(space.size());
+    for (; report.draws < draws; ++report.draws, ++streams.next) {
+      bpm::RandomEngine engine = streams.stream(streams.next);
+      const std::size_t first = bpm::uniform_below(engine, static_cast<std::uint32_t>(m));
+      typename Space::Scratch scratch;
+      std::vector<double> alpha(m, 0.0);
+      std::vector<double> outputs(m, 0.0);
+      std::vector<bpm::PointIndex> support(m);
+      double squared = 0;
+      for (std::size_t step = 0; step < m; ++step) {
+        const std::size_t i = (first + step) % m;
+        const auto point = static_cast<std::ptrdiff_t>(i);
+        if (space.label(point) * outputs[i] > 0) continue;
+        alpha[i] += space.label(point);
+        space.add_row(point, space.label(point), outputs, scratch);
+      }
+      for (std::size_t i = 0; i < m; ++i) squared += alpha[i] * outputs[i];
+      for (std::size_t i = 0; i < m; ++i) {
+        support[i] = static_cast<bpm::PointIndex>(i);
+        alpha[i] /= std::sqrt(squared);
+        outputs[i] /= std::sqrt(squared);
+      }
+      sink(bpm::Draw{streams.next, 0, support, alpha, outputs});
+    }
+    return report;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a Bayes point that is worse than its draws is said to be so", "[machine]") {
+  // On a line, with a few points far out and no pattern: a draw says one class to all, and their
+  // mean the class of the few large outputs.
+  bpm::RandomEngine engine(46, 0);
+  bpm::NormalDraws normal;
+  bpm::RowMatrix<double> inputs(50, 1);
+  std::vector<int> labels(50);
+  for (int i = 0; i < 50; ++i) {
+    inputs(i, 0) = std::exp(2 * normal(engine));
+    labels[i] = bpm::uniform_below(engine, std::uint32_t{5}) == 0 ? 1 : 0;
+  }
+  const auto fitted =
+      BayesPointMachine(bpm::Linear{}, SinglePass{}, {.seed = 1, .bias = 1}).fit(inputs, labels);
+  REQUIRE(has(kinds(fitted), Kind::worse_than_its_draws));
+  const FitWarning& warning = fitted.parts().warnings.front();
+  CHECK(warning.found > 2 * warning.compared);
+  CHECK(warning.found > warning.compared + 2 * warning.standard_error);
+  CHECK(warning.found == static_cast<double>(fitted.training_errors()) / 50);
+}
 
 TEST_CASE("labels without any pattern are said to be so", "[machine]") {
   const auto points = test_support::noisy_stripes(200, 2, 0.5, 3);
