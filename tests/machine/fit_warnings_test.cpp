@@ -12,6 +12,7 @@
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 
@@ -113,6 +114,14 @@ TEST_CASE("labels without any pattern are said to be so", "[machine]") {
                                       {.soft_boundary = SoftBoundary::relative(100)})
                         .fit(points.inputs, points.labels);
   CHECK(has(kinds(soft), Kind::no_better_than_largest_class));
+  // So do those of chains, that label noise lets err.
+  const bpm::KernelGibbs gibbs{.draws = 20, .label_noise = 0.4};
+  const auto noisy =
+      BayesPointMachine(Gaussian::from_width(50), gibbs, {.soft_boundary = SoftBoundary::hard()})
+          .fit(points.inputs, points.labels);
+  REQUIRE(has(kinds(noisy), Kind::no_better_than_largest_class));
+  CHECK(noisy.parts().warnings.back().found ==
+        Approx(noisy.report().chains->mean_errors / 200).margin(0.05));
 }
 
 TEST_CASE("a class that is never predicted is named", "[machine]") {

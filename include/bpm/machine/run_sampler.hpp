@@ -86,6 +86,21 @@ class SupportCounts {
   std::vector<std::size_t> counts_;
 };
 
+/// The training errors of a draw without its lambda. Cost: m.
+template <class Space>
+[[nodiscard]] std::uint64_t plain_errors(const Draw& draw, const Space& space) {
+  std::uint64_t errors = 0;
+  std::size_t s = 0;
+  for (std::ptrdiff_t i = 0; i < space.size(); ++i) {
+    double plain = draw.outputs[static_cast<std::size_t>(i)];
+    if (s < draw.support.size() && std::cmp_equal(draw.support[s], i)) {
+      plain -= static_cast<double>(space.lambda(i)) * draw.coefficients[s++];
+    }
+    errors += space.label(i) * plain <= 0 ? 1U : 0U;
+  }
+  return errors;
+}
+
 /// Hands the sampler's draws of every subproblem to the state's means and moves its streams on. A
 /// sampler that sees cones runs one after the other: the observer is asked anew in each.
 template <class Sampler, GramAccess Gram>
@@ -108,14 +123,7 @@ template <class Sampler, GramAccess Gram>
           state.means[draw.problem].add(draw);
           support.add(draw);
           if (draw.part != DrawPart::whole) return;
-          // Only points with a coefficient can be wrong without their lambda.
-          const Space& space = spaces[draw.problem];
-          for (std::size_t s = 0; s < draw.support.size(); ++s) {
-            const PointIndex i = draw.support[s];
-            const double plain =
-                draw.outputs[i] - static_cast<double>(space.lambda(i)) * draw.coefficients[s];
-            state.draw_errors += space.label(i) * plain <= 0 ? 1U : 0U;
-          }
+          state.draw_errors += plain_errors(draw, spaces[draw.problem]);
           ++state.draws_seen;
         });
     if (report.perceptron) report.mistaken_points = support.take();
@@ -127,7 +135,11 @@ template <class Sampler, GramAccess Gram>
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
     const auto count = static_cast<double>(spaces.size());
     for (std::size_t p = 0; p < spaces.size(); ++p) {
-      const auto sink = [&](const Draw& draw) { state.means[p].add(draw); };
+      const auto sink = [&](const Draw& draw) {
+        state.means[p].add(draw);
+        state.draw_errors += plain_errors(draw, spaces[p]);
+        ++state.draws_seen;
+      };
       const RunControl part{[&](Progress progress) {
                               progress.fraction =
                                   (static_cast<double>(p) + progress.fraction) / count;
