@@ -2,6 +2,7 @@
 #include "bpm/storage/checkpointed_perceptron.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +13,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/gaussian.hpp"
-#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "full_disk.hpp"
 #include "message_of.hpp"
@@ -206,5 +207,40 @@ TEST_CASE("an automatic soft boundary is chosen beside the folder, which keeps t
     const auto kept = bpm::BayesPointMachine(kernel, sampler, settings).fit(inputs, labels);
     CHECK(kept.coefficients() == plain.coefficients());
     CHECK(kept.parts().boundary->relative_lambda == plain.parts().boundary->relative_lambda);
+  }
+}
+
+TEST_CASE("a chosen boundary that is raised goes on from its own draws") {
+  // Classes 0 and 1 lie apart from each other and from the rest, of which labels are random: their
+  // subproblems' draws are finished, and kept, when those of the others fail.
+  bpm::RowMatrix<double> inputs = random_inputs(120, 2, 3).cast<double>();
+  std::vector<int> labels;
+  for (const signed char sign : random_labels(120, 3)) labels.push_back(sign > 0 ? 2 : 3);
+  for (int i = 0; i < 40; ++i) {
+    labels[i] = i % 2;
+    inputs.row(i) *= 0.1;
+    inputs.row(i).array() += i % 2 == 0 ? 30 : -30;
+  }
+  const TemporaryFolder folder;
+  bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::automatic(), .threads = 1};
+  settings.boundary_choice = bpm::BoundaryChoice{};  // Hard, to begin with.
+  const bpm::Gaussian kernel = bpm::Gaussian::from_width(5);
+  const auto fit = [&](const auto& sampler) {
+    return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings)).fit(inputs, labels);
+  };
+  const auto plain = fit(bpm::PermutedPerceptron{.draws = 2});
+  REQUIRE(plain.parts().boundary->raised > 0);
+  std::uint64_t mistakes = 0;
+  for (int time = 0; time < 2; ++time) {  // Made, then read.
+    const auto kept = fit(bpm::CheckpointedPerceptron{{.draws = 2}, folder.path()});
+    CHECK(kept.coefficients() == plain.coefficients());
+    CHECK(kept.parts().boundary->raised == plain.parts().boundary->raised);
+    const auto files = std::filesystem::recursive_directory_iterator(folder.path());
+    const auto draws = std::count_if(begin(files), end(files), [](const auto& entry) {
+      return entry.path().extension() == ".bpm";
+    });
+    CHECK(draws >= 2);
+    if (time == 1) CHECK(kept.report().perceptron->mistakes == mistakes);
+    mistakes = kept.report().perceptron->mistakes;
   }
 }

@@ -29,11 +29,14 @@ namespace bpm {
 /// The report adds up what all ranks did. A stop by the observer or the stop token of any rank
 /// stops all. An error on one rank, such as a draw that finds no consistent classifier, is thrown
 /// on all. An exception thrown elsewhere on one rank alone leaves the others waiting:
-/// `MpiSession::run` ends the job then.
+/// `MpiSession::run` ends the job then. An automatic soft boundary is chosen by every rank for
+/// itself, alike, and who wants to stop is heard afterwards.
 ///
 /// With `checkpoint`, finished draws are kept in a folder as by `CheckpointedPerceptron`, of which
 /// each rank may have its own or all the same; the number of ranks may change from run to run.
 struct DistributedPerceptron : PermutedPerceptron {
+  static constexpr SamplerTraits traits{.computes_blocks = true, .collective = true};
+
   MPI_Comm communicator = MPI_COMM_WORLD;  ///< Whose ranks; the communicator itself is not used.
   std::filesystem::path checkpoint{};      ///< A folder; empty: no checkpoint.
 

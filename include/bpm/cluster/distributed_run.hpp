@@ -55,7 +55,8 @@ class DistributedRun {
     std::vector<DrawPiece> stored;
     together(ranks_, [&] {
       if (settings_.checkpoint.empty()) return;
-      store_ = std::make_unique<DrawStore>(settings_.checkpoint, digest, spaces_[0].size());
+      store_ = std::make_unique<DrawStore>(settings_.checkpoint, digest, spaces_[0].size(),
+                                           control_.boundary_chosen);
       stored = store_->list();
     });
     plan(stored);

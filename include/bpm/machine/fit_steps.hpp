@@ -39,6 +39,20 @@ template <Observer O>
           std::move(stop), thread_count(settings.threads)};
 }
 
+/// The control of what a process of several computes alone before it meets the others: it cannot be
+/// stopped there, or these would wait for it.
+template <class Sampler>
+[[nodiscard]] RunControl before_meeting(const RunControl& control) {
+  RunControl result = control;
+  if constexpr (Sampler::traits.collective) {
+    result.stop = {};
+    result.observer = [&control](const Progress& progress) {
+      return !control.observer || control.observer(progress) || true;
+    };
+  }
+  return result;
+}
+
 /// Calls prepare(gram), and then run(gram) for its report, with kernel values on the training set
 /// by the forecast's strategy; a matrix is made whole in between. Its cost joins the report.
 /// \throws KernelValueError, and what the two throw.

@@ -181,11 +181,12 @@ class Training {
   void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
                      std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
-    boundary_ = settings_.boundary_choice
-                    ? detail::begun_choice(*settings_.boundary_choice, function)
-                    : detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_,
-                                              settings_, *inputs_, problems_.classes,
-                                              labels_.list(), control, function);
+    boundary_ =
+        settings_.boundary_choice
+            ? detail::begun_choice(*settings_.boundary_choice, function)
+            : detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_,
+                                      *inputs_, problems_.classes, labels_.list(),
+                                      detail::before_meeting<Sampler>(control), function);
     // Draws that are added later have the same limit.
     if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
       if (sampler_.max_passes == 0) sampler_.max_passes = 200;
@@ -214,8 +215,10 @@ class Training {
     const auto start = std::chrono::steady_clock::now();
     control.draws_at_once = forecast_.draws_at_once;
     control.threads = forecast_.threads;
+    control.boundary_chosen = boundary_.has_value();
     SamplerReport report = detail::with_kernel_values(
-        detail::with_bias(kernel_, bias_), *inputs_, forecast_, control,
+        detail::with_bias(kernel_, bias_), *inputs_, forecast_,
+        detail::before_meeting<Sampler>(control),
         [&](const auto& gram) {
           if (problems_.lambda.empty()) {
             problems_.resolve_lambda(gram, settings_.soft_boundary, labels_.list());

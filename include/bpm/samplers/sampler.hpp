@@ -132,6 +132,9 @@ struct RunControl {
   std::stop_token stop{};
   unsigned threads = 1;
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
+  /// The soft boundary was chosen, and where it fails another is tried: draws on a disk are kept
+  /// by their boundary.
+  bool boundary_chosen = false;
   /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
   std::chrono::steady_clock::time_point begin{};
 
@@ -156,6 +159,8 @@ struct SamplerTraits {
   /// Where it has none, `SoftBoundary::automatic` chooses label noise for it in the place of
   /// lambda: needs `S with_label_noise(double) const`.
   bool takes_label_noise = false;
+  /// Several processes run it together: what each computes alone before, none may leave alone.
+  bool collective = false;
 };
 
 /// The size of a run, for what it holds in memory.

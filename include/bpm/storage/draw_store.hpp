@@ -31,10 +31,13 @@ namespace bpm::detail {
 /// other programs in the folder are left alone.
 class DrawStore {
  public:
-  /// Makes the folder where it is missing.
+  /// Makes the folder where it is missing. `by_boundary`: the draws of each soft boundary have one
+  /// of their own in it.
   /// \throws CheckpointError if the path is a file, or a folder cannot be made there.
-  DrawStore(std::filesystem::path folder, const RunDigest& digest, std::ptrdiff_t points)
+  DrawStore(std::filesystem::path folder, const RunDigest& digest, std::ptrdiff_t points,
+            bool by_boundary = false)
       : folder_(std::move(folder)), digest_(digest), points_(points) {
+    if (by_boundary) folder_ /= "boundary-" + std::to_string(digest[boundary_part]);
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     std::error_code unreadable;

@@ -71,6 +71,28 @@ TEST_CASE("two classes, and an order of its own communicator") {
   MPI_Comm_free(&reversed);
 }
 
+TEST_CASE("ranks choose the same soft boundary, and none stops alone meanwhile") {
+  const Problem problem = make_problem();
+  const bpm::PermutedPerceptron one{.draws = 3};
+  bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::automatic(), .threads = 1};
+  const auto fit_with = [&](const auto& sampler, auto&& observer) {
+    return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings))
+        .fit(problem.inputs, problem.labels, observer);
+  };
+  const auto watch = [](const bpm::Progress&) {};
+  const auto alone = fit_with(one, watch);
+  const auto fitted = fit_with(bpm::DistributedPerceptron{one}, watch);
+  CHECK(bits_of(fitted) == bits_of(alone));
+  CHECK(fitted.parts().boundary->relative_lambda == alone.parts().boundary->relative_lambda);
+  const std::string early = message_of([&] {
+    static_cast<void>(fit_with(bpm::DistributedPerceptron{one},
+                               [&](const bpm::Progress&) { return rank() != 1; }));
+  });
+  CHECK_THAT(early, ContainsSubstring("stopped before the first draw") ||
+                        ContainsSubstring("nothing was thrown"));
+  CHECK(same_text_on_all(early));
+}
+
 TEST_CASE("any rank's observer stops all") {
   const Problem problem = make_problem();
   const bpm::DistributedPerceptron sampler{{.draws = 1000}};
