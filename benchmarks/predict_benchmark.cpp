@@ -22,7 +22,7 @@ using bpm_benchmarks::Product;
 using bpm_benchmarks::thousands;
 
 template <class Scalar>
-inline constexpr Product product_of =
+inline constexpr Product digit_product =
     std::same_as<Scalar, std::uint8_t> ? Product::byte : Product::float_;
 
 template <class Scalar>
@@ -48,9 +48,9 @@ void predict(benchmark::State& state) {
   const auto inputs = static_cast<double>(state.range(0));
   const auto features = static_cast<double>(others.inputs.cols());
   const double bytes = (support + inputs) * features * sizeof(Scalar);
-  report_floor(
-      state,
-      Floor().operations(2 * inputs * support * features, product_of<Scalar>).stream(bytes, bytes));
+  report_floor(state, Floor()
+                          .operations(2 * inputs * support * features, digit_product<Scalar>)
+                          .stream(bytes, bytes));
 }
 
 template <class Scalar>
@@ -63,7 +63,7 @@ void one_vs_rest(benchmark::State& state) {
   }
   state.counters["kernel_evaluations"] = evaluations;
   const auto features = static_cast<double>(data.inputs.cols());
-  report_floor(state, Floor().operations(2 * evaluations * features, product_of<Scalar>));
+  report_floor(state, Floor().operations(2 * evaluations * features, digit_product<Scalar>));
 }
 
 BENCHMARK(predict<float>)

@@ -41,8 +41,9 @@ std::string noise(std::size_t n) {
   return text;
 }
 
-const std::string two_labels("\0\0\x08\x01\0\0\0\x02\x05\x06", 10);
-const std::string two_images("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\x01\x02\x03\x04", 20);
+const std::string two_small_labels("\0\0\x08\x01\0\0\0\x02\x05\x06", 10);
+const std::string two_small_images("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\x01\x02\x03\x04",
+                                   20);
 
 }  // namespace
 
@@ -113,14 +114,14 @@ TEST_CASE("every reader takes packed and plain files") {
     return std::vector<bpm::GzipFile>{{folder.write(name, content)},
                                       {folder.write(name + ".gz", pack(content))}};
   };
-  for (const bpm::GzipFile& file : both("images", two_images)) {
+  for (const bpm::GzipFile& file : both("images", two_small_images)) {
     const auto opened = file.open();
     CHECK(opened.name == file.path.string());
-    CHECK(std::string(std::istreambuf_iterator<char>(*opened.stream), {}) == two_images);
+    CHECK(std::string(std::istreambuf_iterator<char>(*opened.stream), {}) == two_small_images);
     const bpm::RowMatrix<std::uint8_t> images = bpm::read_idx_images(file);
     CHECK(images.rows() == 2);
     CHECK(images(1, 1) == 4);
-    for (const bpm::GzipFile& labels : both("labels", two_labels)) {
+    for (const bpm::GzipFile& labels : both("labels", two_small_labels)) {
       CHECK(bpm::read_idx_labels(labels) == std::vector<int>{5, 6});
       CHECK(bpm::read_idx_images(file, labels).labels == std::vector<int>{5, 6});
     }
@@ -144,16 +145,16 @@ TEST_CASE("errors in packed files name the file and the place in the content") {
   const auto csv = folder.write("a.csv.gz", pack("1,1\nx,1\n"));
   CHECK_THROWS_WITH(bpm::read_table(bpm::GzipFile{csv}),
                     csv.string() + ":2: column 1: found 'x', expected a finite number");
-  const auto idx = folder.write("b.gz", pack(two_labels.substr(0, 9)));
+  const auto idx = folder.write("b.gz", pack(two_small_labels.substr(0, 9)));
   CHECK_THROWS_WITH(
       bpm::read_idx_labels(bpm::GzipFile{idx}),
       idx.string() + ": byte 9: found the end, expected 2 elements, that is 8 + 2 bytes in all");
-  const auto packed = pack(two_labels);
+  const auto packed = pack(two_small_labels);
   const auto cut = folder.write("c.gz", packed.substr(0, packed.size() - 3));
   CHECK_THROWS_WITH(bpm::read_idx_labels(bpm::GzipFile{cut}),
                     cut.string() + ": byte " + std::to_string(packed.size() - 3) +
                         ": found the end, expected more gzip data (the file is cut short)");
-  const auto images = folder.write("images.gz", pack(two_images));
+  const auto images = folder.write("images.gz", pack(two_small_images));
   const auto labels = folder.write("one", std::string("\0\0\x08\x01\0\0\0\x01\x05", 9));
   CHECK_THROWS_WITH(bpm::read_idx_images(bpm::GzipFile{images}, bpm::GzipFile{labels}),
                     images.string() + " holds 2 images, " + labels.string() +

@@ -33,7 +33,7 @@ struct Tensor {
   std::vector<std::uint8_t> bytes;
 };
 
-Tensor read(std::istream& stream, const std::string& name) {
+Tensor read_tensor(std::istream& stream, const std::string& name) {
   bpm::detail::IdxReader reader(stream, name);
   Tensor tensor{reader.sizes(), {}};
   reader.read_elements([&](std::size_t n) {
@@ -43,9 +43,9 @@ Tensor read(std::istream& stream, const std::string& name) {
   return tensor;
 }
 
-Tensor read(const std::string& content) {
+Tensor read_tensor(const std::string& content) {
   std::istringstream stream(content);
-  return read(stream, "f");
+  return read_tensor(stream, "f");
 }
 
 /// A source that cannot be sought in, such as a pipe.
@@ -62,19 +62,19 @@ class Pipe : public std::streambuf {
 }  // namespace
 
 TEST_CASE("read_idx gives sizes and elements in the order of the file") {
-  const Tensor tensor = read(two_images);
+  const Tensor tensor = read_tensor(two_images);
   CHECK(tensor.sizes == std::vector<std::size_t>{2, 2, 3});
   CHECK(tensor.bytes == std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255});
 }
 
 TEST_CASE("read_idx reads the highest byte of a size first") {
-  const Tensor tensor = read(bytes({0, 0, 8, 1, 0, 1, 2, 3}) + std::string(66051, 'x'));
+  const Tensor tensor = read_tensor(bytes({0, 0, 8, 1, 0, 1, 2, 3}) + std::string(66051, 'x'));
   CHECK(tensor.sizes == std::vector<std::size_t>{0x010203});
   CHECK(tensor.bytes.size() == 66051);
 }
 
 TEST_CASE("read_idx accepts a tensor without elements") {
-  const Tensor tensor = read(bytes({0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 9}));
+  const Tensor tensor = read_tensor(bytes({0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 9}));
   CHECK(tensor.sizes == std::vector<std::size_t>{0, 9});
   CHECK(tensor.bytes.empty());
 }
@@ -109,49 +109,49 @@ TEST_CASE("read_idx reads a pipe, whose length cannot be told") {
   {
     Pipe pipe(two_images);
     std::istream stream(&pipe);
-    CHECK(read(stream, "pipe").bytes == read(two_images).bytes);
+    CHECK(read_tensor(stream, "pipe").bytes == read_tensor(two_images).bytes);
   }
   {
     // Promises 2^62 elements: the error must come before the memory.
     Pipe pipe(bytes({0, 0, 8, 2, 128, 0, 0, 0, 128, 0, 0, 0, 1, 2}));
     std::istream stream(&pipe);
-    CHECK_THROWS_WITH(read(stream, "pipe"),
+    CHECK_THROWS_WITH(read_tensor(stream, "pipe"),
                       "pipe: byte 14: found the end, expected 4611686018427387904 elements, that "
                       "is 12 + 4611686018427387904 bytes in all");
   }
 }
 
 TEST_CASE("read_idx refuses a wrong magic number") {
-  CHECK_THROWS_AS(read(bytes({9, 0, 8, 1})), bpm::DataError);
-  CHECK_THROWS_WITH(read(bytes({9, 0, 8, 1})),
+  CHECK_THROWS_AS(read_tensor(bytes({9, 0, 8, 1})), bpm::DataError);
+  CHECK_THROWS_WITH(read_tensor(bytes({9, 0, 8, 1})),
                     "f: byte 0: found 9, expected 0 (start of an IDX file)");
-  CHECK_THROWS_WITH(read(bytes({0, 200, 8, 1})),
+  CHECK_THROWS_WITH(read_tensor(bytes({0, 200, 8, 1})),
                     "f: byte 1: found 200, expected 0 (start of an IDX file)");
-  CHECK_THROWS_WITH(read(bytes({0x1f, 0x8b, 8, 0})),
+  CHECK_THROWS_WITH(read_tensor(bytes({0x1f, 0x8b, 8, 0})),
                     "f: byte 0: found a gzip file, expected IDX (00 00); read it through GzipFile "
                     "of bpm/data/gzip.hpp");
 }
 
 TEST_CASE("read_idx refuses other element types and tensors without dimensions") {
-  CHECK_THROWS_WITH(read(bytes({0, 0, 13, 1, 0, 0, 0, 0})),
+  CHECK_THROWS_WITH(read_tensor(bytes({0, 0, 13, 1, 0, 0, 0, 0})),
                     "f: byte 2: found element type 13, expected 8 (unsigned byte)");
-  CHECK_THROWS_WITH(read(bytes({0, 0, 8, 0, 1})),
+  CHECK_THROWS_WITH(read_tensor(bytes({0, 0, 8, 0, 1})),
                     "f: byte 3: found 0 dimensions, expected 1 or more");
 }
 
 TEST_CASE("read_idx names the byte at which a stream ends early") {
-  CHECK_THROWS_WITH(read(""), "f: byte 0: found the end, expected more of the IDX header");
-  CHECK_THROWS_WITH(read(two_images.substr(0, 3)),
+  CHECK_THROWS_WITH(read_tensor(""), "f: byte 0: found the end, expected more of the IDX header");
+  CHECK_THROWS_WITH(read_tensor(two_images.substr(0, 3)),
                     "f: byte 3: found the end, expected more of the IDX header");
-  CHECK_THROWS_WITH(read(two_images.substr(0, 9)),
+  CHECK_THROWS_WITH(read_tensor(two_images.substr(0, 9)),
                     "f: byte 9: found the end, expected more of the IDX header");
   CHECK_THROWS_WITH(
-      read(two_images.substr(0, 27)),
+      read_tensor(two_images.substr(0, 27)),
       "f: byte 27: found the end, expected 12 elements, that is 16 + 12 bytes in all");
 }
 
 TEST_CASE("read_idx refuses bytes after the elements") {
-  CHECK_THROWS_WITH(read(two_images + "x"),
+  CHECK_THROWS_WITH(read_tensor(two_images + "x"),
                     "f: byte 28: found further bytes, expected the end after 12 elements");
 }
 
@@ -161,16 +161,17 @@ TEST_CASE("read_idx refuses implausible sizes before it takes memory") {
   for (int i = 0; i < 3; ++i) {
     overflow.insert(overflow.end(), huge.begin(), huge.end());
   }
-  CHECK_THROWS_WITH(read(bytes(overflow)),
+  CHECK_THROWS_WITH(read_tensor(bytes(overflow)),
                     "f: byte 8: found size 4294967295 after 4294967295 elements a slice, expected "
                     "a tensor that fits in memory");
-  CHECK_THROWS_WITH(read(bytes({0, 0, 8, 2, 127, 255, 255, 255, 127, 255, 255, 255, 1})),
+  CHECK_THROWS_WITH(read_tensor(bytes({0, 0, 8, 2, 127, 255, 255, 255, 127, 255, 255, 255, 1})),
                     "f: byte 13: found the end, expected 4611686014132420609 elements, that is 12 "
                     "+ 4611686014132420609 bytes in all");
   // An empty first dimension does not excuse the others.
-  CHECK_THROWS_WITH(read(bytes({0, 0, 8, 3, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255})),
-                    "f: byte 12: found size 4294967295 after 4294967295 elements a slice, expected "
-                    "a tensor that fits in memory");
+  CHECK_THROWS_WITH(
+      read_tensor(bytes({0, 0, 8, 3, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255})),
+      "f: byte 12: found size 4294967295 after 4294967295 elements a slice, expected "
+      "a tensor that fits in memory");
 }
 
 TEST_CASE("read_idx_images and read_idx_labels refuse other numbers of dimensions") {

@@ -15,7 +15,7 @@ using test_support::message_of;
 
 namespace {
 
-const std::vector<int> two{-1, 1};
+const std::vector<int> plus_minus{-1, 1};
 
 /// The loss that is minimised, as it is written.
 double smoothed_loss(const Eigen::MatrixXd& outputs, const std::vector<int>& labels,
@@ -67,22 +67,22 @@ TEST_CASE("the slope that made the labels is found", "[decision]") {
     const double p = 1 / (1 + std::exp(-1.7 * outputs(i, 0)));
     labels[static_cast<std::size_t>(i)] = bpm::uniform_unit(engine) < p ? 1 : -1;
   }
-  const auto fitted = bpm::fit_slope(outputs, labels, two);
+  const auto fitted = bpm::fit_slope(outputs, labels, plus_minus);
   CHECK(fitted.slope == Approx(1.7).margin(4 * 0.014));
   const auto p = bpm::probabilities_of(outputs, fitted.slope);
-  CHECK(fitted.loss == Approx(bpm::log_loss(p, labels, two)).margin(1e-4));
+  CHECK(fitted.loss == Approx(bpm::log_loss(p, labels, plus_minus)).margin(1e-4));
   CHECK(fitted.standard_error == Approx(0.00173).margin(1e-4));
   // Well calibrated, where a slope twice as large is not.
-  CHECK(bpm::calibration_error(bpm::reliability_diagram(p, labels, two)) < 0.006);
-  CHECK(bpm::calibration_error(
-            bpm::reliability_diagram(bpm::probabilities_of(outputs, 3.4), labels, two)) > 0.03);
+  CHECK(bpm::calibration_error(bpm::reliability_diagram(p, labels, plus_minus)) < 0.006);
+  CHECK(bpm::calibration_error(bpm::reliability_diagram(bpm::probabilities_of(outputs, 3.4), labels,
+                                                        plus_minus)) > 0.03);
 }
 
 TEST_CASE("the slope minimises the smoothed loss", "[decision]") {
   const Eigen::Index columns = GENERATE(1, 3);
   const double scale = GENERATE(1e-8, 1.0, 1e8);
   CAPTURE(columns, scale);
-  const std::vector<int> classes = columns == 1 ? two : std::vector<int>{0, 4, 9};
+  const std::vector<int> classes = columns == 1 ? plus_minus : std::vector<int>{0, 4, 9};
   bpm::RandomEngine engine(7);
   bpm::NormalDraws normal;
   Eigen::MatrixXd outputs(40, columns);
@@ -105,15 +105,15 @@ TEST_CASE("the slope minimises the smoothed loss", "[decision]") {
 
 TEST_CASE("a slope stays finite and positive", "[decision]") {
   const Eigen::MatrixXd outputs{{-2.0}, {-1.0}, {1.0}, {2.0}};
-  const auto right = bpm::fit_slope(outputs, std::vector<int>{-1, -1, 1, 1}, two);
+  const auto right = bpm::fit_slope(outputs, std::vector<int>{-1, -1, 1, 1}, plus_minus);
   // Targets 3/4 at 1 and 2: the derivative sum (logistic(s f) - 3/4) f vanishes.
   const auto logistic = [](double z) { return 1 / (1 + std::exp(-z)); };
   CHECK(logistic(right.slope) - 0.75 + 2 * (logistic(2 * right.slope) - 0.75) ==
         Approx(0).margin(1e-10));
-  const auto wrong = bpm::fit_slope(outputs, std::vector<int>{1, 1, -1, -1}, two);
+  const auto wrong = bpm::fit_slope(outputs, std::vector<int>{1, 1, -1, -1}, plus_minus);
   CHECK(wrong.slope == Approx(1e-6 / std::sqrt(10.0 / 8)).epsilon(1e-12));
   const auto nothing =
-      bpm::fit_slope(Eigen::MatrixXd::Zero(4, 1), std::vector<int>{1, 1, -1, 1}, two);
+      bpm::fit_slope(Eigen::MatrixXd::Zero(4, 1), std::vector<int>{1, 1, -1, 1}, plus_minus);
   CHECK(nothing.slope == 1);
   CHECK(nothing.loss == Approx(std::log(2.0)));
 }
@@ -122,12 +122,12 @@ TEST_CASE("slopes refuse what is none", "[decision]") {
   const Eigen::MatrixXd outputs{{1.0}, {2.0}};
   CHECK(message_of([&] { (void)bpm::probabilities_of(outputs, 0); }) ==
         "probabilities_of: slope is 0, must be positive and finite");
-  CHECK(message_of([&] { (void)bpm::fit_slope(outputs, std::vector<int>{1}, two); }) ==
+  CHECK(message_of([&] { (void)bpm::fit_slope(outputs, std::vector<int>{1}, plus_minus); }) ==
         "fit_slope: labels has 1 entries, expected 2 (one per input)");
   CHECK(message_of([&] {
-          (void)bpm::fit_slope(outputs, std::vector<int>{1, 2}, two);
+          (void)bpm::fit_slope(outputs, std::vector<int>{1, 2}, plus_minus);
         }) == "fit_slope: labels[1] is 2, must be one of the given classes");
   const Eigen::MatrixXd bad{{std::numeric_limits<double>::quiet_NaN()}};
-  CHECK(message_of([&] { (void)bpm::fit_slope(bad, std::vector<int>{1}, two); }) ==
+  CHECK(message_of([&] { (void)bpm::fit_slope(bad, std::vector<int>{1}, plus_minus); }) ==
         "fit_slope: decision_values(0, 0) is nan, must be finite");
 }

@@ -58,6 +58,8 @@ inline bool has(const Json& one, const Json& keys) {
   return true;
 }
 
+inline double number(const Json& object, const char* key) { return object.at(key).get<double>(); }
+
 /// The entry of a list whose keys have these values.
 inline const Json& entry(const Json& list, const Json& keys) {
   for (const Json& one : list) {

@@ -40,8 +40,6 @@ std::optional<Json> run(const std::string& program, const std::vector<std::strin
   return Json::parse(examples_test::read_text(json));
 }
 
-double number(const Json& object, const char* key) { return object.at(key).get<double>(); }
-
 }  // namespace
 
 TEST_CASE("slices: robust_bpm, three splits of two sets") {

@@ -18,8 +18,6 @@ namespace {
 
 constexpr double mebibyte = 1 << 20;
 
-double number(const Json& object, const char* key) { return object.at(key).get<double>(); }
-
 /// Mean of a number over the runs of seeds 1, 2, 3.
 template <class Number>
 double over_seeds(const std::string& name, Number&& number_of) {

@@ -68,7 +68,7 @@ TEST_CASE("bpm_convergence: ranges, stretch and kernels are what they say", "[ex
 }
 
 TEST_CASE("bpm_convergence: a split takes every point once", "[examples]") {
-  const Split split = make_split(bpm::RandomEngine(3));
+  const PointSplit split = make_split(bpm::RandomEngine(3));
   CHECK(split.train.size() == 60);
   CHECK(split.test.size() == 40);
   std::vector<Eigen::Index> all = split.train;

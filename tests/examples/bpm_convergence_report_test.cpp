@@ -27,7 +27,7 @@ ResultRow a_row() {
   return row;
 }
 
-ConvergenceOptions parse(std::vector<const char*> words) {
+ConvergenceOptions parse_convergence(std::vector<const char*> words) {
   words.insert(words.begin(), "bpm_convergence");
   return parse_convergence_options(static_cast<int>(words.size()), words.data());
 }
@@ -58,21 +58,22 @@ TEST_CASE("bpm_convergence: the paper's row stands beside ours", "[examples]") {
 }
 
 TEST_CASE("bpm_convergence: the command line", "[examples]") {
-  const ConvergenceOptions plain = parse({});
+  const ConvergenceOptions plain = parse_convergence({});
   CHECK(plain.tables == std::vector<int>{1, 2, 3, 4, 5, 6});
   CHECK(plain.bounces == 50000);
   CHECK(plain.splits == 10);
   CHECK(plain.range == InputRange::symmetric);
-  const ConvergenceOptions some =
-      parse({"--tables", "4,1,4", "--bounces", "500", "--splits", "3", "--range", "unit"});
+  const ConvergenceOptions some = parse_convergence(
+      {"--tables", "4,1,4", "--bounces", "500", "--splits", "3", "--range", "unit"});
   CHECK(some.tables == std::vector<int>{1, 4});
   CHECK(some.bounces == 500);
   CHECK(some.splits == 3);
   CHECK(some.range == InputRange::unit);
-  CHECK_THROWS_AS(parse({"--tables", "7"}), UsageError);
-  CHECK_THROWS_WITH(parse({"--tables", "1,,2"}), "--tables: '' is no whole number from 1 to 6");
-  CHECK_THROWS_AS(parse({"--tables", ""}), UsageError);
-  CHECK_THROWS_AS(parse({"--bounces", "49"}), UsageError);
-  CHECK_THROWS_AS(parse({"--splits", "0"}), UsageError);
-  CHECK_THROWS_AS(parse({"--range", "wide"}), UsageError);
+  CHECK_THROWS_AS(parse_convergence({"--tables", "7"}), UsageError);
+  CHECK_THROWS_WITH(parse_convergence({"--tables", "1,,2"}),
+                    "--tables: '' is no whole number from 1 to 6");
+  CHECK_THROWS_AS(parse_convergence({"--tables", ""}), UsageError);
+  CHECK_THROWS_AS(parse_convergence({"--bounces", "49"}), UsageError);
+  CHECK_THROWS_AS(parse_convergence({"--splits", "0"}), UsageError);
+  CHECK_THROWS_AS(parse_convergence({"--range", "wide"}), UsageError);
 }

@@ -17,7 +17,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-MnistOptions parse(const std::vector<std::string>& words) {
+MnistOptions parse_mnist(const std::vector<std::string>& words) {
   std::vector<const char*> argv{"mnist"};
   for (const auto& word : words) {
     argv.push_back(word.c_str());
@@ -28,7 +28,7 @@ MnistOptions parse(const std::vector<std::string>& words) {
 }  // namespace
 
 TEST_CASE("without options the experiment is the paper's", "[examples]") {
-  const MnistOptions options = parse({});
+  const MnistOptions options = parse_mnist({});
   CHECK(options.train == 60000);
   CHECK(options.test == 10000);
   CHECK(options.draws == 10);
@@ -47,29 +47,29 @@ TEST_CASE("without options the experiment is the paper's", "[examples]") {
 }
 
 TEST_CASE("every kernel takes its own parameters", "[examples]") {
-  const auto polynomial = parse({"--degree", "9", "--offset", "0.5"});
+  const auto polynomial = parse_mnist({"--degree", "9", "--offset", "0.5"});
   CHECK(std::get<bpm::Polynomial>(polynomial.make_kernel()).degree() == 9);
   CHECK(std::get<bpm::Polynomial>(polynomial.make_kernel()).offset() == 0.5);
   CHECK(polynomial.kernel_formula() == "(<x, x'> + 0.5)^9");
 
-  const auto gaussian = parse({"--kernel", "gaussian", "--width", "2"});
+  const auto gaussian = parse_mnist({"--kernel", "gaussian", "--width", "2"});
   CHECK(std::get<bpm::Gaussian>(gaussian.make_kernel()).gamma() == 0.25);
   CHECK(gaussian.kernel_formula() == "exp(-|x - x'|^2 / 2^2)");
-  CHECK(parse({"--kernel", "gaussian"}).gaussian_width() == 6);
-  CHECK(parse({"--kernel", "gaussian", "--normalise"}).gaussian_width() == 0.6);
+  CHECK(parse_mnist({"--kernel", "gaussian"}).gaussian_width() == 6);
+  CHECK(parse_mnist({"--kernel", "gaussian", "--normalise"}).gaussian_width() == 0.6);
 
-  const auto arc_cosine = parse({"--kernel", "arc-cosine", "--depth", "7"});
+  const auto arc_cosine = parse_mnist({"--kernel", "arc-cosine", "--depth", "7"});
   CHECK(std::get<bpm::ArcCosine>(arc_cosine.make_kernel()).depth() == 7);
   CHECK(arc_cosine.kernel_formula() == "arc-cosine of depth 7");
 
-  const auto linear = parse({"--kernel=linear"});
+  const auto linear = parse_mnist({"--kernel=linear"});
   CHECK(std::holds_alternative<bpm::Linear>(linear.make_kernel()));
   CHECK(linear.kernel_formula() == "<x, x'>");
 }
 
 TEST_CASE("the other options are taken", "[examples]") {
-  const auto options = parse({"--train", "7", "--test", "8", "--draws", "9", "--normalise",
-                              "--lambda", "0.5", "--memory", "3M", "--reject", "gap"});
+  const auto options = parse_mnist({"--train", "7", "--test", "8", "--draws", "9", "--normalise",
+                                    "--lambda", "0.5", "--memory", "3M", "--reject", "gap"});
   CHECK(options.train == 7);
   CHECK(options.test == 8);
   CHECK(options.draws == 9);
@@ -78,27 +78,28 @@ TEST_CASE("the other options are taken", "[examples]") {
   CHECK_FALSE(options.lambda_relative.has_value());
   CHECK(options.memory == std::size_t{3} << 20U);
   CHECK(options.reject == bpm_examples::RejectionScore::gap);
-  CHECK(parse({"--lambda-relative", "0"}).lambda_relative == 0.0);
-  CHECK_FALSE(parse({"--input", "float"}).bytes);
-  CHECK(parse({"--input", "byte"}).bytes);
-  CHECK_FALSE(parse({"--sampler", "billiard"}).bytes);
-  CHECK(parse({"--floor"}).floor);
-  CHECK(parse({"--verify"}).verify);
+  CHECK(parse_mnist({"--lambda-relative", "0"}).lambda_relative == 0.0);
+  CHECK_FALSE(parse_mnist({"--input", "float"}).bytes);
+  CHECK(parse_mnist({"--input", "byte"}).bytes);
+  CHECK_FALSE(parse_mnist({"--sampler", "billiard"}).bytes);
+  CHECK(parse_mnist({"--floor"}).floor);
+  CHECK(parse_mnist({"--verify"}).verify);
 
   const std::vector<signed char> signs{1, -1};
   const std::vector<int> labels{3, 4};
   const auto diagonal = [](std::ptrdiff_t i) { return i == 0 ? 2.0 : 4.0; };
   CHECK(options.soft_boundary().resolve(diagonal, labels, signs) == std::vector<double>{0.5, 0.5});
-  CHECK(parse({"--lambda-relative", "0.5"}).soft_boundary().resolve(diagonal, labels, signs) ==
-        std::vector<double>{1, 2});
-  CHECK(parse({}).soft_boundary().resolve(diagonal, labels, signs).empty());
+  CHECK(
+      parse_mnist({"--lambda-relative", "0.5"}).soft_boundary().resolve(diagonal, labels, signs) ==
+      std::vector<double>{1, 2});
+  CHECK(parse_mnist({}).soft_boundary().resolve(diagonal, labels, signs).empty());
 }
 
 TEST_CASE("options that make no sense are refused by name", "[examples]") {
   const auto refuse = [](const std::vector<std::string>& words, const std::string& part) {
     CAPTURE(words);
-    CHECK_THROWS_AS(parse(words), bpm_examples::UsageError);
-    CHECK_THROWS_WITH(parse(words), ContainsSubstring(part));
+    CHECK_THROWS_AS(parse_mnist(words), bpm_examples::UsageError);
+    CHECK_THROWS_WITH(parse_mnist(words), ContainsSubstring(part));
   };
   refuse({"--train", "0"}, "--train: '0' is no whole number from 1 to 999999999");
   refuse({"--test", "-1"}, "--test: '-1' is no whole number");
@@ -127,8 +128,8 @@ TEST_CASE("options that make no sense are refused by name", "[examples]") {
 }
 
 TEST_CASE("the help of mnist shows two examples", "[examples]") {
-  CHECK_THROWS_AS(parse({"--help"}), bpm_examples::HelpRequested);
+  CHECK_THROWS_AS(parse_mnist({"--help"}), bpm_examples::HelpRequested);
   CHECK_THROWS_WITH(
-      parse({"--help"}),
+      parse_mnist({"--help"}),
       ContainsSubstring("mnist --train 5000 --sampler billiard\n  mnist --normalise"));
 }

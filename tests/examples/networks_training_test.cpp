@@ -33,8 +33,8 @@ std::vector<Matrix> random_gradient(const Network<double>& network, double scale
 }
 
 /// 20 random points of norm^2 = 10 and labels by the sign of the first coordinate.
-struct Problem {
-  explicit Problem(double scale) : inputs(20, 10), labels(20) {
+struct SignedPoints {
+  explicit SignedPoints(double scale) : inputs(20, 10), labels(20) {
     bpm::RandomEngine engine(21);
     bpm::NormalDraws normal;
     for (Eigen::Index i = 0; i < 20; ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("Networks fit labels of small and of large margin", "[examples]") {
   // Of the order of the outputs at the start, and far above.
   const auto [scale, least_fall] = GENERATE(table<double, double>({{0.4, 50.0}, {10.0, 10.0}}));
   CAPTURE(scale);
-  const Problem problem(scale);
+  const SignedPoints problem(scale);
   bpm::RandomEngine engine(9);
   Network<float> network({.inputs = 10, .width = 64, .depth = 4}, engine);
   const Fit fit = train_network(network, problem.inputs, problem.labels, {}, always);
@@ -151,7 +151,7 @@ TEST_CASE("Networks fit labels of small and of large margin", "[examples]") {
 }
 
 TEST_CASE("Training stops when told, and repeats itself", "[examples]") {
-  const Problem problem(0.4);
+  const SignedPoints problem(0.4);
   const auto train = [&](int most) {
     bpm::RandomEngine engine(10);
     Network<float> network({.inputs = 10, .width = 16, .depth = 3}, engine);

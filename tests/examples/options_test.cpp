@@ -27,7 +27,7 @@ struct Parsed {
   double share = 0.25;
 };
 
-Parsed parse(std::vector<std::string> words) {
+Parsed parse_common(std::vector<std::string> words) {
   Parsed parsed;
   CLI::App app{"A program for tests."};
   bpm_examples::add_common_options(app, parsed.common,
@@ -112,7 +112,7 @@ TEST_CASE("real numbers are finite and in their range", "[examples]") {
 }
 
 TEST_CASE("the common options have their defaults", "[examples]") {
-  const Parsed parsed = parse({});
+  const Parsed parsed = parse_common({});
   CHECK(parsed.common.data.empty());
   CHECK(parsed.common.seed == 1);
   CHECK(parsed.common.threads == bpm_examples::all_threads());
@@ -127,8 +127,8 @@ TEST_CASE("the common options are read", "[examples]") {
   const examples_test::TemporaryFolder folder;
   const std::string json = (folder.path() / "a.json").string();
   const Parsed parsed =
-      parse({"--data", "some/where", "--seed", "18446744073709551615", "--threads=3", "--json",
-             json, "--quiet", "--memory", "2k", "--share", "5e-2"});
+      parse_common({"--data", "some/where", "--seed", "18446744073709551615", "--threads=3",
+                    "--json", json, "--quiet", "--memory", "2k", "--share", "5e-2"});
   CHECK(parsed.common.data == "some/where");
   CHECK(parsed.common.seed == std::numeric_limits<std::uint64_t>::max());
   CHECK(parsed.common.threads == 3);
@@ -142,7 +142,7 @@ TEST_CASE("the common options are read", "[examples]") {
 TEST_CASE("help names every option and two examples", "[examples]") {
   std::string help;
   try {
-    parse({"--help"});
+    parse_common({"--help"});
   } catch (const HelpRequested& requested) {
     help = requested.what();
   }
@@ -153,13 +153,13 @@ TEST_CASE("help names every option and two examples", "[examples]") {
     CAPTURE(word, help);
     CHECK(help.find(word) != std::string::npos);
   }
-  CHECK_THROWS_AS(parse({"-h"}), HelpRequested);
+  CHECK_THROWS_AS(parse_common({"-h"}), HelpRequested);
 }
 
 TEST_CASE("a wrong command line is one line", "[examples]") {
   const auto message = [](const std::vector<std::string>& words) {
     try {
-      parse(words);
+      parse_common(words);
     } catch (const UsageError& error) {
       return std::string(error.what());
     }
@@ -188,11 +188,11 @@ TEST_CASE("a wrong command line is one line", "[examples]") {
 TEST_CASE("files that cannot be written are found before the work", "[examples]") {
   const examples_test::TemporaryFolder folder;
   const std::string none = (folder.path() / "none" / "file").string();
-  CHECK_THROWS_AS(parse({"--json", none}), bpm_examples::OutputError);
-  CHECK_THROWS_AS(parse({"--plot", none}), bpm_examples::OutputError);
+  CHECK_THROWS_AS(parse_common({"--json", none}), bpm_examples::OutputError);
+  CHECK_THROWS_AS(parse_common({"--plot", none}), bpm_examples::OutputError);
   const examples_test::WithVariable path("PATH", folder.path().string());
   const std::string plot = (folder.path() / "a.svg").string();
-  CHECK_THROWS_WITH(parse({"--plot", plot}),
+  CHECK_THROWS_WITH(parse_common({"--plot", plot}),
                     "cannot plot into '" + plot +
                         "': gnuplot was not found on the PATH; install it or leave out --plot");
 }

@@ -23,28 +23,29 @@ using examples_test::write_text;
 
 namespace {
 
-RobustOptions parse(std::vector<const char*> arguments) {
+RobustOptions parse_robust(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "robust_bpm");
   return parse_robust_options(static_cast<int>(arguments.size()), arguments.data());
 }
 
 void refused(const std::vector<const char*>& arguments, const std::string& message) {
-  CHECK_THROWS_AS(parse(arguments), UsageError);
-  CHECK_THROWS_WITH(parse(arguments), ContainsSubstring(message));
+  CHECK_THROWS_AS(parse_robust(arguments), UsageError);
+  CHECK_THROWS_WITH(parse_robust(arguments), ContainsSubstring(message));
 }
 
 }  // namespace
 
 TEST_CASE("robust_bpm: the options and their defaults", "[examples]") {
-  const RobustOptions plain = parse({});
+  const RobustOptions plain = parse_robust({});
   CHECK(plain.splits == 100);
   CHECK(plain.sets.size() == 7);
   CHECK(plain.lambda == 0);
   CHECK_FALSE(plain.figure2);
   CHECK(plain.width(3) == 3);
 
-  const RobustOptions other = parse({"--splits", "7", "--datasets", "sonar,heart", "--lambda",
-                                     "0.5", "--width-convention", "2sigma2", "--seed", "9"});
+  const RobustOptions other =
+      parse_robust({"--splits", "7", "--datasets", "sonar,heart", "--lambda", "0.5",
+                    "--width-convention", "2sigma2", "--seed", "9"});
   CHECK(other.splits == 7);
   REQUIRE(other.sets.size() == 2);
   CHECK(other.sets[0]->name == "sonar");

@@ -19,11 +19,12 @@ using bpm_examples::SvmBias;
 using bpm_examples::SvmClassifier;
 using bpm_examples::SvmSettings;
 using bpm_examples::train_svm;
-using Matrix = bpm::RowMatrix<double>;
 
 namespace {
 
-Matrix linear_kernel(const Matrix& inputs) { return inputs * inputs.transpose(); }
+using Matrix = bpm::RowMatrix<double>;
+
+Matrix inner_products(const Matrix& inputs) { return inputs * inputs.transpose(); }
 
 /// K near the identity: every point is a support vector, so that the solution is that of a linear
 /// system.
@@ -53,7 +54,7 @@ TEST_CASE("a hard margin between points on a line", "[examples]") {
   // The hyperplane halfway between 1 and 3: f(x) = x - 2, whichever class comes first.
   Matrix inputs(4, 1);
   inputs << 3, 1, 7, -4;
-  const Matrix kernel = linear_kernel(inputs);
+  const Matrix kernel = inner_products(inputs);
   for (const int sign : {1, -1}) {
     const std::vector<int> labels{sign, -sign, sign, -sign};
     const SvmClassifier fitted = train_svm(kernel, labels);
@@ -79,7 +80,7 @@ TEST_CASE("the largest margin through the origin, in the plane", "[examples]") {
   inputs << 1, 2, -2, -1, 4, 4;
   const std::vector<int> labels{1, -1, 1};
   const SvmClassifier fitted =
-      train_svm(linear_kernel(inputs), labels, {.bias = SvmBias::none, .tolerance = 1e-6});
+      train_svm(inner_products(inputs), labels, {.bias = SvmBias::none, .tolerance = 1e-6});
   CHECK(fitted.bias == 0);
   CHECK(std::abs(fitted.margin - 3 / std::sqrt(2.0)) <= 1e-4);
   CHECK(std::abs(fitted.margin_bound - 3 / std::sqrt(2.0)) <= 1e-4);
@@ -135,9 +136,9 @@ TEST_CASE("a cost bounds the coefficients", "[examples]") {
   Matrix inputs(5, 1);
   inputs << 1, 2, 3, 4, 2.5;
   const std::vector<int> labels{-1, -1, 1, 1, 1};
-  Matrix kernel = linear_kernel(inputs);
+  Matrix kernel = inner_products(inputs);
   inputs(4, 0) = 0;
-  const Matrix crossed = linear_kernel(inputs);
+  const Matrix crossed = inner_products(inputs);
   CHECK(train_svm(kernel, labels).training_errors == 0);
   const SvmClassifier soft = train_svm(crossed, labels, {.cost = 1});
   CHECK(soft.training_errors >= 1);

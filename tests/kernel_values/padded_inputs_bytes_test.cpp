@@ -20,13 +20,13 @@ using test_support::block_values;
 
 namespace {
 
-using Bytes = bpm::RowMatrix<std::uint8_t>;
+using ByteRows = bpm::RowMatrix<std::uint8_t>;
 using ByteColumns = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
 
 /// Bytes of an image: about half of them zero.
-Bytes image_rows(Eigen::Index m, Eigen::Index d, std::uint64_t seed) {
+ByteRows image_rows(Eigen::Index m, Eigen::Index d, std::uint64_t seed) {
   bpm::RandomEngine engine(seed);
-  Bytes bytes(m, d);
+  ByteRows bytes(m, d);
   for (auto& value : bytes.reshaped()) {
     value =
         static_cast<std::uint8_t>(bpm::uniform_below(engine, 256) * bpm::uniform_below(engine, 2));
@@ -37,7 +37,7 @@ Bytes image_rows(Eigen::Index m, Eigen::Index d, std::uint64_t seed) {
 
 /// What prepared bytes promise, against 64-bit integers.
 template <class I>
-bpm::detail::PreparedInputs<I> check_prepared(const I& inputs) {
+bpm::detail::PreparedInputs<I> check_prepared_bytes(const I& inputs) {
   bpm::detail::PreparedInputs<I> prepared(inputs);
   const Eigen::Matrix<std::int64_t, Eigen::Dynamic, Eigen::Dynamic> expected =
       inputs.template cast<std::int64_t>();
@@ -63,7 +63,7 @@ bpm::detail::PreparedInputs<I> check_prepared(const I& inputs) {
 }
 
 template <class Kernel>
-double relative_difference(const Kernel& kernel, const Bytes& x, const Bytes& z) {
+double relative_difference(const Kernel& kernel, const ByteRows& x, const ByteRows& z) {
   const bpm::RowMatrix<float> left = x.cast<float>();
   const bpm::RowMatrix<float> right = z.cast<float>();
   const Eigen::MatrixXd expected = block_values(kernel, left, right).template cast<double>();
@@ -74,52 +74,53 @@ double relative_difference(const Kernel& kernel, const Bytes& x, const Bytes& z)
 }  // namespace
 
 TEST_CASE("bytes of any form, padded to groups of four", "[kernels]") {
-  STATIC_REQUIRE(bpm::detail::ByteInputs<Bytes>);
+  STATIC_REQUIRE(bpm::detail::ByteInputs<ByteRows>);
   STATIC_REQUIRE(bpm::detail::ByteInputs<ByteColumns>);
   STATIC_REQUIRE_FALSE(bpm::detail::ByteInputs<bpm::RowMatrix<std::int8_t>>);
   STATIC_REQUIRE_FALSE(bpm::detail::ByteInputs<bpm::RowMatrix<float>>);
-  STATIC_REQUIRE(std::is_same_v<bpm::detail::kernel_scalar_t<Bytes>, float>);
-  STATIC_REQUIRE(std::is_same_v<bpm::detail::owned_inputs_t<ByteColumns>, Bytes>);
+  STATIC_REQUIRE(std::is_same_v<bpm::detail::kernel_scalar_t<ByteRows>, float>);
+  STATIC_REQUIRE(std::is_same_v<bpm::detail::owned_inputs_t<ByteColumns>, ByteRows>);
   for (const Eigen::Index d : {1, 2, 3, 4, 5, 8, 31, 32, 33, 49}) {
-    const Bytes bytes = image_rows(7, d, 1);
-    (void)check_prepared(bytes);
+    const ByteRows bytes = image_rows(7, d, 1);
+    (void)check_prepared_bytes(bytes);
     const ByteColumns columns = bytes;
-    (void)check_prepared(columns);
-    (void)check_prepared(columns.transpose().transpose());
-    const Bytes large = image_rows(12, d + 11, 2);
-    for (const Eigen::Index offset : {0, 1, 4}) (void)check_prepared(large.block(3, offset, 6, d));
-    (void)check_prepared(bytes.rowwise().reverse());
-    using Strided = Eigen::Map<const Bytes, 0, Eigen::OuterStride<>>;
-    (void)check_prepared(Strided(large.data(), 12, d, Eigen::OuterStride<>(d + 11)));
-    using Spread = Eigen::Map<const Bytes, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
-    (void)check_prepared(Spread(large.data(), 4, (d + 10) / 2, {d + 11, 2}));
+    (void)check_prepared_bytes(columns);
+    (void)check_prepared_bytes(columns.transpose().transpose());
+    const ByteRows large = image_rows(12, d + 11, 2);
+    for (const Eigen::Index offset : {0, 1, 4})
+      (void)check_prepared_bytes(large.block(3, offset, 6, d));
+    (void)check_prepared_bytes(bytes.rowwise().reverse());
+    using Strided = Eigen::Map<const ByteRows, 0, Eigen::OuterStride<>>;
+    (void)check_prepared_bytes(Strided(large.data(), 12, d, Eigen::OuterStride<>(d + 11)));
+    using Spread = Eigen::Map<const ByteRows, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+    (void)check_prepared_bytes(Spread(large.data(), 4, (d + 10) / 2, {d + 11, 2}));
   }
-  (void)check_prepared(Bytes(0, 4));
-  (void)check_prepared(Bytes(0, 3));
+  (void)check_prepared_bytes(ByteRows(0, 4));
+  (void)check_prepared_bytes(ByteRows(0, 3));
 }
 
 TEST_CASE("bytes in rows of whole groups are read in place, others are copied", "[kernels]") {
   const std::size_t beside = 6 * (sizeof(float) + sizeof(std::int64_t));
-  const Bytes whole = image_rows(6, 784, 1);
-  const auto in_place = check_prepared(whole);
+  const ByteRows whole = image_rows(6, 784, 1);
+  const auto in_place = check_prepared_bytes(whole);
   CHECK(in_place.numbers(3) == whole.data() + 3 * 784);
   CHECK(in_place.bytes() == beside);
-  const Bytes large = image_rows(6, 40, 1);
-  CHECK(check_prepared(large.middleCols(4, 8)).numbers(2) == large.data() + 2 * 40 + 4);
+  const ByteRows large = image_rows(6, 40, 1);
+  CHECK(check_prepared_bytes(large.middleCols(4, 8)).numbers(2) == large.data() + 2 * 40 + 4);
   // A row that begins off a group, rows that do, a width that is not whole groups, columns.
-  CHECK(check_prepared(large.middleCols(2, 8)).bytes() == beside + 6 * 8);
-  const Bytes odd = image_rows(6, 41, 1);
-  CHECK(check_prepared(odd.leftCols(8)).bytes() == beside + 6 * 8);
-  CHECK(check_prepared(large.leftCols(7)).bytes() == beside + 6 * 8);
+  CHECK(check_prepared_bytes(large.middleCols(2, 8)).bytes() == beside + 6 * 8);
+  const ByteRows odd = image_rows(6, 41, 1);
+  CHECK(check_prepared_bytes(odd.leftCols(8)).bytes() == beside + 6 * 8);
+  CHECK(check_prepared_bytes(large.leftCols(7)).bytes() == beside + 6 * 8);
   const ByteColumns columns = large;
-  CHECK(check_prepared(columns).bytes() == beside + 6 * 40);
+  CHECK(check_prepared_bytes(columns).bytes() == beside + 6 * 40);
 }
 
 TEST_CASE("sums and norms of long rows of 255 are exact", "[kernels]") {
   for (const Eigen::Index d : {32767, 32768, 32769, 100001}) {
-    Bytes bytes = Bytes::Constant(2, d, 255);
+    ByteRows bytes = ByteRows::Constant(2, d, 255);
     bytes(1, d - 1) = 254;
-    const auto prepared = check_prepared(bytes);
+    const auto prepared = check_prepared_bytes(bytes);
     CHECK(prepared.sum(0) == 255 * std::int64_t{d});
     CHECK(prepared.squared_norm(0) == static_cast<float>(65025 * std::int64_t{d}));
     // The norm is the inner product of a block.
@@ -129,8 +130,8 @@ TEST_CASE("sums and norms of long rows of 255 are exact", "[kernels]") {
 
 TEST_CASE("kernels on bytes are those on the same numbers as floats", "[kernels]") {
   for (const Eigen::Index d : {3, 49, 784}) {
-    const Bytes x = image_rows(23, d, 1);
-    const Bytes z = image_rows(301, d, 2);
+    const ByteRows x = image_rows(23, d, 1);
+    const ByteRows z = image_rows(301, d, 2);
     const double scale = 1.0 / (65025.0 * static_cast<double>(d));
     CAPTURE(d);
     CHECK(relative_difference(bpm::Polynomial(5, scale), x, z) <= 2e-6);
@@ -155,8 +156,8 @@ TEST_CASE("kernels on bytes are those on the same numbers as floats", "[kernels]
 }
 
 TEST_CASE("every form of bytes gives the same values", "[kernels]") {
-  const Bytes large = image_rows(40, 60, 3);
-  const Bytes plain = large.block(2, 3, 31, 50);
+  const ByteRows large = image_rows(40, 60, 3);
+  const ByteRows plain = large.block(2, 3, 31, 50);
   const ByteColumns columns = plain;
   const auto check = [&](const auto& kernel) {
     const auto expected = block_values(kernel, plain, plain);
@@ -169,8 +170,8 @@ TEST_CASE("every form of bytes gives the same values", "[kernels]") {
 }
 
 TEST_CASE("the diagonal of bytes has the bits of the blocks", "[kernels]") {
-  const Bytes bytes = image_rows(37, 49, 4);
-  const bpm::detail::PreparedInputs<Bytes> prepared(bytes);
+  const ByteRows bytes = image_rows(37, 49, 4);
+  const bpm::detail::PreparedInputs<ByteRows> prepared(bytes);
   const auto check = [&](const auto& kernel) {
     const auto diagonal = bpm::detail::kernel_diagonal(kernel, prepared);
     const auto values = block_values(kernel, bytes, bytes);

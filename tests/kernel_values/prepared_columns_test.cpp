@@ -35,8 +35,8 @@ std::vector<PointIndex> random_points(std::size_t count, std::ptrdiff_t size, st
 /// How many values through prepared columns, from every possible first column on, differ from those
 /// of the plain block; a value where none should be counts as well.
 template <class Kernel, class I>
-long bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t column_count,
-                      bool pack = true) {
+long column_bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t column_count,
+                             bool pack = true) {
   using Scalar = bpm::detail::kernel_scalar_t<I>;
   const bpm::detail::PreparedInputs<I> x(inputs);
   const auto rows = random_points(11, x.size(), 1);
@@ -74,11 +74,11 @@ long bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t column_
 
 template <class I>
 long all_kernels(const I& inputs, std::size_t column_count, double scale) {
-  return bits_that_differ(bpm::Polynomial(5, scale), inputs, column_count) +
-         bits_that_differ(bpm::Gaussian::from_gamma(scale), inputs, column_count) +
-         bits_that_differ(bpm::ArcCosine(3), inputs, column_count) +
-         bits_that_differ(bpm::on_unit_inputs(bpm::Polynomial(5)), inputs, column_count) +
-         bits_that_differ(bpm::Laplacian(1 / scale), inputs, column_count, false);
+  return column_bits_that_differ(bpm::Polynomial(5, scale), inputs, column_count) +
+         column_bits_that_differ(bpm::Gaussian::from_gamma(scale), inputs, column_count) +
+         column_bits_that_differ(bpm::ArcCosine(3), inputs, column_count) +
+         column_bits_that_differ(bpm::on_unit_inputs(bpm::Polynomial(5)), inputs, column_count) +
+         column_bits_that_differ(bpm::Laplacian(1 / scale), inputs, column_count, false);
 }
 
 bpm::RowMatrix<std::uint8_t> bytes(Eigen::Index m, Eigen::Index d) {
@@ -113,19 +113,19 @@ TEST_CASE("blocks of bytes through prepared columns have the same bits", "[kerne
 TEST_CASE("inputs that are not dense are listed, not packed", "[kernels]") {
   const bpm::SparseRowMatrix<double> sparse =
       test_support::holey_inputs<double>(50, 21, 1).sparseView();
-  CHECK(bits_that_differ(bpm::Polynomial(5, 0.1), sparse, 130) == 0);
+  CHECK(column_bits_that_differ(bpm::Polynomial(5, 0.1), sparse, 130) == 0);
   using Sparse = bpm::detail::PreparedColumns<bpm::SparseRowMatrix<double>>;
   CHECK(Sparse::bytes_needed(sparse, 1000) == 0);
   const std::vector<std::string> words{"one", "three", "seventeen"};
   const auto kernel = [](const std::string& a, const std::string& b) {
     return static_cast<double>(std::min(a.size(), b.size()));
   };
-  CHECK(bits_that_differ(kernel, words, 70) == 0);
+  CHECK(column_bits_that_differ(kernel, words, 70) == 0);
 }
 
 TEST_CASE("dense columns may be left unpacked", "[kernels]") {
   const auto inputs = test_support::normal_inputs<float>(30, 21, 1);
-  CHECK(bits_that_differ(bpm::Polynomial(5, 0.1), inputs, 130, false) == 0);
+  CHECK(column_bits_that_differ(bpm::Polynomial(5, 0.1), inputs, 130, false) == 0);
 }
 
 TEST_CASE("the bytes of packed columns are those that were told", "[kernels]") {

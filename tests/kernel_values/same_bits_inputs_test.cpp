@@ -17,13 +17,14 @@ using test_support::rough_inputs;
 
 namespace {
 
-constexpr Eigen::Index largest = 200;
+constexpr Eigen::Index most_inputs = 200;
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("same bits: sparse rows", "[gram][bits]", float, double) {
   // Rows of about 40 entries: long enough for a compiler to treat their remainders apart.
-  const bpm::SparseRowMatrix<TestType> inputs = rough_inputs<TestType>(largest, 61, 2).sparseView();
+  const bpm::SparseRowMatrix<TestType> inputs =
+      rough_inputs<TestType>(most_inputs, 61, 2).sparseView();
   CHECK(bits_that_differ(bpm::Polynomial(5, 0.1), inputs, 7) == 0);
   CHECK(bits_that_differ(bpm::Gaussian::from_sigma(2), inputs, 7) == 0);
   CHECK(bits_that_differ(bpm::ArcCosine(3), inputs, 7) == 0);
@@ -33,7 +34,7 @@ TEMPLATE_TEST_CASE("same bits: sparse rows", "[gram][bits]", float, double) {
 TEMPLATE_TEST_CASE("same bits: a user's lambda", "[gram][bits]", float, double) {
   const auto kernel = [](const auto& x, const auto& z) { return std::exp(x.dot(z) / 100); };
   for (const Eigen::Index d : {1, 5, 16, 21}) {
-    CHECK(bits_that_differ(kernel, rough_inputs<TestType>(largest, d, 1), 7) == 0);
+    CHECK(bits_that_differ(kernel, rough_inputs<TestType>(most_inputs, d, 1), 7) == 0);
   }
 }
 
@@ -42,10 +43,10 @@ TEMPLATE_TEST_CASE("same bits: a user's lambda that is not symmetric to the last
   const auto kernel = [](const auto& x, const auto& z) {
     return std::exp(x.dot(z) / 100) / x.norm() / z.norm();
   };
-  const auto inputs = rough_inputs<TestType>(largest, 21, 1);
+  const auto inputs = rough_inputs<TestType>(most_inputs, 21, 1);
   test_support::BitsTest<decltype(kernel), bpm::RowMatrix<TestType>> test(kernel, inputs);
   CHECK(test.lopsided() == 0);
-  for (std::size_t m = 1; m <= static_cast<std::size_t>(largest); m += 7) {
+  for (std::size_t m = 1; m <= static_cast<std::size_t>(most_inputs); m += 7) {
     CHECK(test.shuffled_block(m) == 0);
     CHECK(test.gram_in_order(m, {1U, 3U}) == 0);
   }
@@ -55,7 +56,7 @@ TEST_CASE("same bits: bytes", "[gram][bits]") {
   // Whole groups of four bytes are read in place, others are copied; a third of them is zero.
   for (const Eigen::Index d : {1, 3, 48, 49}) {
     bpm::RandomEngine engine(5);
-    bpm::RowMatrix<std::uint8_t> bytes(largest, d);
+    bpm::RowMatrix<std::uint8_t> bytes(most_inputs, d);
     for (auto& value : bytes.reshaped()) {
       const bool zero = bpm::uniform_below(engine, 3) == 0;
       value = static_cast<std::uint8_t>(zero ? 0 : bpm::uniform_below(engine, 256));

@@ -24,15 +24,15 @@ using Labels = std::vector<int>;
 
 namespace {
 
-const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3},
-                                     test_support::hard());
+const bpm::BayesPointMachine three_draws(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3},
+                                         test_support::hard());
 
 }  // namespace
 
 TEST_CASE("add_draws refuses a changed training set and is then unchanged") {
   Doubles inputs = triangle(30, 1);
   Labels labels = two_labels(30);
-  auto training = machine.train(inputs, labels);
+  auto training = three_draws.train(inputs, labels);
   const auto before = training.classifier();
   const std::string f = "Training::add_draws: ";
   const std::string differ = f + "inputs or labels differ from the training set, must be the same";
@@ -57,7 +57,7 @@ TEST_CASE("add_draws refuses a changed training set and is then unchanged") {
   CHECK(training.classifier().coefficients() == before.coefficients());
   CHECK(training.report().draws == 3);
   training.add_draws(2);
-  const bpm::BayesPointMachine five(machine.kernel(), bpm::PermutedPerceptron{.draws = 5},
+  const bpm::BayesPointMachine five(three_draws.kernel(), bpm::PermutedPerceptron{.draws = 5},
                                     test_support::hard());
   CHECK(training.classifier().coefficients() == five.fit(inputs, labels).coefficients());
   CHECK(before.report().draws == 3);
@@ -66,12 +66,12 @@ TEST_CASE("add_draws refuses a changed training set and is then unchanged") {
 TEST_CASE("what is given as an rvalue is kept, also as an expression or a list") {
   const Doubles inputs = triangle(30, 1);
   const Labels labels = two_labels(30);
-  auto kept = machine.train(triangle(30, 1), two_labels(30));
-  auto part = machine.train(Doubles(triangle(40, 1)).topRows(30), labels);
+  auto kept = three_draws.train(triangle(30, 1), two_labels(30));
+  auto part = three_draws.train(Doubles(triangle(40, 1)).topRows(30), labels);
   std::vector<std::string> text = words(30, 1);
   auto words_kept = bpm::BayesPointMachine(CommonPairs{}, {}, test_support::hard())
                         .train(std::vector(text), two_labels(30));
-  auto referred = machine.train(inputs, labels);
+  auto referred = three_draws.train(inputs, labels);
   auto copy = kept;
   for (auto* training : {&kept, &copy}) training->add_draws(2);
   part.add_draws(2);

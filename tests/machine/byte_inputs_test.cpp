@@ -34,10 +34,10 @@ Bytes byte_points(Eigen::Index m, std::uint64_t seed, double spread = 0.4) {
   return bytes;
 }
 
-const bpm::Polynomial kernel(3, 1.0 / 65025);
+const bpm::Polynomial byte_kernel(3, 1.0 / 65025);
 
-auto machine(unsigned threads = 1) {
-  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 3},
+auto byte_machine(unsigned threads = 1) {
+  return bpm::OneVsRest(bpm::BayesPointMachine(byte_kernel, bpm::PermutedPerceptron{.draws = 3},
                                                test_support::hard({.threads = threads})));
 }
 
@@ -47,8 +47,8 @@ TEST_CASE("a model of bytes is the model of the same floats") {
   const Bytes inputs = byte_points(150, 1);
   const Bytes others = byte_points(40, 2);
   const std::vector<int> labels = three_labels(150);
-  const auto model = machine().fit(inputs, labels);
-  const auto floats = machine().fit(Floats(inputs.cast<float>()), labels);
+  const auto model = byte_machine().fit(inputs, labels);
+  const auto floats = byte_machine().fit(Floats(inputs.cast<float>()), labels);
   // Inner products are whole numbers below 2^24: exact in both.
   CHECK(model.support() == floats.support());
   CHECK(model.coefficients() == floats.coefficients());
@@ -62,15 +62,15 @@ TEST_CASE("a model of bytes is the model of the same floats") {
   const Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic> columns = others;
   CHECK(model.decision_values(columns) == values);
   CHECK(floats.decision_values(columns) == values);
-  CHECK(machine().fit(inputs.leftCols(21), labels).decision_values(others) == values);
-  const auto doubles = machine().fit(Doubles(inputs.cast<double>()), labels);
+  CHECK(byte_machine().fit(inputs.leftCols(21), labels).decision_values(others) == values);
+  const auto doubles = byte_machine().fit(Doubles(inputs.cast<double>()), labels);
   CHECK(doubles.decision_values(others) == doubles.decision_values(Doubles(others.cast<double>())));
 }
 
 TEST_CASE("numbers between the bytes are predicted from a model of bytes as they are") {
   const Bytes inputs = byte_points(150, 1);
   const std::vector<int> labels = three_labels(150);
-  const auto model = machine().fit(inputs, labels);
+  const auto model = byte_machine().fit(inputs, labels);
   Floats others = byte_points(40, 2).cast<float>();
   others.array() += 0.37F;
   // By hand, in double.
@@ -117,7 +117,7 @@ TEST_CASE("draws added on bytes, kept draws, equal bytes, another number of colu
   Bytes inputs = byte_points(90, 1);
   const std::vector<int> labels = two_labels(90);
   const auto train = [&](std::uint64_t draws) {
-    return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = draws},
+    return bpm::BayesPointMachine(byte_kernel, bpm::PermutedPerceptron{.draws = draws},
                                   test_support::hard({.threads = 2, .keep_draws = true}))
         .train(inputs, labels);
   };
@@ -135,7 +135,7 @@ TEST_CASE("draws added on bytes, kept draws, equal bytes, another number of colu
   std::vector<int> unlike = labels;
   unlike[7] = unlike[5] == 7 ? -3 : 7;
   CHECK_THROWS_WITH(
-      machine().fit(twice, unlike),
+      byte_machine().fit(twice, unlike),
       Catch::Matchers::ContainsSubstring("points 5 and 7 are equal inputs with different labels"));
   CHECK_THROWS_WITH(model.predict(Bytes(Bytes::Ones(3, 20))),
                     Catch::Matchers::ContainsSubstring("inputs has 20 entries, expected 21"));

@@ -266,7 +266,7 @@ auto by_hand() {
 }
 
 template <class Change>
-std::string refusal(Change&& change) {
+std::string refusal_of_parts(Change&& change) {
   auto parts = by_hand();
   change(parts);
   try {
@@ -327,59 +327,59 @@ TEST_CASE("a classifier from its own parts is the same") {
 TEST_CASE("parts that do not fit together are refused, each by its name") {
   const std::string f = "Classifier: ";
   const double inf = std::numeric_limits<double>::infinity();
-  CHECK(refusal([](auto&) {}) == "nothing thrown");
-  CHECK(refusal([](auto& p) { p.classes = {3}; }) ==
+  CHECK(refusal_of_parts([](auto&) {}) == "nothing thrown");
+  CHECK(refusal_of_parts([](auto& p) { p.classes = {3}; }) ==
         f + "classes has 1 entries, must have two or more");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.classes = {4, -1};
         }) == f + "classes at 1 is -1 after 4, must ascend");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.classes = {4, 4};
         }) == f + "classes at 1 is 4 after 4, must ascend");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.support = {8, 3};
         }) == f + "support at 1 is 3, must ascend from 0 on");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.support = {-1, 3};
         }) == f + "support at 0 is -1, must ascend from 0 on");
-  CHECK(refusal([](auto& p) { p.support = {3}; }) ==
+  CHECK(refusal_of_parts([](auto& p) { p.support = {3}; }) ==
         f + "inputs has 2 entries, expected 1 (one per support point)");
-  CHECK(refusal([&](auto& p) { p.inputs(1, 0) = inf; }) ==
+  CHECK(refusal_of_parts([&](auto& p) { p.inputs(1, 0) = inf; }) ==
         f + "inputs row 1, column 0 is inf, must be finite");
-  CHECK(refusal([](auto& p) { p.coefficients = Doubles{{1}}; }) ==
+  CHECK(refusal_of_parts([](auto& p) { p.coefficients = Doubles{{1}}; }) ==
         f + "coefficients has 1 entries, expected 2 (rows: one per support point)");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.classes = {1, 2, 3};
         }) ==
         f + "coefficients has 1 entries, expected 3 (columns: one for two classes, else one per "
             "class)");
-  CHECK(refusal([&](auto& p) { p.coefficients(0, 0) = -inf; }) ==
+  CHECK(refusal_of_parts([&](auto& p) { p.coefficients(0, 0) = -inf; }) ==
         f + "coefficients at 0, 0 is -inf, must be finite");
-  CHECK(refusal([](auto& p) { p.draw_numbers = {0}; }) ==
+  CHECK(refusal_of_parts([](auto& p) { p.draw_numbers = {0}; }) ==
         f + "draw_coefficients has 0 entries, expected 2 (rows: one per support point)");
   const auto with_draw = [](auto& p) {
     p.draw_numbers = {0};
     p.draw_coefficients = Doubles{{1}, {1}};
     p.draw_weights = {1};
   };
-  CHECK(refusal(with_draw) == "nothing thrown");
-  CHECK(refusal([&](auto& p) {
+  CHECK(refusal_of_parts(with_draw) == "nothing thrown");
+  CHECK(refusal_of_parts([&](auto& p) {
           with_draw(p), p.draw_coefficients = Doubles{{1, 2}, {1, 2}};
         }) ==
         f + "draw_coefficients has 2 entries, expected 1 (columns: as coefficients, per draw)");
-  CHECK(refusal([&](auto& p) { with_draw(p), p.draw_coefficients(1, 0) = inf; }) ==
+  CHECK(refusal_of_parts([&](auto& p) { with_draw(p), p.draw_coefficients(1, 0) = inf; }) ==
         f + "draw_coefficients at 1, 0 is inf, must be finite");
-  CHECK(refusal([&](auto& p) { with_draw(p), p.draw_weights = {}; }) ==
+  CHECK(refusal_of_parts([&](auto& p) { with_draw(p), p.draw_weights = {}; }) ==
         f + "draw_weights has 0 entries, expected 1 (one per column of draw_coefficients)");
-  CHECK(refusal([&](auto& p) { with_draw(p), p.draw_weights = {0}; }) ==
+  CHECK(refusal_of_parts([&](auto& p) { with_draw(p), p.draw_weights = {0}; }) ==
         f + "draw_weights has a 0, must be positive and finite");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.mean_norms = {1, 1};
         }) == f + "mean_norms has 2 entries, expected 1 (one per column, or none)");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.training_margins = {1, 1};
         }) == f + "training_margins has 2 entries, expected 1 (one per column, or none)");
-  CHECK(refusal([](auto& p) {
+  CHECK(refusal_of_parts([](auto& p) {
           p.training_errors = {1, 1};
         }) == f + "training_errors has 2 entries, expected 1 (one per column, or none)");
   const bpm::Classifier without(by_hand());

@@ -22,7 +22,7 @@ using namespace machine_tests;
 
 namespace {
 
-const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.3);
+const bpm::Gaussian sharp_kernel = bpm::Gaussian::from_sigma(0.3);
 
 }  // namespace
 
@@ -38,7 +38,8 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   const bpm::RowMatrix<float> inputs = triangle(600, 1).cast<float>();
   bpm::FitSettings settings{.threads = 2};
   const auto forecast = [&] {
-    return bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{}, test_support::hard(settings))
+    return bpm::BayesPointMachine(sharp_kernel, bpm::PermutedPerceptron{},
+                                  test_support::hard(settings))
         .forecast(inputs);
   };
   const bpm::MemoryForecast dense = forecast();
@@ -80,8 +81,8 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   CHECK_THROWS_AS(forecast(), bpm::BudgetTooSmall);
   // Outputs grow with the number of classes.
   settings.memory = std::size_t{1} << 30U;
-  const bpm::OneVsRest several(
-      bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{}, test_support::hard(settings)));
+  const bpm::OneVsRest several(bpm::BayesPointMachine(sharp_kernel, bpm::PermutedPerceptron{},
+                                                      test_support::hard(settings)));
   CHECK(several.forecast(inputs, 10).sampler_bytes > dense.sampler_bytes);
   CHECK(several.forecast(inputs, 1).total() == dense.total());
   // A matrix that the user brings costs nothing more.
@@ -89,7 +90,8 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
                                            test_support::hard(settings));
   CHECK(precomputed.forecast(Doubles(Doubles::Identity(600, 600))).kernel_bytes == 0);
   // What a user's own sampler says it holds is counted.
-  const bpm::BayesPointMachine own(kernel, RandomStartPerceptron{}, test_support::hard(settings));
+  const bpm::BayesPointMachine own(sharp_kernel, RandomStartPerceptron{},
+                                   test_support::hard(settings));
   CHECK(own.forecast(inputs).sampler_bytes == 2 * sizeof(double) * 600);
 }
 
@@ -98,7 +100,7 @@ TEST_CASE("every budget and number of threads: the same model of 600 points") {
   const bpm::RowMatrix<float> others = triangle(100, 2, 0.6).cast<float>();
   bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 1};
   const auto machine = [&] {
-    return bpm::OneVsRest(bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = 5},
+    return bpm::OneVsRest(bpm::BayesPointMachine(sharp_kernel, bpm::PermutedPerceptron{.draws = 5},
                                                  test_support::hard(settings)));
   };
   const auto model = machine().fit(inputs, three_labels(600));
@@ -132,7 +134,7 @@ TEST_CASE("progress of a fit: the matrix, then the draws") {
     rising = rising && progress.fraction >= last && progress.fraction <= 1;
     last = progress.fraction;
   };
-  const bpm::BayesPointMachine machine(kernel, bpm::PermutedPerceptron{},
+  const bpm::BayesPointMachine machine(sharp_kernel, bpm::PermutedPerceptron{},
                                        test_support::hard({.threads = 1}));
   (void)machine.fit(inputs, two_labels(600), observer);
   CHECK(stages == std::vector<std::string>{"kernel matrix", "draws"});
@@ -147,7 +149,7 @@ TEST_CASE("a fit that is stopped returns the Bayes point of the draws it has") {
   const auto observer = [&](const bpm::Progress& progress) {
     return progress.stage == "kernel matrix" || progress.draws < limit;
   };
-  const bpm::BayesPointMachine machine(kernel, RandomStartPerceptron{.draws = 10},
+  const bpm::BayesPointMachine machine(sharp_kernel, RandomStartPerceptron{.draws = 10},
                                        test_support::hard());
   auto training = machine.train(inputs, labels, observer);
   const auto stopped = training.classifier();
@@ -156,7 +158,7 @@ TEST_CASE("a fit that is stopped returns the Bayes point of the draws it has") {
   CHECK(stopped.report().reason == "stopped");
   CHECK(stopped.report().draws == 3);
   CHECK(stopped.report().draws == 3);
-  const bpm::BayesPointMachine three(kernel, RandomStartPerceptron{.draws = 3},
+  const bpm::BayesPointMachine three(sharp_kernel, RandomStartPerceptron{.draws = 3},
                                      test_support::hard());
   CHECK(stopped.coefficients() == three.fit(inputs, labels).coefficients());
   // And goes on from there.

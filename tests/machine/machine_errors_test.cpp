@@ -30,9 +30,9 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-const bpm::BayesPointMachine machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3},
-                                     test_support::hard());
-const bpm::OneVsRest one_vs_rest{machine};
+const bpm::BayesPointMachine square_machine(bpm::Polynomial(2), bpm::PermutedPerceptron{.draws = 3},
+                                            test_support::hard());
+const bpm::OneVsRest one_vs_rest{square_machine};
 
 /// A sampler whose one draw is of a subproblem, and of a point, that do not exist.
 struct Broken {
@@ -67,22 +67,22 @@ std::string message_of(Call&& call) {
 }
 
 template <class Inputs>
-std::string refusal(const Inputs& inputs, const Labels& labels) {
-  return message_of<std::invalid_argument>([&] { (void)machine.fit(inputs, labels); });
+std::string refusal_of_fit(const Inputs& inputs, const Labels& labels) {
+  return message_of<std::invalid_argument>([&] { (void)square_machine.fit(inputs, labels); });
 }
 
 }  // namespace
 
 TEST_CASE("empty inputs, one class, too many classes, sizes that disagree") {
-  CHECK(refusal(Doubles(0, 2), {}) ==
+  CHECK(refusal_of_fit(Doubles(0, 2), {}) ==
         "BayesPointMachine::fit: inputs is empty, expected one input or more of each class");
-  CHECK(refusal(triangle(3, 1), {4, 4, 4}) ==
+  CHECK(refusal_of_fit(triangle(3, 1), {4, 4, 4}) ==
         "BayesPointMachine::fit: labels are all 4, expected two classes or more");
-  CHECK(refusal(triangle(3, 1), {1, 2, 3}) ==
+  CHECK(refusal_of_fit(triangle(3, 1), {1, 2, 3}) ==
         "BayesPointMachine::fit: labels have 3 classes, expected two; use OneVsRest for more");
-  CHECK(refusal(triangle(4, 1), {1, 2, 1}) ==
+  CHECK(refusal_of_fit(triangle(4, 1), {1, 2, 1}) ==
         "BayesPointMachine::fit: labels has 3 entries, expected 4 (one per input)");
-  CHECK(refusal(triangle(1, 1), {1}) ==
+  CHECK(refusal_of_fit(triangle(1, 1), {1}) ==
         "BayesPointMachine::fit: labels are all 1, expected two classes or more");
 
   CHECK_THROWS_WITH(one_vs_rest.fit(Doubles(0, 2), Labels{}),
@@ -98,15 +98,15 @@ TEST_CASE("numbers that are not finite, by row and column") {
   Doubles inputs = triangle(6, 1);
   const Labels labels = two_labels(6);
   inputs(4, 1) = not_a_number;
-  CHECK(refusal(inputs, labels) ==
+  CHECK(refusal_of_fit(inputs, labels) ==
         "BayesPointMachine::fit: inputs row 4, column 1 is nan, must be finite");
   inputs(2, 0) = -inf;  // The first one is named.
-  CHECK(refusal(inputs, labels) ==
+  CHECK(refusal_of_fit(inputs, labels) ==
         "BayesPointMachine::fit: inputs row 2, column 0 is -inf, must be finite");
   CHECK_THROWS_WITH(one_vs_rest.fit(inputs, three_labels(6)),
                     Equals("OneVsRest::fit: inputs row 2, column 0 is -inf, must be finite"));
 
-  const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
+  const auto fitted = square_machine.fit(triangle(30, 1), two_labels(30));
   CHECK_THROWS_WITH(fitted.predict(inputs),
                     Equals("Classifier::decision_values: inputs row 2, column 0 is "
                            "-inf, must be finite"));
@@ -116,7 +116,7 @@ TEST_CASE("numbers that are not finite, by row and column") {
 }
 
 TEST_CASE("another number of columns than the training set had") {
-  const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
+  const auto fitted = square_machine.fit(triangle(30, 1), two_labels(30));
   CHECK_THROWS_WITH(fitted.decision_values(Doubles::Ones(4, 3)),
                     Equals("Classifier::decision_values: inputs has 3 entries, "
                            "expected 2 (columns: one per feature of the training set)"));
@@ -132,7 +132,7 @@ TEST_CASE("equal inputs with different labels: the error names lambda as the cur
       "BayesPointMachine::fit: points 3 and 7 are equal inputs with different labels, so no "
       "classifier separates them; set a soft boundary lambda > 0, or label noise with KernelGibbs";
   const auto message = [&](const auto& data) {
-    return message_of<bpm::NotSeparable>([&] { (void)machine.fit(data, labels); });
+    return message_of<bpm::NotSeparable>([&] { (void)square_machine.fit(data, labels); });
   };
   CHECK(message(inputs) == expected);
   CHECK(message(bpm::SparseRowMatrix<double>(inputs.sparseView())) == expected);
@@ -145,12 +145,13 @@ TEST_CASE("equal inputs with different labels: the error names lambda as the cur
 
   // Equal inputs with equal labels are no problem, nor are a zero and a negative zero.
   labels[7] = labels[3];
-  CHECK_NOTHROW(machine.fit(inputs, labels));
+  CHECK_NOTHROW(square_machine.fit(inputs, labels));
   Doubles zeros = triangle(12, 1);
   zeros.row(3) << 0.0, 1.0;
   zeros.row(7) << -0.0, 1.0;
   labels[7] = -3;
-  CHECK(message_of<bpm::NotSeparable>([&] { (void)machine.fit(zeros, labels); }) == expected);
+  CHECK(message_of<bpm::NotSeparable>([&] { (void)square_machine.fit(zeros, labels); }) ==
+        expected);
 
   // lambda at one of the two is enough.
   std::vector<double> lambda(12, 0.0);
@@ -265,12 +266,13 @@ TEST_CASE("stopped before the first draw") {
   const Labels labels = two_labels(30);
   const std::string expected = "BayesPointMachine::fit: stopped before the first draw was finished";
   CHECK(message_of<bpm::Stopped>([&] {
-          (void)machine.fit(inputs, labels, [](const bpm::Progress&) { return false; });
+          (void)square_machine.fit(inputs, labels, [](const bpm::Progress&) { return false; });
         }) == expected);
   std::stop_source source;
   source.request_stop();
   CHECK(message_of<bpm::Stopped>([&] {
-          (void)machine.fit(inputs, labels, bpm::detail::IgnoreProgress{}, source.get_token());
+          (void)square_machine.fit(inputs, labels, bpm::detail::IgnoreProgress{},
+                                   source.get_token());
         }) == expected);
   CHECK(message_of<bpm::Stopped>([&] {
           (void)one_vs_rest.fit(inputs, three_labels(30), bpm::detail::IgnoreProgress{},
@@ -279,7 +281,7 @@ TEST_CASE("stopped before the first draw") {
 }
 
 TEST_CASE("single draws need keep_draws") {
-  const auto fitted = machine.fit(triangle(30, 1), two_labels(30));
+  const auto fitted = square_machine.fit(triangle(30, 1), two_labels(30));
   CHECK(fitted.parts().draw_numbers.empty());
   const std::string expected =
       "Classifier::draw_decision_values: keep_draws was false when the machine was "

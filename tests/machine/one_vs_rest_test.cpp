@@ -23,7 +23,7 @@ using Catch::Matchers::Equals;
 
 namespace {
 
-auto machine(bpm::FitSettings settings = {}, std::uint64_t draws = 5) {
+auto cubic_machine(bpm::FitSettings settings = {}, std::uint64_t draws = 5) {
   return bpm::OneVsRest(bpm::BayesPointMachine(bpm::Polynomial(3),
                                                bpm::PermutedPerceptron{.draws = draws},
                                                test_support::hard(std::move(settings))));
@@ -35,7 +35,7 @@ TEST_CASE("one against the rest: values are the expansions, the largest wins") {
   const Doubles inputs = triangle(90, 1);
   const Doubles others = triangle(61, 2, 1.0);
   const std::vector<int> labels = three_labels(90);
-  const auto fitted = machine().fit(inputs, labels);
+  const auto fitted = cubic_machine().fit(inputs, labels);
   const Eigen::MatrixXd values = fitted.decision_values(others);
   REQUIRE(values.rows() == 61);
   REQUIRE(values.cols() == 3);
@@ -64,7 +64,7 @@ TEST_CASE("one against the rest: values are the expansions, the largest wins") {
 }
 
 TEST_CASE("the first of equal classes wins") {
-  const auto fitted = machine().fit(triangle(30, 1), three_labels(30));
+  const auto fitted = cubic_machine().fit(triangle(30, 1), three_labels(30));
   Eigen::MatrixXd values(4, 3);
   values << 1, 1, 1,  //
       0, 1, 1,        //
@@ -96,11 +96,11 @@ TEST_CASE("many classes with any labels, one of them a single point") {
 TEST_CASE("two classes are as good as more") {
   const Doubles inputs = triangle(60, 1);
   const std::vector<int> labels = two_labels(60);
-  const auto fitted = machine().fit(inputs, labels);
+  const auto fitted = cubic_machine().fit(inputs, labels);
   CHECK(fitted.classes() == std::vector<int>{-3, 7});
   CHECK(fitted.predict(inputs) == labels);
   // One binary subproblem: the machine of two classes, to the bit.
-  const auto alone = machine().machine().fit(inputs, labels);
+  const auto alone = cubic_machine().machine().fit(inputs, labels);
   CHECK(fitted.columns() == 1);
   CHECK(fitted.coefficients() == alone.coefficients());
   CHECK(fitted.decision_values(inputs) == alone.decision_values(inputs));
@@ -112,35 +112,35 @@ TEST_CASE("lambda by class and by side in one against the rest") {
   const std::vector<int> labels = three_labels(90);
   const std::map<int, double> lambda{{-3, 0.5}, {7, 2.0}, {40, 5.0}};
   const auto by_class =
-      machine({.soft_boundary = bpm::SoftBoundary::per_class({lambda.begin(), lambda.end()})})
+      cubic_machine({.soft_boundary = bpm::SoftBoundary::per_class({lambda.begin(), lambda.end()})})
           .fit(inputs, labels);
   std::vector<double> points;
   for (const int label : labels) points.push_back(lambda.at(label));
   const auto by_point =
-      machine({.soft_boundary = bpm::SoftBoundary::per_point(points)}).fit(inputs, labels);
+      cubic_machine({.soft_boundary = bpm::SoftBoundary::per_point(points)}).fit(inputs, labels);
   CHECK(by_class.coefficients() == by_point.coefficients());
 
   // By side: each class in turn is the positive side, as in its two-class machine.
   const bpm::FitSettings sides{.soft_boundary = bpm::SoftBoundary::per_side(0.5, 4.0)};
-  const auto fitted = machine(sides).fit(inputs, labels);
+  const auto fitted = cubic_machine(sides).fit(inputs, labels);
   for (std::size_t c = 0; c < 3; ++c) {
     std::vector<int> against = labels;
     for (int& label : against) label = label == fitted.classes()[c] ? 1 : 0;
-    const auto alone = machine(sides).machine().fit(inputs, against);
+    const auto alone = cubic_machine(sides).machine().fit(inputs, against);
     CHECK(fitted.mean_norm(c) == alone.mean_norm());
     CHECK(fitted.training_margin(c) == alone.training_margin());
     CHECK(fitted.training_errors(c) == alone.training_errors());
     CHECK(fitted.training_margin(c) > 0);
   }
-  CHECK_THROWS_AS(
-      machine({.soft_boundary = bpm::SoftBoundary::per_class({{7, 1.0}})}).fit(inputs, labels),
-      std::invalid_argument);
+  CHECK_THROWS_AS(cubic_machine({.soft_boundary = bpm::SoftBoundary::per_class({{7, 1.0}})})
+                      .fit(inputs, labels),
+                  std::invalid_argument);
 }
 
 TEST_CASE("single draws and votes of all classes need keep_draws") {
   const Doubles inputs = triangle(60, 1);
   const std::vector<int> labels = three_labels(60);
-  const auto without = machine().fit(inputs, labels);
+  const auto without = cubic_machine().fit(inputs, labels);
   CHECK(without.parts().draw_numbers.empty());
   CHECK_THROWS_WITH(without.vote_fractions(inputs),
                     Equals("Classifier::draw_decision_values: keep_draws was false when the "
@@ -151,7 +151,7 @@ TEST_CASE("single draws and votes of all classes need keep_draws") {
                     Equals("Classifier::training_margin: column is 4, must be below 3"));
   CHECK_THROWS_WITH(without.training_errors(5),
                     Equals("Classifier::training_errors: column is 5, must be below 3"));
-  const auto kept = machine({.keep_draws = true}).fit(inputs, labels);
+  const auto kept = cubic_machine({.keep_draws = true}).fit(inputs, labels);
   CHECK(kept.coefficients() == without.coefficients());
   const Eigen::MatrixXd votes = kept.vote_fractions(inputs);
   CHECK((votes.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
@@ -171,8 +171,8 @@ TEST_CASE("single draws and votes of all classes need keep_draws") {
 
 TEST_CASE("the kernel is evaluated once for all classes") {
   const Doubles inputs = triangle(60, 1);
-  const auto three = machine().fit(inputs, three_labels(60));
-  const auto two = machine().machine().fit(inputs, two_labels(60));
+  const auto three = cubic_machine().fit(inputs, three_labels(60));
+  const auto two = cubic_machine().machine().fit(inputs, two_labels(60));
   REQUIRE(three.forecast().strategy == bpm::Strategy::dense);
   CHECK(three.report().kernel_evaluations == two.report().kernel_evaluations);
   CHECK(three.report().kernel_evaluations == 60 * 60);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace machine_tests;
 
-struct Case {
+struct SparseGaussianCase {
   static auto kernel() { return bpm::Gaussian::from_sigma(0.7); }
   static bpm::SparseRowMatrix<double> training() { return triangle(training_size, 1).sparseView(); }
   static bpm::SparseRowMatrix<double> held_out() { return triangle(held_out_size, 2).sparseView(); }
@@ -17,11 +17,11 @@ struct Case {
 
 TEMPLATE_LIST_TEST_CASE("A Gaussian kernel on sparse inputs and every sampler: two classes",
                         "[machine]", machine_tests::AllSamplers) {
-  check_two_classes<Case, TestType>();
+  check_two_classes<SparseGaussianCase, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE(
     "A Gaussian kernel on sparse inputs and every sampler: one against the rest", "[machine]",
     machine_tests::AllSamplers) {
-  check_one_vs_rest<Case, TestType>();
+  check_one_vs_rest<SparseGaussianCase, TestType>();
 }

@@ -6,7 +6,7 @@ namespace {
 
 using namespace machine_tests;
 
-struct Case {
+struct OwnKernelCase {
   // A lambda on pairs of rows, with something captured.
   static auto kernel() {
     return
@@ -20,10 +20,10 @@ struct Case {
 
 TEMPLATE_LIST_TEST_CASE("A kernel of the user's own and every sampler: two classes", "[machine]",
                         machine_tests::AllSamplers) {
-  check_two_classes<Case, TestType>();
+  check_two_classes<OwnKernelCase, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("A kernel of the user's own and every sampler: one against the rest",
                         "[machine]", machine_tests::AllSamplers) {
-  check_one_vs_rest<Case, TestType>();
+  check_one_vs_rest<OwnKernelCase, TestType>();
 }

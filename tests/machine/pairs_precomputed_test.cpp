@@ -6,7 +6,7 @@ namespace {
 
 using namespace machine_tests;
 
-struct Case {
+struct PrecomputedCase {
   static auto kernel() { return bpm::PrecomputedKernel{}; }
   /// (<x, z> + 1)^2
   static Doubles values(const Doubles& x, const Doubles& z) {
@@ -24,11 +24,11 @@ struct Case {
 
 TEMPLATE_LIST_TEST_CASE("A kernel matrix that the user brings and every sampler: two classes",
                         "[machine]", machine_tests::AllSamplers) {
-  check_two_classes<Case, TestType>();
+  check_two_classes<PrecomputedCase, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE(
     "A kernel matrix that the user brings and every sampler: one against the rest", "[machine]",
     machine_tests::AllSamplers) {
-  check_one_vs_rest<Case, TestType>();
+  check_one_vs_rest<PrecomputedCase, TestType>();
 }

@@ -9,7 +9,7 @@ namespace {
 
 using namespace machine_tests;
 
-struct Case {
+struct StringCase {
   static auto kernel() { return CommonPairs{}; }
   static std::vector<std::string> training() { return words(training_size, 1); }
   static std::vector<std::string> held_out() { return words(held_out_size, 2); }
@@ -19,10 +19,10 @@ struct Case {
 
 TEMPLATE_LIST_TEST_CASE("A kernel on strings and every sampler: two classes", "[machine]",
                         machine_tests::AllSamplers) {
-  check_two_classes<Case, TestType>();
+  check_two_classes<StringCase, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("A kernel on strings and every sampler: one against the rest", "[machine]",
                         machine_tests::AllSamplers) {
-  check_one_vs_rest<Case, TestType>();
+  check_one_vs_rest<StringCase, TestType>();
 }

@@ -29,7 +29,7 @@ using Inputs = bpm::RowMatrix<float>;
 
 namespace {
 
-const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.3);
+const bpm::Gaussian narrow_kernel = bpm::Gaussian::from_sigma(0.3);
 
 /// 600 points in three classes that overlap.
 struct Data {
@@ -38,8 +38,8 @@ struct Data {
   std::vector<int> labels = three_labels(600);
 };
 
-auto machine(const FitSettings& settings, std::uint64_t draws = 3) {
-  return bpm::OneVsRest(bpm::BayesPointMachine(kernel, PermutedPerceptron{.draws = draws},
+auto narrow_machine(const FitSettings& settings, std::uint64_t draws = 3) {
+  return bpm::OneVsRest(bpm::BayesPointMachine(narrow_kernel, PermutedPerceptron{.draws = draws},
                                                test_support::hard(settings)));
 }
 
@@ -76,13 +76,13 @@ std::size_t smallest_budget(Forecast&& forecast) {
 
 TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
   const Data data;
-  const auto expected = machine(soft(1, Strategy::dense)).fit(data.inputs, data.labels);
+  const auto expected = narrow_machine(soft(1, Strategy::dense)).fit(data.inputs, data.labels);
   CHECK(expected.forecast().strategy == Strategy::dense);
   CHECK(expected.parts().training_seconds > 0);
   CHECK(expected.forecast().kept_rows == 0);
   for (const unsigned threads : {1U, 3U}) {
     for (const Strategy strategy : {Strategy::windowed, Strategy::windowed_rows}) {
-      auto training = machine(soft(threads, strategy), 2).train(data.inputs, data.labels);
+      auto training = narrow_machine(soft(threads, strategy), 2).train(data.inputs, data.labels);
       const double before = training.classifier().parts().training_seconds;
       training.add_draws(1);
       const auto fitted = training.classifier();
@@ -99,10 +99,10 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
   const Data data;
   for (const unsigned threads : {1U, 3U}) {
     FitSettings settings = soft(threads);
-    const auto expected = machine(settings).fit(data.inputs, data.labels);
+    const auto expected = narrow_machine(settings).fit(data.inputs, data.labels);
     const auto forecast = [&](std::size_t memory) {
       settings.memory = memory;
-      return machine(settings).forecast(data.inputs, 3);
+      return narrow_machine(settings).forecast(data.inputs, 3);
     };
     const std::size_t smallest = smallest_budget(forecast);
     CAPTURE(threads, smallest);
@@ -114,7 +114,7 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
     CHECK(least.threads == 1);
     settings.memory = smallest - 1;
     CHECK_THROWS_WITH(
-        machine(settings).fit(data.inputs, data.labels),
+        narrow_machine(settings).fit(data.inputs, data.labels),
         Equals(bpm::detail::join("OneVsRest::fit: memory is ", smallest - 1,
                                  " bytes, 600 points and 3 problems need at least ", smallest,
                                  " (outputs and sums ", least.sampler_bytes + least.model_bytes,
@@ -124,7 +124,8 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
     bool seen_dense = false;
     unsigned last_at_once = 1;
     for (int step = 0; step < 20; ++step) {
-      const auto fitted = machine((forecast(budget), settings)).fit(data.inputs, data.labels);
+      const auto fitted =
+          narrow_machine((forecast(budget), settings)).fit(data.inputs, data.labels);
       CAPTURE(budget, bpm::to_string(fitted.forecast().strategy));
       const MemoryForecast& told = fitted.forecast();
       CHECK(told.total() <= budget);
@@ -147,7 +148,7 @@ TEST_CASE("kept rows take what the budget leaves, and no more") {
   FitSettings settings = soft(2, Strategy::windowed_rows);
   const auto forecast = [&](std::size_t memory) {
     settings.memory = memory;
-    return machine(settings).forecast(data.inputs, 3);
+    return narrow_machine(settings).forecast(data.inputs, 3);
   };
   settings.strategy = Strategy::windowed;
   const std::size_t windowed = forecast(std::size_t{1} << 30U).total();
@@ -221,15 +222,15 @@ TEST_CASE("a forecast tells the rule what it knows") {
         .strategy;
   };
   constexpr std::size_t gigabyte = std::size_t{1} << 30U;
-  CHECK(chosen(kernel, large, gigabyte) == Strategy::dense);
-  CHECK(chosen(kernel, large, gigabyte / 16) == Strategy::windowed);
+  CHECK(chosen(narrow_kernel, large, gigabyte) == Strategy::dense);
+  CHECK(chosen(narrow_kernel, large, gigabyte / 16) == Strategy::windowed);
   CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte) == Strategy::dense);
   CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte / 16) == Strategy::windowed_rows);
   const Inputs images = Inputs::Ones(5000, 784);
-  CHECK(chosen(kernel, images, gigabyte / 16) == Strategy::windowed);
+  CHECK(chosen(narrow_kernel, images, gigabyte / 16) == Strategy::windowed);
   const bpm::RowMatrix<std::uint8_t> bytes = bpm::RowMatrix<std::uint8_t>::Ones(9000, 784);
-  CHECK(chosen(kernel, bytes, gigabyte) == Strategy::windowed);
-  CHECK(chosen(kernel, Inputs(Inputs::Ones(9000, 20)), gigabyte) == Strategy::dense);
+  CHECK(chosen(narrow_kernel, bytes, gigabyte) == Strategy::windowed);
+  CHECK(chosen(narrow_kernel, Inputs(Inputs::Ones(9000, 20)), gigabyte) == Strategy::dense);
 }
 
 TEST_CASE("a kernel value out of range is named by the points' own numbers") {
@@ -247,7 +248,7 @@ TEST_CASE("a kernel value out of range is named by the points' own numbers") {
 
 TEST_CASE("strategies that cannot be: which one, and why") {
   const Data data;
-  const auto refused = [&](Strategy strategy) { return machine(soft(1, strategy)); };
+  const auto refused = [&](Strategy strategy) { return narrow_machine(soft(1, strategy)); };
   CHECK_THROWS_AS(refused(Strategy::precomputed).fit(data.inputs, data.labels),
                   std::invalid_argument);
   CHECK_THROWS_WITH(refused(Strategy::precomputed).fit(data.inputs, data.labels),
@@ -255,13 +256,13 @@ TEST_CASE("strategies that cannot be: which one, and why") {
                     "leave it out");
   CHECK_THROWS_WITH(refused(static_cast<Strategy>(9)).fit(data.inputs, data.labels),
                     "OneVsRest::fit: strategy is none that there is");
-  const bpm::BayesPointMachine own(kernel, RandomStartPerceptron{},
+  const bpm::BayesPointMachine own(narrow_kernel, RandomStartPerceptron{},
                                    test_support::hard(soft(1, Strategy::windowed_rows)));
   CHECK_THROWS_AS(own.forecast(data.inputs), std::invalid_argument);
   CHECK_THROWS_WITH(own.forecast(data.inputs),
                     "BayesPointMachine::forecast: strategy is windowed+rows, which this sampler "
                     "has no use for; leave it out");
-  CHECK(bpm::BayesPointMachine(kernel, RandomStartPerceptron{},
+  CHECK(bpm::BayesPointMachine(narrow_kernel, RandomStartPerceptron{},
                                test_support::hard(soft(1, Strategy::windowed)))
             .forecast(data.inputs)
             .strategy == Strategy::windowed);
@@ -278,7 +279,7 @@ TEST_CASE("a strategy that does not fit is refused, with the bytes it needs") {
     FitSettings settings = soft(2, strategy);
     const auto forecast = [&](std::size_t memory) {
       settings.memory = memory;
-      return machine(settings).forecast(data.inputs, 3);
+      return narrow_machine(settings).forecast(data.inputs, 3);
     };
     const std::size_t smallest = smallest_budget(forecast);
     const MemoryForecast least = forecast(smallest);
@@ -287,7 +288,7 @@ TEST_CASE("a strategy that does not fit is refused, with the bytes it needs") {
     CHECK(least.total() == smallest);
     settings.memory = smallest - 1;
     CHECK_THROWS_WITH(
-        machine(settings).forecast(data.inputs, 3),
+        narrow_machine(settings).forecast(data.inputs, 3),
         Equals(bpm::detail::join("OneVsRest::forecast: memory is ", smallest - 1,
                                  " bytes, 600 points and 3 problems need at least ", smallest,
                                  " for strategy ", bpm::to_string(strategy), " (outputs and sums ",
@@ -301,7 +302,7 @@ TEST_CASE("few points with long inputs: the smallest budget is what is named") {
   FitSettings settings{.threads = 2};
   const auto forecast = [&](std::size_t memory) {
     settings.memory = memory;
-    return bpm::BayesPointMachine(kernel, PermutedPerceptron{}, test_support::hard(settings))
+    return bpm::BayesPointMachine(narrow_kernel, PermutedPerceptron{}, test_support::hard(settings))
         .forecast(inputs);
   };
   const std::size_t smallest = smallest_budget(forecast);

@@ -18,8 +18,8 @@
 
 namespace {
 
-using Space = bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>;
-static_assert(bpm::VersionSpace<Space>);
+using FloatSpace = bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>;
+static_assert(bpm::VersionSpace<FloatSpace>);
 
 /// What a sampler of each kind needs.
 struct Minimal {
@@ -123,19 +123,19 @@ struct StateWithoutCentre : MinimalCone {
   StateWithoutCentre with_draws(std::uint64_t) const { return *this; }
 };
 
-static_assert(bpm::KernelSampler<Minimal, Space>);
-static_assert(bpm::KernelSampler<bpm::PermutedPerceptron, Space>);
+static_assert(bpm::KernelSampler<Minimal, FloatSpace>);
+static_assert(bpm::KernelSampler<bpm::PermutedPerceptron, FloatSpace>);
 static_assert(!bpm::KernelSampler<Minimal, int>);
 static_assert(!bpm::ConeSampler<Minimal>);
 static_assert(bpm::ConeSampler<MinimalCone>);
 static_assert(bpm::ConeSampler<bpm::Billiard>);
 static_assert(bpm::ConeSampler<bpm::KernelGibbs>);
-static_assert(!bpm::KernelSampler<MinimalCone, Space>);
-static_assert(bpm::Sampler<Minimal, Space> && bpm::Sampler<MinimalCone, Space>);
+static_assert(!bpm::KernelSampler<MinimalCone, FloatSpace>);
+static_assert(bpm::Sampler<Minimal, FloatSpace> && bpm::Sampler<MinimalCone, FloatSpace>);
 
 template <template <class> class Spoilt>
 constexpr bool is_refused =
-    !bpm::Sampler<Spoilt<Minimal>, Space> && !bpm::Sampler<Spoilt<MinimalCone>, Space>;
+    !bpm::Sampler<Spoilt<Minimal>, FloatSpace> && !bpm::Sampler<Spoilt<MinimalCone>, FloatSpace>;
 static_assert(is_refused<FixedDraws>);
 static_assert(is_refused<WithoutTraits>);
 static_assert(is_refused<WithDrawsOfBase>);
@@ -143,12 +143,12 @@ static_assert(is_refused<WithoutMemoryNeed>);
 static_assert(is_refused<WithoutCheck>);
 static_assert(is_refused<WithoutSample>);
 static_assert(is_refused<NotCopyable>);
-static_assert(!bpm::Sampler<ChangingSample, Space>);
-static_assert(!bpm::Sampler<OneSpaceSample, Space>);
-static_assert(!bpm::Sampler<SampleWithoutReport, Space>);
-static_assert(!bpm::Sampler<WithoutPlan, Space>);
-static_assert(!bpm::Sampler<StateNotCopyable, Space>);
-static_assert(!bpm::Sampler<StateWithoutCentre, Space>);
+static_assert(!bpm::Sampler<ChangingSample, FloatSpace>);
+static_assert(!bpm::Sampler<OneSpaceSample, FloatSpace>);
+static_assert(!bpm::Sampler<SampleWithoutReport, FloatSpace>);
+static_assert(!bpm::Sampler<WithoutPlan, FloatSpace>);
+static_assert(!bpm::Sampler<StateNotCopyable, FloatSpace>);
+static_assert(!bpm::Sampler<StateWithoutCentre, FloatSpace>);
 
 struct Sink {
   void operator()(const bpm::Draw& draw);

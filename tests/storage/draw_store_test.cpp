@@ -21,7 +21,7 @@ using test_support::TemporaryFolder;
 
 namespace {
 
-const bpm::detail::RunDigest digest{1, 2, 3, 4, 5, 6};
+const bpm::detail::RunDigest run_of_store{1, 2, 3, 4, 5, 6};
 
 bpm::detail::FinishedPiece some_piece(std::uint64_t number, std::size_t first, std::size_t count) {
   bpm::detail::FinishedPiece piece{{number, first, count}, {}, {10 * number, 11, 12}};
@@ -45,7 +45,7 @@ void put_bytes(const std::filesystem::path& file, const std::string& bytes) {
 
 TEST_CASE("what is kept comes back, and pieces are listed in order") {
   const TemporaryFolder folder;
-  const bpm::detail::DrawStore store(folder.path() / "made" / "here", digest, 3);
+  const bpm::detail::DrawStore store(folder.path() / "made" / "here", run_of_store, 3);
   CHECK(store.list().empty());
   store.write(some_piece(11, 0, 2));
   store.write(some_piece(2, 1, 1));
@@ -74,7 +74,7 @@ TEST_CASE("what is kept comes back, and pieces are listed in order") {
 
 TEST_CASE("a checkpoint of another run is refused, with what differs") {
   const TemporaryFolder folder;
-  bpm::detail::DrawStore(folder.path(), digest, 3).write(some_piece(0, 0, 1));
+  bpm::detail::DrawStore(folder.path(), run_of_store, 3).write(some_piece(0, 0, 1));
   const std::vector<std::pair<bpm::detail::RunDigest, std::string>> others{
       {{9, 2, 3, 4, 5, 6}, "other byte order or format"},
       {{1, 9, 3, 4, 5, 6}, "other sizes"},
@@ -93,14 +93,14 @@ TEST_CASE("a checkpoint of another run is refused, with what differs") {
                ContainsSubstring("belongs to another run"));
   }
   CHECK_THAT(message_of([&] {
-               static_cast<void>(bpm::detail::DrawStore(folder.path(), digest, 4).list());
+               static_cast<void>(bpm::detail::DrawStore(folder.path(), run_of_store, 4).list());
              }),
              ContainsSubstring("is of 3 points, expected 4"));
 }
 
 TEST_CASE("damaged and foreign files are refused") {
   const TemporaryFolder folder;
-  const bpm::detail::DrawStore store(folder.path(), digest, 3);
+  const bpm::detail::DrawStore store(folder.path(), run_of_store, 3);
   store.write(some_piece(7, 0, 2));
   const auto file = store.path_of({7, 0, 2});
   const std::string good = bytes_of(file);
@@ -142,13 +142,13 @@ TEST_CASE("damaged and foreign files are refused") {
 
   const auto plain = folder.path() / "plain_file";
   put_bytes(plain, "x");
-  CHECK_THAT(message_of([&] { const bpm::detail::DrawStore other(plain, digest, 3); }),
+  CHECK_THAT(message_of([&] { const bpm::detail::DrawStore other(plain, run_of_store, 3); }),
              ContainsSubstring("plain_file is no folder"));
 }
 
 TEST_CASE("a disk that fills leaves what was there whole") {
   const TemporaryFolder folder;
-  const bpm::detail::DrawStore store(folder.path(), digest, 3);
+  const bpm::detail::DrawStore store(folder.path(), run_of_store, 3);
   store.write(some_piece(0, 0, 1));
   {
     const FullDisk full(100);

@@ -106,7 +106,7 @@ Bytes replaced(Bytes bytes, std::string_view old, std::string_view text) {
   return bytes;
 }
 
-std::string refusal(const Bytes& bytes) {
+std::string refusal_of_model(const Bytes& bytes) {
   return message_of([&] { (void)bpm::load<Small>(bytes, "m"); });
 }
 
@@ -232,25 +232,27 @@ TEST_CASE("a model of another kind is refused by a sentence") {
   CHECK(message_of([&] {
           (void)bpm::load<Classifier<Gaussian, bpm::RowMatrix<double>>>(bytes, "m");
         }) == "m: the array 'inputs' is of type F32, must be F64");
-  CHECK(refusal(replaced(bytes, "bpm classifier", "abc classifier")) ==
+  CHECK(refusal_of_model(replaced(bytes, "bpm classifier", "abc classifier")) ==
         "m is no model of this library");
-  CHECK_THAT(refusal(replaced(bytes, R"("format":"1")", R"("format":"2")")),
+  CHECK_THAT(refusal_of_model(replaced(bytes, R"("format":"1")", R"("format":"2")")),
              ContainsSubstring("m is of format 2, this library reads format 1; take the library's "
                                "version that wrote it, "));
-  CHECK_THAT(refusal(replaced(bytes, R"(\"gamma\":1.0)", R"(\"gamma\":-10)")),
+  CHECK_THAT(refusal_of_model(replaced(bytes, R"(\"gamma\":1.0)", R"(\"gamma\":-10)")),
              ContainsSubstring("m: the kernel 'gaussian' cannot be made: "));
-  CHECK(refusal(replaced(bytes, R"(\"gamma\")", R"(\"gemma\")")).find("cannot be made: ") !=
-        std::string::npos);
-  CHECK(refusal(replaced(bytes, R"(\"classes\")", R"(\"klasses\")")) ==
+  CHECK(
+      refusal_of_model(replaced(bytes, R"(\"gamma\")", R"(\"gemma\")")).find("cannot be made: ") !=
+      std::string::npos);
+  CHECK(refusal_of_model(replaced(bytes, R"(\"classes\")", R"(\"klasses\")")) ==
         "m: model.classes is missing");
-  CHECK(refusal(replaced(bytes, R"(\"classes\":[0,1,2])", R"(\"classes\":[0,2,1])")) ==
+  CHECK(refusal_of_model(replaced(bytes, R"(\"classes\":[0,1,2])", R"(\"classes\":[0,2,1])")) ==
         "m: Classifier: classes at 2 is 1 after 2, must ascend");
-  CHECK(refusal(replaced(bytes, R"(\"classes\":[0,1,2])", R"(\"classes\":[0,1.5])")) ==
+  CHECK(refusal_of_model(replaced(bytes, R"(\"classes\":[0,1,2])", R"(\"classes\":[0,1.5])")) ==
         "m: model.classes at 1 is no whole number");
-  CHECK(refusal(replaced(bytes, R"(\"converged\":true)", R"(\"converged\":null)")) ==
+  CHECK(refusal_of_model(replaced(bytes, R"(\"converged\":true)", R"(\"converged\":null)")) ==
         "m: model.report.converged is no boolean");
-  CHECK(refusal(replaced(bytes, R"(\"strategy\":\"dense\")", R"(\"strategy\":\"tense\")")) ==
-        "m: model.forecast.strategy is the unknown 'tense'");
+  CHECK(
+      refusal_of_model(replaced(bytes, R"(\"strategy\":\"dense\")", R"(\"strategy\":\"tense\")")) ==
+      "m: model.forecast.strategy is the unknown 'tense'");
 }
 
 TEST_CASE("parameters of kernels are read as what they are") {

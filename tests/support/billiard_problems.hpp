@@ -62,6 +62,12 @@ inline const Problem& easy_problem() {
   return problem;
 }
 
+inline sampler_tests::Outcome run(const bpm::Billiard& sampler, const Problem& problem,
+                                  const bpm::RunControl& control = {},
+                                  bpm::RandomStreams streams = {}) {
+  return sampler_tests::run(sampler, problem.space, control, streams);
+}
+
 /// Runs that go on from one another.
 template <class Sampler = bpm::Billiard>
 struct Continued {

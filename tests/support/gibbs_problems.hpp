@@ -33,7 +33,7 @@ inline bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel, std::vector<signe
 }
 
 /// The orthant in n dimensions.
-inline bpm::Cone orthant(std::ptrdiff_t n) {
+inline bpm::Cone orthant_cone(std::ptrdiff_t n) {
   return cone_of(bpm::RowMatrix<double>::Identity(n, n),
                  std::vector<signed char>(static_cast<std::size_t>(n), 1));
 }
@@ -95,18 +95,18 @@ inline std::vector<double> statistics_of(const bpm::Cone& cone, const double* x)
 }
 
 /// Means and their standard errors.
-struct Moments {
+struct WeightedMoments {
   std::vector<double> mean;
   std::vector<double> error;
 };
 
 /// By points uniform on the sphere, weighted by their errors (q = 0: rejection).
-inline Moments weighted_moments(const bpm::Cone& cone, double noise, int count,
-                                std::uint64_t seed = 1) {
+inline WeightedMoments weighted_moments(const bpm::Cone& cone, double noise, int count,
+                                        std::uint64_t seed = 1) {
   bpm::RandomEngine engine(seed, 92);
   bpm::NormalDraws normal;
   std::vector<double> x(static_cast<std::size_t>(cone.stride()), 0.0);
-  Moments result;
+  WeightedMoments result;
   std::vector<std::vector<double>> kept;
   std::vector<double> weights;
   double total = 0;
@@ -144,8 +144,9 @@ inline Moments weighted_moments(const bpm::Cone& cone, double noise, int count,
 
 /// Of a chain, by 32 batches of `draws` each. The mean comes from its sums, the rest from draws.
 template <class Chain>
-Moments chain_moments(const bpm::Cone& cone, const bpm::detail::GibbsChainSettings& settings,
-                      int draws, std::uint64_t seed = 1) {
+WeightedMoments chain_moments(const bpm::Cone& cone,
+                              const bpm::detail::GibbsChainSettings& settings, int draws,
+                              std::uint64_t seed = 1) {
   constexpr int batches = 32;
   Chain chain(cone, settings, start_in(cone), bpm::RandomEngine(seed, 93));
   const auto length = static_cast<std::size_t>(cone.stride());
@@ -171,7 +172,7 @@ Moments chain_moments(const bpm::Cone& cone, const bpm::detail::GibbsChainSettin
     means.push_back(mean);
   }
   const std::size_t size = means.front().size();
-  Moments result{std::vector<double>(size, 0.0), std::vector<double>(size, 0.0)};
+  WeightedMoments result{std::vector<double>(size, 0.0), std::vector<double>(size, 0.0)};
   for (const auto& mean : means) {
     for (std::size_t s = 0; s < size; ++s) result.mean[s] += mean[s] / batches;
   }
@@ -187,7 +188,7 @@ Moments chain_moments(const bpm::Cone& cone, const bpm::detail::GibbsChainSettin
 
 /// The largest difference in units of the joint standard error. With 32 batches and a dozen
 /// statistics a right chain exceeds 6 about once in ten thousand seeds.
-inline double distance(const Moments& a, const Moments& b) {
+inline double distance(const WeightedMoments& a, const WeightedMoments& b) {
   double largest = 0;
   for (std::size_t s = 0; s < a.mean.size(); ++s) {
     const double error = std::hypot(a.error[s], b.error[s]);
@@ -196,7 +197,7 @@ inline double distance(const Moments& a, const Moments& b) {
   return largest;
 }
 
-inline double largest_error(const Moments& a) {
+inline double largest_error(const WeightedMoments& a) {
   return *std::max_element(a.error.begin(), a.error.end() - 1);
 }
 

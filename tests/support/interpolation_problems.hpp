@@ -9,6 +9,8 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
+#include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 /// \file
@@ -17,6 +19,10 @@
 namespace interpolation_tests {
 
 using Inputs = bpm::RowMatrix<double>;
+using ClassLabels = std::vector<int>;
+
+inline const auto unit_gaussian = bpm::Gaussian::from_sigma(1.0);
+inline const bpm::KernelInterpolator unit_interpolator(unit_gaussian);
 
 /// Normal points in R^d.
 inline Inputs random_inputs(Eigen::Index n, Eigen::Index d, std::uint64_t seed) {
@@ -28,9 +34,9 @@ inline Inputs random_inputs(Eigen::Index n, Eigen::Index d, std::uint64_t seed) 
 }
 
 /// Labels 3, 4, .. by the angle of the first two numbers, some at random.
-inline std::vector<int> random_labels(const Inputs& inputs, int classes, std::uint64_t seed) {
+inline ClassLabels random_labels(const Inputs& inputs, int classes, std::uint64_t seed) {
   bpm::RandomEngine engine(seed, 9);
-  std::vector<int> labels;
+  ClassLabels labels;
   for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
     const double turn = std::atan2(inputs(i, 1), inputs(i, 0)) / 6.2831853071795865 + 0.5;
     const double u = bpm::uniform_unit(engine) < 0.2 ? bpm::uniform_unit(engine) : turn;

@@ -203,7 +203,7 @@ inline Moments moments_of(const bpm::Cone& cone, const Sample& sample) {
 }
 
 /// E norm(z) of n normals.
-inline double mean_chi(double n) {
+inline double mean_normal_norm(double n) {
   return std::numbers::sqrt2 * std::exp(std::lgamma((n + 1) / 2) - std::lgamma(n / 2));
 }
 

@@ -133,7 +133,7 @@ double off_orthant(std::ptrdiff_t n, const Run& run) {
     }
     return Numbers{largest(x), half, pairs, x[0] * x[0]};
   });
-  const double mean = std::sqrt(2 / std::numbers::pi) / mean_chi(size);
+  const double mean = std::sqrt(2 / std::numbers::pi) / mean_normal_norm(size);
   return std::max(
       deviation(moments_of(batches.draws), law),
       deviation(moments_of(batches.centres), exactly(Numbers(static_cast<std::size_t>(n), mean))));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "bpm/core/normal.hpp"
@@ -17,6 +18,8 @@
 /// truth in units of its standard error.
 
 namespace orthant_tests {
+
+inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// Correlation rho between all.
 inline Eigen::MatrixXd equicorrelated(std::ptrdiff_t n, double rho) {

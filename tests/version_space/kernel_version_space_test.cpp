@@ -23,13 +23,13 @@ using Gram = bpm::PrecomputedGram<double>;
 using Space = bpm::KernelVersionSpace<Gram>;
 
 /// A random problem of m points: K, labels, lambda and S = K + diag(lambda).
-struct Problem {
+struct SoftProblem {
   bpm::RowMatrix<double> kernel;
   std::vector<signed char> labels;
   std::shared_ptr<const std::vector<double>> lambda;
   Eigen::MatrixXd sampling;
 
-  explicit Problem(Eigen::Index m, bool soft = true) {
+  explicit SoftProblem(Eigen::Index m, bool soft = true) {
     const auto inputs = test_support::normal_inputs<double>(m, 3, 1);
     kernel = (inputs * inputs.transpose()).array() + 1;
     kernel = ((kernel + kernel.transpose()) / 2).eval();
@@ -44,7 +44,7 @@ struct Problem {
   }
 };
 
-Eigen::VectorXd signs(const Problem& problem) {
+Eigen::VectorXd signs(const SoftProblem& problem) {
   Eigen::VectorXd y(problem.kernel.rows());
   for (Eigen::Index i = 0; i < y.size(); ++i) y[i] = problem.labels[static_cast<std::size_t>(i)];
   return y;
@@ -60,7 +60,7 @@ Eigen::MatrixXd coefficients(Eigen::Index m, Eigen::Index n) {
 }  // namespace
 
 TEST_CASE("a version space says what it is made of", "[version_space]") {
-  const Problem problem(7);
+  const SoftProblem problem(7);
   const Gram gram(problem.kernel);
   const Space space(gram, problem.labels, problem.lambda);
   CHECK(space.size() == 7);
@@ -105,7 +105,7 @@ TEST_CASE("columns made ready and kept rows are those of the kernel values", "[v
 }
 
 TEST_CASE("no lambda and an empty one are hard boundaries", "[version_space]") {
-  const Problem problem(4, false);
+  const SoftProblem problem(4, false);
   const Gram gram(problem.kernel);
   const Space none(gram, problem.labels);
   const Space empty(gram, problem.labels, std::make_shared<const std::vector<double>>());
@@ -120,7 +120,7 @@ TEST_CASE("outputs of a block of coefficients are S times the block", "[version_
   // Around the 64 rows that are read at a time.
   for (const Eigen::Index m : {1, 5, 63, 64, 65, 150}) {
     for (const Eigen::Index n : {1, 3}) {
-      const Problem problem(m);
+      const SoftProblem problem(m);
       const Gram gram(problem.kernel);
       const Space space(gram, problem.labels, problem.lambda);
       bpm::detail::BlockScratch<double> scratch;
@@ -136,7 +136,7 @@ TEST_CASE("outputs of a block of coefficients are S times the block", "[version_
 }
 
 TEST_CASE("outputs of nothing", "[version_space]") {
-  const Problem problem(5);
+  const SoftProblem problem(5);
   const Gram gram(problem.kernel);
   const Space space(gram, problem.labels, problem.lambda);
   bpm::detail::BlockScratch<double> scratch;
@@ -145,7 +145,7 @@ TEST_CASE("outputs of nothing", "[version_space]") {
 }
 
 TEST_CASE("add_row adds a multiple of a row of S", "[version_space]") {
-  const Problem problem(11);
+  const SoftProblem problem(11);
   const Gram gram(problem.kernel);
   const Space space(gram, problem.labels, problem.lambda);
   bpm::detail::BlockScratch<double> scratch;
@@ -161,7 +161,7 @@ TEST_CASE("add_row adds a multiple of a row of S", "[version_space]") {
 }
 
 TEST_CASE("signed outputs, membership and margin against dense algebra", "[version_space]") {
-  const Problem problem(40);
+  const SoftProblem problem(40);
   const Gram gram(problem.kernel);
   const Space space(gram, problem.labels, problem.lambda);
   bpm::detail::BlockScratch<double> scratch;
@@ -219,7 +219,7 @@ TEST_CASE("kernel values on demand give the same version space", "[version_space
 }
 
 TEST_CASE("a version space refuses labels and lambdas that do not fit", "[version_space]") {
-  const Problem problem(3);
+  const SoftProblem problem(3);
   const Gram gram(problem.kernel);
   const auto lambda = [](std::vector<double> values) {
     return std::make_shared<const std::vector<double>>(std::move(values));

@@ -11,15 +11,15 @@
 
 namespace {
 
-const std::vector<int> classes{7, 3, 7, -1};
-const std::vector<signed char> signs{1, -1, 1, -1};
+const std::vector<int> point_classes{7, 3, 7, -1};
+const std::vector<signed char> point_sides{1, -1, 1, -1};
 const std::vector<double> diagonal_values{1, 2, 4, 8};
 
 std::vector<double> resolved(const bpm::SoftBoundary& boundary) {
   const auto diagonal = [](std::ptrdiff_t i) {
     return diagonal_values[static_cast<std::size_t>(i)];
   };
-  return boundary.resolve(diagonal, classes, signs);
+  return boundary.resolve(diagonal, point_classes, point_sides);
 }
 
 }  // namespace

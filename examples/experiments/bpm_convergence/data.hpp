@@ -105,13 +105,13 @@ struct SeparableData {
 }
 
 /// 60 points to learn from and 40 to test on.
-struct Split {
+struct PointSplit {
   std::vector<Eigen::Index> train;
   std::vector<Eigen::Index> test;
 };
 
 /// A random split. Of 20 points of a class, one at least is among the 60 but for odds of 1e-9.
-[[nodiscard]] inline Split make_split(bpm::RandomEngine engine) {
+[[nodiscard]] inline PointSplit make_split(bpm::RandomEngine engine) {
   std::vector<Eigen::Index> order(static_cast<std::size_t>(data_size));
   bpm::random_permutation(std::span(order), engine);
   return {{order.begin(), order.begin() + train_size}, {order.begin() + train_size, order.end()}};

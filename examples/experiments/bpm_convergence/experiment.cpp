@@ -46,7 +46,7 @@ bpm::RandomEngine engine_of(std::uint64_t seed, Purpose purpose, int table, std:
 /// One split of a data set, learned by the SVM.
 struct Learner {
   const SeparableData& data;
-  Split split;
+  PointSplit split;
   std::vector<int> labels;
   SvmClassifier svm;
   bpm::Cone cone;
@@ -71,7 +71,7 @@ bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel, const std::vector<int>& 
   return cone;
 }
 
-Learner make_learner(const SeparableData& data, const Split& split) {
+Learner make_learner(const SeparableData& data, const PointSplit& split) {
   std::vector<int> labels;
   labels.reserve(split.train.size());
   for (const Eigen::Index i : split.train) labels.push_back(data.labels[std::size_t(i)]);
@@ -230,14 +230,14 @@ std::vector<ResultRow> run_tables(const ConvergenceOptions& options,
   return table;
 }
 
-std::vector<Panel> run_panels(const ConvergenceOptions& options,
-                              const std::function<void(const bpm::Progress&)>& progress) {
-  std::vector<Panel> panels(4);
+std::vector<BouncePanel> run_panels(const ConvergenceOptions& options,
+                                    const std::function<void(const bpm::Progress&)>& progress) {
+  std::vector<BouncePanel> panels(4);
   // A point of the curve every so many bounces, but all of the first hundred.
   const std::uint64_t every = std::max<std::uint64_t>(1, options.bounces / 1000);
   Tally tally("figure", 4, progress);
   run_tasks(options.common.threads, 4, [&](std::size_t p) {
-    Panel& panel = panels[p];
+    BouncePanel& panel = panels[p];
     panel.table = paper_tables[p];
     const auto engine = [&](Purpose purpose) {
       return engine_of(options.common.seed, purpose, panel.table.number);

@@ -37,7 +37,7 @@ struct ResultRow {
 };
 
 /// The filtered change of alpha against the number of bounces, for one panel of the figures.
-struct Panel {
+struct BouncePanel {
   TableSettings table{};
   std::size_t support_vectors = 0;
   std::vector<double> bounces;
@@ -53,7 +53,7 @@ inline constexpr std::array<std::uint64_t, 7> paper_bounces{50, 100, 500, 1000, 
     const ConvergenceOptions& options, const std::function<void(const bpm::Progress&)>& progress);
 
 /// Runs the four panels of figures 2 and 3.
-[[nodiscard]] std::vector<Panel> run_panels(
+[[nodiscard]] std::vector<BouncePanel> run_panels(
     const ConvergenceOptions& options, const std::function<void(const bpm::Progress&)>& progress);
 
 }  // namespace bpm_examples

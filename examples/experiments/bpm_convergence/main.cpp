@@ -25,7 +25,7 @@ void run(int argc, char** argv) {
   const JsonFile json(options.common.json);
   const WallTimer timer;
   std::vector<ResultRow> rows;
-  std::vector<Panel> panels;
+  std::vector<BouncePanel> panels;
   {
     ProgressBar bar(progress_style(options.common.quiet));
     const auto progress = [&](const bpm::Progress& now) { bar(now); };

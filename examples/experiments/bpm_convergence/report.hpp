@@ -99,7 +99,7 @@ inline void print_tables(std::ostream& out, const std::vector<ResultRow>& rows) 
 
 /// Figures 2 and 3 of the paper in one: the change of alpha against the number of bounces, on a
 /// logarithmic scale, both flights in each of four panels.
-[[nodiscard]] inline FigureScript convergence_figure(const std::vector<Panel>& panels) {
+[[nodiscard]] inline FigureScript convergence_figure(const std::vector<BouncePanel>& panels) {
   FigureScript figure;
   auto& out = figure.commands();
   out << "set multiplot layout 2,2 margins 0.085,0.98,0.085,0.95 spacing 0.075,0.11\n"
@@ -112,7 +112,7 @@ inline void print_tables(std::ostream& out, const std::vector<ResultRow>& rows) 
       << "set xtics autofreq\n";
   double low = 1;
   double high = 1e-12;
-  for (const Panel& panel : panels) {
+  for (const BouncePanel& panel : panels) {
     for (const auto& line : panel.delta_alpha) {
       for (const double value : line) {
         if (value > 0) {
@@ -126,7 +126,7 @@ inline void print_tables(std::ostream& out, const std::vector<ResultRow>& rows) 
   out << "set yrange [" << std::pow(10.0, std::floor(std::log10(low))) << ':'
       << std::pow(10.0, std::ceil(std::log10(high))) << "]\n";
   for (std::size_t p = 0; p < panels.size(); ++p) {
-    const Panel& panel = panels[p];
+    const BouncePanel& panel = panels[p];
     out << "set title "
         << plot_detail::gnuplot_string(std::to_string(panel.table.dimension) + " dimensions, " +
                                        (panel.table.gaussian ? "exp(-|x−x′|²/2)" : "⟨x,x′⟩ + 1") +

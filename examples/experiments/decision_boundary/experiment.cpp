@@ -59,11 +59,11 @@ bpm::CentreOfMass find_centre(const bpm::Cone& cone, std::span<const double> sta
   return chain.centre(cone);
 }
 
-ClassifierResult evaluate(const Eigen::VectorXd& coefficients, const Eigen::VectorXd& outputs,
-                          const ToyData& training, const bpm::RowMatrix<double>& test_values,
-                          const ToyData& test) {
+BoundaryClassifier evaluate(const Eigen::VectorXd& coefficients, const Eigen::VectorXd& outputs,
+                            const ToyData& training, const bpm::RowMatrix<double>& test_values,
+                            const ToyData& test) {
   const double norm = std::sqrt(coefficients.dot(outputs));
-  ClassifierResult result;
+  BoundaryClassifier result;
   result.coefficients = coefficients / norm;
   result.margin = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < training.labels.size(); ++i) {
@@ -118,7 +118,7 @@ BoundaryResult run_boundary(const BoundaryOptions& options) {
     }
   }
   const Eigen::MatrixXd grid_kernel = bpm::kernel_matrix(gaussian, points, inputs, settings);
-  const auto values_of = [&](const ClassifierResult& classifier) {
+  const auto values_of = [&](const BoundaryClassifier& classifier) {
     const Eigen::VectorXd values = grid_kernel * classifier.coefficients;
     return std::vector<double>(values.begin(), values.end());
   };

@@ -13,7 +13,7 @@
 namespace bpm_examples {
 
 /// What is reported of a classifier, w = sum_i coefficients_i phi(x_i) at norm 1.
-struct ClassifierResult {
+struct BoundaryClassifier {
   Eigen::VectorXd coefficients;
   double accuracy = 0;  ///< On the fresh sample; a fraction.
   double margin = 0;    ///< min_i y_i <w, phi(x_i)>.
@@ -44,8 +44,8 @@ struct PlaneGrid {
 struct BoundaryResult {
   ToyData training;
   std::ptrdiff_t test_size = 0;
-  ClassifierResult svm;
-  ClassifierResult bayes;
+  BoundaryClassifier svm;
+  BoundaryClassifier bayes;
   std::size_t support_vectors = 0;
   double angle = 0;  ///< Between the two in feature space, rad.
   PlaneGrid grid;

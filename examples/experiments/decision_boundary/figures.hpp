@@ -153,7 +153,7 @@ using Rows = std::vector<std::vector<double>>;
     }
     out << '\n';
   };
-  const auto title = [](const std::string& name, const ClassifierResult& classifier) {
+  const auto title = [](const std::string& name, const BoundaryClassifier& classifier) {
     return name + ":  margin " + fixed(classifier.margin, 4) + ",  " +
            fixed(100 * classifier.accuracy, 1) + " % right on new points";
   };

@@ -30,7 +30,7 @@ ChainCheck check_chains(const SphereResult& sphere) {
 
 Json results_json(const BoundaryOptions& options, const BoundaryResult& plane,
                   const SphereResult& sphere) {
-  const auto classifier = [](const ClassifierResult& result) {
+  const auto classifier = [](const BoundaryClassifier& result) {
     return Json{{"accuracy", result.accuracy}, {"margin", result.margin}};
   };
   const auto point = [](const auto& x) {
@@ -73,7 +73,7 @@ void print_results(std::ostream& out, const BoundaryOptions& options, const Boun
   text << std::fixed << options.train << " training points in the plane, kernel exp(-|x - x'|^2), "
        << plane.test_size << " new points, seed " << options.common.seed << '\n'
        << "                margin     right\n";
-  const auto line = [&text](const char* name, const ClassifierResult& result) {
+  const auto line = [&text](const char* name, const BoundaryClassifier& result) {
     text << std::left << std::setw(12) << name << std::right << std::setprecision(4)
          << std::setw(10) << result.margin << std::setprecision(2) << std::setw(8)
          << 100 * result.accuracy << " %\n";

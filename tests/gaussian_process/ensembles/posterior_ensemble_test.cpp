@@ -27,13 +27,13 @@ using test_support::message_of;
 
 namespace {
 
-struct Problem {
+struct LabelledPoints {
   Eigen::MatrixXd gram;
   Eigen::MatrixXd cross;
   Eigen::VectorXd self;
   std::vector<signed char> signs;
 
-  Problem(Eigen::Index points, Eigen::Index inputs, std::uint64_t seed) {
+  LabelledPoints(Eigen::Index points, Eigen::Index inputs, std::uint64_t seed) {
     bpm::RandomEngine engine(seed, 0);
     const auto draw = [&](Eigen::Index count) {
       bpm::RowMatrix<double> x(count, 3);
@@ -88,14 +88,14 @@ TEST_CASE("isotropic labels have the moments that Lemma 8 is made of") {
 }
 
 TEST_CASE("the isotropic deviation is det(K)^(1/2n)") {
-  const Problem problem(6, 1, 1);
+  const LabelledPoints problem(6, 1, 1);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   CHECK(bpm::IsotropicValues(factor, problem.signs, {}).unit() ==
         Approx(std::pow(problem.gram.determinant(), 1.0 / 12)));
 }
 
 TEST_CASE("votes of a posterior equal those of voters with their noise drawn") {
-  const Problem problem(12, 5, 2);
+  const LabelledPoints problem(12, 5, 2);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self, 1);
   const double deviation = 0.5;
@@ -133,7 +133,7 @@ TEST_CASE("votes of a posterior equal those of voters with their noise drawn") {
 }
 
 TEST_CASE("votes are the same bits on one thread and on three") {
-  const Problem problem(20, 700, 3);
+  const LabelledPoints problem(20, 700, 3);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::IsotropicValues source(problem.signs, 0.3, {.seed = 1});
   const bpm::PosteriorEnsemble one(factor, problem.cross, problem.self, 1);
@@ -142,7 +142,7 @@ TEST_CASE("votes are the same bits on one thread and on three") {
 }
 
 TEST_CASE("votes do not depend on the scale of the kernel") {
-  const Problem problem(12, 50, 7);
+  const LabelledPoints problem(12, 50, 7);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self, 1);
   const bpm::Votes votes =
@@ -158,7 +158,7 @@ TEST_CASE("votes do not depend on the scale of the kernel") {
 }
 
 TEST_CASE("the Gibbs error at a growing margin falls to the interpolator's") {
-  const Problem problem(30, 400, 4);
+  const LabelledPoints problem(30, 400, 4);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::PosteriorEnsemble ensemble(factor, problem.cross, problem.self, 1);
   const Eigen::VectorXd outputs = ensemble.mean(problem.labels());
@@ -174,7 +174,7 @@ TEST_CASE("the Gibbs error at a growing margin falls to the interpolator's") {
 }
 
 TEST_CASE("an ensemble at a training point is sure of its label") {
-  const Problem problem(8, 1, 5);
+  const LabelledPoints problem(8, 1, 5);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   const bpm::PosteriorEnsemble ensemble(factor, problem.gram, problem.gram.diagonal(), 1);
   const bpm::Votes votes =
@@ -205,7 +205,7 @@ TEST_CASE("the fast normal distribution function is right to four parts in ten m
 }
 
 TEST_CASE("ensembles say what is wrong with their arguments") {
-  const Problem problem(4, 3, 6);
+  const LabelledPoints problem(4, 3, 6);
   const Eigen::LLT<Eigen::MatrixXd> factor(problem.gram);
   using bpm::PosteriorEnsemble;
   CHECK(message_of(

@@ -28,13 +28,13 @@ Eigen::MatrixXd covariance() {
   return k;
 }
 
-const std::vector<signed char> signs{1, 1, -1};
+const std::vector<signed char> plane_signs{1, 1, -1};
 
 }  // namespace
 
 TEST_CASE("voters' labels have the law of the prior given the signs") {
   constexpr Eigen::Index voters = 40'000;
-  bpm::OrthantValues source(covariance(), signs, {.seed = 4});
+  bpm::OrthantValues source(covariance(), plane_signs, {.seed = 4});
   Eigen::MatrixXf labels(3, voters);
   source.fill(0, labels, 2);
   CHECK(source.bounces() > 0);
@@ -59,7 +59,7 @@ TEST_CASE("voters' labels have the law of the prior given the signs") {
   for (Eigen::Index i = 0; i < 3; ++i) {
     CAPTURE(i);
     const Eigen::VectorXd values = source.unit() * labels.row(i).cast<double>();
-    CHECK((values * signs[static_cast<std::size_t>(i)]).minCoeff() > 0);
+    CHECK((values * plane_signs[static_cast<std::size_t>(i)]).minCoeff() > 0);
     const double deviation = std::sqrt(square[i] - mean[i] * mean[i]);
     // Chains' draws are slightly dependent: 7 standard errors of independent ones.
     const double bound = 7 * deviation * std::sqrt(1 / accepted + 1.0 / double{voters});
@@ -71,8 +71,8 @@ TEST_CASE("voters' labels have the law of the prior given the signs") {
 
 TEST_CASE("voters are the same on one thread and on three, and in blocks of any size") {
   const bpm::OrthantValues::Settings settings{.chains = 3, .burn_in = 2};
-  bpm::OrthantValues whole(covariance(), signs, {.seed = 1}, settings);
-  bpm::OrthantValues parts(covariance(), signs, {.seed = 1}, settings);
+  bpm::OrthantValues whole(covariance(), plane_signs, {.seed = 1}, settings);
+  bpm::OrthantValues parts(covariance(), plane_signs, {.seed = 1}, settings);
   Eigen::MatrixXf all(3, 20);
   whole.fill(0, all, 1);
   Eigen::MatrixXf first(3, 7);
@@ -84,9 +84,10 @@ TEST_CASE("voters are the same on one thread and on three, and in blocks of any 
 }
 
 TEST_CASE("voters' labels say what is wrong") {
-  CHECK(message_of([&] { (void)bpm::OrthantValues(covariance(), signs, {}, {.chains = 0}); }) ==
-        "OrthantValues: chains is 0, must be 1 or more");
-  bpm::OrthantValues source(covariance(), signs, {});
+  CHECK(message_of([&] {
+          (void)bpm::OrthantValues(covariance(), plane_signs, {}, {.chains = 0});
+        }) == "OrthantValues: chains is 0, must be 1 or more");
+  bpm::OrthantValues source(covariance(), plane_signs, {});
   Eigen::MatrixXf labels(3, 2);
   CHECK(message_of([&] { source.fill(0, labels.topRows(2), 1); }) ==
         "OrthantValues::fill: values has 2 entries, expected 3 (rows: one per training point)");

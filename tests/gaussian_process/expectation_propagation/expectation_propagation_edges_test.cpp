@@ -23,7 +23,7 @@ using Catch::Matchers::Equals;
 
 namespace {
 
-double gap(const bpm::EpPosterior& p) {
+double gap_of(const bpm::EpPosterior& p) {
   return ep_tests::fixed_point_gap(p.outputs, p.variances, p.site_precision, p.site_shift,
                                    p.noise_deviation);
 }
@@ -54,7 +54,7 @@ TEST_CASE("EP of rank one: all that points of one direction say, one says") {
   CHECK(p.log_evidence == Approx(-std::log(2.0)).margin(0.25));
   CHECK(p.centre_of_mass().norm == Approx(1).epsilon(0.1));
   CHECK(p.outputs[1] == Approx(2 * p.outputs[0]).epsilon(1e-12));
-  CHECK(gap(p) < 1e-6);
+  CHECK(gap_of(p) < 1e-6);
   CHECK_THROWS_AS(expectation_propagation(cone_of_kernel(kernel, Labels{1, -1, -1})),
                   bpm::NotConverged);
 }
@@ -67,7 +67,7 @@ TEST_CASE("EP with equal points of one label, and nearly equal ones") {
     CHECK(p.outputs[0] == Approx(p.outputs[1]).epsilon(1e-3));
     CHECK(p.outputs[0] > 0);
     CHECK(std::isfinite(p.log_evidence));
-    CHECK(gap(p) < 1e-6);
+    CHECK(gap_of(p) < 1e-6);
   }
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("EP of an empty version space ends in an error, not in numbers") {
   CHECK_THROWS_AS(expectation_propagation(cone), bpm::NotConverged);
   // With noise there is nothing wrong with it: the two outweigh each other.
   const auto p = expectation_propagation(cone, {.noise_deviation = 0.5, .tolerance = 1e-10});
-  CHECK(gap(p) < 1e-6);
+  CHECK(gap_of(p) < 1e-6);
   CHECK(std::abs(p.outputs[0] + p.outputs[1]) < 1e-9);
   // Three planes that leave nothing.
   Kernel inputs(3, 2);
@@ -98,7 +98,7 @@ TEST_CASE("EP of a thin wedge: two opposite planes at an angle") {
     CAPTURE(angle, p.log_evidence, p.sweeps);
     CHECK(std::abs(p.log_evidence - std::log(angle / (2 * std::acos(-1.0)))) < 0.3);
     CHECK(p.outputs[0] > 0);
-    CHECK(gap(p) < 1e-6);
+    CHECK(gap_of(p) < 1e-6);
   }
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("EP: lengths of features do not matter to the step") {
   CHECK(a.log_evidence == Approx(b.log_evidence).epsilon(1e-8));
   CHECK(b.outputs[0] == Approx(1e7 * a.outputs[0]).epsilon(1e-6));
   CHECK(b.outputs[1] == Approx(1e-5 * a.outputs[1]).epsilon(1e-6));
-  CHECK(gap(b) < 1e-6);
+  CHECK(gap_of(b) < 1e-6);
 }
 
 TEST_CASE("EP that has not converged says how far it came") {

@@ -28,7 +28,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-Kernel equicorrelated(std::ptrdiff_t n, double rho) {
+Kernel equicorrelated_kernel(std::ptrdiff_t n, double rho) {
   Kernel kernel = Kernel::Constant(n, n, rho);
   kernel.diagonal().setOnes();
   return kernel;
@@ -50,7 +50,7 @@ Kernel cube_kernel(std::ptrdiff_t m, std::ptrdiff_t d, double gamma, std::uint64
   for (Eigen::Index i = 0; i < inputs.size(); ++i) inputs.data()[i] = bpm::uniform_unit(engine);
   return gaussian_kernel(inputs, gamma);
 }
-Labels random_labels(const Kernel& kernel, std::uint64_t seed) {
+Labels classifier_labels(const Kernel& kernel, std::uint64_t seed) {
   bpm::RandomEngine engine(seed, 42);
   bpm::NormalDraws normal;
   Eigen::VectorXd alpha(kernel.rows());
@@ -61,14 +61,14 @@ Labels random_labels(const Kernel& kernel, std::uint64_t seed) {
   return labels;
 }
 
-constexpr ExpectationPropagation precise{.tolerance = 1e-11};
+constexpr ExpectationPropagation precise_ep{.tolerance = 1e-11};
 
 }  // namespace
 
 TEST_CASE("EP of one point is the half normal law, and exact") {
   for (const double variance : {1.0, 1e-6, 400.0}) {
     const auto p = expectation_propagation(
-        cone_of_kernel(Kernel::Constant(1, 1, variance), Labels{-1}), precise);
+        cone_of_kernel(Kernel::Constant(1, 1, variance), Labels{-1}), precise_ep);
     CHECK(p.log_evidence == Approx(-std::log(2.0)).epsilon(1e-14));
     CHECK(p.outputs[0] == Approx(std::sqrt(2 * variance / pi)).epsilon(1e-14));
     CHECK(p.variances[0] == Approx(variance * (1 - 2 / pi)).epsilon(1e-14));
@@ -90,8 +90,8 @@ TEST_CASE("EP of one point is the half normal law, and exact") {
 }
 
 TEST_CASE("EP of orthogonal features is exact") {
-  const auto p =
-      expectation_propagation(cone_of_kernel(Kernel::Identity(90, 90), all_positive(90)), precise);
+  const auto p = expectation_propagation(cone_of_kernel(Kernel::Identity(90, 90), all_positive(90)),
+                                         precise_ep);
   CHECK(p.log_evidence == Approx(-90 * std::log(2.0)).epsilon(1e-13));
   for (std::size_t i = 0; i < 90; ++i) {
     CHECK(p.outputs[i] == Approx(std::sqrt(2 / pi)).epsilon(1e-13));
@@ -105,8 +105,8 @@ TEST_CASE("EP of orthogonal features is exact") {
 TEST_CASE("EP of two points against the closed form of the quadrant") {
   for (const double rho : {-0.9, -0.5, 0.3, 0.8}) {
     CAPTURE(rho);
-    const auto p =
-        expectation_propagation(cone_of_kernel(equicorrelated(2, rho), all_positive(2)), precise);
+    const auto p = expectation_propagation(
+        cone_of_kernel(equicorrelated_kernel(2, rho), all_positive(2)), precise_ep);
     const double mass = 0.25 + std::asin(rho) / (2 * pi);
     const double mean = (1 + rho) / (2 * std::sqrt(2 * pi)) / mass;
     CHECK(std::abs(p.log_evidence - std::log(mass)) < 0.02);
@@ -121,8 +121,8 @@ TEST_CASE("EP of two points against the closed form of the quadrant") {
     const double noisy_mass = 0.25 + std::asin(r) / (2 * pi);
     const double noisy_sum = (1 + r) / (2 * std::sqrt(2 * pi)) / noisy_mass * std::sqrt(total);
     // E[f] = K (K + sigma^2)^-1 E[sum], and E[sum] is a multiple of the vector of ones.
-    const auto q = expectation_propagation(cone_of_kernel(equicorrelated(2, rho), all_positive(2)),
-                                           {.noise_deviation = sigma});
+    const auto q = expectation_propagation(
+        cone_of_kernel(equicorrelated_kernel(2, rho), all_positive(2)), {.noise_deviation = sigma});
     CHECK(std::abs(q.log_evidence - std::log(noisy_mass)) < 0.005);
     CHECK(q.outputs[0] == Approx((1 + rho) / (total + rho) * noisy_sum).epsilon(0.005));
   }
@@ -131,8 +131,8 @@ TEST_CASE("EP of two points against the closed form of the quadrant") {
 TEST_CASE("EP of equal correlation 1/2: probability 1 / (n + 1), nearly") {
   double last = 0;
   for (const std::ptrdiff_t n : {10, 100, 300}) {
-    const auto p =
-        expectation_propagation(cone_of_kernel(equicorrelated(n, 0.5), all_positive(n)), precise);
+    const auto p = expectation_propagation(
+        cone_of_kernel(equicorrelated_kernel(n, 0.5), all_positive(n)), precise_ep);
     const double error = p.log_evidence + std::log(static_cast<double>(n + 1));
     CAPTURE(n, error);
     CHECK(std::abs(error) < 0.04);
@@ -143,7 +143,7 @@ TEST_CASE("EP of equal correlation 1/2: probability 1 / (n + 1), nearly") {
 
 TEST_CASE("EP is a fixed point; wrong rules are seen not to be") {
   const Kernel kernel = cube_kernel(50, 4, 1.0, 3);
-  const Labels labels = random_labels(kernel, 4);
+  const Labels labels = classifier_labels(kernel, 4);
   const bpm::Cone cone = cone_of_kernel(kernel, labels);
   for (const double noise : {0.0, 0.05, 1.0}) {
     CAPTURE(noise);
@@ -154,7 +154,7 @@ TEST_CASE("EP is a fixed point; wrong rules are seen not to be") {
     // Of the step, the mean is in version space.
     if (noise == 0) CHECK(*std::min_element(p.outputs.begin(), p.outputs.end()) > 0);
   }
-  const Kernel small = equicorrelated(6, 0.4);
+  const Kernel small = equicorrelated_kernel(6, 0.4);
   for (const Rule rule : {Rule::right, Rule::cavity_of_the_wrong_sign, Rule::site_without_variance,
                           Rule::mean_without_site_variance}) {
     NaiveEp naive{small, 0.0, rule};
@@ -171,7 +171,7 @@ TEST_CASE("EP is a fixed point; wrong rules are seen not to be") {
 TEST_CASE("EP by blocks is sequential EP by the book") {
   // More points than two blocks, with a last block that is not full; full rank and not.
   const Kernel kernel = cube_kernel(150, 6, 1.0, 5) + 1e-3 * Kernel::Identity(150, 150);
-  const bpm::Cone full = cone_of_kernel(kernel, random_labels(kernel, 6));
+  const bpm::Cone full = cone_of_kernel(kernel, classifier_labels(kernel, 6));
   const Kernel inputs = tilted_inputs(150, 12, 0.3, 2);
   const bpm::Cone flat = cone_of_kernel(linear_kernel(inputs), labels_by_first(inputs));
   REQUIRE(full.rank() == 150);
@@ -195,15 +195,15 @@ TEST_CASE("EP by blocks is sequential EP by the book") {
 
 TEST_CASE("EP: the order of the points does not matter at the fixed point") {
   const Kernel kernel = cube_kernel(100, 5, 1.0, 7) + 1e-2 * Kernel::Identity(100, 100);
-  const Labels labels = random_labels(kernel, 8);
+  const Labels labels = classifier_labels(kernel, 8);
   Kernel reversed(100, 100);
   Labels other(100);
   for (Eigen::Index i = 0; i < 100; ++i) {
     for (Eigen::Index j = 0; j < 100; ++j) reversed(i, j) = kernel(99 - i, 99 - j);
     other[static_cast<std::size_t>(i)] = labels[static_cast<std::size_t>(99 - i)];
   }
-  const auto a = expectation_propagation(cone_of_kernel(kernel, labels), precise);
-  const auto b = expectation_propagation(cone_of_kernel(reversed, other), precise);
+  const auto a = expectation_propagation(cone_of_kernel(kernel, labels), precise_ep);
+  const auto b = expectation_propagation(cone_of_kernel(reversed, other), precise_ep);
   CHECK(std::abs(a.log_evidence - b.log_evidence) < 1e-9);
   double worst = 0;
   for (std::size_t i = 0; i < 100; ++i) {
@@ -214,12 +214,12 @@ TEST_CASE("EP: the order of the points does not matter at the fixed point") {
 
 TEST_CASE("EP: the probit on K is the step on K + noise^2") {
   const Kernel kernel = cube_kernel(80, 5, 1.0, 9);
-  const Labels labels = random_labels(kernel, 10);
+  const Labels labels = classifier_labels(kernel, 10);
   const double noise = 0.4;
   const bpm::Cone hard = cone_of_kernel(kernel, labels);
   const bpm::Cone soft = cone_of_kernel(kernel, labels, Numbers(80, noise * noise));
   const auto a = expectation_propagation(hard, {.noise_deviation = noise, .tolerance = 1e-11});
-  const auto b = expectation_propagation(soft, precise);
+  const auto b = expectation_propagation(soft, precise_ep);
   CHECK(std::abs(a.log_evidence - b.log_evidence) < 1e-9);
   // Latent outputs of the second less its noise: alpha are the same up to the factor's residual.
   const Eigen::Map<const Eigen::VectorXd> alpha(b.coefficients.data(), 80);
@@ -267,7 +267,7 @@ TEST_CASE("EP against rejection sampling on small cones") {
 
 TEST_CASE("EP against the billiard's centre") {
   const Kernel kernel = cube_kernel(60, 20, 0.5, 11);
-  const Problem problem(kernel, random_labels(kernel, 12));
+  const Problem problem(kernel, classifier_labels(kernel, 12));
   bpm::RandomStreams streams{1, 0};
   bpm::Billiard::State state;
   const auto report = bpm::sample_version_space(

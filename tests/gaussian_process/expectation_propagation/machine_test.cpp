@@ -25,18 +25,17 @@ using namespace machine_tests;
 using bpm::ExpectationPropagation;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Equals;
-using Labels = std::vector<int>;
 
 namespace {
 
-const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(0.7);
-const bpm::BayesPointMachine machine(kernel, ExpectationPropagation{.tolerance = 1e-8},
-                                     test_support::hard());
-const Doubles inputs = triangle(60, 1);
-const Doubles held_out = triangle(90, 2, 0.6);
-const Labels labels = two_labels(60);
+const bpm::Gaussian ep_kernel = bpm::Gaussian::from_sigma(0.7);
+const bpm::BayesPointMachine ep_machine(ep_kernel, ExpectationPropagation{.tolerance = 1e-8},
+                                        test_support::hard());
+const Doubles triangle_inputs = triangle(60, 1);
+const Doubles triangle_held_out = triangle(90, 2, 0.6);
+const std::vector<int> triangle_labels = two_labels(60);
 
-double gaussian(const Doubles& x, Eigen::Index i, const Doubles& z, Eigen::Index j) {
+double gaussian_by_hand(const Doubles& x, Eigen::Index i, const Doubles& z, Eigen::Index j) {
   return std::exp(-(x.row(i) - z.row(j)).squaredNorm() / (2 * 0.49));
 }
 
@@ -47,7 +46,8 @@ void check_latent(const bpm::EpPosterior& p, double lambda,
   Eigen::MatrixXd s(60, 60);
   Eigen::VectorXd site_mean(60);
   for (Eigen::Index i = 0; i < 60; ++i) {
-    for (Eigen::Index j = 0; j < 60; ++j) s(i, j) = gaussian(inputs, i, inputs, j);
+    for (Eigen::Index j = 0; j < 60; ++j)
+      s(i, j) = gaussian_by_hand(triangle_inputs, i, triangle_inputs, j);
     const auto k = static_cast<std::size_t>(i);
     s(i, i) += lambda + 1 / p.site_precision[k];
     site_mean[i] = p.signs[k] * p.site_shift[k] / p.site_precision[k];
@@ -56,7 +56,8 @@ void check_latent(const bpm::EpPosterior& p, double lambda,
   const Eigen::VectorXd weights = cholesky.solve(site_mean);
   for (Eigen::Index n = 0; n < 90; ++n) {
     Eigen::VectorXd cross(60);
-    for (Eigen::Index i = 0; i < 60; ++i) cross[i] = gaussian(inputs, i, held_out, n);
+    for (Eigen::Index i = 0; i < 60; ++i)
+      cross[i] = gaussian_by_hand(triangle_inputs, i, triangle_held_out, n);
     const double variance = 1 - cross.dot(cholesky.solve(cross));
     CHECK(found.mean[n] == Approx(cross.dot(weights)).epsilon(1e-5).margin(1e-6));
     CHECK(found.variance[n] == Approx(variance).epsilon(1e-5).margin(1e-6));
@@ -79,7 +80,7 @@ std::string message_of(Call&& call) {
 }  // namespace
 
 TEST_CASE("EP in the machine: its model is the posterior's mean, on the pivots") {
-  const auto fitted = machine.fit(inputs, labels);
+  const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
   const bpm::EpPosterior& p = fitted.posterior();
   CHECK(fitted.report().converged);
   CHECK(p.sweeps >= 2);
@@ -96,29 +97,29 @@ TEST_CASE("EP in the machine: its model is the posterior's mean, on the pivots")
   CHECK(fitted.mean_norm() < 1);
   CHECK(fitted.training_margin() > 0);
   CHECK(fitted.training_errors() == 0);
-  CHECK(fitted.predict(inputs) == labels);
+  CHECK(fitted.predict(triangle_inputs) == triangle_labels);
   CHECK(accuracy(fitted.predict(triangle(90, 2)), two_labels(90)) >= 0.95);
 
   // The centre is near the billiard's.
   const auto billiard =
-      bpm::BayesPointMachine(kernel, bpm::Billiard{.bounces = 400'000}, test_support::hard())
-          .fit(inputs, labels);
-  const Eigen::VectorXd a = fitted.decision_values(held_out);
-  const Eigen::VectorXd b = billiard.decision_values(held_out);
+      bpm::BayesPointMachine(ep_kernel, bpm::Billiard{.bounces = 400'000}, test_support::hard())
+          .fit(triangle_inputs, triangle_labels);
+  const Eigen::VectorXd a = fitted.decision_values(triangle_held_out);
+  const Eigen::VectorXd b = billiard.decision_values(triangle_held_out);
   CHECK((a - b).norm() < 0.1 * b.norm());
 }
 
 TEST_CASE("EP in the machine: probabilities, latent moments, and agreement of signs") {
-  const auto fitted = machine.fit(inputs, labels);
-  check_latent(fitted.posterior(), 0, fitted.latent(held_out));
-  const Eigen::VectorXd probability = fitted.predict_probability(held_out);
-  CHECK(probability == fitted.latent(held_out).probability);
-  const Eigen::VectorXd values = fitted.decision_values(held_out);
+  const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
+  check_latent(fitted.posterior(), 0, fitted.latent(triangle_held_out));
+  const Eigen::VectorXd probability = fitted.predict_probability(triangle_held_out);
+  CHECK(probability == fitted.latent(triangle_held_out).probability);
+  const Eigen::VectorXd values = fitted.decision_values(triangle_held_out);
   const double chi = bpm::detail::mean_chi(fitted.posterior().rank());
   for (Eigen::Index i = 0; i < 90; ++i) {
     CHECK((probability[i] > 0.5) == (values[i] > 0));
     // k(x, x) = 1.
-    CHECK(fitted.latent(held_out).mean[i] == Approx(chi * values[i]).epsilon(1e-12));
+    CHECK(fitted.latent(triangle_held_out).mean[i] == Approx(chi * values[i]).epsilon(1e-12));
   }
   // More inputs than a block, and one alone: means to the bit, the rest to rounding.
   const Doubles many = triangle(250, 4, 0.8);
@@ -137,24 +138,25 @@ TEST_CASE("EP in the machine: probabilities, latent moments, and agreement of si
 }
 
 TEST_CASE("EP in the machine: noise and a soft boundary hold wrong labels") {
-  Labels noisy = labels;
+  std::vector<int> noisy = triangle_labels;
   for (const std::size_t i : {3U, 7U, 20U}) noisy[i] = noisy[i] == 7 ? -3 : 7;
   const auto by_noise =
-      bpm::BayesPointMachine(kernel,
+      bpm::BayesPointMachine(ep_kernel,
                              ExpectationPropagation{.noise_deviation = 0.5, .tolerance = 1e-8},
                              test_support::hard())
-          .fit(inputs, noisy);
-  check_latent(by_noise.posterior(), 0, by_noise.latent(held_out));
+          .fit(triangle_inputs, noisy);
+  check_latent(by_noise.posterior(), 0, by_noise.latent(triangle_held_out));
   bpm::FitSettings settings;
   settings.soft_boundary = bpm::SoftBoundary::uniform(0.25);
-  const auto by_lambda = bpm::BayesPointMachine(kernel, ExpectationPropagation{.tolerance = 1e-8},
-                                                test_support::hard(settings))
-                             .fit(inputs, noisy);
-  check_latent(by_lambda.posterior(), 0.25, by_lambda.latent(held_out));
+  const auto by_lambda =
+      bpm::BayesPointMachine(ep_kernel, ExpectationPropagation{.tolerance = 1e-8},
+                             test_support::hard(settings))
+          .fit(triangle_inputs, noisy);
+  check_latent(by_lambda.posterior(), 0.25, by_lambda.latent(triangle_held_out));
   // The same model twice: the step on K + 1/4 is the probit on K with deviation 1/2.
   CHECK(by_noise.log_evidence() == Approx(by_lambda.log_evidence()).epsilon(1e-8));
-  const bpm::EpPosterior::Prediction a = by_noise.latent(held_out);
-  const bpm::EpPosterior::Prediction b = by_lambda.latent(held_out);
+  const bpm::EpPosterior::Prediction a = by_noise.latent(triangle_held_out);
+  const bpm::EpPosterior::Prediction b = by_lambda.latent(triangle_held_out);
   CHECK((a.mean - b.mean).cwiseAbs().maxCoeff() < 1e-5);
   CHECK((a.variance - b.variance).cwiseAbs().maxCoeff() < 1e-5);
   // Of the latent output's sign, and of a label that bears noise.
@@ -168,23 +170,23 @@ TEST_CASE("EP in the machine: noise and a soft boundary hold wrong labels") {
 }
 
 TEST_CASE("EP in one-vs-rest: class by class, probabilities that sum to one") {
-  const Labels classes = three_labels(60);
-  const auto fitted = bpm::OneVsRest(machine).fit(inputs, classes);
+  const std::vector<int> classes = three_labels(60);
+  const auto fitted = bpm::OneVsRest(ep_machine).fit(triangle_inputs, classes);
   CHECK(fitted.report().converged);
-  CHECK(fitted.predict(inputs) == classes);
-  const Eigen::MatrixXd probability = fitted.predict_probability(held_out);
+  CHECK(fitted.predict(triangle_inputs) == classes);
+  const Eigen::MatrixXd probability = fitted.predict_probability(triangle_held_out);
   REQUIRE(probability.rows() == 90);
   REQUIRE(probability.cols() == 3);
   Eigen::MatrixXd single(90, 3);
   std::uint64_t sweeps = 0;
   for (std::size_t c = 0; c < 3; ++c) {
-    Labels against = classes;
+    std::vector<int> against = classes;
     for (int& label : against) label = label == fitted.classes()[c] ? 1 : 0;
-    const auto alone = machine.fit(inputs, against);
+    const auto alone = ep_machine.fit(triangle_inputs, against);
     CHECK(fitted.log_evidence(c) == alone.log_evidence());
     CHECK(fitted.posterior(c).mean == alone.posterior().mean);
     CHECK(fitted.mean_norm(c) == alone.mean_norm());
-    single.col(static_cast<Eigen::Index>(c)) = alone.predict_probability(held_out);
+    single.col(static_cast<Eigen::Index>(c)) = alone.predict_probability(triangle_held_out);
     sweeps += alone.posterior().sweeps;
   }
   CHECK(fitted.posterior(0).sweeps + fitted.posterior(1).sweeps + fitted.posterior(2).sweeps ==
@@ -207,48 +209,52 @@ TEST_CASE("EP in one-vs-rest: class by class, probabilities that sum to one") {
 }
 
 TEST_CASE("EP in the machine: threads and budget do not matter, nor does the seed") {
-  const auto fitted = machine.fit(inputs, labels);
+  const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
   bpm::FitSettings settings{.seed = 77, .threads = 3};
-  settings.memory = machine.forecast(inputs).total() - 1;
-  const bpm::BayesPointMachine other(kernel, machine.method(), test_support::hard(settings));
-  const auto windowed = other.fit(inputs, labels);
+  settings.memory = ep_machine.forecast(triangle_inputs).total() - 1;
+  const bpm::BayesPointMachine other(ep_kernel, ep_machine.method(), test_support::hard(settings));
+  const auto windowed = other.fit(triangle_inputs, triangle_labels);
   CHECK(windowed.forecast().strategy == bpm::Strategy::windowed);
   CHECK(windowed.coefficients() == fitted.coefficients());
   CHECK(windowed.log_evidence() == fitted.log_evidence());
-  CHECK(windowed.predict_probability(held_out) == fitted.predict_probability(held_out));
+  CHECK(windowed.predict_probability(triangle_held_out) ==
+        fitted.predict_probability(triangle_held_out));
   // The posteriors are in the forecast: two factors a problem.
-  const auto one = bpm::OneVsRest(machine).forecast(inputs, 2).sampler_bytes;
-  const auto three = bpm::OneVsRest(machine).forecast(inputs, 3).sampler_bytes;
+  const auto one = bpm::OneVsRest(ep_machine).forecast(triangle_inputs, 2).sampler_bytes;
+  const auto three = bpm::OneVsRest(ep_machine).forecast(triangle_inputs, 3).sampler_bytes;
   CHECK(three - one >= 2 * 2 * 60 * 60 * sizeof(double));
   settings.memory = 1000;
-  CHECK_THROWS_AS(bpm::BayesPointMachine(kernel, machine.method(), test_support::hard(settings))
-                      .fit(inputs, labels),
-                  bpm::BudgetTooSmall);
+  CHECK_THROWS_AS(
+      bpm::BayesPointMachine(ep_kernel, ep_machine.method(), test_support::hard(settings))
+          .fit(triangle_inputs, triangle_labels),
+      bpm::BudgetTooSmall);
 }
 
 TEST_CASE("EP in the machine: there are no draws to keep") {
   CHECK_THROWS_WITH(
-      bpm::BayesPointMachine(kernel, machine.method(), test_support::hard({.keep_draws = true}))
-          .fit(inputs, labels),
+      bpm::BayesPointMachine(ep_kernel, ep_machine.method(),
+                             test_support::hard({.keep_draws = true}))
+          .fit(triangle_inputs, triangle_labels),
       Equals("BayesPointMachine::fit: keep_draws is true, must be false: expectation propagation "
              "makes no draws"));
-  const auto fitted = machine.fit(inputs, labels);
+  const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
   const auto copy = fitted;
-  CHECK(copy.predict_probability(held_out) == fitted.predict_probability(held_out));
+  CHECK(copy.predict_probability(triangle_held_out) ==
+        fitted.predict_probability(triangle_held_out));
   CHECK(&copy.posterior() == &fitted.posterior());  // Shared.
 }
 
 TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be separated") {
   const auto hasty = bpm::BayesPointMachine(
-      kernel, ExpectationPropagation{.tolerance = 1e-9, .max_sweeps = 2}, test_support::hard());
+      ep_kernel, ExpectationPropagation{.tolerance = 1e-9, .max_sweeps = 2}, test_support::hard());
   CHECK_THAT(
-      message_of<bpm::NotConverged>([&] { (void)hasty.fit(inputs, labels); }),
+      message_of<bpm::NotConverged>([&] { (void)hasty.fit(triangle_inputs, triangle_labels); }),
       ContainsSubstring("BayesPointMachine::fit: the sites have not converged after 2 "
                         "sweeps with damping 1, where a site still changes by ") &&
           ContainsSubstring("; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the "
                             "limits"));
   CHECK_THAT(message_of<bpm::NotConverged>(
-                 [&] { (void)bpm::OneVsRest(hasty).fit(inputs, three_labels(60)); }),
+                 [&] { (void)bpm::OneVsRest(hasty).fit(triangle_inputs, three_labels(60)); }),
              ContainsSubstring("OneVsRest::fit: the sites have not converged"));
   // On a line, three labels in turn: no classifier separates them.
   Doubles line(3, 1);
@@ -256,32 +262,32 @@ TEST_CASE("EP in the machine: what does not converge, is stopped, or cannot be s
   const bpm::BayesPointMachine linear(bpm::Linear{}, ExpectationPropagation{},
                                       test_support::hard());
   CHECK_THAT(message_of<bpm::NotConverged>([&] {
-               (void)linear.fit(line, Labels{0, 1, 0});
+               (void)linear.fit(line, std::vector<int>{0, 1, 0});
              }),
              ContainsSubstring("version space is empty, or thinner than can be told"));
-  Doubles twice = inputs;
+  Doubles twice = triangle_inputs;
   twice.row(7) = twice.row(3);
-  CHECK_THROWS_AS(machine.fit(twice, labels), bpm::NotSeparable);
-  CHECK_NOTHROW(bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = 0.3},
+  CHECK_THROWS_AS(ep_machine.fit(twice, triangle_labels), bpm::NotSeparable);
+  CHECK_NOTHROW(bpm::BayesPointMachine(ep_kernel, ExpectationPropagation{.noise_deviation = 0.3},
                                        test_support::hard())
-                    .fit(twice, labels));
+                    .fit(twice, triangle_labels));
   CHECK_THROWS_WITH(
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = -1},
+      bpm::BayesPointMachine(ep_kernel, ExpectationPropagation{.noise_deviation = -1},
                              test_support::hard())
-          .fit(inputs, labels),
+          .fit(triangle_inputs, triangle_labels),
       Equals("ExpectationPropagation: noise_deviation is -1, must be at least 0 and below 1e100"));
 
   int asked = 0;
-  CHECK_THROWS_AS(machine.fit(inputs, labels,
-                              [&](const bpm::Progress& progress) {
-                                asked += progress.stage == "sweeps" ? 1 : 0;
-                                return asked < 3;
-                              }),
+  CHECK_THROWS_AS(ep_machine.fit(triangle_inputs, triangle_labels,
+                                 [&](const bpm::Progress& progress) {
+                                   asked += progress.stage == "sweeps" ? 1 : 0;
+                                   return asked < 3;
+                                 }),
                   bpm::Stopped);
   CHECK(asked == 3);
   CHECK_THROWS_AS(
-      machine.fit(inputs, labels,
-                  [](const bpm::Progress& progress) { return progress.stage != "factor"; }),
+      ep_machine.fit(triangle_inputs, triangle_labels,
+                     [](const bpm::Progress& progress) { return progress.stage != "factor"; }),
       bpm::Stopped);
 }
 
@@ -289,19 +295,19 @@ TEST_CASE("EP with kernel values that the user brings") {
   const auto values = [](const Doubles& x, const Doubles& z) {
     Doubles result(x.rows(), z.rows());
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
-      for (Eigen::Index j = 0; j < z.rows(); ++j) result(i, j) = gaussian(x, i, z, j);
+      for (Eigen::Index j = 0; j < z.rows(); ++j) result(i, j) = gaussian_by_hand(x, i, z, j);
     }
     return result;
   };
-  const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, machine.method(),
+  const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, ep_machine.method(),
                                          test_support::hard());
-  const auto fitted = by_matrix.fit(values(inputs, inputs), labels);
-  const auto expected = machine.fit(inputs, labels);
+  const auto fitted = by_matrix.fit(values(triangle_inputs, triangle_inputs), triangle_labels);
+  const auto expected = ep_machine.fit(triangle_inputs, triangle_labels);
   CHECK(fitted.log_evidence() == Approx(expected.log_evidence()).epsilon(1e-9));
-  const Doubles cross = values(held_out, inputs);
+  const Doubles cross = values(triangle_held_out, triangle_inputs);
   const Eigen::VectorXd diagonal = Eigen::VectorXd::Ones(90);
   const bpm::PrecomputedRows<double> rows{cross, diagonal};
-  CHECK((fitted.predict_probability(rows) - expected.predict_probability(held_out))
+  CHECK((fitted.predict_probability(rows) - expected.predict_probability(triangle_held_out))
             .cwiseAbs()
             .maxCoeff() < 1e-6);
   const Eigen::VectorXd wrong = -diagonal;
@@ -309,16 +315,17 @@ TEST_CASE("EP with kernel values that the user brings") {
       fitted.predict_probability(bpm::PrecomputedRows<double>{cross, wrong}),
       Equals("PosteriorClassifier::predict_probability: diagonal at 0 is -1, must be positive "
              "and finite"));
-  const auto several = bpm::OneVsRest(by_matrix).fit(values(inputs, inputs), three_labels(60));
+  const auto several =
+      bpm::OneVsRest(by_matrix).fit(values(triangle_inputs, triangle_inputs), three_labels(60));
   CHECK(several.predict_probability(rows).rows() == 90);
 }
 
 TEST_CASE("EP: predictions check their inputs") {
-  const auto fitted = machine.fit(inputs, labels);
+  const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
   CHECK_THROWS_WITH(fitted.predict_probability(Doubles::Ones(4, 3)),
                     Equals("PosteriorClassifier::predict_probability: inputs has 3 entries, "
                            "expected 2 (columns: one per feature of the training set)"));
-  Doubles bad = held_out;
+  Doubles bad = triangle_held_out;
   bad(3, 1) = std::nan("");
   CHECK_THROWS_WITH(fitted.latent(bad),
                     Equals("PosteriorClassifier::latent: inputs row 3, column 1 is nan, must "
@@ -326,10 +333,10 @@ TEST_CASE("EP: predictions check their inputs") {
 }
 
 TEST_CASE("EP chooses its soft boundary by the evidence") {
-  std::vector<int> noisy = labels;
+  std::vector<int> noisy = triangle_labels;
   for (std::size_t i = 0; i < noisy.size(); i += 9) noisy[i] = noisy[i] == 7 ? -3 : 7;
-  const auto fitted =
-      bpm::BayesPointMachine(kernel, ExpectationPropagation{}, {.seed = 2}).fit(inputs, noisy);
+  const auto fitted = bpm::BayesPointMachine(ep_kernel, ExpectationPropagation{}, {.seed = 2})
+                          .fit(triangle_inputs, noisy);
   REQUIRE(fitted.parts().boundary);
   const bpm::BoundaryChoice& choice = *fitted.parts().boundary;
   CHECK(choice.relative_lambda > 0);
@@ -340,9 +347,9 @@ TEST_CASE("EP chooses its soft boundary by the evidence") {
     CAPTURE(one.relative_lambda);
     const auto alone =
         bpm::BayesPointMachine(
-            kernel, ExpectationPropagation{},
+            ep_kernel, ExpectationPropagation{},
             {.soft_boundary = bpm::SoftBoundary::relative(one.relative_lambda), .seed = 2})
-            .fit(inputs, noisy);
+            .fit(triangle_inputs, noisy);
     CHECK(one.loss ==
           Approx(-alone.log_evidence() / static_cast<double>(noisy.size())).epsilon(1e-6));
     if (one.relative_lambda == choice.relative_lambda) {
@@ -350,8 +357,8 @@ TEST_CASE("EP chooses its soft boundary by the evidence") {
     }
   }
   // With noise no boundary is needed, and none is chosen.
-  CHECK_FALSE(bpm::BayesPointMachine(kernel, ExpectationPropagation{.noise_deviation = 0.5})
-                  .fit(inputs, noisy)
+  CHECK_FALSE(bpm::BayesPointMachine(ep_kernel, ExpectationPropagation{.noise_deviation = 0.5})
+                  .fit(triangle_inputs, noisy)
                   .parts()
                   .boundary);
 }

@@ -9,13 +9,14 @@
 
 namespace {
 
-struct Moments {
+struct TiltedMoments {
   double mass, mean, variance;
 };
 
 /// Of likelihood times N(mean, variance), by Simpson's rule around the mode `at`.
 template <class Likelihood>
-Moments quadrature(double mean, double variance, double from, double to, Likelihood&& likelihood) {
+TiltedMoments quadrature(double mean, double variance, double from, double to,
+                         Likelihood&& likelihood) {
   const int steps = 200'000;
   const double h = (to - from) / steps;
   const auto density = [&](double d) {
@@ -42,7 +43,7 @@ TEST_CASE("truncated normal: the middle by its definition, the tail by its serie
   for (const double z : {-1.9, -1.0, 0.0, 0.5, 3.0, 9.0}) {
     CAPTURE(z);
     const auto law = bpm::detail::truncated_moments(z);
-    const Moments truth = quadrature(0, 1, -z, -z + 25, [](double) { return 1.0; });
+    const TiltedMoments truth = quadrature(0, 1, -z, -z + 25, [](double) { return 1.0; });
     CHECK(law.log_mass == Approx(std::log(truth.mass)).epsilon(1e-10).margin(1e-12));
     CHECK(law.hazard == Approx(truth.mean).epsilon(1e-9).margin(1e-12));
     CHECK(law.excess == Approx(truth.mean + z).epsilon(1e-9));
@@ -76,9 +77,10 @@ TEST_CASE("a tilted law has the moments of cavity times likelihood") {
         const auto law = bpm::detail::tilted_law(mean, variance, noise);
         const double reach = 12 * std::sqrt(variance);
         const double from = noise == 0 ? 0.0 : mean - reach;
-        const Moments truth = quadrature(mean, variance, from, mean + reach + 3, [&](double d) {
-          return noise == 0 ? 1.0 : 0.5 * std::erfc(-d / noise / std::numbers::sqrt2);
-        });
+        const TiltedMoments truth =
+            quadrature(mean, variance, from, mean + reach + 3, [&](double d) {
+              return noise == 0 ? 1.0 : 0.5 * std::erfc(-d / noise / std::numbers::sqrt2);
+            });
         CHECK(law.log_mass == Approx(std::log(truth.mass)).epsilon(1e-9).margin(1e-12));
         CHECK(law.mean == Approx(truth.mean).epsilon(1e-8));
         CHECK(law.variance == Approx(truth.variance).epsilon(1e-7));
@@ -108,7 +110,7 @@ TEST_CASE("cavity times site has the tilted moments and the mass that is told, a
   }
   // N(d; m, v) exp(nu d - tau d^2 / 2) by quadrature.
   const bpm::detail::GaussianSite site{0.8, -1.3};
-  const Moments truth = quadrature(0.6, 2.0, -25, 25, [&](double d) {
+  const TiltedMoments truth = quadrature(0.6, 2.0, -25, 25, [&](double d) {
     return std::exp(site.shift * d - site.precision * d * d / 2);
   });
   CHECK(bpm::detail::log_site_mass(0.6, 2.0, site) == Approx(std::log(truth.mass)).epsilon(1e-10));

@@ -10,13 +10,6 @@
 #include "interpolation_problems.hpp"
 
 using namespace interpolation_tests;
-using Labels = std::vector<int>;
-
-namespace {
-
-const auto gaussian = bpm::Gaussian::from_sigma(1.0);
-
-}  // namespace
 
 TEST_CASE("strings, a callable of the user's own, and floats") {
   const auto common = [](const std::string& a, const std::string& b) {
@@ -25,19 +18,20 @@ TEST_CASE("strings, a callable of the user's own, and floats") {
     return sum;
   };
   const std::vector<std::string> words{"tea", "ten", "to", "inn", "in", "i"};
-  const Labels sides{1, 1, 1, 0, 0, 0};
+  const ClassLabels sides{1, 1, 1, 0, 0, 0};
   const auto by_words = bpm::KernelInterpolator(common).train(words, sides);
   CHECK(largest(by_words.classifier().decision_values(words) - by_words.values()) < 1e-12);
-  CHECK(by_words.classifier().predict(std::vector<std::string>{"team", "inner"}) == Labels{1, 0});
+  CHECK(by_words.classifier().predict(std::vector<std::string>{"team", "inner"}) ==
+        ClassLabels{1, 0});
 
   const Inputs x = random_inputs(30, 2, 6);
   const Inputs z = random_inputs(7, 2, 7);
-  const Labels labels = random_labels(x, 2, 6);
+  const ClassLabels labels = random_labels(x, 2, 6);
   using Floats = bpm::RowMatrix<float>;
-  const auto by_floats = bpm::KernelInterpolator(gaussian, {.noise_variance = 0.01})
+  const auto by_floats = bpm::KernelInterpolator(unit_gaussian, {.noise_variance = 0.01})
                              .train(Floats(x.cast<float>()), labels);
   const auto by_doubles =
-      bpm::KernelInterpolator(gaussian, {.noise_variance = 0.01}).train(x, labels);
+      bpm::KernelInterpolator(unit_gaussian, {.noise_variance = 0.01}).train(x, labels);
   CHECK(largest(by_floats.classifier().decision_values(Floats(z.cast<float>())) -
                 by_doubles.classifier().decision_values(z)) < 1e-4);
 }

@@ -12,13 +12,10 @@
 #include "interpolation_problems.hpp"
 
 using namespace interpolation_tests;
-using Labels = std::vector<int>;
 
 namespace {
 
-const bpm::KernelInterpolator machine(bpm::Gaussian::from_sigma(1.0));
-
-Eigen::VectorXd signs_of(const Labels& labels, int positive) {
+Eigen::VectorXd signs_of(const ClassLabels& labels, int positive) {
   Eigen::VectorXd y(static_cast<Eigen::Index>(labels.size()));
   for (Eigen::Index i = 0; i < y.size(); ++i) {
     y[i] = labels[static_cast<std::size_t>(i)] == positive ? 1 : -1;
@@ -31,8 +28,8 @@ Eigen::VectorXd signs_of(const Labels& labels, int positive) {
 TEST_CASE("an interpolator against a dense solver, and exact at its points") {
   const Inputs x = random_inputs(40, 4, 1);
   const Inputs z = random_inputs(250, 4, 2);  // Blocks of 96.
-  const Labels labels = random_labels(x, 2, 1);
-  const auto fitted = machine.train(x, labels);
+  const ClassLabels labels = random_labels(x, 2, 1);
+  const auto fitted = unit_interpolator.train(x, labels);
   const Eigen::MatrixXd k = gaussian_matrix(x, x);
   const Eigen::MatrixXd inverse = textbook_inverse(k);
   const Eigen::VectorXd y = signs_of(labels, 4);
@@ -41,7 +38,7 @@ TEST_CASE("an interpolator against a dense solver, and exact at its points") {
 
   CHECK(fitted.jitter() == 0);
   CHECK(fitted.residual() == 0);
-  CHECK(fitted.classifier().classes() == Labels{3, 4});
+  CHECK(fitted.classifier().classes() == ClassLabels{3, 4});
   CHECK(fitted.classifier().columns() == 1);
   CHECK(largest(fitted.values() - y) == 0);
   CHECK(largest(fitted.classifier().decision_values(x) - y) < 1e-9);
@@ -68,10 +65,12 @@ TEST_CASE("an interpolator against a dense solver, and exact at its points") {
 TEST_CASE("an input's value is the same bits in a batch of any size and on any threads") {
   const Inputs x = random_inputs(60, 3, 3);
   const Inputs z = random_inputs(130, 3, 4);
-  const Labels labels = random_labels(x, 3, 3);
-  const Eigen::MatrixXd all = machine.train(x, labels).classifier().decision_values(z);
-  const auto one = bpm::KernelInterpolator(machine.kernel(), {.threads = 1}).train(x, labels);
-  const auto two = bpm::KernelInterpolator(machine.kernel(), {.threads = 2}).train(x, labels);
+  const ClassLabels labels = random_labels(x, 3, 3);
+  const Eigen::MatrixXd all = unit_interpolator.train(x, labels).classifier().decision_values(z);
+  const auto one =
+      bpm::KernelInterpolator(unit_interpolator.kernel(), {.threads = 1}).train(x, labels);
+  const auto two =
+      bpm::KernelInterpolator(unit_interpolator.kernel(), {.threads = 2}).train(x, labels);
   CHECK(one.classifier().decision_values(z) == all);
   CHECK(two.classifier().decision_values(z) == all);
   for (const Eigen::Index i : {0, 7, 95, 96, 129}) {
@@ -82,16 +81,16 @@ TEST_CASE("an input's value is the same bits in a batch of any size and on any t
 TEST_CASE("leave one out against refits without the point") {
   for (const double noise : {0.0, 0.3}) {
     const Inputs x = random_inputs(25, 3, 5);
-    const bpm::KernelInterpolator noisy(machine.kernel(), {.noise_variance = noise});
+    const bpm::KernelInterpolator noisy(unit_interpolator.kernel(), {.noise_variance = noise});
     for (const int classes : {2, 3}) {
-      const Labels labels = random_labels(x, classes, 6);
+      const ClassLabels labels = random_labels(x, classes, 6);
       const auto fitted = noisy.train(x, labels);
       const Eigen::MatrixXd outputs = fitted.leave_one_out_outputs();
       int errors = 0;
       for (Eigen::Index i = 0; i < x.rows(); ++i) {
         Inputs rest(x.rows() - 1, x.cols());
         rest << x.topRows(i), x.bottomRows(x.rows() - 1 - i);
-        Labels rest_labels = labels;
+        ClassLabels rest_labels = labels;
         rest_labels.erase(rest_labels.begin() + i);
         const auto refit = noisy.train(rest, rest_labels);
         REQUIRE(refit.classifier().classes() == fitted.classifier().classes());
@@ -110,16 +109,16 @@ TEST_CASE("leave one out against refits without the point") {
 TEST_CASE("many classes equal separate fits, and do not depend on how they are called") {
   const Inputs x = random_inputs(50, 4, 7);
   const Inputs z = random_inputs(20, 4, 8);
-  const Labels labels = random_labels(x, 4, 7);
-  const auto fitted = machine.train(x, labels);
-  CHECK(fitted.classifier().classes() == Labels{3, 4, 5, 6});
+  const ClassLabels labels = random_labels(x, 4, 7);
+  const auto fitted = unit_interpolator.train(x, labels);
+  CHECK(fitted.classifier().classes() == ClassLabels{3, 4, 5, 6});
   CHECK(fitted.classifier().columns() == 4);
   const Eigen::MatrixXd values = fitted.classifier().decision_values(z);
   for (int c = 0; c < 4; ++c) {
-    Labels against(labels.size());
+    ClassLabels against(labels.size());
     std::transform(labels.begin(), labels.end(), against.begin(),
                    [&](int label) { return label == 3 + c ? 1 : 0; });
-    const auto one = machine.train(x, against);
+    const auto one = unit_interpolator.train(x, against);
     CHECK(largest(one.classifier().decision_values(z) - values.col(c)) < 1e-9);
     CHECK(one.signs(0) == fitted.signs(c));
     CHECK(one.norms_squared()[0] == Approx(fitted.norms_squared()[c]).epsilon(1e-9));
@@ -134,36 +133,38 @@ TEST_CASE("many classes equal separate fits, and do not depend on how they are c
   CHECK(largest(fitted.training_outputs() - fitted.values()) == 0);
 
   // Other names, in another order: the same columns, permuted.
-  const Labels names{30, -5, 8, 2};  // Of 3, 4, 5, 6; ascending -5, 2, 8, 30.
-  const Labels order{1, 3, 2, 0};
-  Labels renamed(labels.size());
+  const ClassLabels names{30, -5, 8, 2};  // Of 3, 4, 5, 6; ascending -5, 2, 8, 30.
+  const ClassLabels order{1, 3, 2, 0};
+  ClassLabels renamed(labels.size());
   std::transform(labels.begin(), labels.end(), renamed.begin(),
                  [&](int label) { return names[static_cast<std::size_t>(label - 3)]; });
-  const Eigen::MatrixXd permuted = machine.train(x, renamed).classifier().decision_values(z);
+  const Eigen::MatrixXd permuted =
+      unit_interpolator.train(x, renamed).classifier().decision_values(z);
   for (Eigen::Index c = 0; c < 4; ++c) {
     CHECK(largest(permuted.col(c) - values.col(order[static_cast<std::size_t>(c)])) < 1e-9);
   }
   // Two classes exchanged: the sign.
-  const Labels two = random_labels(x, 2, 7);
-  Labels exchanged(two.size());
+  const ClassLabels two = random_labels(x, 2, 7);
+  ClassLabels exchanged(two.size());
   std::transform(two.begin(), two.end(), exchanged.begin(), [](int label) { return -label; });
-  CHECK(machine.train(x, exchanged).classifier().decision_values(z) ==
-        -machine.train(x, two).classifier().decision_values(z));
+  CHECK(unit_interpolator.train(x, exchanged).classifier().decision_values(z) ==
+        -unit_interpolator.train(x, two).classifier().decision_values(z));
 }
 
 TEST_CASE("points in another order give the same function") {
   const Inputs x = random_inputs(30, 3, 9);
-  const Labels labels = random_labels(x, 3, 9);
+  const ClassLabels labels = random_labels(x, 3, 9);
   Inputs turned = x.colwise().reverse();
-  Labels turned_labels(labels.rbegin(), labels.rend());
+  ClassLabels turned_labels(labels.rbegin(), labels.rend());
   const Inputs z = random_inputs(10, 3, 10);
-  CHECK(largest(machine.train(x, labels).classifier().decision_values(z) -
-                machine.train(turned, turned_labels).classifier().decision_values(z)) < 1e-8);
+  CHECK(largest(unit_interpolator.train(x, labels).classifier().decision_values(z) -
+                unit_interpolator.train(turned, turned_labels).classifier().decision_values(z)) <
+        1e-8);
 }
 
 TEST_CASE("orthogonal inputs, K = I: everything by hand") {
   const Inputs x = Inputs::Identity(4, 4);
-  const Labels labels{0, 1, 1, 0};
+  const ClassLabels labels{0, 1, 1, 0};
   const auto fitted = bpm::KernelInterpolator(bpm::Linear{}).train(x, labels);
   const Eigen::VectorXd y = Eigen::Vector4d(-1, 1, 1, -1);
   CHECK(largest(fitted.coefficients() - y) < 1e-15);
@@ -177,13 +178,14 @@ TEST_CASE("orthogonal inputs, K = I: everything by hand") {
   CHECK(fitted.classifier().decision_values(z)(0, 0) == Approx(-0.25));
   CHECK(fitted.variances(z)[0] == Approx(0).margin(1e-15));
   const Inputs small = Inputs::Identity(2, 2);
-  CHECK(bpm::KernelInterpolator(bpm::Linear{}).train(small, Labels{0, 1}).log_determinant() == 0);
+  CHECK(bpm::KernelInterpolator(bpm::Linear{}).train(small, ClassLabels{0, 1}).log_determinant() ==
+        0);
 }
 
 TEST_CASE("noise on the labels is a ridge") {
   const Inputs x = random_inputs(30, 3, 11);
-  const Labels labels = random_labels(x, 2, 11);
-  const bpm::KernelInterpolator ridge(machine.kernel(), {.noise_variance = 0.5});
+  const ClassLabels labels = random_labels(x, 2, 11);
+  const bpm::KernelInterpolator ridge(unit_interpolator.kernel(), {.noise_variance = 0.5});
   const auto fitted = ridge.train(x, labels);
   Eigen::MatrixXd s = gaussian_matrix(x, x);
   const Eigen::MatrixXd k = s;
@@ -199,17 +201,17 @@ TEST_CASE("noise on the labels is a ridge") {
 TEST_CASE("values of the caller's own") {
   const Inputs x = random_inputs(20, 3, 12);
   const Inputs z = random_inputs(5, 3, 13);
-  const Labels labels = random_labels(x, 3, 12);
-  const auto fitted = machine.train(x, labels);
+  const ClassLabels labels = random_labels(x, 3, 12);
+  const auto fitted = unit_interpolator.train(x, labels);
   // Twice the labels: twice the function.
-  const auto twice = machine.train(x, labels, 2 * fitted.values());
+  const auto twice = unit_interpolator.train(x, labels, 2 * fitted.values());
   CHECK(largest(twice.classifier().decision_values(z) -
                 2 * fitted.classifier().decision_values(z)) < 1e-9);
   Eigen::MatrixXd values = fitted.values();
   for (Eigen::Index i = 0; i < values.size(); ++i) {
     values.data()[i] *= 0.1 + 0.05 * static_cast<double>(i);
   }
-  const auto other = machine.train(x, labels, values);
+  const auto other = unit_interpolator.train(x, labels, values);
   CHECK(largest(other.classifier().decision_values(x) - values) < 1e-9);
   CHECK(largest(other.classifier().decision_values(z) -
                 gaussian_matrix(z, x) * (textbook_inverse(gaussian_matrix(x, x)) * values)) < 1e-8);

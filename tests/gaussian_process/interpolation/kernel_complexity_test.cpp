@@ -28,7 +28,7 @@ Eigen::MatrixXd random_matrix(Eigen::Index n, double ridge, std::uint64_t seed) 
   return k;
 }
 
-std::vector<signed char> random_signs(Eigen::Index n, std::uint64_t seed) {
+std::vector<signed char> coin_signs(Eigen::Index n, std::uint64_t seed) {
   bpm::RandomEngine engine(seed, 1);
   std::vector<signed char> signs;
   for (Eigen::Index i = 0; i < n; ++i) signs.push_back(bpm::uniform_unit(engine) < 0.5 ? -1 : 1);
@@ -73,7 +73,7 @@ Textbook textbook(const Eigen::MatrixXd& k, const std::vector<signed char>& sign
 TEST_CASE("complexity of multiples of the identity is n log 2") {
   for (const double scale : {1.0, 1e-9, 1e9}) {
     const Eigen::MatrixXd k = scale * Eigen::MatrixXd::Identity(7, 7);
-    const bpm::KernelComplexity a(k, random_signs(7, 1));
+    const bpm::KernelComplexity a(k, coin_signs(7, 1));
     CHECK(a.value() == Approx(7 * std::numbers::ln2).epsilon(1e-14));
     CHECK(a.log_scale() == Approx(std::log(scale)).margin(1e-14));
     CHECK(a.orthant_term() == Approx(7 * (std::numbers::ln2 - 0.5)));
@@ -106,12 +106,12 @@ TEST_CASE("complexity against a textbook's elimination in long double") {
   for (const double ridge : {1.0, 1e-3, 1e-6}) {
     const Eigen::Index n = 40;
     const Eigen::MatrixXd k = random_matrix(n, ridge, 3);
-    const auto signs = random_signs(n, 4);
+    const auto signs = coin_signs(n, 4);
     const Textbook t = textbook(k, signs);
-    const long double pi = std::numbers::pi_v<long double>;
+    const long double long_pi = std::numbers::pi_v<long double>;
     const long double expected =
         n * (std::numbers::ln2_v<long double> - 0.5L) +
-        std::exp(t.log_det / n) * ((0.5L - 1 / pi) * t.trace + t.norm / pi);
+        std::exp(t.log_det / n) * ((0.5L - 1 / long_pi) * t.trace + t.norm / long_pi);
     const bpm::KernelComplexity a(k, signs);
     CAPTURE(ridge);
     CHECK(a.log_determinant == Approx(static_cast<double>(t.log_det)).epsilon(1e-9));
@@ -130,9 +130,9 @@ TEST_CASE("complexity against a textbook's elimination in long double") {
 TEST_CASE("complexity across blocks of the inverse's diagonal") {
   const Eigen::Index n = 300;  // Blocks of 128, the last one short.
   const Eigen::MatrixXd k = random_matrix(n, 0.1, 5);
-  const bpm::KernelComplexity a(k, random_signs(n, 6));
+  const bpm::KernelComplexity a(k, coin_signs(n, 6));
   CHECK(a.trace_of_inverse ==
-        Approx(static_cast<double>(textbook(k, random_signs(n, 6)).trace)).epsilon(1e-10));
+        Approx(static_cast<double>(textbook(k, coin_signs(n, 6)).trace)).epsilon(1e-10));
 }
 
 TEST_CASE("complexity at n = 5000 stays in range where the determinant does not") {

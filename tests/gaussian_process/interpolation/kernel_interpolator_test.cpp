@@ -16,48 +16,42 @@
 
 using namespace interpolation_tests;
 using Catch::Matchers::ContainsSubstring;
-using Labels = std::vector<int>;
-
-namespace {
-
-const auto gaussian = bpm::Gaussian::from_sigma(1.0);
-const bpm::KernelInterpolator machine(gaussian);
-
-}  // namespace
 
 TEST_CASE("sizes, labels and numbers of a fit are checked") {
   const Inputs x = random_inputs(4, 2, 1);
   CHECK_THROWS_WITH(
-      machine.train(Inputs(0, 2), Labels{}),
+      unit_interpolator.train(Inputs(0, 2), ClassLabels{}),
       "KernelInterpolator::train: inputs is empty, expected one input or more of each "
       "class");
-  CHECK_THROWS_WITH(machine.train(x, Labels{1, 2}),
+  CHECK_THROWS_WITH(unit_interpolator.train(x, ClassLabels{1, 2}),
                     "KernelInterpolator::train: labels has 2 entries, expected 4 (one per input)");
-  CHECK_THROWS_WITH(machine.train(Inputs(x.topRows(1)), Labels{5}),
+  CHECK_THROWS_WITH(unit_interpolator.train(Inputs(x.topRows(1)), ClassLabels{5}),
                     "KernelInterpolator::train: labels are all 5, expected two classes or more");
   Inputs bad = x;
   bad(2, 1) = std::numeric_limits<double>::infinity();
-  CHECK_THROWS_WITH(machine.train(bad, Labels{1, 1, 2, 2}),
+  CHECK_THROWS_WITH(unit_interpolator.train(bad, ClassLabels{1, 1, 2, 2}),
                     "KernelInterpolator::train: inputs row 2, column 1 is inf, must be finite");
   CHECK_THROWS_WITH(
-      bpm::KernelInterpolator(gaussian, {.noise_variance = -1}).train(x, Labels{1, 1, 2, 2}),
+      bpm::KernelInterpolator(unit_gaussian, {.noise_variance = -1})
+          .train(x, ClassLabels{1, 1, 2, 2}),
       "KernelInterpolator::train: noise_variance is -1, must be finite and not negative");
 }
 
 TEST_CASE("equal inputs with different labels are named") {
   Inputs x = random_inputs(6, 2, 2);
   x.row(4) = x.row(1);
-  const Labels different{0, 0, 0, 1, 1, 1};
-  CHECK_THROWS_AS(machine.train(x, different), bpm::NotSeparable);
-  CHECK_THROWS_WITH(machine.train(x, different),
+  const ClassLabels different{0, 0, 0, 1, 1, 1};
+  CHECK_THROWS_AS(unit_interpolator.train(x, different), bpm::NotSeparable);
+  CHECK_THROWS_WITH(unit_interpolator.train(x, different),
                     "KernelInterpolator::train: points 1 and 4 are equal inputs with different "
                     "labels, so no function has both; set noise_variance > 0, or drop one of them");
   // Noise allows it, and the function passes between them.
-  const auto noisy = bpm::KernelInterpolator(gaussian, {.noise_variance = 0.1}).train(x, different);
+  const auto noisy =
+      bpm::KernelInterpolator(unit_gaussian, {.noise_variance = 0.1}).train(x, different);
   CHECK(noisy.jitter() == 0);
   CHECK(noisy.training_outputs()(1, 0) == Approx(noisy.training_outputs()(4, 0)).epsilon(1e-9));
   // With the same label K is singular: jitter, and nothing lost.
-  const auto same = machine.train(x, Labels{0, 1, 0, 1, 1, 0});
+  const auto same = unit_interpolator.train(x, ClassLabels{0, 1, 0, 1, 1, 0});
   CHECK(same.jitter() == Approx(1e-12));
   CHECK(same.residual() < 1e-10);
   CHECK(same.residual() > 0);
@@ -66,28 +60,28 @@ TEST_CASE("equal inputs with different labels are named") {
 
 TEST_CASE("values that are given are checked") {
   Inputs x = random_inputs(4, 2, 3);
-  const Labels labels{1, 2, 2, 1};
+  const ClassLabels labels{1, 2, 2, 1};
   const Eigen::VectorXd y = Eigen::Vector4d(-1, 0.5, 2, -3);
-  CHECK(machine.train(x, labels, y).residual() == 0);
-  CHECK_THROWS_WITH(machine.train(x, labels, Eigen::VectorXd::Ones(3)),
+  CHECK(unit_interpolator.train(x, labels, y).residual() == 0);
+  CHECK_THROWS_WITH(unit_interpolator.train(x, labels, Eigen::VectorXd::Ones(3)),
                     "KernelInterpolator::train: values has 3 entries, expected 4 (rows: one "
                     "per input)");
-  CHECK_THROWS_WITH(machine.train(x, labels, Eigen::MatrixXd::Ones(4, 2)),
+  CHECK_THROWS_WITH(unit_interpolator.train(x, labels, Eigen::MatrixXd::Ones(4, 2)),
                     "KernelInterpolator::train: values has 2 entries, expected 1 (columns: "
                     "one for two classes, else one per class)");
-  CHECK_THROWS_WITH(machine.train(x, labels, -y),
+  CHECK_THROWS_WITH(unit_interpolator.train(x, labels, -y),
                     "KernelInterpolator::train: values at 0, 0 is 1, must be finite and "
                     "negative as its label says");
   Eigen::VectorXd zero = y;
   zero[1] = 0;
-  CHECK_THROWS_WITH(machine.train(x, labels, zero),
+  CHECK_THROWS_WITH(unit_interpolator.train(x, labels, zero),
                     "KernelInterpolator::train: values at 1, 0 is 0, must be finite and "
                     "positive as its label says");
   zero[1] = std::nan("");
-  CHECK_THROWS_WITH(machine.train(x, labels, zero),
+  CHECK_THROWS_WITH(unit_interpolator.train(x, labels, zero),
                     ContainsSubstring("must be finite and positive as its label says"));
   x.row(2) = x.row(1);
-  CHECK_THROWS_WITH(machine.train(x, labels, y),
+  CHECK_THROWS_WITH(unit_interpolator.train(x, labels, y),
                     "KernelInterpolator::train: values at 1 and 2 differ by 1.5, must be the "
                     "same: the inputs are equal; or set noise_variance > 0");
 }
@@ -96,7 +90,7 @@ TEST_CASE("an input of norm zero is named by a kernel that divides by the norm")
   Inputs x = random_inputs(5, 3, 4);
   x.row(3).setZero();
   const bpm::KernelInterpolator arc(bpm::ArcCosine(3));
-  const Labels labels{0, 1, 0, 1, 0};
+  const ClassLabels labels{0, 1, 0, 1, 0};
   CHECK_THROWS_AS(arc.train(x, labels), bpm::KernelValueError);
   CHECK_THROWS_WITH(arc.train(x, labels),
                     ContainsSubstring("KernelInterpolator::train: kernel: k(x_3, x_3) is"));
@@ -109,17 +103,18 @@ TEST_CASE("an input of norm zero is named by a kernel that divides by the norm")
 
 TEST_CASE("the memory budget is kept and told") {
   const Inputs x = random_inputs(50, 2, 5);
-  const Labels labels = random_labels(x, 2, 5);
+  const ClassLabels labels = random_labels(x, 2, 5);
   const std::size_t needed = bpm::KernelInterpolator<bpm::Gaussian>::bytes_needed(50, 2);
   CHECK(needed >= 16 * 50 * 50);
-  CHECK_THROWS_AS(bpm::KernelInterpolator(gaussian, {.memory = needed - 1}).train(x, labels),
+  CHECK_THROWS_AS(bpm::KernelInterpolator(unit_gaussian, {.memory = needed - 1}).train(x, labels),
                   bpm::BudgetTooSmall);
   CHECK_THROWS_WITH(
-      bpm::KernelInterpolator(gaussian, {.memory = 1000}).train(x, labels),
+      bpm::KernelInterpolator(unit_gaussian, {.memory = 1000}).train(x, labels),
       "KernelInterpolator::train: memory is 1000 bytes, 50 points and 2 classes need " +
           std::to_string(needed) + "; raise memory or use fewer points");
-  CHECK(bpm::KernelInterpolator(gaussian, {.memory = needed}).train(x, labels).values().rows() ==
-        50);
+  CHECK(
+      bpm::KernelInterpolator(unit_gaussian, {.memory = needed}).train(x, labels).values().rows() ==
+      50);
 }
 
 TEST_CASE("a matrix with no factor is refused at the top of the ladder") {
@@ -128,9 +123,9 @@ TEST_CASE("a matrix with no factor is refused at the top of the ladder") {
     return a == b ? 0.1 : 1.0;
   };
   const std::vector<std::string> words{"a", "b", "c"};
-  CHECK_THROWS_AS(bpm::KernelInterpolator(distance).train(words, Labels{0, 1, 1}),
+  CHECK_THROWS_AS(bpm::KernelInterpolator(distance).train(words, ClassLabels{0, 1, 1}),
                   bpm::NotPositiveDefinite);
-  CHECK_THROWS_WITH(bpm::KernelInterpolator(distance).train(words, Labels{0, 1, 1}),
+  CHECK_THROWS_WITH(bpm::KernelInterpolator(distance).train(words, ClassLabels{0, 1, 1}),
                     ContainsSubstring("with a jitter of 1e-07 on its diagonal, 1e-06 of the mean"));
 }
 
@@ -149,7 +144,7 @@ TEST_CASE("a kernel that does not tell the inputs apart is refused") {
 
 TEST_CASE("inputs to predict are checked") {
   const Inputs x = random_inputs(6, 2, 8);
-  const auto fitted = machine.train(x, Labels{0, 1, 0, 1, 0, 1});
+  const auto fitted = unit_interpolator.train(x, ClassLabels{0, 1, 0, 1, 0, 1});
   CHECK_THROWS_WITH(fitted.classifier().decision_values(random_inputs(3, 4, 1)),
                     "Classifier::decision_values: inputs has 4 entries, expected 2 "
                     "(columns: one per feature of the training set)");

@@ -8,12 +8,11 @@
 #include "interpolation_problems.hpp"
 
 using namespace interpolation_tests;
-using Labels = std::vector<int>;
 
 TEST_CASE("a matrix of kernel values that the user brings") {
   const Inputs x = random_inputs(30, 2, 6);
   const Inputs z = random_inputs(7, 2, 7);
-  const Labels labels = random_labels(x, 2, 6);
+  const ClassLabels labels = random_labels(x, 2, 6);
   const Eigen::MatrixXd inverse = textbook_inverse(gaussian_matrix(x, x));
   Eigen::VectorXd y(30);
   for (Eigen::Index i = 0; i < 30; ++i) y[i] = labels[static_cast<std::size_t>(i)] == 4 ? 1 : -1;
@@ -44,7 +43,7 @@ TEST_CASE("a matrix of kernel values that the user brings") {
   CHECK_THROWS_WITH(by_matrix.variances(bpm::PrecomputedRows<double>{kz, one}),
                     "InterpolatorTraining::variances: diagonal has 1 entries, expected 7 (one "
                     "per input)");
-  CHECK_THROWS_WITH(brought.train(kz, Labels{0, 1, 0, 1, 0, 1, 0}),
+  CHECK_THROWS_WITH(brought.train(kz, ClassLabels{0, 1, 0, 1, 0, 1, 0}),
                     "KernelInterpolator::train: inputs has 30 entries, expected 7 (columns: the "
                     "kernel matrix is square)");
 }

@@ -86,10 +86,10 @@ Pair pair(double rho) {
   return p;
 }
 
-struct NoDivision : OrthantFlightLaw {
+struct PlaneNoDivision : OrthantFlightLaw {
   static constexpr double reflection = 1.6;  // 2 nu_c where K_cc is 0.8.
 };
-struct BouncePoint : OrthantFlightLaw {
+struct PlaneBouncePoint : OrthantFlightLaw {
   static constexpr bool to_the_end = false;
 };
 
@@ -108,8 +108,8 @@ TEST_CASE("orthant flights: wrong flights fail the same check") {
     return worst_z(moments(draws_of<decltype(law)>(p.covariance, p.signs, 20'000)), p.truth);
   };
   CHECK(z(OrthantFlightLaw{}) < 5);
-  CHECK(z(NoDivision{}) > 10);
-  CHECK(z(BouncePoint{}) > 10);
+  CHECK(z(PlaneNoDivision{}) > 10);
+  CHECK(z(PlaneBouncePoint{}) > 10);
 }
 
 TEST_CASE("orthant flights: independent outputs are half normals") {

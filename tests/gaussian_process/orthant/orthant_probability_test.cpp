@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numbers>
 #include <span>
@@ -28,8 +27,6 @@ using OrthantSettings = bpm::OrthantProbability::Settings;
 using bpm::RandomStreams;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 OrthantProbability probability(const Eigen::MatrixXd& covariance,
                                const std::vector<signed char>& signs,
@@ -124,7 +121,7 @@ TEST_CASE("orthant probability: the upper limit takes Student's quantile, not th
   CHECK(five == Approx(10 + 2 * 3.36493).epsilon(2e-3));
   found.degrees_of_freedom = 2;  // The expansion is for five and more.
   CHECK(found.upper_log_inverse(0.99) == five);
-  found.degrees_of_freedom = infinity;
+  found.degrees_of_freedom = infinite;
   CHECK(found.upper_log_inverse(0.99) == Approx(10 + 2 * 2.3263479).epsilon(1e-8));
   CHECK(found.upper_log_inverse(0.5) == Approx(10).epsilon(1e-12));
 }
@@ -290,8 +287,8 @@ TEST_CASE("orthant probability: a singular covariance is annealed by noise") {
   const OrthantProbability line = probability(Eigen::MatrixXd::Constant(4, 4, 2.0), ones(4));
   CHECK(line.log_probability == Approx(-std::numbers::ln2));
   const OrthantProbability none = probability(Eigen::MatrixXd::Constant(2, 2, 2.0), {1, -1});
-  CHECK(none.log_probability == -infinity);
-  CHECK(none.upper_log_inverse(0.9) == infinity);
+  CHECK(none.log_probability == -infinite);
+  CHECK(none.upper_log_inverse(0.9) == infinite);
 }
 
 TEST_CASE("orthant probability: a run can be stopped, before and after there is an estimate") {
@@ -339,7 +336,7 @@ TEST_CASE("orthant probability: errors name what is wrong") {
   Eigen::MatrixXd bad = k;
   bad(2, 2) = 0;
   fails(bad, ones(3), {}, "orthant_probability: covariance at (2, 2) is 0, must be positive");
-  bad(2, 2) = infinity;
+  bad(2, 2) = infinite;
   fails(bad, ones(3), {}, "covariance at (2, 2) is inf, must be finite");
   fails(k, ones(2), {}, "orthant_probability: signs has 2 entries, expected 3");
   fails(k, {1, 1, 3}, {}, "orthant_probability: signs at 2 is 3, must be 1 or -1");

@@ -26,8 +26,6 @@ using TruncatedNormalSettings = bpm::TruncatedNormal::Settings;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 struct Box {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
@@ -35,8 +33,8 @@ struct Box {
   Eigen::VectorXd upper;
 };
 
-Eigen::MatrixXd draws_of(const Box& box, Eigen::Index count,
-                         const TruncatedNormalSettings& settings = {}, std::uint64_t seed = 1) {
+Eigen::MatrixXd box_draws(const Box& box, Eigen::Index count,
+                          const TruncatedNormalSettings& settings = {}, std::uint64_t seed = 1) {
   RandomStreams streams{.seed = seed};
   return TruncatedNormal(box.mean, box.covariance, box.lower, box.upper)
       .sample(count, settings, streams);
@@ -97,14 +95,14 @@ Eigen::MatrixXd rejected(const Box& box, Eigen::Index count, std::uint64_t seed)
 
 double z_against_rejection(const Box& box, Eigen::Index count) {
   const Eigen::MatrixXd difference =
-      moments(draws_of(box, count)) - moments(rejected(box, count, 9));
+      moments(box_draws(box, count)) - moments(rejected(box, count, 9));
   return worst_z(difference, Eigen::VectorXd::Zero(difference.rows()));
 }
 
-struct NoDivision : bpm::detail::OrthantFlightLaw {
+struct BoxNoDivision : bpm::detail::OrthantFlightLaw {
   static constexpr double reflection = 1.2;  // 2 v_c where the variance is 0.6.
 };
-struct BouncePoint : bpm::detail::OrthantFlightLaw {
+struct BoxBouncePoint : bpm::detail::OrthantFlightLaw {
   static constexpr bool to_the_end = false;
 };
 
@@ -114,11 +112,11 @@ TEST_CASE("truncated normal in one dimension: moments by hazards") {
   struct Case {
     double a, b;
   };
-  const Case c = GENERATE(Case{-1, 1}, Case{0.5, 0.8}, Case{-3, 0.2}, Case{-infinity, -1},
-                          Case{0, infinity}, Case{0, 1}, Case{2, infinity}, Case{-infinity, 4});
+  const Case c = GENERATE(Case{-1, 1}, Case{0.5, 0.8}, Case{-3, 0.2}, Case{-infinite, -1},
+                          Case{0, infinite}, Case{0, 1}, Case{2, infinite}, Case{-infinite, 4});
   CAPTURE(c.a, c.b);
   // Scaled by 3: the flight is the same.
-  const Eigen::MatrixXd draws = draws_of(interval(9, 3 * c.a, 3 * c.b), 20'000) / 3;
+  const Eigen::MatrixXd draws = box_draws(interval(9, 3 * c.a, 3 * c.b), 20'000) / 3;
   CHECK(draws.minCoeff() >= c.a);
   CHECK(draws.maxCoeff() <= c.b);
   CHECK(worst_z(moments(draws), interval_moments(c.a, c.b)) < 5);
@@ -127,12 +125,12 @@ TEST_CASE("truncated normal in one dimension: moments by hazards") {
 TEST_CASE("truncated normal in one dimension: far in the tail") {
   const double bound = GENERATE(8.0, 30.0);
   const bool above = GENERATE(true, false);
-  Box box = above ? interval(1, bound, infinity) : interval(1, -infinity, -bound);
+  Box box = above ? interval(1, bound, infinite) : interval(1, -infinite, -bound);
   // With another mean: the same law, moved.
   box.mean[0] += 100;
   box.lower[0] += 100;
   box.upper[0] += 100;
-  Eigen::MatrixXd draws = draws_of(box, 20'000);
+  Eigen::MatrixXd draws = box_draws(box, 20'000);
   draws.array() -= 100;
   if (!above) draws = -draws;
   CHECK(draws.minCoeff() >= bound - 1e-12);
@@ -156,8 +154,8 @@ TEST_CASE("truncated normal: wrong flights fail the check of moments") {
                    interval_moments(-0.4 / scale, 1.5 / scale));
   };
   CHECK(z(bpm::detail::OrthantFlightLaw{}) < 5);
-  CHECK(z(NoDivision{}) > 10);
-  CHECK(z(BouncePoint{}) > 10);
+  CHECK(z(BoxNoDivision{}) > 10);
+  CHECK(z(BoxBouncePoint{}) > 10);
 }
 
 TEST_CASE("truncated normal: boxes agree with rejection") {
@@ -168,8 +166,8 @@ TEST_CASE("truncated normal: boxes agree with rejection") {
   box.upper << 1.5, 0.7;
   CHECK(z_against_rejection(box, 20'000) < 5);
   box.covariance << 2, -1.38, -1.38, 1;
-  box.lower << -infinity, -0.2;
-  box.upper << 0.1, infinity;
+  box.lower << -infinite, -0.2;
+  box.upper << 0.1, infinite;
   CHECK(z_against_rejection(box, 10'000) < 5);
 }
 
@@ -177,14 +175,14 @@ TEST_CASE("truncated normal: bounds of every kind in five dimensions agree with 
   Box box{Eigen::VectorXd(5), random_covariance(5, 4, 0.2, 4), Eigen::VectorXd(5),
           Eigen::VectorXd(5)};
   box.mean << 1, 0, -1, 0.5, 0;
-  box.lower << 0, -infinity, -1.5, -infinity, 0;
-  box.upper << infinity, 0.3, 0.5, infinity, infinity;
+  box.lower << 0, -infinite, -1.5, -infinite, 0;
+  box.upper << infinite, 0.3, 0.5, infinite, infinite;
   CHECK(z_against_rejection(box, 10'000) < 5);
 }
 
 TEST_CASE("truncated normal: without bounds it is the normal law") {
   Box box{Eigen::VectorXd::LinSpaced(3, -1, 1), random_covariance(3, 3, 0.1, 6),
-          Eigen::VectorXd::Constant(3, -infinity), Eigen::VectorXd::Constant(3, infinity)};
+          Eigen::VectorXd::Constant(3, -infinite), Eigen::VectorXd::Constant(3, infinite)};
   Eigen::VectorXd truth(9);
   truth.head(3) = box.mean;
   Eigen::Index next = 3;
@@ -193,23 +191,23 @@ TEST_CASE("truncated normal: without bounds it is the normal law") {
       truth[next++] = box.covariance(i, j) + box.mean[i] * box.mean[j];
     }
   }
-  CHECK(worst_z(moments(draws_of(box, 20'000)), truth) < 5);
+  CHECK(worst_z(moments(box_draws(box, 20'000)), truth) < 5);
 }
 
 TEST_CASE("truncated normal: an orthant is flown in as an orthant, and is the same law") {
   const std::ptrdiff_t n = 3;
   Box box{Eigen::VectorXd::Constant(n, 2.0), random_covariance(n, 3, 0.2, 7),
-          Eigen::VectorXd::Constant(n, 2.0), Eigen::VectorXd::Constant(n, infinity)};
-  box.lower[1] = -infinity;
+          Eigen::VectorXd::Constant(n, 2.0), Eigen::VectorXd::Constant(n, infinite)};
+  box.lower[1] = -infinite;
   box.upper[1] = 2;
   const TruncatedNormal orthant(box.mean, box.covariance, box.lower, box.upper);
   CHECK(orthant.is_orthant());
   CHECK(z_against_rejection(box, 10'000) < 5);
   // A far bound makes it a box.
-  const Eigen::MatrixXd by_orthant = draws_of(box, 10'000);
+  const Eigen::MatrixXd by_orthant = box_draws(box, 10'000);
   box.upper[0] = 1e6;
   CHECK(!TruncatedNormal(box.mean, box.covariance, box.lower, box.upper).is_orthant());
-  const Eigen::MatrixXd difference = moments(by_orthant) - moments(draws_of(box, 10'000, {}, 5));
+  const Eigen::MatrixXd difference = moments(by_orthant) - moments(box_draws(box, 10'000, {}, 5));
   CHECK(worst_z(difference, Eigen::VectorXd::Zero(difference.rows())) < 5);
 }
 
@@ -219,7 +217,7 @@ TEST_CASE("truncated normal: one seed, one sample, whatever the threads") {
   const bool orthant = GENERATE(false, true);
   if (orthant) {
     box.lower.setZero();
-    box.upper.setConstant(infinity);
+    box.upper.setConstant(infinite);
   }
   const TruncatedNormal law(box.mean, box.covariance, box.lower, box.upper);
   const TruncatedNormalSettings settings{.burn_in = 3, .trajectories_per_draw = 2, .chains = 3};
@@ -278,7 +276,7 @@ TEST_CASE("truncated normal: errors name what is wrong") {
                       ContainsSubstring(text));
   };
   Box bad = box;
-  bad.mean[1] = infinity;
+  bad.mean[1] = infinite;
   fails(bad, "TruncatedNormal: mean at 1 is inf, must be finite");
   bad = box;
   bad.mean.resize(3);

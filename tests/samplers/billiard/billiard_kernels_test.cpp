@@ -16,11 +16,6 @@ using sampler_tests::Outcome;
 
 namespace {
 
-Outcome run(const Billiard& sampler, const Problem& problem, const bpm::RunControl& control = {},
-            bpm::RandomStreams streams = {}) {
-  return sampler_tests::run(sampler, problem.space, control, streams);
-}
-
 /// An observer that ends a run that never ends by itself.
 bpm::RunControl at_most(int calls) {
   return {[calls](const bpm::Progress&) mutable { return --calls >= 0; }, {}, 1};
@@ -118,7 +113,7 @@ TEST_CASE("billiard: lambda of each point is in norms and outputs") {
     CHECK(std::abs(side * centre.outputs[i] / (root * centre.norm) - 0.5) < 0.01);
     CHECK(std::abs(side * centre.coefficients[i] * root / centre.norm - 0.5) < 0.01);
   }
-  CHECK(std::abs(centre.norm - 2 * std::sqrt(2 / std::numbers::pi) / mean_chi(4)) < 0.01);
+  CHECK(std::abs(centre.norm - 2 * std::sqrt(2 / std::numbers::pi) / mean_normal_norm(4)) < 0.01);
 }
 
 TEST_CASE("billiard: bytes grow with the square of the points") {

@@ -70,7 +70,8 @@ TEST_CASE("billiard: wedges, and products of them in ten dimensions") {
         for (std::size_t k = 0; k < mean.size(); ++k) bisector[k] += row[k];
       }
       bisector = unit(bisector);
-      const double length = mean_chi(2) / mean_chi(rank) * std::sin(opening / 2) / (opening / 2);
+      const double length =
+          mean_normal_norm(2) / mean_normal_norm(rank) * std::sin(opening / 2) / (opening / 2);
       for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += length * bisector[k];
     }
     INFO("first cosine " << cosines[0] << ", rank " << rank);

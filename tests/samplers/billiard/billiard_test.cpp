@@ -20,15 +20,6 @@ using bpm::Billiard;
 using sampler_tests::KeptDraw;
 using sampler_tests::Outcome;
 
-namespace {
-
-Outcome run(const Billiard& sampler, const Problem& problem, const bpm::RunControl& control = {},
-            bpm::RandomStreams streams = {}) {
-  return sampler_tests::run(sampler, problem.space, control, streams);
-}
-
-}  // namespace
-
 TEST_CASE("billiard: draws are classifiers of norm 1 inside, numbered, the report adds up") {
   const Outcome outcome = run({.draws = 31, .bounces_per_draw = 50}, easy_problem());
   REQUIRE(outcome.draws.size() == 31);

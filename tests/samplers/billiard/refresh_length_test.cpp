@@ -13,7 +13,7 @@ using bpm::detail::RefreshSearch;
 
 namespace {
 
-constexpr std::size_t count = RefreshSearch::candidates.size();
+constexpr std::size_t candidate_count = RefreshSearch::candidates.size();
 
 /// Runs a race in which candidate `best` errs by `small` and the others by 1.
 double winner_of(std::size_t best, double small, std::uint64_t seed) {
@@ -22,22 +22,22 @@ double winner_of(std::size_t best, double small, std::uint64_t seed) {
   bpm::NormalDraws normal;
   std::size_t turn = 0;
   while (!race.done()) {
-    CHECK(race.refresh_length() == RefreshSearch::candidates[turn % count]);
+    CHECK(race.refresh_length() == RefreshSearch::candidates[turn % candidate_count]);
     std::vector<double> mean;
     for (int k = 0; k < 8; ++k) {
-      mean.push_back(5 + normal(engine) * (turn % count == best ? small : 1.0));
+      mean.push_back(5 + normal(engine) * (turn % candidate_count == best ? small : 1.0));
     }
     race.add(mean.data());
     ++turn;
   }
-  CHECK(turn == count * RefreshSearch::rounds);
+  CHECK(turn == candidate_count * RefreshSearch::rounds);
   return race.winner();
 }
 
 }  // namespace
 
 TEST_CASE("refresh search: the candidate whose means agree best with all wins") {
-  for (std::size_t best = 0; best < count; ++best) {
+  for (std::size_t best = 0; best < candidate_count; ++best) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       CHECK(winner_of(best, 0.2, seed) == RefreshSearch::candidates[best]);
     }
@@ -49,7 +49,7 @@ TEST_CASE("refresh search: a longer length between directions buys more bounces 
     RefreshSearch race(400, rank, (rank + 7) / 8 * 8, 2048, 0.05);
     const std::vector<double> zeros(static_cast<std::size_t>((rank + 7) / 8 * 8), 0.0);
     std::uint64_t last = 0;
-    for (std::size_t c = 0; c < count; ++c) {
+    for (std::size_t c = 0; c < candidate_count; ++c) {
       CHECK(race.turn_bounces() >= 16);
       CHECK(race.turn_bounces() <= 2048);
       CHECK(race.turn_bounces() >= last);

@@ -34,12 +34,12 @@ std::ptrdiff_t nearest(const Numbers& d, const Numbers& nu, std::ptrdiff_t point
   return best;
 }
 
-struct Outputs {
+struct WallOutputs {
   Numbers d;
   Numbers nu;
   Numbers row;
 
-  Outputs(std::ptrdiff_t points, std::uint64_t seed) {
+  WallOutputs(std::ptrdiff_t points, std::uint64_t seed) {
     const auto length = static_cast<std::size_t>(bpm::detail::padded<double>(points));
     d.assign(length, 0.0);
     nu = row = d;
@@ -59,8 +59,8 @@ struct Outputs {
 TEST_CASE("wall search: the plane of the smallest angle, at every size") {
   for (std::ptrdiff_t points = 1; points <= 70; ++points) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-      Outputs o(points, seed);
-      const Outputs before = o;
+      WallOutputs o(points, seed);
+      const WallOutputs before = o;
       const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
       CHECK(o.d == before.d);
       CHECK(o.nu == before.nu);
@@ -74,8 +74,8 @@ TEST_CASE("wall search: the plane of the smallest angle, at every size") {
 
 TEST_CASE("wall search: flight and reflection of the outputs, then the search") {
   for (const std::ptrdiff_t points : {1, 7, 8, 9, 31, 64}) {
-    Outputs o(points, 3);
-    const Outputs before = o;
+    WallOutputs o(points, 3);
+    const WallOutputs before = o;
     const double c = std::cos(0.3);
     const double s = std::sin(0.3);
     const Wall wall =
@@ -95,7 +95,7 @@ TEST_CASE("wall search: flight and reflection of the outputs, then the search") 
 
 TEST_CASE("wall search: the plane it stands on is met only when it is left for the other side") {
   // d_2 = 0, leaving: any other plane comes first, also one more than a quarter turn away.
-  Outputs o(12, 1);
+  WallOutputs o(12, 1);
   for (double& nu : o.nu) nu = nu == 0 ? 0 : 1;
   o.d[2] = 0;
   const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
@@ -104,7 +104,7 @@ TEST_CASE("wall search: the plane it stands on is met only when it is left for t
   CHECK(wall.index != 2);
   // Entering, as in a corner: at once, whichever it is.
   for (std::size_t corner = 0; corner < 12; ++corner) {
-    Outputs in_corner(12, 1);
+    WallOutputs in_corner(12, 1);
     in_corner.d[corner] = 0;
     in_corner.nu[corner] = -1;
     CHECK(fly_and_search(in_corner.d.data(), in_corner.nu.data(), in_corner.row.data(), {},
@@ -114,7 +114,7 @@ TEST_CASE("wall search: the plane it stands on is met only when it is left for t
 }
 
 TEST_CASE("wall search: a corner, equal planes, and tiny distances") {
-  Outputs o(20, 2);
+  WallOutputs o(20, 2);
   o.d[5] = o.d[11] = 1e-300;
   o.nu[5] = o.nu[11] = -1;
   const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());

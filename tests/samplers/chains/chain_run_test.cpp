@@ -28,7 +28,7 @@ bpm::SamplerReport report_of(const Sampler& sampler) {
 }
 
 template <class Call>
-std::string message_of(Call&& call) {
+std::string invalid_argument_of(Call&& call) {
   try {
     call();
   } catch (const std::invalid_argument& error) {
@@ -91,7 +91,7 @@ TEST_CASE("chain state: one of another version space is refused") {
   (void)bpm::sample_version_space(bpm::Billiard{}, easy_problem().space, streams, bpm::RunControl{},
                                   drop, state);
   const Problem other(Kernel::Identity(3, 3), {1, 1, -1});
-  CHECK(message_of([&] {
+  CHECK(invalid_argument_of([&] {
           (void)bpm::sample_version_space(bpm::Billiard{}, other.space, streams, bpm::RunControl{},
                                           drop, state);
         }).find("Billiard: state belongs to a version space of ") == 0);

@@ -17,7 +17,7 @@ namespace {
 
 /// What holds of every answer: norm 1, the margin is that of the position, coefficients y_i alpha_i
 /// >= 0 give the position, the bound is above.
-void check_consistent(const bpm::Cone& cone, const bpm::LargestMargin& found) {
+void check_margin(const bpm::Cone& cone, const bpm::LargestMargin& found) {
   CHECK(std::abs(norm_of(found.position) - 1) <= 1e-12);
   double smallest = 1e300;
   for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
@@ -39,14 +39,14 @@ TEST_CASE("largest margin: closed forms") {
   for (const std::ptrdiff_t n : {1, 2, 10, 100}) {
     const bpm::Cone cone = orthant(n);
     const bpm::LargestMargin found = bpm::LargestMargin::find(cone, 0.999999);
-    check_consistent(cone, found);
+    check_margin(cone, found);
     CHECK(std::abs(found.margin * std::sqrt(static_cast<double>(n)) - 1) <= 2e-6);
     CHECK(std::abs(found.upper_bound * std::sqrt(static_cast<double>(n)) - 1) <= 2e-6);
   }
   for (const double cosine : {0.9, 0.0, -0.9, -0.999}) {
     const bpm::Cone cone = wedges({cosine});
     const bpm::LargestMargin found = bpm::LargestMargin::find(cone, 0.999999);
-    check_consistent(cone, found);
+    check_margin(cone, found);
     CHECK(std::abs(found.margin - std::sqrt((1 + cosine) / 2)) <= 1e-6);
   }
 }
@@ -59,7 +59,7 @@ TEST_CASE("largest margin: the fraction that was asked for, below the truth by n
     REQUIRE(best.margin >= 0.9999 * best.upper_bound);
     for (const double fraction : {0.1, 0.5, 0.9}) {
       const bpm::LargestMargin found = bpm::LargestMargin::find(cone, fraction);
-      check_consistent(cone, found);
+      check_margin(cone, found);
       CHECK(found.margin >= fraction * found.upper_bound);
       CHECK(found.upper_bound >= best.margin);
       CHECK(found.steps <= best.steps);

@@ -39,7 +39,7 @@ void next_draw(GibbsChain& chain, const bpm::Cone& cone) {
   }
 }
 
-bpm::ChainReport report_of(const GibbsChain& chain) {
+bpm::ChainReport chain_report(const GibbsChain& chain) {
   bpm::ChainReport report;
   chain.add_to(report);
   return report;
@@ -120,7 +120,7 @@ TEST_CASE("Gibbs chain: slices and copies change no bit") {
   CHECK_FALSE(sliced.burn_in(cone, 100));
   CHECK(sliced.burn_in(cone, 1));
   CHECK(place_of(whole) == place_of(sliced));
-  CHECK(report_of(whole).burn_in == 101);
+  CHECK(chain_report(whole).burn_in == 101);
   CHECK(whole.steps() == 0);
   CHECK(whole.weight() == 0);
   for (int draw = 1; draw <= 4; ++draw) {
@@ -136,13 +136,13 @@ TEST_CASE("Gibbs chain: slices and copies change no bit") {
     CHECK(sum_of(whole, cone) == sum_of(sliced, cone));
     CHECK(whole.steps() == 37U * static_cast<unsigned>(draw));
     CHECK(whole.weight() == static_cast<double>(sliced.steps()));
-    CHECK(report_of(whole).mean_errors == report_of(sliced).mean_errors);
+    CHECK(chain_report(whole).mean_errors == chain_report(sliced).mean_errors);
   }
   CHECK_FALSE(whole.advance(cone, 0));
   // Without asking for the burn-in it is made all the same.
   GibbsChain unasked(cone, settings, start_in(cone), bpm::RandomEngine(1));
   CHECK_FALSE(unasked.advance(cone, 120));
-  CHECK(report_of(unasked).burn_in == 101);
+  CHECK(chain_report(unasked).burn_in == 101);
   CHECK(unasked.steps() == 19);
 }
 
@@ -162,8 +162,8 @@ TEST_CASE("Gibbs chain: the start's norm and padding do not matter") {
 }
 
 TEST_CASE("Gibbs chain: what a step costs, roughly") {
-  const bpm::Cone small = orthant(20);
-  const bpm::Cone large = orthant(200);
+  const bpm::Cone small = orthant_cone(20);
+  const bpm::Cone large = orthant_cone(200);
   const auto work = [](const bpm::Cone& cone, double noise, GibbsDirection directions) {
     const std::vector<double> start(static_cast<std::size_t>(cone.rank()), 1.0);
     return GibbsChain(cone, {.label_noise = noise, .directions = directions}, start,
@@ -260,7 +260,7 @@ TEST_CASE("Gibbs chain: near-singular kernels, in and out of version space") {
     if (noise == 0) REQUIRE(smallest_output(cone, chain) > 0);
   }
   CHECK(is_finite(sum_of(chain, cone)));
-  CHECK(report_of(chain).repairs <= chain.steps() / 100);
+  CHECK(chain_report(chain).repairs <= chain.steps() / 100);
 }
 
 TEST_CASE("Gibbs chain: one dimension has two points") {
@@ -283,7 +283,7 @@ TEST_CASE("Gibbs chain: one dimension has two points") {
   const double sign = cone.row(0)[0] > 0 ? 1 : -1;
   CHECK(std::abs(std::abs(chain.position()[0]) - 1) < 1e-15);
   CHECK(std::abs(sign * sum_of(chain, cone)[0] / chain.weight() - (2 * right - 1)) < 0.02);
-  CHECK(std::abs(report_of(chain).mean_errors - (2 * right + 3 * (1 - right))) < 0.02);
+  CHECK(std::abs(chain_report(chain).mean_errors - (2 * right + 3 * (1 - right))) < 0.02);
 }
 
 TEST_CASE("Gibbs chain: a single point, and one dimension without noise, stay where they are") {
@@ -296,7 +296,7 @@ TEST_CASE("Gibbs chain: a single point, and one dimension without noise, stay wh
   next_draw(chain, cone);
   CHECK(place_of(chain) == before);
   CHECK(std::abs(sum_of(chain, cone)[0] / chain.weight() - before[0]) < 1e-12);
-  CHECK(report_of(chain).repairs == 0);
+  CHECK(chain_report(chain).repairs == 0);
 }
 
 TEST_CASE("Gibbs chain: contradictions and points without features are what noise is for") {
@@ -315,6 +315,6 @@ TEST_CASE("Gibbs chain: contradictions and points without features are what nois
   next_draw(chain, cone);
   CHECK(is_finite(sum_of(chain, cone)));
   CHECK(is_finite(place_of(chain)));
-  CHECK(report_of(chain).mean_errors >= 2);
-  if (noise < 0.01) CHECK(report_of(chain).mean_errors < 2.1);
+  CHECK(chain_report(chain).mean_errors >= 2);
+  if (noise < 0.01) CHECK(chain_report(chain).mean_errors < 2.1);
 }

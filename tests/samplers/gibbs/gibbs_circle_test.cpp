@@ -19,12 +19,12 @@ using namespace bpm::detail;
 namespace {
 
 /// Outputs of b and of z in as many dimensions as one likes: any numbers will do.
-struct Outputs {
+struct CircleOutputs {
   std::vector<double> d;
   std::vector<double> p;
   DirectionNorms norms;
 
-  Outputs(std::ptrdiff_t m, std::uint64_t seed, bool inside) : norms{} {
+  CircleOutputs(std::ptrdiff_t m, std::uint64_t seed, bool inside) : norms{} {
     bpm::RandomEngine engine(seed, 99);
     bpm::NormalDraws normal;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
@@ -52,7 +52,7 @@ TEST_CASE("the arc without errors ends where the first plane is met") {
   const std::ptrdiff_t m = GENERATE(1, 2, 3, 7, 8, 9, 40);
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(m, seed);
-    const Outputs o(m, seed, true);
+    const CircleOutputs o(m, seed, true);
     const Arc arc = free_arc(o.d.data(), o.p.data(), m, o.norms);
     CHECK(arc.low < 0);
     CHECK(arc.high > 0);
@@ -89,7 +89,7 @@ TEST_CASE("lengths of the arcs by errors agree with a fine grid") {
   const std::ptrdiff_t m = GENERATE(1, 2, 5, 30);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(m, seed);
-    Outputs o(m, seed, false);
+    CircleOutputs o(m, seed, false);
     if (m == 30) {
       o.d[3] = 0;                       // A plane through b,
       o.p[4] = o.norms.along * o.d[4];  // one that v runs in,
@@ -117,7 +117,7 @@ TEST_CASE("lengths of the arcs by errors agree with a fine grid") {
 
 TEST_CASE("draws on the circle and their mean agree with a fine grid") {
   const double noise = GENERATE(0.4, 0.1, 1e-3);
-  const Outputs o(12, 3, false);
+  const CircleOutputs o(12, 3, false);
   GibbsCircle circle;
   circle.cut(o.d.data(), o.p.data(), 12, o.norms);
   const GibbsPenalty penalty(GibbsPenalty::beta_of(noise), 12);
@@ -174,7 +174,7 @@ TEST_CASE("a place on the line and its mean agree with a fine grid") {
   const double noise = GENERATE(0.0, 0.4, 0.05, 1e-12);
   CAPTURE(noise);
   const std::ptrdiff_t m = 12;
-  Outputs o(m, 4, noise == 0);
+  CircleOutputs o(m, 4, noise == 0);
   const GibbsLine line{2.5, 0.8, 1.7};
   o.p[0] = line.feature * line.feature;  // The line's own plane.
   o.d[0] = line.at * line.feature / line.norm;

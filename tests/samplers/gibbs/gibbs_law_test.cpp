@@ -21,13 +21,13 @@ struct Size {
   std::ptrdiff_t rank;
 };
 
-const std::vector<Size> sizes{{3, 2}, {6, 3}, {10, 5}, {10, 6}};
+const std::vector<Size> cone_sizes{{3, 2}, {6, 3}, {10, 5}, {10, 6}};
 
 void check_law(double noise, int draws) {
-  for (const Size size : sizes) {
+  for (const Size size : cone_sizes) {
     const bpm::Cone cone = random_cone(size.points, size.rank, 5, noise == 0);
     REQUIRE(cone.rank() == size.rank);
-    const Moments truth = weighted_moments(cone, noise, 60'000);
+    const WeightedMoments truth = weighted_moments(cone, noise, 60'000);
     for (const GibbsDirection directions : {GibbsDirection::isotropic, GibbsDirection::input}) {
       for (const bool rao_blackwell : {true, false}) {
         CAPTURE(size.points, size.rank, directions == GibbsDirection::input, rao_blackwell);
@@ -35,7 +35,7 @@ void check_law(double noise, int draws) {
                                           .directions = directions,
                                           .rao_blackwell = rao_blackwell,
                                           .steps_per_draw = 20};
-        const Moments found = chain_moments<GibbsChain>(cone, settings, draws);
+        const WeightedMoments found = chain_moments<GibbsChain>(cone, settings, draws);
         CHECK(distance(found, truth) < right_distance);
         CHECK(largest_error(found) < 0.05);  // Otherwise nothing would have been tested.
       }
@@ -55,7 +55,7 @@ TEST_CASE("Gibbs with much noise has the posterior's law") { check_law(0.45, 130
 
 TEST_CASE("Gibbs: arcs that are not weighted by their length are found out") {
   const bpm::Cone cone = random_cone(10, 5, 5, false);
-  const Moments truth = weighted_moments(cone, 0.2, 60'000);
+  const WeightedMoments truth = weighted_moments(cone, 0.2, 60'000);
   const GibbsChainSettings settings{.label_noise = 0.2, .steps_per_draw = 20};
   CHECK(distance(chain_moments<UnweightedArcsChain>(cone, settings, 250), truth) >
         2 * right_distance);
@@ -63,8 +63,8 @@ TEST_CASE("Gibbs: arcs that are not weighted by their length are found out") {
 
 TEST_CASE("Gibbs: a uniform angle to an input is found out") {
   const double noise = GENERATE(0.0, 0.2);
-  const bpm::Cone cone = noise == 0 ? orthant(6) : random_cone(10, 6, 5, false);
-  const Moments truth = weighted_moments(cone, noise, 60'000);
+  const bpm::Cone cone = noise == 0 ? orthant_cone(6) : random_cone(10, 6, 5, false);
+  const WeightedMoments truth = weighted_moments(cone, noise, 60'000);
   const GibbsChainSettings settings{
       .label_noise = noise, .directions = GibbsDirection::input, .steps_per_draw = 20};
   CHECK(distance(chain_moments<GibbsChain>(cone, settings, 250), truth) < right_distance);

@@ -16,7 +16,7 @@ using namespace bpm::detail;
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 struct Integrals {
   double log_mass;
@@ -54,7 +54,7 @@ TEST_CASE("Mills' ratio has its known values") {
   CHECK(std::abs(mills_ratio(6 - 1e-12) / mills_ratio(6) - 1) < 1e-12);
   const double x = 100;
   CHECK(std::abs(mills_ratio(x) * x - (1 - 1e-4 + 3e-8 - 15e-12)) < 2e-14);
-  CHECK(mills_ratio(infinite) == 0);
+  CHECK(mills_ratio(unbounded) == 0);
 }
 
 TEST_CASE("mass and mean of an interval under the normal law are right in both tails") {
@@ -63,10 +63,10 @@ TEST_CASE("mass and mean of an interval under the normal law are right in both t
     double high;
   };
   const Interval i =
-      GENERATE(Interval{-infinite, infinite}, Interval{0, infinite}, Interval{-infinite, -3},
+      GENERATE(Interval{-unbounded, unbounded}, Interval{0, unbounded}, Interval{-unbounded, -3},
                Interval{-1, 2}, Interval{-1e-3, 1e-3}, Interval{1, 1 + 1e-4}, Interval{2, 2.01},
-               Interval{-7.5, -7.4}, Interval{5, 9}, Interval{12, infinite}, Interval{40, 41},
-               Interval{-infinite, -60}, Interval{60, 60 + 1e-6}, Interval{-30, 0},
+               Interval{-7.5, -7.4}, Interval{5, 9}, Interval{12, unbounded}, Interval{40, 41},
+               Interval{-unbounded, -60}, Interval{60, 60 + 1e-6}, Interval{-30, 0},
                Interval{-1e-9, 5}, Interval{-40, 1e-9});
   CAPTURE(i.low, i.high);
   const Integrals truth = integrate(i.low, i.high);
@@ -95,7 +95,7 @@ TEST_CASE("narrow and wide intervals are evaluated in two ways that agree") {
 }
 
 TEST_CASE("an interval without length has no mass") {
-  CHECK(normal_piece(2, 2).log_mass == -infinite);
+  CHECK(normal_piece(2, 2).log_mass == -unbounded);
   CHECK(normal_piece(2, 2).mean == 2);
 }
 
@@ -105,9 +105,9 @@ TEST_CASE("truncated normal numbers have their law") {
     double high;
   };
   const Interval i =
-      GENERATE(Interval{-infinite, infinite}, Interval{0, infinite}, Interval{-0.5, 0.7},
-               Interval{-1e-9, 6}, Interval{-4, 0.01}, Interval{1, 1.2}, Interval{3, infinite},
-               Interval{3, 3.4}, Interval{-9, -8}, Interval{-infinite, -2}, Interval{0.2, 4});
+      GENERATE(Interval{-unbounded, unbounded}, Interval{0, unbounded}, Interval{-0.5, 0.7},
+               Interval{-1e-9, 6}, Interval{-4, 0.01}, Interval{1, 1.2}, Interval{3, unbounded},
+               Interval{3, 3.4}, Interval{-9, -8}, Interval{-unbounded, -2}, Interval{0.2, 4});
   CAPTURE(i.low, i.high);
   bpm::RandomEngine engine(1, 98);
   bpm::NormalDraws normal;
@@ -132,7 +132,7 @@ TEST_CASE("truncated normal numbers far out in the tail are nearly exponential")
   bpm::NormalDraws normal;
   const double low = 1000;
   std::vector<double> sample(20'000);
-  for (double& x : sample) x = truncated_normal(low, infinite, normal, engine) - low;
+  for (double& x : sample) x = truncated_normal(low, unbounded, normal, engine) - low;
   const auto law = [&](double x) { return -std::expm1(-low * x); };
   CHECK(test_support::kolmogorov_smirnov(sample, law) < test_support::kolmogorov_smirnov_bound);
 }

@@ -79,7 +79,7 @@ double mean_product(const double* w, std::ptrdiff_t n) {
 
 template <class Chain>
 Orthant sampled(std::ptrdiff_t n, GibbsDirection directions, std::uint64_t steps, int draws) {
-  const bpm::Cone cone = orthant(n);
+  const bpm::Cone cone = orthant_cone(n);
   const std::vector<double> start(static_cast<std::size_t>(n), 1.0);
   Chain chain(cone, {.directions = directions, .steps_per_draw = steps}, start,
               bpm::RandomEngine(3, 94));
@@ -145,7 +145,7 @@ TEST_CASE("Gibbs on an orthant: the centre and its norm") {
   const bool rao_blackwell = GENERATE(false, true);
   const std::ptrdiff_t n = GENERATE(2, 5, 12);
   CAPTURE(n, directions == GibbsDirection::input, rao_blackwell);
-  const bpm::Cone cone = orthant(n);
+  const bpm::Cone cone = orthant_cone(n);
   const std::vector<double> start(static_cast<std::size_t>(n), 1.0);
   GibbsChain chain(cone, {.directions = directions, .rao_blackwell = rao_blackwell}, start,
                    bpm::RandomEngine(5, 96));
@@ -175,7 +175,7 @@ TEST_CASE("Gibbs on an orthant: a coordinate of the draws has the law of |z_1| /
   // In four dimensions the angle to an axis has density sin^2 on (0, pi / 2).
   const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
   CAPTURE(directions == GibbsDirection::input);
-  const bpm::Cone cone = orthant(4);
+  const bpm::Cone cone = orthant_cone(4);
   GibbsChain chain(cone, {.directions = directions, .steps_per_draw = 100},
                    std::vector<double>(4, 0.5), bpm::RandomEngine(6, 97));
   std::vector<double> sample;

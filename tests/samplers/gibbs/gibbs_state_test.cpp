@@ -14,7 +14,7 @@
 #include "gibbs_problems.hpp"
 
 using bpm::detail::GibbsState;
-using sampler_tests::orthant;
+using sampler_tests::orthant_cone;
 
 namespace {
 
@@ -31,7 +31,7 @@ double smallest(const GibbsState& state, std::ptrdiff_t points) {
 }  // namespace
 
 TEST_CASE("a state that drifted outside is brought back, hardly moved, and counted") {
-  const bpm::Cone cone = orthant(3);
+  const bpm::Cone cone = orthant_cone(3);
   GibbsState state(cone, std::vector<double>{1.0, 1.0, 1.0}, true);
   state.remember();
   const double drift = GENERATE(0.0, 1e-17, 1e-9, 0.5);
@@ -53,7 +53,7 @@ TEST_CASE("a state that drifted outside is brought back, hardly moved, and count
 }
 
 TEST_CASE("where nothing between helps the state goes back to the place seen inside") {
-  const bpm::Cone cone = orthant(3);
+  const bpm::Cone cone = orthant_cone(3);
   GibbsState state(cone, std::vector<double>{1.0, 1.0, 1.0}, true);
   state.remember();
   const std::vector<double> inside = state.x;
@@ -65,7 +65,7 @@ TEST_CASE("where nothing between helps the state goes back to the place seen ins
 }
 
 TEST_CASE("with noise a state may be anywhere") {
-  const bpm::Cone cone = orthant(3);
+  const bpm::Cone cone = orthant_cone(3);
   GibbsState state(cone, std::vector<double>{1.0, -1.0, 1.0}, false);
   state.settle(cone);
   CHECK(state.repairs == 0);
@@ -77,7 +77,7 @@ TEST_CASE("with noise a state may be anywhere") {
 }
 
 TEST_CASE("moves that would leave are drawn again, and given up after some trials") {
-  const bpm::Cone cone = orthant(2);
+  const bpm::Cone cone = orthant_cone(2);
   GibbsState state(cone, std::vector<double>{1.0, 1.0}, true);
   state.remember();
   const std::vector<double> p(static_cast<std::size_t>(cone.output_stride()), -1.0);
@@ -97,7 +97,7 @@ TEST_CASE("moves that would leave are drawn again, and given up after some trial
 TEST_CASE("a move takes the outputs with it, at every length, and is made where none is negative") {
   for (std::ptrdiff_t m = 1; m <= 40; ++m) {
     CAPTURE(m);
-    const bpm::Cone cone = orthant(m);
+    const bpm::Cone cone = orthant_cone(m);
     GibbsState state(cone, std::vector<double>(static_cast<std::size_t>(m), 1.0), true);
     bpm::RandomEngine engine(static_cast<std::uint64_t>(m), 101);
     bpm::NormalDraws normal;

@@ -24,16 +24,16 @@
 using namespace sampler_tests;
 using bpm::KernelGibbs;
 using bpm::detail::GibbsDirection;
-using Space = bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>;
+using GramSpace = bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>;
 
-static_assert(bpm::Sampler<KernelGibbs, Space>);
+static_assert(bpm::Sampler<KernelGibbs, GramSpace>);
 static_assert(bpm::detail::MarkovChain<bpm::detail::GibbsChain>);
 
 namespace {
 
 /// Normal inputs under the linear kernel; labels of a plane, some turned round.
-struct Problem {
-  Problem(std::ptrdiff_t m, std::ptrdiff_t r, std::ptrdiff_t flipped) {
+struct FlippedProblem {
+  FlippedProblem(std::ptrdiff_t m, std::ptrdiff_t r, std::ptrdiff_t flipped) {
     bpm::RandomEngine engine(8, 102);
     bpm::NormalDraws normal;
     bpm::RowMatrix<double> inputs(m, r);
@@ -44,7 +44,7 @@ struct Problem {
       labels.push_back(positive == (i >= flipped) ? 1 : -1);
     }
     kernel = inputs * inputs.transpose();
-    space = std::make_unique<Space>(gram_of(), labels);
+    space = std::make_unique<GramSpace>(gram_of(), labels);
   }
   const bpm::PrecomputedGram<double>& gram_of() {
     gram = std::make_unique<bpm::PrecomputedGram<double>>(kernel);
@@ -53,18 +53,19 @@ struct Problem {
 
   bpm::RowMatrix<double> kernel;
   std::unique_ptr<bpm::PrecomputedGram<double>> gram;
-  std::unique_ptr<Space> space;
+  std::unique_ptr<GramSpace> space;
 };
 
-struct Run {
+struct GibbsRun {
   std::vector<KeptDraw> draws;
   bpm::SamplerReport report;
   KernelGibbs::State state;
 };
 
-Run sampled(const KernelGibbs& sampler, const Space& space, KernelGibbs::State state = {},
-            bpm::RandomStreams streams = {}, const bpm::RunControl& control = {}) {
-  Run run;
+GibbsRun gibbs_run(const KernelGibbs& sampler, const GramSpace& space,
+                   KernelGibbs::State state = {}, bpm::RandomStreams streams = {},
+                   const bpm::RunControl& control = {}) {
+  GibbsRun run;
   run.state = std::move(state);
   run.report = bpm::sample_version_space(
       sampler, space, streams, control,
@@ -72,7 +73,7 @@ Run sampled(const KernelGibbs& sampler, const Space& space, KernelGibbs::State s
   return run;
 }
 
-int errors_of(const KeptDraw& draw, const Space& space) {
+int errors_of(const KeptDraw& draw, const GramSpace& space) {
   int errors = 0;
   for (std::size_t i = 0; i < draw.outputs.size(); ++i) {
     errors += space.label(static_cast<std::ptrdiff_t>(i)) * draw.outputs[i] > 0 ? 0 : 1;
@@ -84,8 +85,8 @@ int errors_of(const KeptDraw& draw, const Space& space) {
 
 TEST_CASE("KernelGibbs: draws have norm 1 and stand in version space") {
   const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
-  const Problem problem(20, 5, 0);
-  const Run run = sampled({.draws = 25, .directions = directions}, *problem.space);
+  const FlippedProblem problem(20, 5, 0);
+  const GibbsRun run = gibbs_run({.draws = 25, .directions = directions}, *problem.space);
   REQUIRE(run.report.converged);
   REQUIRE(run.draws.size() == 25);
   CHECK(run.report.draws == 25);
@@ -116,12 +117,12 @@ TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says
       GENERATE(Case{0, 0, GibbsDirection::isotropic}, Case{0, 0, GibbsDirection::input},
                Case{0.1, 2, GibbsDirection::isotropic}, Case{0.1, 2, GibbsDirection::input});
   CAPTURE(c.noise, c.directions == GibbsDirection::input);
-  const Problem problem(10, 3, c.flipped);
-  const Run run =
-      sampled({.draws = 1000, .label_noise = c.noise, .directions = c.directions}, *problem.space);
+  const FlippedProblem problem(10, 3, c.flipped);
+  const GibbsRun run = gibbs_run(
+      {.draws = 1000, .label_noise = c.noise, .directions = c.directions}, *problem.space);
   REQUIRE(run.report.converged);
   const bpm::Cone cone = bpm::Cone(*problem.space);
-  const Moments truth = weighted_moments(cone, c.noise, 200'000);
+  const WeightedMoments truth = weighted_moments(cone, c.noise, 200'000);
   const std::vector<double> found = cone.coordinates(run.state.centre().coefficients);
   double square = 0;
   double norm = 0;
@@ -142,17 +143,17 @@ TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says
 
 TEST_CASE("KernelGibbs: threads and pieces change no bit") {
   const double noise = GENERATE(0.0, 0.1);
-  const Problem problem(15, 4, 0);
+  const FlippedProblem problem(15, 4, 0);
   const KernelGibbs sampler{.draws = 12, .steps_per_draw = 20, .chains = 3, .label_noise = noise};
-  const Run once = sampled(sampler, *problem.space);
-  const Run threaded = sampled(sampler, *problem.space, {}, {}, on_threads(3));
+  const GibbsRun once = gibbs_run(sampler, *problem.space);
+  const GibbsRun threaded = gibbs_run(sampler, *problem.space, {}, {}, on_threads(3));
   CHECK(once.draws == threaded.draws);
   CHECK(once.state.centre().coefficients == threaded.state.centre().coefficients);
   KernelGibbs part = sampler;
   part.draws = 5;
-  const Run first = sampled(part, *problem.space);
+  const GibbsRun first = gibbs_run(part, *problem.space);
   part.draws = 7;
-  const Run second = sampled(part, *problem.space, first.state, {.seed = 1, .next = 5});
+  const GibbsRun second = gibbs_run(part, *problem.space, first.state, {.seed = 1, .next = 5});
   std::vector<KeptDraw> both = first.draws;
   both.insert(both.end(), second.draws.begin(), second.draws.end());
   CHECK(both == once.draws);
@@ -160,12 +161,12 @@ TEST_CASE("KernelGibbs: threads and pieces change no bit") {
 }
 
 TEST_CASE("KernelGibbs: noise admits training errors where nothing separates the data") {
-  const Problem problem(30, 3, 4);
-  const Run hard = sampled({.draws = 5}, *problem.space);
+  const FlippedProblem problem(30, 3, 4);
+  const GibbsRun hard = gibbs_run({.draws = 5}, *problem.space);
   CHECK_FALSE(hard.report.converged);
   CHECK(hard.draws.empty());
   CHECK_THAT(hard.report.reason, Catch::Matchers::ContainsSubstring("label noise q > 0"));
-  const Run soft = sampled({.draws = 100, .label_noise = 0.1}, *problem.space);
+  const GibbsRun soft = gibbs_run({.draws = 100, .label_noise = 0.1}, *problem.space);
   CHECK(soft.report.converged);
   REQUIRE(soft.draws.size() == 100);
   double errors = 0;
@@ -175,38 +176,38 @@ TEST_CASE("KernelGibbs: noise admits training errors where nothing separates the
 }
 
 TEST_CASE("KernelGibbs: a caller's start") {
-  const Problem problem(10, 3, 0);
+  const FlippedProblem problem(10, 3, 0);
   KernelGibbs sampler{.draws = 3};
-  sampler.start_coefficients = sampled(sampler, *problem.space).draws[1].coefficients;
+  sampler.start_coefficients = gibbs_run(sampler, *problem.space).draws[1].coefficients;
   // Coefficients of the support, which is the pivots: make them one a point.
-  const Run first = sampled({.draws = 1}, *problem.space);
+  const GibbsRun first = gibbs_run({.draws = 1}, *problem.space);
   std::vector<double> alpha(10, 0.0);
   for (std::size_t s = 0; s < first.draws[0].support.size(); ++s) {
     alpha[static_cast<std::size_t>(first.draws[0].support[s])] = first.draws[0].coefficients[s];
   }
   using Catch::Matchers::ContainsSubstring;
-  CHECK_THROWS_WITH(sampled(sampler, *problem.space),
+  CHECK_THROWS_WITH(gibbs_run(sampler, *problem.space),
                     ContainsSubstring("KernelGibbs: start_coefficients has 3 entries"));
   sampler.start_coefficients = alpha;
-  CHECK(sampled(sampler, *problem.space).report.converged);
+  CHECK(gibbs_run(sampler, *problem.space).report.converged);
   for (double& value : sampler.start_coefficients) value = -value;
-  CHECK_THROWS_WITH(sampled(sampler, *problem.space),
+  CHECK_THROWS_WITH(gibbs_run(sampler, *problem.space),
                     ContainsSubstring("start_coefficients lie outside version space") &&
                         ContainsSubstring("or allow label noise"));
   sampler.label_noise = 0.1;
-  CHECK(sampled(sampler, *problem.space).report.converged);
+  CHECK(gibbs_run(sampler, *problem.space).report.converged);
 }
 
 TEST_CASE("KernelGibbs: other budgets end a run") {
-  const Problem problem(10, 3, 0);
-  const Run steps = sampled({.steps = 5000}, *problem.space);
+  const FlippedProblem problem(10, 3, 0);
+  const GibbsRun steps = gibbs_run({.steps = 5000}, *problem.space);
   CHECK(steps.report.converged);
   CHECK(steps.report.chains->steps >= 5000);
-  const Run accurate = sampled({.accuracy = 0.02}, *problem.space);
+  const GibbsRun accurate = gibbs_run({.accuracy = 0.02}, *problem.space);
   CHECK(accurate.report.converged);
   CHECK(accurate.report.chains->standard_error <= 0.02);
   const bpm::RunControl impatient{[](const bpm::Progress&) { return false; }, {}, 1};
-  const Run stopped = sampled({.draws = 50}, *problem.space, {}, {}, impatient);
+  const GibbsRun stopped = gibbs_run({.draws = 50}, *problem.space, {}, {}, impatient);
   CHECK(stopped.report.stopped);
   CHECK_FALSE(stopped.report.converged);
 }

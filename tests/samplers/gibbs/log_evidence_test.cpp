@@ -50,7 +50,7 @@ TEST_CASE("log evidence of independent points is -m log 2, whatever the noise") 
   const std::ptrdiff_t m = GENERATE(2, 6, 20);
   const double noise = GENERATE(0.0, 0.01, 0.1, 0.3);
   CAPTURE(m, noise);
-  const LogEvidence found = evidence(orthant(m), noise);
+  const LogEvidence found = evidence(orthant_cone(m), noise);
   check_value(
       found, -static_cast<double>(m) * std::numbers::ln2,
       0.03 * std::sqrt(static_cast<double>(m)) + 0.02 * static_cast<double>(m) * (0.5 - noise));
@@ -90,7 +90,7 @@ TEST_CASE("log evidence of two and three points is known by arcsines") {
 }
 
 TEST_CASE("log evidence: the standard error is calibrated") {
-  const bpm::Cone cone = orthant(8);
+  const bpm::Cone cone = orthant_cone(8);
   double squares = 0;
   constexpr int runs = 40;
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
@@ -152,7 +152,7 @@ TEST_CASE("log evidence: one seed, one value; streams advance by two") {
 }
 
 TEST_CASE("log evidence: bad arguments are named") {
-  const bpm::Cone cone = orthant(3);
+  const bpm::Cone cone = orthant_cone(3);
   RandomStreams streams;
   using Catch::Matchers::ContainsSubstring;
   CHECK_THROWS_WITH(bpm::log_evidence(cone, 0.6, {}, streams),

@@ -38,7 +38,7 @@ struct Fixture {
   WindowSpace windows{on_demand, labels};
 };
 
-std::string message_of(const PermutedPerceptron& sampler, const RowSpace& space) {
+std::string perceptron_message(const PermutedPerceptron& sampler, const RowSpace& space) {
   try {
     (void)run(sampler, space);
   } catch (const std::invalid_argument& error) {
@@ -51,14 +51,15 @@ std::string message_of(const PermutedPerceptron& sampler, const RowSpace& space)
 
 TEST_CASE("settings out of range are refused") {
   const Fixture f;
-  CHECK(message_of({.draws = 0}, f.rows) == "PermutedPerceptron: draws is 0, must be 1 or more");
-  CHECK(message_of({.margin = -0.5}, f.rows) ==
+  CHECK(perceptron_message({.draws = 0}, f.rows) ==
+        "PermutedPerceptron: draws is 0, must be 1 or more");
+  CHECK(perceptron_message({.margin = -0.5}, f.rows) ==
         "PermutedPerceptron: margin is -0.5, must be finite and not negative");
-  CHECK(message_of({.margin = std::numeric_limits<double>::quiet_NaN()}, f.rows) ==
+  CHECK(perceptron_message({.margin = std::numeric_limits<double>::quiet_NaN()}, f.rows) ==
         "PermutedPerceptron: margin is nan, must be finite and not negative");
-  CHECK(message_of({.margin = std::numeric_limits<double>::infinity()}, f.rows) ==
+  CHECK(perceptron_message({.margin = std::numeric_limits<double>::infinity()}, f.rows) ==
         "PermutedPerceptron: margin is inf, must be finite and not negative");
-  CHECK(message_of({.order = static_cast<bpm::PermutedPerceptron::Order>(9)}, f.rows) ==
+  CHECK(perceptron_message({.order = static_cast<bpm::PermutedPerceptron::Order>(9)}, f.rows) ==
         "PermutedPerceptron: order is 9, must be permuted or greedy");
 }
 
