@@ -83,6 +83,18 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::
                                      std::vector<int>{0, 1});\n"
   "folds are for machines that sample: expectation propagation chooses by its evidence")
 
+# Folds of what several processes run.
+expect_sentence(folds_of_ranks "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/machine/cross_validate.hpp\"
+struct Together : bpm::PermutedPerceptron {
+  static constexpr bpm::SamplerTraits traits{.computes_blocks = true, .collective = true};
+  Together with_draws(std::uint64_t) const { return *this; }
+};
+const bpm::RowMatrix<double> inputs(2, 2);
+const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, Together{}), inputs,
+                                     std::vector<int>{0, 1});\n"
+  "folds and choices are made by one process: give them a machine with a PermutedPerceptron")
+
 # What is scaled are numbers that can be.
 expect_sentence(standardise "#include \"bpm/kernels/linear.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"

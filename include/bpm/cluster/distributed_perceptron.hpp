@@ -30,7 +30,8 @@ namespace bpm {
 /// stops all. An error on one rank, such as a draw that finds no consistent classifier, is thrown
 /// on all. An exception thrown elsewhere on one rank alone leaves the others waiting:
 /// `MpiSession::run` ends the job then. An automatic soft boundary is chosen by every rank for
-/// itself, alike, and who wants to stop is heard afterwards.
+/// itself, alike, and who wants to stop meanwhile is heard afterwards. Errors of single draws are
+/// not counted, nor is there a warning that needs them.
 ///
 /// With `checkpoint`, finished draws are kept in a folder as by `CheckpointedPerceptron`, of which
 /// each rank may have its own or all the same; the number of ranks may change from run to run.

@@ -56,7 +56,7 @@ class DistributedRun {
     together(ranks_, [&] {
       if (settings_.checkpoint.empty()) return;
       store_ = std::make_unique<DrawStore>(settings_.checkpoint, digest, spaces_[0].size(),
-                                           control_.boundary_chosen);
+                                           control_.chosen_lambda);
       stored = store_->list();
     });
     plan(stored);

@@ -48,7 +48,7 @@ namespace bpm::detail {
   return part;
 }
 
-/// Whether a fit with these settings chooses lambda.
+/// Whether a fit with these settings chooses lambda or label noise.
 /// \throws std::invalid_argument if it should, for a start that lies in the version space of
 /// another.
 template <class Sampler>
@@ -106,7 +106,7 @@ template <class Kernel, class Sampler, class I>
                                              std::string_view function) {
   const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
   BoundaryChoice choice{.points = part.points.size(), .largest_class = part.largest_class};
-  if constexpr (Sampler::traits.takes_label_noise) {
+  if (chooses_label_noise<Sampler>(settings)) {
     for (const double q : default_label_noises) choice.candidates.push_back({.label_noise = q});
   } else {
     for (const double lambda : default_relative_lambdas) {
@@ -145,10 +145,13 @@ template <class Kernel, class Sampler, class I>
 }
 
 /// A choice that was made before, to begin with. \throws std::invalid_argument on lambda, label
-/// noise or slope that are not finite, or negative.
-[[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, std::string_view function) {
+/// noise or slope that are not finite, or negative, and on label noise for what takes none.
+[[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, bool takes_label_noise,
+                                                 std::string_view function) {
   check_not_negative(function, "boundary_choice", choice.relative_lambda);
   check_not_negative(function, "boundary_choice", choice.label_noise);
+  check(takes_label_noise || choice.label_noise == 0, function, "boundary_choice",
+        "has label noise, which the sampler does not take");
   check_not_negative(function, "boundary_choice", choice.slope);
   choice.raised = 0;
   return choice;

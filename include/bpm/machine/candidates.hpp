@@ -27,6 +27,13 @@ namespace detail {
 /// What is tried for label noise in the place of lambda.
 inline const std::vector<double> default_label_noises{0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3};
 
+/// Whether a fit that chooses its boundary chooses label noise, not lambda: class weights are a
+/// lambda's.
+template <class Sampler>
+[[nodiscard]] bool chooses_label_noise(const FitSettings& settings) {
+  return Sampler::traits.takes_label_noise && !settings.soft_boundary.has_class_weights();
+}
+
 /// The sampler with a candidate's label noise, where it takes any.
 template <class Sampler>
 [[nodiscard]] Sampler with_noise_of(const Sampler& sampler, double label_noise) {

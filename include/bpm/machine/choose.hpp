@@ -43,7 +43,7 @@ struct Choice {
   /// The one given, with the kernel chosen. Where its fits choose lambda they begin with the one
   /// chosen (`FitSettings::boundary_choice`), and have its slope; else lambda is that one.
   Machine machine;
-  std::vector<ChoiceCandidate> candidates;  ///< All, in the grid's order: kernels, then lambdas.
+  std::vector<ChoiceCandidate> candidates;  ///< All, in the grid's order: kernels, then boundaries.
   std::size_t best = 0;
   /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. An
   /// estimate takes folds around the whole of `choose`.
@@ -95,16 +95,14 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const auto& binary = detail::binary_machine(machine);
   const FitSettings& settings = binary.settings();
   detail::check(!grid.kernels.empty(), f, "grid", "has no kernel");
-  detail::check(!grid.relative_lambdas.empty(), f, "grid", "has no lambda");
-  detail::check(std::ranges::is_sorted(grid.relative_lambdas), f, "grid",
-                "has lambdas that do not ascend");
-  bool by_noise = false;
-  if constexpr (std::remove_cvref_t<decltype(binary.sampler())>::traits.takes_label_noise) {
-    by_noise = detail::chooses_boundary(binary.sampler(), settings);
-    detail::check(!grid.label_noises.empty(), f, "grid", "has no label noise");
-    detail::check(std::ranges::is_sorted(grid.label_noises), f, "grid",
-                  "has label noises that do not ascend");
-  }
+  using Sampler = std::remove_cvref_t<decltype(binary.sampler())>;
+  const bool by_noise = detail::chooses_boundary(binary.sampler(), settings) &&
+                        detail::chooses_label_noise<Sampler>(settings);
+  const std::vector<double>& boundaries = by_noise ? grid.label_noises : grid.relative_lambdas;
+  const char* const what = by_noise ? "label noise" : "lambda";
+  detail::check(!boundaries.empty(), f, "grid", "has no ", what);
+  detail::check(std::ranges::is_sorted(boundaries), f, "grid", "has ", what,
+                "s that do not ascend");
   const std::ptrdiff_t n = detail::input_count(inputs);
   std::vector<int> classes = detail::check_labels(n, labels, f);
   detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
@@ -134,7 +132,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                       : detail::draws_to_try(detail::subproblem_count(folds.classes.size()));
   for (std::size_t k = 0; k < grid.kernels.size(); ++k) {
     const std::size_t first = candidates.size();
-    for (const double x : by_noise ? grid.label_noises : grid.relative_lambdas) {
+    for (const double x : boundaries) {
       candidates.push_back(
           {.kernel = k, .relative_lambda = by_noise ? 0 : x, .label_noise = by_noise ? x : 0});
     }
@@ -151,7 +149,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   if (!best) {
     throw NotSeparable(detail::join(f, ": none of ", candidates.size(),
                                     " candidates found a classifier without training error; add "
-                                    "larger lambdas to the grid"));
+                                    "larger ",
+                                    what, "s to the grid"));
   }
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary{.relative_lambda = winner.relative_lambda,

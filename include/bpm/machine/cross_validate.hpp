@@ -39,11 +39,16 @@ template <class K, class S>
   static_assert(SamplerSettings<S>,
                 "folds are for machines that sample: expectation propagation chooses by its "
                 "evidence, by itself (SoftBoundary::automatic), and has leave_one_out");
+  if constexpr (SamplerSettings<S>) {
+    static_assert(!S::traits.collective,
+                  "folds and choices are made by one process: give them a machine with a "
+                  "PermutedPerceptron, on every rank alike");
+  }
   return machine;
 }
 template <class K, class S>
 [[nodiscard]] const BayesPointMachine<K, S>& binary_machine(const OneVsRest<K, S>& machine) {
-  return machine.machine();
+  return binary_machine(machine.machine());
 }
 template <class Machine>
 inline constexpr bool takes_any_number = false;
@@ -77,6 +82,7 @@ struct FoldProgress {
 /// of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; where it
 /// does not, or lambda is automatic (every fold then chooses its own, or begins with the settings'
 /// `boundary_choice`, for which it may have been seen), each fold fits by itself.
+/// A sampler that keeps draws in a folder finds those of another fold there, and says so.
 /// Cost: as many fits as folds. `folds`: how many; their seed is the machine's. \throws
 /// NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit` and
 ///         `Folds::stratified`.

@@ -28,17 +28,18 @@ enum class Strategy {
   return place < names.size() ? names[place] : "unknown";
 }
 
-/// Of 0, 0.1, 0.3, 1 and 3 the one with the smallest out-of-fold log loss, in the mean of seven
-/// real sets and three made ones: the table is in docs/benchmarks.md.
+/// Of 0, 0.1, 0.3, 1 and 3 the one with the smallest out-of-fold log loss, in the mean of the
+/// papers' seven sets and three made ones: the table is in docs/benchmarks.md.
 inline constexpr double default_bias = 1;
 
 /// How a machine is fitted, whatever its kernel and sampler. A plain value.
 struct FitSettings {
-  /// lambda: chosen by the fit, or one of one's own; `SoftBoundary::hard()` asks for a training set
+  /// lambda, or the sampler's label noise, chosen by the fit; or a lambda of one's own:
+  /// `SoftBoundary::hard()` asks for a training set
   /// that is separable. The same is chosen whatever memory and threads.
   SoftBoundary soft_boundary = SoftBoundary::automatic();
-  /// What an automatic lambda begins with instead of choosing, raised where that does not suffice:
-  /// `choose` leaves it in the machine it gives.
+  /// What an automatic boundary begins with instead of choosing, raised where that does not
+  /// suffice: `choose` leaves it in the machine it gives.
   std::optional<BoundaryChoice> boundary_choice{};
   std::uint64_t seed = 1;  ///< Same seed, same model, whatever the three settings below.
   unsigned threads = 0;    ///< 0: as many as the machine runs.

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -39,15 +41,30 @@ template <Observer O>
           std::move(stop), thread_count(settings.threads)};
 }
 
-/// The control of what a process of several computes alone before it meets the others: it cannot be
-/// stopped there, or these would wait for it.
+/// The control of a fit whose observer is held to its word: where several processes compute alone
+/// before they meet, one that wants to stop can only do so then.
+template <class Sampler>
+[[nodiscard]] RunControl lasting_control(RunControl control) {
+  if constexpr (Sampler::traits.collective) {
+    control.observer = [ask = std::move(control.observer),
+                        stopped = std::make_shared<std::atomic<bool>>(false)](const Progress& now) {
+      if (ask && !ask(now)) *stopped = true;
+      return !*stopped;
+    };
+  }
+  return control;
+}
+
+/// The control of what a process of several computes alone: it cannot be stopped there, or the
+/// others would wait for it.
 template <class Sampler>
 [[nodiscard]] RunControl before_meeting(const RunControl& control) {
   RunControl result = control;
   if constexpr (Sampler::traits.collective) {
     result.stop = {};
-    result.observer = [&control](const Progress& progress) {
-      return !control.observer || control.observer(progress) || true;
+    result.observer = [&control](const Progress& now) {
+      static_cast<void>(control.observer(now));
+      return true;
     };
   }
   return result;

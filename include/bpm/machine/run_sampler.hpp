@@ -137,6 +137,7 @@ template <class Sampler, GramAccess Gram>
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) {
         state.means[p].add(draw);
+        if (admits_training_errors(sampler)) return;  // Its draws err as they should.
         state.draw_errors += plain_errors(draw, spaces[p]);
         ++state.draws_seen;
       };

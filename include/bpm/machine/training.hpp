@@ -97,12 +97,13 @@ class Training {
   /// `classes`: of the labels, ascending. \throws as `BayesPointMachine::fit`.
   Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
            std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
-           const RunControl& control, std::string_view function)
+           const RunControl& given_control, std::string_view function)
       : kernel_(kernel),
         sampler_(sampler),
         settings_(settings),
         inputs_(std::move(inputs)),
         labels_(std::move(labels)) {
+    const RunControl control = detail::lasting_control<Sampler>(given_control);
     sampler.check_settings();  // Before a kernel matrix is made for nothing.
     detail::check_inputs(*inputs_, function);
     const std::size_t count = detail::subproblem_count(classes.size());
@@ -137,7 +138,8 @@ class Training {
                   "or labels differ from the training set, must be the same");
     detail::TrainingState<Sampler> next = state_;
     run(sampler_.with_draws(draws), hashes,
-        detail::run_control(settings_, observer, std::move(stop)), next, function);
+        detail::lasting_control<Sampler>(detail::run_control(settings_, observer, std::move(stop))),
+        next, function);
     state_ = std::move(next);
   }
 
@@ -183,7 +185,8 @@ class Training {
     const auto start = std::chrono::steady_clock::now();
     boundary_ =
         settings_.boundary_choice
-            ? detail::begun_choice(*settings_.boundary_choice, function)
+            ? detail::begun_choice(*settings_.boundary_choice, Sampler::traits.takes_label_noise,
+                                   function)
             : detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_,
                                       *inputs_, problems_.classes, labels_.list(),
                                       detail::before_meeting<Sampler>(control), function);
@@ -191,7 +194,7 @@ class Training {
     if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
       if (sampler_.max_passes == 0) sampler_.max_passes = 200;
     }
-    for (;; detail::raise_boundary(*boundary_, Sampler::traits.takes_label_noise)) {
+    for (;; detail::raise_boundary(*boundary_, detail::chooses_label_noise<Sampler>(settings_))) {
       settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
       sampler_ = detail::with_noise_of(sampler_, boundary_->label_noise);
       try {
@@ -215,7 +218,7 @@ class Training {
     const auto start = std::chrono::steady_clock::now();
     control.draws_at_once = forecast_.draws_at_once;
     control.threads = forecast_.threads;
-    control.boundary_chosen = boundary_.has_value();
+    if (boundary_) control.chosen_lambda = boundary_->relative_lambda;
     SamplerReport report = detail::with_kernel_values(
         detail::with_bias(kernel_, bias_), *inputs_, forecast_,
         detail::before_meeting<Sampler>(control),

@@ -132,9 +132,8 @@ struct RunControl {
   std::stop_token stop{};
   unsigned threads = 1;
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
-  /// The soft boundary was chosen, and where it fails another is tried: draws on a disk are kept
-  /// by their boundary.
-  bool boundary_chosen = false;
+  /// lambda over k(x, x) where it was not given: the next may be of another, which is no other run.
+  std::optional<double> chosen_lambda{};
   /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
   std::chrono::steady_clock::time_point begin{};
 

@@ -17,8 +17,8 @@ namespace bpm {
 /// Permuted perceptrons that keep each finished draw in a folder: a run that ended
 /// early, by a stop, an error or with its process, goes on from there when it is started again on
 /// the same data with the same settings, and gives the model of the uninterrupted run bit for bit.
-/// The number of draws may change, and so may threads and byte budget. Where the soft
-/// boundary is chosen, the draws of each that is tried have a folder of their own in it.
+/// The number of draws may change, and so may threads and byte budget. Where
+/// lambda is chosen, the draws of each that is tried have a folder of their own in it.
 ///
 ///     const bpm::CheckpointedPerceptron sampler{{.draws = 10}, "draws"};
 ///     const auto fitted = bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler)).fit(x, labels);
@@ -39,7 +39,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
                   "is empty, expected the name of a folder");
     detail::BlockScratch<typename Space::Scalar> scratch;
     const detail::DrawStore store(checkpoint, detail::run_digest(*this, spaces, streams, scratch),
-                                  spaces[0].size(), control.boundary_chosen);
+                                  spaces[0].size(), control.chosen_lambda);
     const detail::PieceTasks tasks(
         detail::plan_pieces(streams.next, streams.next + draws, spaces.size(), store.list(), 1));
     SamplerReport report =

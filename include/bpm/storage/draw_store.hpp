@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -31,13 +32,13 @@ namespace bpm::detail {
 /// other programs in the folder are left alone.
 class DrawStore {
  public:
-  /// Makes the folder where it is missing. `by_boundary`: the draws of each soft boundary have one
-  /// of their own in it.
-  /// \throws CheckpointError if the path is a file, or a folder cannot be made there.
+  /// Makes the folder where it is missing. The draws of each lambda that was chosen, not given,
+  /// have one of their own in it. \throws CheckpointError if the path is a file, or a folder cannot
+  /// be made there.
   DrawStore(std::filesystem::path folder, const RunDigest& digest, std::ptrdiff_t points,
-            bool by_boundary = false)
+            const std::optional<double>& chosen_lambda = {})
       : folder_(std::move(folder)), digest_(digest), points_(points) {
-    if (by_boundary) folder_ /= "boundary-" + std::to_string(digest[boundary_part]);
+    if (chosen_lambda) folder_ /= "lambda-" + std::to_string(*chosen_lambda);
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     std::error_code unreadable;

@@ -28,8 +28,6 @@ inline constexpr std::array<const char*, 6> run_digest_parts{
                          // change no finished draw.
 };
 
-inline constexpr std::size_t boundary_part = 3;
-
 /// Numbers that tell whether two runs of a perceptron sampler make the same draws, part by part, so
 /// that a message can say in what they differ. 64 bits each: a difference goes unnoticed once in
 /// 10^19 times, a deliberate one is not looked for.

@@ -22,8 +22,9 @@ class SoftBoundary {
   SoftBoundary() = default;
   [[nodiscard]] static SoftBoundary hard() { return {}; }
   /// `relative` to a factor that the fit chooses, by how well machines of a part of the points
-  /// predict the others, or (expectation propagation) by the evidence: see `BoundaryChoice`. Hard
-  /// for methods with label noise.
+  /// predict the others, or (expectation propagation) by the evidence: see `BoundaryChoice`. Of
+  /// samplers that take label noise that is chosen in its place, and lambda stays 0, but with class
+  /// weights; hard for methods whose label noise is given.
   [[nodiscard]] static SoftBoundary automatic() { return SoftBoundary(Kind::automatic); }
 
   /// The same lambda for every point. Throws unless finite and not negative, as all of these.
@@ -87,6 +88,7 @@ class SoftBoundary {
     return (factor == 0 ? hard() : relative(factor)).with_class_weights(class_weights_);
   }
 
+  [[nodiscard]] bool has_class_weights() const noexcept { return !class_weights_.empty(); }
   [[nodiscard]] bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
 
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.

@@ -84,12 +84,22 @@ TEST_CASE("ranks choose the same soft boundary, and none stops alone meanwhile")
   const auto fitted = fit_with(bpm::DistributedPerceptron{one}, watch);
   CHECK(bits_of(fitted) == bits_of(alone));
   CHECK(fitted.parts().boundary->relative_lambda == alone.parts().boundary->relative_lambda);
+  // A rank that says so once, while it computes alone, stops all when they meet.
+  bool asked = false;
+  bool stopped = false;
   const std::string early = message_of([&] {
-    static_cast<void>(fit_with(bpm::DistributedPerceptron{one},
-                               [&](const bpm::Progress&) { return rank() != 1; }));
+    stopped = fit_with(bpm::DistributedPerceptron{{.draws = 1000}},
+                       [&](const bpm::Progress& now) {
+                         if (asked || rank() != 1) return true;
+                         CHECK(now.stage == "choosing the soft boundary");
+                         asked = true;
+                         return false;
+                       })
+                  .report()
+                  .stopped;
   });
-  CHECK_THAT(early, ContainsSubstring("stopped before the first draw") ||
-                        ContainsSubstring("nothing was thrown"));
+  CHECK(asked == (rank() == 1));
+  CHECK((stopped || early.find("stopped before the first draw") != std::string::npos));
   CHECK(same_text_on_all(early));
 }
 

@@ -198,7 +198,7 @@ template <class Kernel, InputSet I, Observer O>
                               : settings.soft_boundary;
   if (chooses_boundary(demand, settings)) {
     choice = settings.boundary_choice
-                 ? begun_choice(*settings.boundary_choice, function)
+                 ? begun_choice(*settings.boundary_choice, false, function)
                  : choose_boundary_by_evidence(kernel, method, settings, inputs, classes, labels,
                                                control, function);
     boundary = boundary.with_factor(choice->relative_lambda);
