@@ -131,6 +131,13 @@ struct Quick : Sampler {
     static_cast<Sampler&>(other) = Sampler::with_draws(count);
     return other;
   }
+  [[nodiscard]] Quick with_label_noise(double q) const
+    requires(Sampler::traits.takes_label_noise)
+  {
+    Quick other;
+    static_cast<Sampler&>(other) = Sampler::with_label_noise(q);
+    return other;
+  }
 };
 using QuickBilliard = Quick<bpm::Billiard>;
 using QuickGibbs = Quick<bpm::KernelGibbs>;
