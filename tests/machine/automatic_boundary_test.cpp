@@ -140,6 +140,9 @@ TEST_CASE("a Gibbs sampler without label noise has it chosen", "[machine]") {
           (void)BayesPointMachine(kernel, PermutedPerceptron{}, begun).fit(inputs, labels);
         }) ==
         "BayesPointMachine::fit: boundary_choice has label noise, which the sampler does not take");
+  begun.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.5};
+  CHECK(message_of([&] { (void)BayesPointMachine(kernel, gibbs, begun).fit(inputs, labels); }) ==
+        "KernelGibbs: label_noise is 0.5, must be at least 0 and below 1/2");
 }
 
 TEST_CASE("where the whole is not consistent lambda is raised", "[machine]") {

@@ -7,15 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/rejection.hpp"
+#include "common/tasks.hpp"
 
 /// \file
 /// Thresholds from many samples of a population, and the population's risk above them.
@@ -27,13 +29,22 @@ class Population {
  public:
   /// \throws std::invalid_argument if there is no score, one is not finite, or sizes differ.
   Population(const std::vector<double>& scores, const std::vector<bool>& correct) {
-    const auto order = bpm::detail::rejection_order(scores, "Population");
-    const auto left = bpm::detail::errors_left(order, correct, "Population");
+    if (scores.empty() || scores.size() != correct.size() ||
+        !std::ranges::all_of(scores, [](double score) { return std::isfinite(score); })) {
+      throw std::invalid_argument(
+          "Population: expected finite scores, as many as are correct or not");
+    }
+    std::vector<std::size_t> order(scores.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return scores[i]; });
     for (const std::size_t i : order) {
       scores_.push_back(scores[i]);
       correct_.push_back(correct[i]);
     }
-    errors_.assign(left.rbegin(), left.rend());
+    for (std::size_t i = size(), errors = 0; i-- > 0;) {
+      errors += correct_[i] ? 0 : 1;
+      errors_.push_back(errors);
+    }
   }
 
   [[nodiscard]] std::size_t size() const { return scores_.size(); }
@@ -77,13 +88,12 @@ struct Thresholds {
 /// number of threads. One entry a level. \throws bpm::Stopped where `watch` says false.
 [[nodiscard]] inline std::array<Thresholds, risk_levels.size()> draw_thresholds(
     const Population& population, std::size_t samples, std::size_t size, std::uint64_t seed,
-    unsigned threads, const std::function<bool(const bpm::Progress&)>& watch) {
+    int threads, const std::function<bool(const bpm::Progress&)>& watch) {
   struct Sample {
     std::vector<std::size_t> times;
     std::vector<double> scores;
     std::vector<bool> correct;
   };
-  std::vector<Sample> samples_of_worker(threads);
   std::array<Thresholds, risk_levels.size()> results;
   for (Thresholds& result : results) {
     result.certified.resize(samples);
@@ -111,16 +121,16 @@ struct Thresholds {
     }
   };
   constexpr std::size_t block = 1000;  // Between looks at the watch.
-  for (std::size_t from = 0; from < samples; from += block) {
-    if (!watch({.stage = "samples",
-                .fraction = static_cast<double>(from) / static_cast<double>(samples)})) {
-      throw bpm::Stopped("stopped");
-    }
-    const auto count = static_cast<std::ptrdiff_t>(std::min(block, samples - from));
-    bpm::detail::parallel_for(threads, count, [&](unsigned worker, std::ptrdiff_t i) {
-      run(samples_of_worker[worker], from + static_cast<std::size_t>(i));
-    });
-  }
+  const std::size_t blocks = (samples + block - 1) / block;
+  const auto go_on = [&](std::size_t done) {
+    return watch(
+        {.stage = "samples", .fraction = static_cast<double>(done) / static_cast<double>(blocks)});
+  };
+  const auto run_block = [&](std::size_t b) {
+    Sample sample;
+    for (std::size_t s = b * block; s < std::min(samples, (b + 1) * block); ++s) run(sample, s);
+  };
+  if (!go_on(0) || !run_tasks(threads, blocks, run_block, go_on)) throw bpm::Stopped("stopped");
   return results;
 }
 

@@ -35,7 +35,7 @@ CertifiedRiskResult run_certified_risk(const CertifiedRiskOptions& options,
       bpm::correct_predictions(digits.test.labels, classifier.labels_of(outputs)));
   const WallTimer timer;
   auto levels = draw_thresholds(population, options.samples, options.sample_size,
-                                options.common.seed, threads, watch);
+                                options.common.seed, options.common.threads, watch);
   return {digits.drawn, std::move(population), std::move(levels), timer.seconds()};
 }
 

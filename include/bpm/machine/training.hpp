@@ -197,6 +197,7 @@ class Training {
     for (;; detail::raise_boundary(*boundary_, detail::chooses_label_noise<Sampler>(settings_))) {
       settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
       sampler_ = detail::with_noise_of(sampler_, boundary_->label_noise);
+      sampler_.check_settings();  // A choice that was given may be out of range.
       try {
         run(sampler_, hashes, control, state_, function);
         break;

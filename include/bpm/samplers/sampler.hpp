@@ -132,7 +132,8 @@ struct RunControl {
   std::stop_token stop{};
   unsigned threads = 1;
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
-  /// lambda over k(x, x) where it was not given: the next may be of another, which is no other run.
+  /// lambda over k(x, x) where it was chosen: a run with the next lambda that is tried may share
+  /// what this one keeps on disk.
   std::optional<double> chosen_lambda{};
   /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
   std::chrono::steady_clock::time_point begin{};
@@ -155,10 +156,11 @@ struct SamplerTraits {
   /// sampler that sees a cone says it in its plan instead.
   bool admits_training_errors = false;
   bool computes_blocks = false;  ///< Needs no kernel rows in memory: windowed evaluation.
-  /// Where it has none, `SoftBoundary::automatic` chooses label noise for it in the place of
-  /// lambda: needs `S with_label_noise(double) const`.
+  /// It may have label noise. Where it has none, `SoftBoundary::automatic` chooses that for it in
+  /// the place of lambda: needs `S with_label_noise(double) const`.
   bool takes_label_noise = false;
-  /// Several processes run it together: what each computes alone before, none may leave alone.
+  /// Several processes run it together: what each computes alone before they meet, none may end
+  /// alone.
   bool collective = false;
 };
 

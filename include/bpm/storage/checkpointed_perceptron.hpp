@@ -17,8 +17,8 @@ namespace bpm {
 /// Permuted perceptrons that keep each finished draw in a folder: a run that ended
 /// early, by a stop, an error or with its process, goes on from there when it is started again on
 /// the same data with the same settings, and gives the model of the uninterrupted run bit for bit.
-/// The number of draws may change, and so may threads and byte budget. Where
-/// lambda is chosen, the draws of each that is tried have a folder of their own in it.
+/// The number of draws may change, and so may threads and byte budget. Where lambda is chosen, the
+/// draws of each that is tried have a folder of their own in it.
 ///
 ///     const bpm::CheckpointedPerceptron sampler{{.draws = 10}, "draws"};
 ///     const auto fitted = bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler)).fit(x, labels);
