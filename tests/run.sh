@@ -71,8 +71,8 @@ step() {
   printf '%-52s %4d s\n' "$title" $((SECONDS - start))
 }
 
-# Several files are compiled as one, as most of the time goes into what all of them include: 40 % less. Where GCC
-# compiles, it seldom looks for memory that it could give back: another 14 % less, for about a gigabyte a job.
+# Several files are compiled as one, as most of the time goes into what all of them include. Where GCC compiles, it
+# seldom looks for memory that it could give back: 14 % less of it at -O0, for about a gigabyte a job.
 configure() {  # configure PRESET OPTION...
   local options=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=6)
   if [[ "$1" != asan ]]; then
