@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -147,9 +148,10 @@ inline void take_first(bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits, 
 
 /// The first `train` training and the first `test` test digits of MNIST, if it is found in
 /// `data_places(data)`; else as many drawn digits. The drawn ones do not depend on a program's
-/// seed: runs with different seeds see the same data.
+/// seed: runs with different seeds see the same data. Where BPM_DATA_DIR names a folder without
+/// MNIST, a line on standard error says so.
 /// Throws `std::invalid_argument` for a count below one or above what the files hold, or a folder
-/// that is not there, and `bpm::DataError` for files that are no digits.
+/// `data` that is not there or without MNIST, and `bpm::DataError` for files that are no digits.
 [[nodiscard]] inline Digits load_digits(const std::filesystem::path& data,
                                         Eigen::Index train = mnist_train_size,
                                         Eigen::Index test = mnist_test_size, int threads = 1) {
@@ -175,6 +177,15 @@ inline void take_first(bpm::LabelledData<bpm::RowMatrix<std::uint8_t>>& digits, 
                                          bpm::GzipFile{files->test_labels});
       mnist_detail::take_first(digits.test, test, "--test", files->test_images, files->test_labels);
       return digits;
+    }
+    if (!data.empty()) {
+      throw std::invalid_argument("--data: MNIST is not in '" + place.string() +
+                                  "' nor in a folder mnist there: all of train-images-idx3-ubyte, "
+                                  "train-labels-idx1-ubyte and the two of t10k, packed or not");
+    }
+    if (place == mnist_detail::environment("BPM_DATA_DIR")) {
+      std::cerr << "BPM_DATA_DIR: MNIST is not in '" << place.string()
+                << "'; going on as if it were unset\n";
     }
     searched += (searched.empty() ? "" : ", ") + place.string();
   }

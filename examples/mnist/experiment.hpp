@@ -9,6 +9,7 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
@@ -47,7 +48,7 @@ using DigitSampler = std::variant<bpm::PermutedPerceptron, bpm::Billiard, bpm::K
 
 /// The experiment that the options ask for.
 struct Experiment {
-  DigitKernel kernel;
+  bpm::RuntimeKernel kernel;
   DigitSampler sampler;
   bpm::FitSettings settings;
   bool unit = false;             ///< Of bytes: images are scaled to norm 1.

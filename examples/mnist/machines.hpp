@@ -10,7 +10,6 @@
 #include <functional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "bpm/bounds/stable_compression_bound.hpp"
@@ -27,8 +26,8 @@
 #include "pixels.hpp"
 
 /// \file
-/// The machines of one sampler, with every kernel. Each sampler's are instantiated in a file of
-/// their own: the library's templates are most of what there is to compile.
+/// The machines of one sampler. Each sampler's are instantiated in a file of their own: the
+/// library's templates are most of what there is to compile.
 
 namespace bpm_examples {
 
@@ -50,17 +49,13 @@ namespace machines_detail {
 /// chains work on matrices, and kernel values are not what takes their time.
 template <class Sampler, class Use>
 auto with_inputs(const Experiment& experiment, const DigitInputs& digits, Use&& use) {
-  return std::visit(
-      [&](const auto& kernel) {
-        if constexpr (std::same_as<Sampler, bpm::PermutedPerceptron>) {
-          if (digits.bytes) {
-            using Kernel = PixelKernel<std::remove_cvref_t<decltype(kernel)>>;
-            return use(Kernel{kernel, experiment.unit}, digits.train_bytes, digits.test_bytes);
-          }
-        }
-        return use(kernel, digits.train, digits.test);
-      },
-      experiment.kernel);
+  if constexpr (std::same_as<Sampler, bpm::PermutedPerceptron>) {
+    if (digits.bytes) {
+      return use(PixelKernel{experiment.kernel, experiment.unit}, digits.train_bytes,
+                 digits.test_bytes);
+    }
+  }
+  return use(experiment.kernel, digits.train, digits.test);
 }
 
 template <class Kernel, class Sampler>

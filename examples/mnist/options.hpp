@@ -9,12 +9,12 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <variant>
 
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 #include "common/mnist_data.hpp"
 #include "common/options.hpp"
@@ -25,9 +25,6 @@
 /// The command line of the mnist program.
 
 namespace bpm_examples {
-
-/// The kernels that --kernel offers.
-using DigitKernel = std::variant<bpm::Polynomial, bpm::Gaussian, bpm::ArcCosine, bpm::Linear>;
 
 /// What the command line says. The defaults are the experiment of "Large Scale Bayes Point
 /// Machines", section 4.
@@ -65,7 +62,7 @@ struct MnistOptions {
                              : bpm::SoftBoundary::hard();
   }
 
-  [[nodiscard]] DigitKernel make_kernel() const {
+  [[nodiscard]] bpm::RuntimeKernel make_kernel() const {
     if (kernel == "polynomial") {
       return bpm::Polynomial(degree, 1, offset);
     }

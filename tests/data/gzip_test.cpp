@@ -71,6 +71,17 @@ TEST_CASE("unpack_gzip trusts no declared length") {
                     "f: byte 25: found corrupt gzip data (incorrect length check)");
 }
 
+TEST_CASE("unpack_gzip stops at a limit") {
+  const std::string text(100000, 'x');
+  CHECK(bpm::detail::unpack_gzip(pack(text), "f", 100000) == text);
+  CHECK_THROWS_WITH(
+      bpm::detail::unpack_gzip(pack(text), "f", 99999),
+      Catch::Matchers::ContainsSubstring(
+          ": unpacks to more than 99999 bytes, the limit; give GzipFile a larger one"));
+  CHECK(bpm::detail::unpack_gzip(pack(""), "f", 0).empty());
+  CHECK_THROWS_AS(bpm::detail::unpack_gzip(pack("a"), "f", 0), bpm::DataError);
+}
+
 TEST_CASE("unpack_gzip names the byte at which data ends early") {
   const std::string whole = pack(noise(1000));
   for (const std::size_t n :
@@ -159,6 +170,9 @@ TEST_CASE("errors in packed files name the file and the place in the content") {
   CHECK_THROWS_WITH(bpm::read_idx_images(bpm::GzipFile{images}, bpm::GzipFile{labels}),
                     images.string() + " holds 2 images, " + labels.string() +
                         " holds 1 labels, expected as many labels as images");
+  CHECK_THROWS_WITH(
+      bpm::read_idx_images(bpm::GzipFile{images, 19}),
+      Catch::Matchers::ContainsSubstring(": unpacks to more than 19 bytes, the limit;"));
   const auto absent = folder.path() / "absent.gz";
   CHECK_THROWS_WITH(bpm::GzipFile{absent}.open(),
                     absent.string() + ": cannot be opened for reading");

@@ -121,6 +121,19 @@ TEST_CASE("read_idx reads a pipe, whose length cannot be told") {
   }
 }
 
+TEST_CASE("read_idx reports a stream that fails, and the byte from which it was read") {
+  /// Gives what it has, then fails.
+  struct Broken : std::streambuf {
+    explicit Broken(std::string content) : content_(std::move(content)) {
+      setg(content_.data(), content_.data(), content_.data() + content_.size());
+    }
+    int_type underflow() override { throw std::runtime_error("disk"); }
+    std::string content_;
+  } broken(two_images.substr(0, 18));
+  std::istream stream(&broken);
+  CHECK_THROWS_WITH(bpm::read_idx_images(stream, "f"), "f: byte 16: reading failed");
+}
+
 TEST_CASE("read_idx refuses a wrong magic number") {
   CHECK_THROWS_AS(read_tensor(bytes({9, 0, 8, 1})), bpm::DataError);
   CHECK_THROWS_WITH(read_tensor(bytes({9, 0, 8, 1})),

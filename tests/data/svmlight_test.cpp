@@ -123,6 +123,20 @@ TEST_CASE("read_svmlight refuses impossible numbers of columns") {
                     "a number of columns below 2^31");
 }
 
+TEST_CASE("read_svmlight_dense does not let an index decide how much memory it takes") {
+  std::istringstream wide("1 2147483647:1\n-1 1:1\n");
+  CHECK_THROWS_WITH(
+      bpm::read_svmlight_dense(wide, "f"),
+      "f: found 2 rows of 2147483647 columns, which dense take more than 1073741824 bytes, the "
+      "limit; read them sparse, or give a larger one");
+  std::istringstream exact("1 4:1\n-1 1:1\n");
+  CHECK(bpm::read_svmlight_dense<float>(exact, "f", 0, 32).inputs.size() == 8);
+  std::istringstream above("1 4:1\n-1 1:1\n");
+  CHECK_THROWS_AS(bpm::read_svmlight_dense<float>(above, "f", 0, 31), bpm::DataError);
+  std::istringstream sparse("1 2147483647:1\n-1 1:1\n");
+  CHECK(bpm::read_svmlight_sparse(sparse).inputs.nonZeros() == 2);
+}
+
 TEST_CASE("SVMlight files are read by path and named in messages") {
   const test_support::TemporaryFolder folder;
   const auto good = folder.write("good", three_rows);

@@ -175,6 +175,10 @@ TEST_CASE("certify_risk refuses what cannot be certified", "[decision]") {
   CHECK(message_of([&] {
           (void)bpm::certify_risk(std::vector<double>{infinity}, std::vector<bool>{true}, 0.1, 0.1);
         }) == "certify_risk: scores[0] is inf, must be finite");
+  CHECK(bpm::certify_risk(scores, correct, 1e-300, 0.01).needed > std::size_t{1} << 60U);
+  const std::vector<int> nobody{0, 3};
+  CHECK(message_of([&] { (void)bpm::certify_risk({}, std::vector<bool>{}, {}, nobody, 0, 0.1); }) ==
+        "certify_risk: risk is 0, must lie between 0 and 1");
   const std::vector<int> predicted{1, 2};
   CHECK(message_of([&] {
           (void)bpm::certify_risk(scores, correct, predicted, std::vector<int>{0, 1}, 0.1, 0.1);

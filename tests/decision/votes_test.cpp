@@ -81,7 +81,11 @@ TEST_CASE("votes and rates say what is wrong with their arguments") {
         "Votes::of_outputs: weights has 3 entries, expected 2 (one per classifier)");
   const std::vector<double> negative{1, -1};
   CHECK(message_of([&] { (void)bpm::Votes::of_outputs(outputs, negative); }) ==
-        "Votes::of_outputs: weights hold -1 at classifier 1, must be finite and not negative");
+        "Votes::of_outputs: weights hold -1 at classifier 1, must be 0, or from 1e-100 to 1e100");
+  const std::vector<double> huge{1, 1e200};
+  CHECK(
+      message_of([&] { (void)bpm::Votes::of_outputs(outputs, huge); }) ==
+      "Votes::of_outputs: weights hold 1e+200 at classifier 1, must be 0, or from 1e-100 to 1e100");
   const std::vector<double> zero{0, 0};
   CHECK(message_of([&] { (void)bpm::Votes::of_outputs(outputs, zero); }) ==
         "Votes::of_outputs: weights are all zero");
@@ -106,6 +110,13 @@ TEST_CASE("votes and rates say what is wrong with their arguments") {
         "Votes::disagreement: doubt is -1, must not be negative");
   CHECK(message_of([&] { (void)bpm::error_of_outputs(Eigen::Vector2d::Ones(), one); }) ==
         "error_of_outputs: signs has 1 entries, expected 2 (one per input)");
+  const Eigen::Vector2d no_number(1, std::numeric_limits<double>::quiet_NaN());
+  CHECK(message_of([&] { (void)votes.disagreement(no_number); }) ==
+        "Votes::disagreement: outputs hold a number that is not finite");
+  CHECK(message_of([&] { (void)bpm::error_of_outputs(no_number, wrong); }) ==
+        "error_of_outputs: outputs hold a number that is not finite");
+  CHECK(message_of([&] { (void)bpm::error_of_outputs(Eigen::Vector2d::Ones(), wrong); }) ==
+        "error_of_outputs: signs at 1 is 0, must be 1 or -1");
   CHECK(message_of([&] { (void)bpm::error_of_outputs(Eigen::VectorXd(), {}); }) ==
         "error_of_outputs: outputs are of no input");
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -84,10 +86,6 @@ TEST_CASE("the environment and the cache are searched when --data is not given",
   write_mnist(named.path() / "mnist");
   CHECK(load_digits("", 2, 2).source == "MNIST, " + (named.path() / "mnist").string());
 
-  // --data is the last word, even where nothing is found.
-  const TemporaryFolder empty;
-  CHECK(load_digits(empty.path(), 2, 2).drawn);
-
   const WithVariable none("BPM_DATA_DIR", std::nullopt);
   const WithVariable no_xdg("XDG_CACHE_HOME", std::nullopt);
   const WithVariable home("HOME", "/home/of/nobody");
@@ -98,7 +96,24 @@ TEST_CASE("digits are drawn where MNIST is not found, and it is said", "[example
   const TemporaryFolder folder;
   write_mnist(folder.path());
   fs::remove(folder.path() / "t10k-labels-idx1-ubyte");
-  const auto digits = load_digits(folder.path(), 20, 10);
+  // A folder that was named by --data is the last word.
+  CHECK_THROWS_WITH(load_digits(folder.path(), 20, 10),
+                    "--data: MNIST is not in '" + folder.path().string() +
+                        "' nor in a folder mnist there: all of train-images-idx3-ubyte, "
+                        "train-labels-idx1-ubyte and the two of t10k, packed or not");
+  const WithVariable variable("BPM_DATA_DIR", folder.path().string());
+  const WithVariable xdg("XDG_CACHE_HOME", std::nullopt);
+  const WithVariable home("HOME", std::nullopt);
+  std::ostringstream said;
+  const auto digits = [&] {
+    struct Screen {
+      std::streambuf* buffer;
+      ~Screen() { std::cerr.rdbuf(buffer); }
+    } const screen{std::cerr.rdbuf(said.rdbuf())};
+    return load_digits("", 20, 10);
+  }();
+  CHECK(said.str() == "BPM_DATA_DIR: MNIST is not in '" + folder.path().string() +
+                          "'; going on as if it were unset\n");
   CHECK(digits.drawn);
   CHECK(std::string(digits.name()) == "drawn");
   CHECK(digits.source == "drawn digits, NOT MNIST (not found in: " + folder.path().string() + ")");
@@ -107,7 +122,7 @@ TEST_CASE("digits are drawn where MNIST is not found, and it is said", "[example
   CHECK(digits.train.labels.size() == 20);
   CHECK(digits.test.inputs.rows() == 10);
   // More training digits: the first stay, the test digits stay.
-  const auto more = load_digits(folder.path(), 25, 10);
+  const auto more = load_digits("", 25, 10);
   CHECK(more.train.inputs.topRows(20) == digits.train.inputs);
   CHECK(more.test.inputs == digits.test.inputs);
   CHECK(more.test.labels == digits.test.labels);

@@ -99,6 +99,23 @@ TEMPLATE_TEST_CASE("chosen rows and columns land where they should", "[kernels]"
   CHECK(scratch.evaluations == 35);
 }
 
+TEST_CASE("sparse rows of any width give the bits of narrow ones, and take no more", "[kernels]") {
+  using Sparse = bpm::SparseRowMatrix<double>;
+  const Sparse narrow = test_support::holey_inputs<double>(30, 20, 5).sparseView();
+  Sparse wide(narrow.rows(), 2147483647);
+  for (Eigen::Index i = 0; i < narrow.rows(); ++i) {
+    wide.startVec(i);
+    for (Sparse::InnerIterator entry(narrow, i); entry; ++entry) {
+      wide.insertBack(i, entry.col() * 113'000'000 + 17) = entry.value();
+    }
+  }
+  wide.finalize();
+  const bpm::Polynomial kernel(3, 0.1);
+  CHECK(block_values(kernel, wide, wide) == block_values(kernel, narrow, narrow));
+  CHECK(bpm::detail::PreparedInputs<Sparse>::scattered_bytes(wide) == 0);
+  CHECK(bpm::detail::PreparedInputs<Sparse>::scattered_bytes(narrow) == 20 * sizeof(double));
+}
+
 TEST_CASE("sparse and dense inputs agree to rounding", "[kernels]") {
   const auto dense = test_support::holey_inputs<double>(30, 50, 4);
   const bpm::SparseRowMatrix<double> sparse = dense.sparseView();

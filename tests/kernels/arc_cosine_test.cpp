@@ -88,5 +88,6 @@ TEMPLATE_TEST_CASE("arc-cosine of an input with itself is 1 at any depth", "[ker
 TEST_CASE("arc-cosine refuses a depth below 1", "[kernels]") {
   CHECK(bpm::ArcCosine().depth() == 2);
   CHECK_THROWS_AS(bpm::ArcCosine(0), std::invalid_argument);
-  CHECK_THROWS_WITH(bpm::ArcCosine(0), "ArcCosine: depth is 0, must be 1 or more");
+  CHECK_THROWS_WITH(bpm::ArcCosine(0), "ArcCosine: depth is 0, must be from 1 to 1000");
+  CHECK_THROWS_WITH(bpm::ArcCosine(1001), "ArcCosine: depth is 1001, must be from 1 to 1000");
 }

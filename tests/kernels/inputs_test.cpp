@@ -165,6 +165,19 @@ TEST_CASE("check_inputs looks at what sparse rows hold, and not into other thing
   inputs.coeffRef(2, 1) = std::nan("");
   CHECK_THROWS_WITH(bpm::detail::check_inputs(inputs, "predict"),
                     "predict: inputs row 2, column 1 is nan, must be finite");
+  // Rows of a map of the user's own memory.
+  const std::vector<int> starts{0, 2};
+  const std::vector<double> values{1, 2};
+  for (const std::vector<int>& columns : {std::vector<int>{3, 1}, {1, 1}}) {
+    const Eigen::Map<const bpm::SparseRowMatrix<double>> map(1, 4, 2, starts.data(), columns.data(),
+                                                             values.data());
+    CHECK_THROWS_WITH(
+        bpm::detail::check_inputs(map, "predict"),
+        "predict: inputs row 0 has column 1 after " + std::to_string(columns[0]) + ", must ascend");
+  }
   CHECK_NOTHROW(bpm::detail::check_inputs(std::vector<double>{std::nan("")}, "predict"));
+  CHECK_THROWS_WITH(
+      bpm::detail::check_inputs(Eigen::MatrixXf(std::ptrdiff_t{1} << 31, 0), "predict"),
+      "predict: inputs has 2147483648 entries, must be fewer than 2^31");
   CHECK_NOTHROW(bpm::detail::check_inputs(Eigen::MatrixXi::Ones(2, 2), "predict"));
 }

@@ -297,6 +297,15 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
   CHECK(message() == "choose: grid has no lambda");
   grid.relative_lambdas = {1, 0};
   CHECK(message() == "choose: grid has lambdas that do not ascend");
+  grid.relative_lambdas = {0, std::nan("")};
+  CHECK(message() == "choose: grid has the lambda nan, must be finite and not negative");
+  bpm::ChoiceGrid<Gaussian> noises;
+  noises.kernels = {Gaussian::from_width(1)};
+  noises.label_noises = {0.1, 0.5};
+  CHECK(message_of([&] {
+          (void)bpm::choose(BayesPointMachine(Gaussian::from_width(1), bpm::KernelGibbs{}), noises,
+                            inputs, labels);
+        }) == "choose: grid has the label noise 0.5, must be at least 0 and below 1/2");
   grid.relative_lambdas = {0};
   CHECK(message() ==
         "choose: none of 1 candidates found a classifier without training error; add larger "

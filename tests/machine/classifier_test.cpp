@@ -311,6 +311,18 @@ TEST_CASE("a classifier made from parts: outputs, votes and labels by hand") {
   CHECK(several.gibbs_error(Doubles{{3, 4}}, std::vector<int>{9}) == 0.25);
 }
 
+TEST_CASE("outputs beyond double are refused, not compared") {
+  auto parts = by_hand();
+  parts.coefficients *= 1e306;
+  const bpm::Classifier linear(parts);
+  CHECK_THROWS_AS(linear.predict(Doubles{{1e10, 1e10}}), bpm::KernelValueError);
+  CHECK_THROWS_WITH(linear.predict(Doubles{{1e10, 1e10}}),
+                    "Classifier::decision_values: a sum over the support points is beyond double; "
+                    "scale the inputs, or normalise the kernel");
+  CHECK_THROWS_WITH(linear.labels_of(Eigen::MatrixXd::Constant(1, 1, std::nan(""))),
+                    "Classifier::labels_of: decision_values hold a number that is not finite");
+}
+
 TEST_CASE("a classifier from its own parts is the same") {
   const Doubles others = triangle(20, 2);
   const auto fitted = Machine(bpm::Polynomial(3), {}, test_support::hard({.keep_draws = true}))

@@ -68,6 +68,26 @@ TEST_CASE("coefficients first and the outputs' sum later give the same mean") {
   CHECK(parts.norm() == whole.norm());
 }
 
+TEST_CASE("what a sampler of chains says to be the centre must be one") {
+  const auto refusal = [](const std::vector<double>& coefficients,
+                          const std::vector<double>& outputs) -> std::string {
+    bpm::detail::DrawMean mean(3, false, false);
+    try {
+      mean.set_centre({.coefficients = coefficients, .outputs = outputs});
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal({1, 2, 3}, {1, 2, 3}).empty());
+  CHECK(refusal({1, 2}, {1, 2, 3}) ==
+        "sampler: centre has 2 coefficients and 3 outputs, expected 3 of each");
+  CHECK(refusal({1, 2, 3}, {}) ==
+        "sampler: centre has 3 coefficients and 0 outputs, expected 3 of each");
+  CHECK(refusal({1, 2, 3}, {1, std::numeric_limits<double>::infinity(), 3}) ==
+        "sampler: centre has numbers that are not finite");
+}
+
 TEST_CASE("what a sampler hands over must be a draw") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<bpm::PointIndex> points{0, 2};

@@ -15,6 +15,8 @@
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
@@ -244,6 +246,28 @@ TEST_CASE("settings of the sampler are checked by fit") {
                                     test_support::hard());
   CHECK_THROWS_WITH(none.fit(triangle(6, 1), two_labels(6)),
                     Equals("PermutedPerceptron: draws is 0, must be 1 or more"));
+}
+
+TEST_CASE("counts that were negative are refused with their value") {
+  const auto message = [](auto sampler, bpm::FitSettings settings) {
+    return message_of<std::invalid_argument>([&] {
+      settings.soft_boundary = bpm::SoftBoundary::hard();
+      (void)bpm::BayesPointMachine(bpm::Polynomial(2), sampler, settings)
+          .fit(triangle(6, 1), two_labels(6));
+    });
+  };
+  const auto minus_one = static_cast<std::uint64_t>(-1);
+  const std::string was = "is 18446744073709551615, must be below 2^63: was it negative?";
+  CHECK(message(bpm::PermutedPerceptron{.draws = minus_one}, {}) ==
+        "PermutedPerceptron: draws " + was);
+  CHECK(message(bpm::Billiard{.bounces = minus_one}, {}) == "Billiard: bounces " + was);
+  CHECK(message(bpm::Billiard{.burn_in = minus_one}, {}) == "Billiard: burn_in " + was);
+  CHECK(message(bpm::KernelGibbs{.draws = minus_one}, {}) == "KernelGibbs: draws " + was);
+  CHECK(message(bpm::KernelGibbs{.burn_in = minus_one}, {}) == "KernelGibbs: burn_in " + was);
+  CHECK(message(bpm::KernelGibbs{.steps_per_draw = minus_one}, {}) ==
+        "KernelGibbs: steps_per_draw " + was);
+  CHECK(message(bpm::PermutedPerceptron{}, {.threads = static_cast<unsigned>(-1)}) ==
+        "settings: threads is 4294967295, must be from 1 to 4096, or 0 for as many as there are");
 }
 
 TEST_CASE("draws of a user's own sampler are checked") {

@@ -99,6 +99,13 @@ TEST_CASE("standardising says what it cannot do", "[machine]") {
       Standardisation::of(bpm::RowMatrix<double>(Eigen::Matrix2d::Identity()));
   CHECK(message_of([&] { (void)two.apply(bpm::RowMatrix<double>(3, 3)); }) ==
         "Standardisation::apply: inputs has 3 entries, expected 2 (columns: one per feature)");
+  Standardisation parts = two;
+  parts.constant = {2};
+  CHECK(message_of([&] { (void)parts.apply(bpm::RowMatrix<double>(3, 2)); }) ==
+        "Standardisation::apply: constant names column 2, must be below 2");
+  parts.deviation.resize(1);
+  CHECK(message_of([&] { (void)parts.apply(bpm::RowMatrix<double>(3, 2)); }) ==
+        "Standardisation::apply: deviation has 1 entries, expected 2 (one per feature)");
 }
 
 TEST_CASE("bytes and integers asked of a standardised machine are scaled as numbers", "[machine]") {

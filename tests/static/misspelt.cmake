@@ -103,8 +103,35 @@ using Machine = bpm::Standardise<bpm::BayesPointMachine<bpm::Linear>>;
 const auto scaling = Machine::of(bpm::RowMatrix<std::uint8_t>(2, 2));\n"
   "Standardise is for dense rows of float or double: bytes, sparse rows and types of your own")
 
+# The second argument is the sampler.
+expect_sentence(settings_second "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/machine/bayes_point_machine.hpp\"
+const bpm::BayesPointMachine machine(bpm::Linear{}, bpm::FitSettings{});\n"
+  "settings are the third argument, after the sampler: BayesPointMachine(kernel, PermutedPerceptron{}, settings)")
+
+# A model has one precision.
+expect_sentence(other_precision "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/machine/bayes_point_machine.hpp\"
+void ask(const bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>& model, const Eigen::MatrixXd& inputs) {
+  (void)model.predict(inputs);
+}\n"
+  "both input sets must have the same precision: cast one of them")
+
 # A kernel of one's own has no name in a model file until it is given one.
 expect_sentence(stored_kernel "#include \"bpm/storage/stored_kernel.hpp\"
 struct Mine {};
 const auto json = bpm::detail::kernel_to_json(Mine{});\n"
   "a model with a kernel of one's own is saved by a specialisation of bpm::StoredKernel for it")
+
+# An older standard is one error with its cure, and the end of it.
+foreach(header bpm.hpp kernels/gaussian.hpp machine/bayes_point_machine.hpp)
+  file(WRITE "${SCRATCH}/older.cpp" "#include \"bpm/${header}\"\n")
+  execute_process(COMMAND ${compile} -std=c++17 -fsyntax-only "${SCRATCH}/older.cpp" RESULT_VARIABLE result
+                  ERROR_VARIABLE message OUTPUT_QUIET)
+  string(REGEX MATCHALL "error: " errors "${message}")
+  list(LENGTH errors count)
+  string(FIND "${message}" "bpm needs C++20: compile with -std=c++20 (/std:c++20), or link bpm::bpm in CMake" place)
+  if(result EQUAL 0 OR place EQUAL -1 OR count GREATER 2)
+    message(SEND_ERROR "${header} in C++17: ${count} errors:\n${message}")
+  endif()
+endforeach()

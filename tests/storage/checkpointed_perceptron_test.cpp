@@ -76,6 +76,17 @@ bool same_draws(const Run& a, const Run& b) {
 
 }  // namespace
 
+TEST_CASE("a folder of draws takes one fit at a time") {
+  const Spaces problem;
+  const TemporaryFolder folder;
+  const bpm::CheckpointedPerceptron sampler{{.draws = 1}, folder.path()};
+  {
+    const bpm::detail::FolderLock lock(folder.path());
+    CHECK_THROWS_AS(run(sampler, problem), bpm::CheckpointError);
+  }
+  CHECK(run(sampler, problem).report.converged);
+}
+
 TEST_CASE("a run that goes on from a checkpoint gives the draws of an uninterrupted one") {
   const Spaces problem;
   const bpm::PermutedPerceptron plain{.draws = 9};

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,30 @@ TEST_CASE("damaged and foreign files are refused") {
   put_bytes(plain, "x");
   CHECK_THAT(message_of([&] { const bpm::detail::DrawStore other(plain, run_of_store, 3); }),
              ContainsSubstring("plain_file is no folder"));
+}
+
+TEST_CASE("a right checksum does not make a draw of a file") {
+  const TemporaryFolder folder;
+  const bpm::detail::DrawStore store(folder.path(), run_of_store, 3);
+  const auto refusal = [&](const bpm::detail::PerceptronSolution& solution) {
+    auto piece = some_piece(7, 0, 1);
+    piece.solutions = {solution};
+    store.write(piece);
+    return message_of([&] { static_cast<void>(store.read({7, 0, 1})); });
+  };
+  CHECK(refusal({{0, 2}, {1, 2}, {1, 2, 3}}) == "nothing was thrown");
+  CHECK(refusal({{}, {}, {1, 2, 3}}) == "nothing was thrown");
+  const std::vector<std::vector<bpm::PointIndex>> wrong{{0, 3}, {-1, 2}, {2, 0}, {1, 1}};
+  for (const auto& support : wrong) {
+    CHECK_THAT(refusal({support, {1, 2}, {1, 2, 3}}),
+               ContainsSubstring("is damaged: its support points do not ascend, or are none"));
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK_THAT(refusal({{0, 2}, {1, nan}, {1, 2, 3}}),
+             ContainsSubstring("is damaged: it has numbers that are not finite"));
+  CHECK_THAT(refusal({{0, 2}, {1, 2}, {1, -infinity, 3}}),
+             ContainsSubstring("is damaged: it has numbers that are not finite"));
 }
 
 TEST_CASE("a disk that fills leaves what was there whole") {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "bpm/core/random/draws.hpp"
@@ -21,7 +22,10 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/laplacian.hpp"
+#include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/standardise.hpp"
@@ -218,9 +222,9 @@ TEST_CASE("files and streams hold what bytes do, and a failed save leaves the ol
              ContainsSubstring("model: ") && ContainsSubstring("cannot be written: open: ") &&
                  ContainsSubstring("; what was there before is whole"));
   CHECK(message_of([&] { (void)bpm::load<Small>(folder.path() / "none"); }) ==
-        (folder.path() / "none").string() + " cannot be read");
+        (folder.path() / "none").string() + ": cannot be opened for reading");
   CHECK(message_of([&] { (void)bpm::load<Small>(folder.path()); }) ==
-        folder.path().string() + " cannot be read");
+        folder.path().string() + ": is a directory, expected a file");
 }
 
 TEST_CASE("a model of another kind is refused by a sentence") {
@@ -256,28 +260,68 @@ TEST_CASE("a model of another kind is refused by a sentence") {
       "m: model.forecast.strategy is the unknown 'tense'");
 }
 
-TEST_CASE("parameters of kernels are read as what they are") {
-  const auto message = [](const char* json) {
-    return message_of([&] {
-      (void)bpm::detail::kernel_from_json<bpm::Polynomial>(nlohmann::json::parse(json), "m");
-    });
+TEST_CASE("a model of any kernel of inner products loads as one of a RuntimeKernel") {
+  const auto [inputs, labels] = noisy_rings(60, 3, 0.05);
+  using Runtime = Classifier<bpm::RuntimeKernel, Floats>;
+  const auto runtime = bpm::load<Runtime>(bpm::model_bytes(small_model()));
+  CHECK(runtime.decision_values(inputs) == small_model().decision_values(inputs));
+  CHECK(bpm::model_bytes(runtime) == bpm::model_bytes(small_model()));
+
+  // And the machine of a RuntimeKernel makes the model of the kernel that it is.
+  auto fitted =
+      OneVsRest(BayesPointMachine(bpm::RuntimeKernel(Gaussian::from_width(1)),
+                                  PermutedPerceptron{.draws = 3}, {.seed = 2, .keep_draws = true}))
+          .fit(inputs, labels);
+  CHECK(fitted.parts().coefficients == small_model().parts().coefficients);
+  CHECK(fitted.parts().bias == small_model().parts().bias);
+  CHECK(fitted.decision_values(inputs) == small_model().decision_values(inputs));
+}
+
+TEST_CASE("load_any reads inputs of any numbers, as what they are") {
+  const auto [inputs, labels] = noisy_rings(40, 2, 0.05);
+  const bpm::FitSettings settings{.seed = 4};
+  const auto check = [&](const auto& kernel, const auto& numbers) {
+    const auto model =
+        BayesPointMachine(kernel, PermutedPerceptron{.draws = 2}, settings).fit(numbers, labels);
+    const test_support::TemporaryFolder folder;
+    bpm::save(model, folder.path() / "m");
+    const bpm::AnyClassifier any = bpm::load_any(folder.path() / "m");
+    using Owned = bpm::detail::owned_inputs_t<std::remove_cvref_t<decltype(numbers)>>;
+    REQUIRE(std::holds_alternative<Classifier<bpm::RuntimeKernel, Owned>>(any));
+    const auto& read = std::get<Classifier<bpm::RuntimeKernel, Owned>>(any);
+    CHECK(read.decision_values(numbers).isApprox(model.decision_values(numbers), 1e-6));
+    CHECK(bpm::model_bytes(read) == bpm::model_bytes(model));
   };
-  CHECK(message(R"({"name":"polynomial","degree":3,"scale":1.0,"offset":1.0})") ==
-        "nothing was thrown");
-  CHECK(message(R"({"name":"polynomial","degree":2.9,"scale":1.0,"offset":1.0})") ==
-        "m: the kernel 'polynomial' cannot be made: degree is no whole number");
-  CHECK(message(R"({"name":"polynomial","degree":4294967299,"scale":1.0,"offset":1.0})") ==
-        "m: the kernel 'polynomial' cannot be made: degree is 4294967299, which is out of range");
-  CHECK(message(R"({"degree":3})") == "m: the kernel has no name");
-  CHECK_THAT(
-      message_of([&] {
-        (void)bpm::detail::kernel_from_json<decltype(bpm::biased(bpm::ArcCosine(2)))>(
-            nlohmann::json::parse(
-                R"({"name":"biased","constant":1,"inner":{"name":"arc-cosine","depth":1001}})"),
-            "m");
-      }),
-      ContainsSubstring("m: the kernel 'biased' cannot be made: ") &&
-          ContainsSubstring("depth is 1001, must be at most 1000"));
+  check(bpm::biased(bpm::Linear{}, 2), inputs);
+  check(bpm::sum(bpm::Exponential(2), bpm::on_unit_inputs(bpm::ArcCosine(2))),
+        bpm::RowMatrix<double>(inputs.cast<double>()));
+  check(bpm::scaled(bpm::Polynomial(3, 1.0 / 65025), 2),
+        bpm::RowMatrix<std::uint8_t>((inputs.array() * 20 + 128).cast<std::uint8_t>()));
+  check(bpm::normalised(bpm::Polynomial(3)), bpm::SparseRowMatrix<float>(inputs.sparseView()));
+  check(bpm::product(bpm::Gaussian::from_width(2), bpm::Polynomial(2)),
+        bpm::SparseRowMatrix<double>(inputs.cast<double>().sparseView()));
+}
+
+TEST_CASE("load_any refuses what it cannot be") {
+  const auto [inputs, labels] = noisy_rings(40, 2, 0.05);
+  const bpm::FitSettings settings{.seed = 4};
+  const auto refusal = [](const auto& model) {
+    std::stringstream stream;
+    bpm::save(model, stream);
+    return message_of([&] { (void)bpm::load_any(stream, "m"); });
+  };
+  CHECK(refusal(BayesPointMachine(bpm::Laplacian(2), PermutedPerceptron{}, settings)
+                    .fit(inputs, labels)) ==
+        "m: the kernel is 'laplacian', which a RuntimeKernel cannot be");
+  std::vector<std::string> words;
+  for (const int label : labels) words.push_back(label == 0 ? "abc" : "xbcd");
+  CHECK(refusal(
+            BayesPointMachine(own::Overlap{}, PermutedPerceptron{}, settings).fit(words, labels)) ==
+        "m has inputs of the kind 'strings', their values of type none: only load reads it");
+  CHECK(message_of([&] {
+          (void)bpm::load_any(
+              replaced(bpm::model_bytes(small_model()), "bpm classifier", "abc classifier"), "m");
+        }) == "m is no model of this library");
 }
 
 TEST_CASE("what no JSON holds is not saved") {

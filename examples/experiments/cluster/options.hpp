@@ -39,7 +39,9 @@ struct ClusterOptions {
                    1'000'000'000);
   app.add_option("--checkpoint", options.checkpoint,
                  "Keep finished draws in this folder, and go on from those that are there")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(CLI::Validator(
+          [](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, ""));
   auto* sharded =
       app.add_flag("--sharded", options.sharded,
                    "Spread the digits over the ranks, not the draws: each trains on its part");

@@ -3,12 +3,15 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "bpm/core/standard.hpp"
 
 /// \file
 /// Argument checks for public doors. Each message has one form, "function: argument what", so that
@@ -69,6 +72,12 @@ template <class Count>
 void check_at_least(std::string_view function, std::string_view argument, Count value,
                     std::type_identity_t<Count> least) {
   check(value >= least, function, argument, "is ", value, ", must be ", least, " or more");
+}
+
+/// Throws where a count is what a negative number becomes without its sign.
+inline void check_count(std::string_view function, std::string_view argument, std::uint64_t value) {
+  check(value >> 63U == 0, function, argument, "is ", value,
+        ", must be below 2^63: was it negative?");
 }
 
 /// Throws unless a number lies in [0, 1].

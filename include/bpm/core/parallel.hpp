@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "bpm/core/check.hpp"
+
 namespace bpm::detail {
 
 /// Threads that help each other: one with work to share has it done by those that are idle. Who
@@ -121,7 +123,10 @@ class Crew {
 };
 
 /// The number of threads to use when `wanted` are asked for; 0 means as many as the machine runs.
-[[nodiscard]] inline unsigned thread_count(unsigned wanted) noexcept {
+/// \throws std::invalid_argument on more than 4096: what -1 becomes without its sign.
+[[nodiscard]] inline unsigned thread_count(unsigned wanted) {
+  check(wanted <= 4096, "settings", "threads", "is ", wanted,
+        ", must be from 1 to 4096, or 0 for as many as there are");
   return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
 }
 

@@ -103,6 +103,7 @@ class IdxReader {
   void read_exactly(std::uint8_t* out, std::size_t n) {
     stream_.read(reinterpret_cast<char*>(out), n);
     const std::size_t got = stream_.gcount();
+    ensure<DataError>(!stream_.bad(), name_, ": byte ", offset_ + got, ": reading failed");
     require_more(got == n, offset_ + got);
     offset_ += n;
   }

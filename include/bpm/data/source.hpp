@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <ios>
 #include <istream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "bpm/core/check.hpp"
@@ -34,6 +37,21 @@ struct OpenFile {
   ensure<DataError>(!file->fail(), path.string(), ": cannot be opened for reading");
   return {std::move(file), path.string()};
 }
+
+/// All that is left of a stream. \throws DataError, with the offset, where reading fails.
+[[nodiscard]] inline std::string read_all(std::istream& stream, std::string_view name) {
+  std::string bytes;
+  std::array<char, 1 << 16> block;
+  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
+    bytes.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  ensure<DataError>(!stream.bad(), name, ": byte ", bytes.size(), ": reading failed");
+  return bytes;
+}
+
+/// The most bytes that a reader takes where a few in the file could ask for any number, unless it
+/// is told otherwise.
+inline constexpr std::size_t default_limit = std::size_t{1} << 30U;
 
 /// What readers take in the place of a stream: a path, or `GzipFile`, which opens itself.
 template <class F>

@@ -99,16 +99,22 @@ template <class Scalar>
 ///
 /// `columns`: of the result; 0 means the largest index in the file. A test set must be given the
 /// number of its training set, since its last columns may all be 0.
-/// Cost: one pass, O(entries) memory while reading, then rows x columns for the result; give
-/// columns where a broken index must not decide how much that is.
+/// Cost: one pass, O(entries) memory while reading, then rows x columns for the result, `limit`
+/// bytes at most.
 /// \throws DataError that names the line where a label is not an integer, a pair is not
 /// index:value, an index is not from 1 to the number of columns or does not ascend, or a value is
-/// not finite; and where there is no line of data.
+/// not finite; where there is no line of data; and where the result is larger than the limit.
 /// \throws std::invalid_argument where columns is negative or not below 2^31.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
-    std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0) {
+    std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0,
+    std::size_t limit = detail::default_limit) {
   auto entries = detail::read_svmlight_entries<Scalar>(stream, name, columns);
+  const auto width = static_cast<std::size_t>(entries.width);
+  detail::ensure<DataError>(width == 0 || entries.labels.size() <= limit / sizeof(Scalar) / width,
+                            name, ": found ", entries.labels.size(), " rows of ", width,
+                            " columns, which dense take more than ", limit,
+                            " bytes, the limit; read them sparse, or give a larger one");
   LabelledData<RowMatrix<Scalar>> data;
   data.inputs.setZero(std::ssize(entries.labels), entries.width);
   for (Eigen::Index row = 0; row < data.inputs.rows(); ++row) {
@@ -122,10 +128,10 @@ template <class Scalar = double>
 
 /// The same, from a file: a path or `GzipFile`.
 template <class Scalar = double, detail::File File>
-[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(const File& file,
-                                                                  Eigen::Index columns = 0) {
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
+    const File& file, Eigen::Index columns = 0, std::size_t limit = detail::default_limit) {
   const detail::OpenFile opened = detail::open(file);
-  return read_svmlight_dense<Scalar>(*opened.stream, opened.name, columns);
+  return read_svmlight_dense<Scalar>(*opened.stream, opened.name, columns, limit);
 }
 
 /// Reads a file in the SVMlight format into a sparse matrix, compressed, with fewer than 2^31
@@ -139,11 +145,13 @@ template <class Scalar = double>
   detail::ensure<DataError>(std::ssize(entries.values) <= std::numeric_limits<int>::max(), name,
                             ": found ", entries.values.size(),
                             " entries, expected fewer than 2^31");
-  const std::vector<int> starts(entries.starts.begin(), entries.starts.end());
-  const Eigen::Map<const Matrix> view(std::ssize(entries.labels), entries.width,
-                                      std::ssize(entries.values), starts.data(),
-                                      entries.columns.data(), entries.values.data());
-  return {Matrix(view), std::move(entries.labels)};
+  // Array by array: Eigen's own copy of a view takes memory for twice the columns.
+  Matrix inputs(std::ssize(entries.labels), entries.width);
+  inputs.resizeNonZeros(std::ssize(entries.values));
+  std::ranges::copy(entries.starts, inputs.outerIndexPtr());
+  std::ranges::copy(entries.columns, inputs.innerIndexPtr());
+  std::ranges::copy(entries.values, inputs.valuePtr());
+  return {std::move(inputs), std::move(entries.labels)};
 }
 
 /// The same, from a file: a path or `GzipFile`.

@@ -48,6 +48,17 @@ struct CertifiedRisk {
   }
 };
 
+namespace detail {
+
+/// ceil(log delta / log(1 - risk)); a risk next to 0 needs more inputs than there are.
+[[nodiscard]] inline std::size_t inputs_needed(double risk, double delta) {
+  const double needed = std::ceil(std::log(delta) / std::log1p(-risk));
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 4;
+  return needed < static_cast<double>(most) ? static_cast<std::size_t>(needed) : most;
+}
+
+}  // namespace detail
+
 /// A threshold on the score above which errors are guaranteed to be rare: with probability
 /// 1 - delta over the calibration inputs either nothing is returned, or
 ///
@@ -74,8 +85,7 @@ template <detail::Flags Correct = std::vector<bool>>
   detail::check_size(f, "correct", std::ranges::size(correct), scores.size(), "one per score");
   detail::check_delta(f, "risk", risk);
   detail::check_delta(f, "delta", delta);
-  CertifiedRisk result{.risk = risk, .delta = delta};
-  result.needed = static_cast<std::size_t>(std::ceil(std::log(delta) / std::log1p(-risk)));
+  CertifiedRisk result{.risk = risk, .delta = delta, .needed = detail::inputs_needed(risk, delta)};
 
   const std::size_t n = scores.size();
   auto order = detail::rejection_order(scores, f);
@@ -121,6 +131,8 @@ template <detail::Flags Correct = std::vector<bool>>
   const char* const f = "certify_risk";
   detail::check_size(f, "correct", std::ranges::size(correct), scores.size(), "one per score");
   detail::check_size(f, "predicted", predicted.size(), scores.size(), "one per score");
+  detail::check_delta(f, "risk", risk);
+  detail::check_delta(f, "delta", delta);
   detail::check(!classes.empty() && std::ranges::is_sorted(classes, std::less_equal<>{}), f,
                 "classes", "must hold a label, and ascend");
   std::vector<std::vector<double>> of_class(classes.size());
@@ -137,9 +149,8 @@ template <detail::Flags Correct = std::vector<bool>>
   const double share = delta / static_cast<double>(classes.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
     if (of_class[c].empty()) {
-      results.push_back({.risk = risk, .delta = share});
-      results.back().needed =
-          static_cast<std::size_t>(std::ceil(std::log(share) / std::log1p(-risk)));
+      results.push_back(
+          {.risk = risk, .delta = share, .needed = detail::inputs_needed(risk, share)});
     } else {
       results.push_back(certify_risk(of_class[c], right[c], risk, share));
     }

@@ -26,8 +26,9 @@ struct Votes {
   bool integrated = false;
 
   /// The votes of single classifiers from their outputs, an input a row and a classifier a column;
-  /// 0 counts as negative. `weights`: one per classifier, not negative; empty: all the same.
-  /// \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that are not
+  /// 0 counts as negative. `weights`: one per classifier, 0 or from 1e-100 to 1e100; empty: all the
+  /// same. \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that
+  /// are not
   ///         finite, or if weights are negative or all zero.
   [[nodiscard]] static Votes of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
                                         std::span<const double> weights = {}) {
@@ -42,8 +43,9 @@ struct Votes {
     double squares = 0;
     for (Eigen::Index n = 0; n < outputs.cols(); ++n) {
       const double weight = weights.empty() ? 1.0 : weights[n];
-      detail::check(weight >= 0 && std::isfinite(weight), f, "weights", "hold ", weight,
-                    " at classifier ", n, ", must be finite and not negative");
+      // Their squares are summed.
+      detail::check(weight == 0 || (weight >= 1e-100 && weight <= 1e100), f, "weights", "hold ",
+                    weight, " at classifier ", n, ", must be 0, or from 1e-100 to 1e100");
       votes.positive += weight * (outputs.col(n).array() > 0).cast<double>().matrix();
       total += weight;
       squares += weight * weight;
@@ -100,6 +102,7 @@ struct Votes {
     const char* const f = "Votes::disagreement";
     check_inputs(f);
     detail::check_size(f, "outputs", outputs.size(), positive.size(), "one per input");
+    detail::check(outputs.allFinite(), f, "outputs", "hold a number that is not finite");
     detail::check(doubt >= 0, f, "doubt", "is ", doubt, ", must not be negative");
     return mean([&](Eigen::Index i) {
       const bool close = doubt > 0 && std::abs(positive[i] - 0.5) <= doubt;
@@ -126,12 +129,13 @@ struct Votes {
 };
 
 /// The error of a single classifier by its outputs; 0 counts as negative.
-/// \throws std::invalid_argument without inputs, if sizes disagree.
+/// \throws std::invalid_argument without inputs, if sizes disagree, on signs other than 1 and -1.
 [[nodiscard]] inline double error_of_outputs(const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                              std::span<const signed char> signs) {
   const char* const f = "error_of_outputs";
   detail::check(outputs.size() > 0, f, "outputs", "are of no input");
-  detail::check_size(f, "signs", signs.size(), outputs.size(), "one per input");
+  detail::check(outputs.allFinite(), f, "outputs", "hold a number that is not finite");
+  detail::check_signs(f, signs, outputs.size(), "one per input");
   double errors = 0;
   for (Eigen::Index i = 0; i < outputs.size(); ++i) {
     errors += (outputs[i] > 0) != (signs[i] > 0) ? 1 : 0;

@@ -109,10 +109,17 @@ void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar*
                                 Scalar* values, std::ptrdiff_t count) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
   const Chunk left = Chunk::Constant(norm);
-  map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset, Chunk& out) {
-    const Chunk right = Eigen::Map<const Chunk>(norms + offset);
-    inner_product_chunk(kernel, products, left, right, out);
-  });
+  const auto apply = [&](const auto& one) {
+    map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset, Chunk& out) {
+      const Chunk right = Eigen::Map<const Chunk>(norms + offset);
+      inner_product_chunk(one, products, left, right, out);
+    });
+  };
+  if constexpr (VisitedKernel<Kernel>) {  // Looked up once, not for every value.
+    kernel.visit(apply);
+  } else {
+    apply(kernel);
+  }
 }
 
 /// The kinds of blocks, by what the kernel is a function of.
@@ -261,15 +268,17 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   } else if constexpr (SparseInputs<Left> && by_inner_products<Kernel, Left>) {
     static_assert(SparseInputs<Right>);
     pack_columns(z, columns, scratch.columns);
-    if (scratch.scattered.size() < x.features()) {
+    const bool scattered = x.features() <= PreparedInputs<Left>::widest_scattered;
+    if (scattered && scratch.scattered.size() < x.features()) {
       scratch.scattered = Buffer<Scalar>(x.features(), Scalar{0});
     }
     for (std::ptrdiff_t a = 0; a < height; ++a) {
-      x.scatter(rows[a], scratch.scattered.data());
+      if (scattered) x.scatter(rows[a], scratch.scattered.data());
       for (std::ptrdiff_t b = 0; b < width; ++b) {
-        values[a * ld + b] = z.product(columns[b], scratch.scattered.data());
+        values[a * ld + b] = scattered ? z.product(columns[b], scratch.scattered.data())
+                                       : z.product(columns[b], x, rows[a]);
       }
-      x.clear(rows[a], scratch.scattered.data());
+      if (scattered) x.clear(rows[a], scratch.scattered.data());
     }
     finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), columns, values, ld);
   } else {

@@ -72,6 +72,19 @@ class KernelSample {
   [[nodiscard]] PointIndex size() const { return numbers_.size(); }
   [[nodiscard]] const RowMatrix<Scalar>& values() const { return values_; }
 
+  /// Each pair once more.
+  void check_repeatable() const {
+    BlockScratch<Scalar> scratch;
+    for (PointIndex i = 0; i < size(); ++i) {
+      for (PointIndex j = 0; j < size(); ++j) {
+        Scalar again{};
+        evaluate(std::span(&i, 1), std::span(&j, 1), &again, 1, scratch);
+        check(again == values_(i, j), "check_kernel", "kernel",
+              "changes between calls: ", name(i, j), " was ", values_(i, j), ", is ", again);
+      }
+    }
+  }
+
   /// `tolerance` 0: to the last bit, as block evaluation promises its users.
   void check_symmetric(Scalar tolerance) const {
     for (PointIndex i = 0; i < size(); ++i) {
@@ -142,7 +155,7 @@ class KernelSample {
 
 /// Tests on up to `points` of the inputs, evenly spaced, that a kernel keeps its promises:
 ///
-///  - values are finite and not near overflow;
+///  - values are finite and not near overflow, and the same in the next call;
 ///  - k(x, x') = k(x', x): to the last bit for kernels that do blocks (`InnerProductKernel`,
 ///    `ManhattanKernel`), where it must not matter which input is the row, else to `tolerance`;
 ///  - a value depends on the two inputs alone: the same bits in any block, at any position;
@@ -150,7 +163,7 @@ class KernelSample {
 ///  - the kernel matrix has no negative eigenvalue: none below -`tolerance` times the largest.
 ///
 /// `tolerance` is relative to the largest value. A kernel that passes may still be wrong on other
-/// inputs; one that fails is wrong. Cost: 6 n^2 kernel values and n^3 for n points.
+/// inputs; one that fails is wrong. Cost: 7 n^2 kernel values and n^3 for n points.
 /// \throws std::invalid_argument naming what failed, and for which inputs; also if there are no
 ///         inputs, one is not finite, or points or tolerance is not positive.
 /// \throws KernelValueError if a value is not finite or near overflow.
@@ -177,6 +190,7 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
   const Scalar rounding = static_cast<Scalar>(tolerance) * sample.values().cwiseAbs().maxCoeff();
 
   constexpr bool by_blocks = !detail::by_pairs<Kernel, I>;
+  sample.check_repeatable();
   sample.check_symmetric(by_blocks ? Scalar{0} : rounding);
   RandomEngine engine;
   for (const auto& [height, width] : {std::pair{n, n}, {1, n}, {7, 33}, {n, 5}}) {

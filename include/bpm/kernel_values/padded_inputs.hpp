@@ -173,8 +173,9 @@ class PreparedInputs<I> {
   Buffer<Scalar> norms_;
 };
 
-/// Sparse rows. Inner products scatter one row and walk the other: the terms of the common columns
-/// are added in the order of the columns, so <x_i, x_j> and <x_j, x_i> are the same bits.
+/// Sparse rows. Inner products scatter one row and walk the other, or walk both where rows are too
+/// wide for that: the terms of the common columns are added in the order of the columns, so
+/// <x_i, x_j> and <x_j, x_i> are the same bits, either way.
 template <SparseInputs I>
 class PreparedInputs<I> {
  public:
@@ -200,6 +201,14 @@ class PreparedInputs<I> {
     return inputs.rows() * sizeof(Scalar);
   }
 
+  /// The columns of a row that is scattered: beyond, memory would follow the largest index in a
+  /// file, and each thread takes it.
+  static constexpr std::ptrdiff_t widest_scattered = std::ptrdiff_t{1} << 20;
+  /// What scattering takes, a thread.
+  [[nodiscard]] static std::size_t scattered_bytes(const I& inputs) {
+    return inputs.cols() <= widest_scattered ? inputs.cols() * sizeof(Scalar) : 0;
+  }
+
   /// Writes input i into a dense row of zeros, or takes it out again.
   void scatter(std::ptrdiff_t i, Scalar* dense) const {
     for (typename I::InnerIterator entry(*inputs_, i); entry; ++entry) {
@@ -219,6 +228,26 @@ class PreparedInputs<I> {
     }
     return sum;
   }
+  /// The same with input j of `other`, by walking both.
+  template <SparseInputs J>
+  [[nodiscard]] Scalar product(std::ptrdiff_t i, const PreparedInputs<J>& other,
+                               std::ptrdiff_t j) const {
+    Scalar sum = 0;
+    typename I::InnerIterator a(*inputs_, i);
+    for (typename J::InnerIterator b(other.inputs(), j); a && b;) {
+      if (a.col() == b.col()) {
+        sum = multiply_add(a.value(), b.value(), sum);
+        ++a;
+        ++b;
+      } else if (a.col() < b.col()) {
+        ++a;
+      } else {
+        ++b;
+      }
+    }
+    return sum;
+  }
+  [[nodiscard]] const I& inputs() const noexcept { return *inputs_; }
 
  private:
   const I* inputs_;

@@ -21,9 +21,10 @@ namespace bpm {
 /// values are used.
 class ArcCosine : public detail::CalledOnPairs<ArcCosine> {
  public:
-  /// \throws std::invalid_argument unless depth is 1 or more.
+  /// \throws std::invalid_argument unless depth is from 1 to 1000: beyond all inputs are alike.
   explicit ArcCosine(int depth = 2) : depth_(depth) {
-    detail::check(depth >= 1, "ArcCosine", "depth", "is ", depth, ", must be 1 or more");
+    detail::check(depth >= 1 && depth <= 1000, "ArcCosine", "depth", "is ", depth,
+                  ", must be from 1 to 1000");
   }
 
   [[nodiscard]] int depth() const noexcept { return depth_; }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "bpm/core/check.hpp"
@@ -52,6 +53,15 @@ template <class Inner, class Combine>
 struct WithConstant {
   Inner inner;
   double constant;
+
+  static constexpr bool chosen_at_run_time = VisitedKernel<Inner>;
+  template <class Function>
+    requires VisitedKernel<Inner>
+  auto visit(Function&& function) const {
+    return inner.visit([&](const auto& one) {
+      return function(WithConstant<std::remove_cvref_t<decltype(one)>, Combine>{one, constant});
+    });
+  }
 
   template <class Array>
     requires InnerProductKernel<Inner>

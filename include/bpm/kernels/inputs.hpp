@@ -10,6 +10,7 @@
 #include <ranges>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
@@ -134,10 +135,13 @@ template <InputSet I>
   return InputTraits<I>::select(inputs, chosen);
 }
 
-/// Throws std::invalid_argument, naming row and column, unless every number is finite. Cost: one
-/// pass over the inputs. Ranges of the user's own types are not looked into.
+/// Throws std::invalid_argument, naming row and column, unless every number is finite, columns of
+/// sparse rows ascend, and there are fewer than 2^31 inputs. Cost: one pass over the inputs. Ranges
+/// of the user's own types are not looked into.
 template <InputSet I>
 void check_inputs(const I& inputs, std::string_view function) {
+  check(std::in_range<PointIndex>(input_count(inputs)), function, "inputs", "has ",
+        input_count(inputs), " entries, must be fewer than 2^31");
   [[maybe_unused]] const auto refuse = [&](auto row, auto column, auto value) {
     fail(function, "inputs", "row ", row, ", column ", column, " is ", value, ", must be finite");
   };
@@ -154,7 +158,11 @@ void check_inputs(const I& inputs, std::string_view function) {
     }
   } else if constexpr (SparseInputs<I>) {
     for (Eigen::Index i = 0; i < inputs.outerSize(); ++i) {
+      Eigen::Index last = -1;
       for (typename I::InnerIterator entry(inputs, i); entry; ++entry) {
+        check(entry.col() > last, function, "inputs", "row ", i, " has column ", entry.col(),
+              " after ", last, ", must ascend");
+        last = entry.col();
         if (!std::isfinite(entry.value())) refuse(i, entry.col(), entry.value());
       }
     }

@@ -6,6 +6,8 @@
 #include <concepts>
 #include <type_traits>
 
+#include "bpm/core/standard.hpp"
+
 /// \file
 /// What a kernel is. A kernel is a positive semi-definite function k(x, x') of two inputs: for any
 /// inputs x_1 .. x_m the matrix K_ij = k(x_i, x_j) is symmetric with no negative eigenvalue.
@@ -27,11 +29,11 @@ concept PairKernel = requires(const K& kernel, const Input& x) {
 ///     Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const;
 ///
 /// on fixed-size `Eigen::Array<T, N, 1>` with T float or double. Dense inputs then get whole blocks
-/// of inner products at matrix-product speed; sparse inputs one scatter a row and a walk a value.
-/// The function must be pointwise (element i of the result depends on element i of the arguments
-/// only) and symmetric in xx and zz; `check_kernel` tests both. By-value return, because an Eigen
-/// expression would refer to locals. Satisfied by `Linear`, `Polynomial`, `Gaussian`,
-/// `Exponential`, `ArcCosine` and compositions.
+/// of inner products at matrix-product speed; sparse inputs one scatter a row and a walk a value
+/// (of more than 2^20 columns, two walks). The function must be pointwise (element i of the result
+/// depends on element i of the arguments only) and symmetric in xx and zz; `check_kernel` tests
+/// both. By-value return, because an Eigen expression would refer to locals. Satisfied by `Linear`,
+/// `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions.
 template <class K>
 concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                       const Eigen::Array<double, 8, 1>& d) {
@@ -61,6 +63,10 @@ concept EigenVector =
 template <EigenVector X>
 using pair_scalar_t =
     std::conditional_t<std::floating_point<typename X::Scalar>, typename X::Scalar, double>;
+
+/// A kernel that is one of several when the program runs: visit(function) calls function with it.
+template <class K>
+concept VisitedKernel = requires { requires K::chosen_at_run_time; };
 
 /// What an inner-product kernel inherits to be called on one pair as well.
 template <class Kernel>

@@ -46,6 +46,9 @@ class BayesPointMachine {
   static_assert(!std::same_as<Sampler, ExpectationPropagation>,
                 "expectation propagation has a machine of its own: include "
                 "bpm/gaussian_process/expectation_propagation/machine.hpp");
+  static_assert(!std::same_as<Sampler, FitSettings>,
+                "settings are the third argument, after the sampler: "
+                "BayesPointMachine(kernel, PermutedPerceptron{}, settings)");
 
  public:
   explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})

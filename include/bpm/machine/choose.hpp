@@ -101,6 +101,12 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const std::vector<double>& boundaries = by_noise ? grid.label_noises : grid.relative_lambdas;
   const char* const what = by_noise ? "label noise" : "lambda";
   detail::check(!boundaries.empty(), f, "grid", "has no ", what);
+  for (const double boundary : boundaries) {
+    detail::check(
+        boundary >= 0 && (by_noise ? boundary < 0.5 : std::isfinite(boundary)), f, "grid",
+        "has the ", what, " ", boundary,
+        by_noise ? ", must be at least 0 and below 1/2" : ", must be finite and not negative");
+  }
   detail::check(std::ranges::is_sorted(boundaries), f, "grid", "has ", what,
                 "s that do not ascend");
   const std::ptrdiff_t n = detail::input_count(inputs);

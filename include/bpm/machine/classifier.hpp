@@ -62,10 +62,12 @@ class Classifier {
 
   /// Of two classes the second where the value is positive, of more the one with the largest value,
   /// the first among equals.
-  /// \throws std::invalid_argument unless there are C columns.
+  /// \throws std::invalid_argument unless there are C columns of finite numbers.
   [[nodiscard]] std::vector<int> labels_of(const Eigen::MatrixXd& decision_values) const {
     detail::check_size("Classifier::labels_of", "decision_values", decision_values.cols(),
                        columns(), "columns: one for two classes, else one per class");
+    detail::check(decision_values.allFinite(), "Classifier::labels_of", "decision_values",
+                  "hold a number that is not finite");
     std::vector<int> labels;
     labels.reserve(static_cast<std::size_t>(decision_values.rows()));
     for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {

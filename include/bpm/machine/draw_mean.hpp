@@ -63,7 +63,14 @@ class DrawMean {
   }
 
   /// E[w] itself, of all draws so far.
+  /// \throws std::invalid_argument on a centre of other sizes, or with numbers that are not finite.
   void set_centre(const CentreOfMass& centre) {
+    for (const auto* numbers : {&centre.coefficients, &centre.outputs}) {
+      check(std::ssize(*numbers) == size(), "sampler", "centre", "has ", centre.coefficients.size(),
+            " coefficients and ", centre.outputs.size(), " outputs, expected ", size(), " of each");
+      check(std::ranges::all_of(*numbers, [](double number) { return std::isfinite(number); }),
+            "sampler", "centre", "has numbers that are not finite");
+    }
     coefficients_ = centre.coefficients;
     outputs_ = centre.outputs;
     weight_ = 1;

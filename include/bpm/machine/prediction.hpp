@@ -79,6 +79,8 @@ class SupportValues {
                           coefficients, divide, threads, function);
       }
     } else {
+      static_assert(std::same_as<kernel_scalar_t<I>, kernel_scalar_t<Inputs>>,
+                    "both input sets must have the same precision: cast one of them");
       return outputs_of(PreparedInputs<I>(inputs), support_, coefficients, divide, threads,
                         function);
     }
@@ -214,6 +216,9 @@ class SupportValues {
         if (divide) scale_outputs(x, r, result, workers[0].scratch);
       }
     });
+    ensure<KernelValueError>(result.allFinite(), function,
+                             ": a sum over the support points is beyond double; scale the inputs, "
+                             "or normalise the kernel");
     return result;
   }
 

@@ -137,7 +137,8 @@ template <class Sampler, GramAccess Gram>
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) {
         state.means[p].add(draw);
-        if (admits_training_errors(sampler)) return;  // Its draws err as they should.
+        // With label noise draws err as they should.
+        if (admits_training_errors(sampler) || draw.part != DrawPart::whole) return;
         state.draw_errors += plain_errors(draw, spaces[p]);
         ++state.draws_seen;
       };

@@ -62,11 +62,18 @@ struct Standardisation {
   }
 
   /// In the precision of x, or another that is asked for (of bytes: float).
-  /// \throws std::invalid_argument on another number of columns.
+  /// \throws std::invalid_argument on another number of columns, or where the parts of this one
+  ///         disagree.
   template <DenseInputs I, std::floating_point Scalar = detail::kernel_scalar_t<I>>
   [[nodiscard]] RowMatrix<Scalar> apply(const I& inputs) const {
     detail::check_size("Standardisation::apply", "inputs", inputs.cols(), mean.size(),
                        "columns: one per feature");
+    detail::check_size("Standardisation::apply", "deviation", deviation.size(), mean.size(),
+                       "one per feature");
+    for (const Eigen::Index c : constant) {
+      detail::check(c >= 0 && c < mean.size(), "Standardisation::apply", "constant",
+                    "names column ", c, ", must be below ", mean.size());
+    }
     RowMatrix<Scalar> scaled(inputs.rows(), inputs.cols());
     for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
       for (Eigen::Index c = 0; c < inputs.cols(); ++c) {

@@ -105,11 +105,13 @@ template <class Kernel, class Sampler, InputSet I>
           "is windowed+rows, which this sampler has no use for; leave it out");
     const std::size_t base =
         PreparedInputs<I>::bytes_needed(inputs) + points * (sizeof(Scalar) + sizeof(PointIndex));
+    std::size_t scattered = 0;  // By each thread.
+    if constexpr (SparseInputs<I>) scattered = PreparedInputs<I>::scattered_bytes(inputs);
     MemoryForecast dense = forecast;
     dense.strategy = Strategy::dense;
     // A tile's columns are packed, by each thread.
     dense.kernel_bytes =
-        base + DenseGram<Scalar>::bytes_needed(m) +
+        base + DenseGram<Scalar>::bytes_needed(m) + threads * scattered +
         threads * PreparedColumns<I>::bytes_needed(inputs, std::min<std::size_t>(points, 256));
     const bool dense_fits = dense.total() <= settings.memory;
 
@@ -123,7 +125,8 @@ template <class Kernel, class Sampler, InputSet I>
       windowed.draws_at_once = at_once == threads ? 0 : at_once;
       const MemoryNeed held = need(windowed.threads, at_once);
       windowed.sampler_bytes = held.bytes;
-      windowed.kernel_bytes = base + PreparedColumns<I>::bytes_needed(inputs, held.columns);
+      windowed.kernel_bytes = base + windowed.threads * scattered +
+                              PreparedColumns<I>::bytes_needed(inputs, held.columns);
       if (windowed.total() <= settings.memory) break;
     }
     const bool windowed_fits = windowed.total() <= settings.memory;

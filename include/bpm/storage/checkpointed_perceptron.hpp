@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -10,6 +12,7 @@
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/draw_store.hpp"
+#include "bpm/storage/folder_lock.hpp"
 #include "bpm/storage/run_digest.hpp"
 
 namespace bpm {
@@ -28,7 +31,8 @@ struct CheckpointedPerceptron : PermutedPerceptron {
   std::filesystem::path checkpoint;  ///< A folder, made where it is missing.
 
   /// As `PermutedPerceptron::sample`.
-  /// \throws CheckpointError if a draw cannot be written, or the folder holds draws of another run.
+  /// \throws CheckpointError if a draw cannot be written, the folder holds draws of another run, or
+  ///         another fit is at work in it.
   template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
                        const RunControl& control, Sink&& sink) const {
@@ -40,6 +44,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     detail::BlockScratch<typename Space::Scalar> scratch;
     const detail::DrawStore store(checkpoint, detail::run_digest(*this, spaces, streams, scratch),
                                   spaces[0].size(), control.chosen_lambda);
+    const detail::FolderLock lock(store.folder());
     const detail::PieceTasks tasks(
         detail::plan_pieces(streams.next, streams.next + draws, spaces.size(), store.list(), 1));
     SamplerReport report =
@@ -59,6 +64,10 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     MemoryNeed need = PermutedPerceptron::memory_need(run);
     const std::size_t file = run.problems * static_cast<std::size_t>(run.points) *
                              (2 * sizeof(double) + sizeof(PointIndex));
+    // A plan of all draws, twice while it grows; more than 2^40 fit nowhere.
+    need.bytes +=
+        static_cast<std::size_t>(std::min<std::uint64_t>(draws, std::uint64_t{1} << 40U) * 2 *
+                                 (sizeof(detail::PieceTask) + sizeof(detail::DrawPiece)));
     need.bytes +=
         2 * file *
         detail::draws_at_once({.threads = run.threads, .draws_at_once = run.draws_at_once}, draws);

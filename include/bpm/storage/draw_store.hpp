@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,7 +41,11 @@ class DrawStore {
   DrawStore(std::filesystem::path folder, const RunDigest& digest, std::ptrdiff_t points,
             const std::optional<double>& chosen_lambda = {})
       : folder_(std::move(folder)), digest_(digest), points_(points) {
-    if (chosen_lambda) folder_ /= "lambda-" + std::to_string(*chosen_lambda);
+    if (chosen_lambda) {
+      std::array<char, 32> digits{};  // As many as tell it from every other.
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *chosen_lambda);
+      folder_ /= "lambda-" + std::string(digits.data(), end.ptr);
+    }
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     std::error_code unreadable;
@@ -117,6 +124,16 @@ class DrawStore {
                 from.take_all(solution.coefficients, support) &&
                 from.take_all(solution.outputs, points),
             short_of_it);
+      // A checksum that is right says nothing of a content that was made to have it.
+      sound(std::ranges::adjacent_find(solution.support, std::ranges::greater_equal()) ==
+                    solution.support.end() &&
+                (support == 0 || (solution.support.front() >= 0 &&
+                                  static_cast<std::uint64_t>(solution.support.back()) < points)),
+            "its support points do not ascend, or are none");
+      const auto finite = [](double number) { return std::isfinite(number); };
+      sound(std::ranges::all_of(solution.coefficients, finite) &&
+                std::ranges::all_of(solution.outputs, finite),
+            "it has numbers that are not finite");
       finished.solutions.push_back(std::move(solution));
     }
     sound(from.done(), "it is too long");

@@ -4,9 +4,12 @@
 #include <concepts>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
@@ -16,6 +19,7 @@
 #include "bpm/kernels/laplacian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/storage/json_fields.hpp"
 
@@ -45,31 +49,70 @@ concept StorableKernel = requires(const Kernel& kernel, const nlohmann::json& pa
 };
 
 /// {"name": ..., parameters}.
+/// A `RuntimeKernel` is written as the kernel that it is.
 template <class Kernel>
 [[nodiscard]] nlohmann::json kernel_to_json(const Kernel& kernel) {
-  static_assert(StorableKernel<Kernel>,
-                "a model with a kernel of one's own is saved by a specialisation of "
-                "bpm::StoredKernel for it; see bpm/storage/stored_kernel.hpp");
-  nlohmann::json json = StoredKernel<Kernel>::parameters(kernel);
-  json["name"] = StoredKernel<Kernel>::name;
-  return json;
+  if constexpr (std::same_as<Kernel, RuntimeKernel>) {
+    return kernel.visit([](const auto& one) { return kernel_to_json(one); });
+  } else {
+    static_assert(StorableKernel<Kernel>,
+                  "a model with a kernel of one's own is saved by a specialisation of "
+                  "bpm::StoredKernel for it; see bpm/storage/stored_kernel.hpp");
+    nlohmann::json json = StoredKernel<Kernel>::parameters(kernel);
+    json["name"] = StoredKernel<Kernel>::name;
+    return json;
+  }
+}
+
+template <class Kernel>
+[[nodiscard]] Kernel kernel_from_json(const nlohmann::json& json, std::string_view where);
+
+/// Of the kernels that a `RuntimeKernel` may be, the one of this name, where there is one.
+template <class... Kernels>
+[[nodiscard]] std::optional<RuntimeKernel> kernel_named(
+    std::type_identity<std::variant<Kernels...>>, const std::string& name,
+    const nlohmann::json& json, std::string_view where) {
+  std::optional<RuntimeKernel> found;
+  const auto take = [&]<class Kernel>(std::type_identity<Kernel>) {
+    if (name != StoredKernel<Kernel>::name) return false;
+    const Kernel kernel = kernel_from_json<Kernel>(json, where);
+    try {
+      found = kernel;
+    } catch (const std::invalid_argument& error) {  // A composition of too many parts.
+      throw DataError(join(where, ": ", error.what()));
+    }
+    return true;
+  };
+  static_cast<void>((take(std::type_identity<Kernels>{}) || ...));
+  return found;
 }
 
 /// \throws DataError that begins with `where` on another kernel, or parameters that it refuses.
 template <class Kernel>
 [[nodiscard]] Kernel kernel_from_json(const nlohmann::json& json, std::string_view where) {
-  static_assert(StorableKernel<Kernel>,
-                "a model with a kernel of one's own is loaded by a specialisation of "
-                "bpm::StoredKernel for it; see bpm/storage/stored_kernel.hpp");
   ensure<DataError>(json.is_object() && json.contains("name") && json["name"].is_string(), where,
                     ": the kernel has no name");
   const std::string name = json["name"].get<std::string>();
-  ensure<DataError>(name == StoredKernel<Kernel>::name, where, ": the kernel is '", name,
-                    "', expected '", StoredKernel<Kernel>::name, "'");
-  try {
-    return StoredKernel<Kernel>::make(json);
-  } catch (const std::exception& error) {
-    throw DataError(join(where, ": the kernel '", name, "' cannot be made: ", error.what()));
+  if constexpr (std::same_as<Kernel, RuntimeKernel>) {
+    auto kernel = kernel_named(std::type_identity<SingleKernels>{}, name, json, where);
+    if (!kernel) {
+      kernel =
+          kernel_named(std::type_identity<ComposedKernels<RuntimeKernel>>{}, name, json, where);
+    }
+    ensure<DataError>(kernel.has_value(), where, ": the kernel is '", name,
+                      "', which a RuntimeKernel cannot be");
+    return *kernel;
+  } else {
+    static_assert(StorableKernel<Kernel>,
+                  "a model with a kernel of one's own is loaded by a specialisation of "
+                  "bpm::StoredKernel for it; see bpm/storage/stored_kernel.hpp");
+    ensure<DataError>(name == StoredKernel<Kernel>::name, where, ": the kernel is '", name,
+                      "', expected '", StoredKernel<Kernel>::name, "'");
+    try {
+      return StoredKernel<Kernel>::make(json);
+    } catch (const std::exception& error) {
+      throw DataError(join(where, ": the kernel '", name, "' cannot be made: ", error.what()));
+    }
   }
 }
 
@@ -126,9 +169,7 @@ struct StoredKernel<ArcCosine> {
   static constexpr std::string_view name = "arc-cosine";
   static nlohmann::json parameters(const ArcCosine& k) { return {{"depth", k.depth()}}; }
   static ArcCosine make(const nlohmann::json& p) {
-    const int depth = detail::whole_parameter(p, "depth");
-    detail::check(depth <= 1000, "ArcCosine", "depth", "is ", depth, ", must be at most 1000");
-    return ArcCosine(depth);
+    return ArcCosine(detail::whole_parameter(p, "depth"));
   }
 };
 /// Its values are brought: nothing of it is stored.

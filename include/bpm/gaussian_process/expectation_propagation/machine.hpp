@@ -55,9 +55,19 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 
  public:
   /// `posteriors`: of the columns, their pivots in the support.
+  /// \throws std::invalid_argument on other numbers of them, or pivots that the support lacks.
   PosteriorClassifier(Base classifier, std::vector<EpPosterior> posteriors)
       : Base(std::move(classifier)),
-        posteriors_(std::make_shared<const std::vector<EpPosterior>>(std::move(posteriors))) {}
+        posteriors_(std::make_shared<const std::vector<EpPosterior>>(std::move(posteriors))) {
+    const char* const f = "PosteriorClassifier";
+    detail::check_size(f, "posteriors", posteriors_->size(), this->columns(), "one per column");
+    for (const EpPosterior& posterior : *posteriors_) {
+      for (const PointIndex pivot : posterior.pivots) {
+        detail::check(std::ranges::binary_search(this->support(), pivot), f, "posteriors",
+                      "have the pivot ", pivot, ", which the support lacks");
+      }
+    }
+  }
 
   /// P(class | x) for n inputs, n x C. Of two classes that of the second: Phi(mean /
   /// sqrt(noise_deviation^2 + variance)) with the moments of `latent`, where f is taken under the

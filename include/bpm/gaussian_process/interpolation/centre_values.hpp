@@ -57,9 +57,13 @@ struct CentreValues {
       }
       throw NotSeparable(detail::join("CentreValues: ", report.reason));
     }
-    rank = report.chains->rank;
-    standard_error = report.chains->standard_error;
-    values = detail::centre_values(state.centre(), rank);
+    const CentreOfMass centre = state.centre();
+    rank = space.size();
+    if (report.chains) {
+      rank = report.chains->rank;
+      standard_error = report.chains->standard_error;
+    }
+    values = detail::centre_values(centre, rank);
   }
 
   Eigen::VectorXd values;  ///< E[Upsilon], one per point.

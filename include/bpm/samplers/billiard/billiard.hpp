@@ -107,6 +107,7 @@ struct Billiard {
                   ", must be positive, or 0 to have it chosen");
     detail::check(refresh_length == 0 || refresh_length >= 1e-3, f, "refresh_length", "is ",
                   refresh_length, ", must be at least 0.001, or 0 to have it chosen");
+    detail::check_count(f, "burn_in", burn_in);
     budget().check_settings(plan(), "bounces");
   }
 

@@ -50,6 +50,9 @@ struct ChainBudget {
     check(draws != 0U, function, "draws", "is 0, must be 1 or more, or empty to leave it to ",
           step_name, ", seconds or accuracy");
     check(steps_per_draw >= 1, function, join(step_name, "_per_draw"), "is 0, must be 1 or more");
+    check_count(function, "draws", draws.value_or(0));
+    check_count(function, join(step_name, "_per_draw"), steps_per_draw);
+    check_count(function, step_name, steps);
     check_not_negative(function, "seconds", seconds);
     check_not_negative(function, "accuracy", accuracy);
     check(chains >= 1 && chains <= most_chains, function, "chains", "is ", chains,

@@ -120,6 +120,7 @@ struct KernelGibbs {
     detail::check(directions == Direction::isotropic || directions == Direction::input, f,
                   "directions", "is ", static_cast<int>(directions),
                   ", must be isotropic or input");
+    detail::check_count(f, "burn_in", burn_in);
     budget().check_settings(plan(), "steps");
   }
 

@@ -84,9 +84,9 @@ class PieceTasks {
     while (s < stored.size() && stored[s].number < number) ++s;
     std::size_t done = 0;
     for (; s < stored.size() && stored[s].number == number; ++s) {
-      if (stored[s].first < done || stored[s].count == 0 ||
-          stored[s].first + stored[s].count > problems) {
-        continue;  // Overlaps with one that is taken.
+      if (stored[s].first < done || stored[s].count == 0 || stored[s].first > problems ||
+          stored[s].count > problems - stored[s].first) {
+        continue;  // Overlaps with one that is taken, or is none of these problems.
       }
       if (stored[s].first > done) gaps.push_back({number, done, stored[s].first - done});
       tasks.push_back({stored[s], true});

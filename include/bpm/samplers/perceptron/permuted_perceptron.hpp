@@ -90,6 +90,7 @@ struct PermutedPerceptron {
   void check_settings() const {
     const char* const f = "PermutedPerceptron";
     detail::check(draws >= 1, f, "draws", "is ", draws, ", must be 1 or more");
+    detail::check_count(f, "draws", draws);
     detail::check_not_negative(f, "margin", margin);
     detail::check(order == Order::permuted || order == Order::greedy, f, "order", "is ",
                   static_cast<int>(order), ", must be permuted or greedy");

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/storage/tensor_file.hpp"
+
+/// \file
+/// Matrices and inputs as arrays of a file, and back.
+
+namespace bpm::detail {
+
+template <class Matrix>
+[[nodiscard]] std::span<const typename Matrix::Scalar> values_of_matrix(const Matrix& matrix) {
+  return {matrix.data(), static_cast<std::size_t>(matrix.size())};
+}
+template <class Matrix>
+[[nodiscard]] std::vector<std::size_t> shape_of(const Matrix& matrix) {
+  return {static_cast<std::size_t>(matrix.rows()), static_cast<std::size_t>(matrix.cols())};
+}
+
+/// A matrix of the file. \throws DataError.
+template <class Scalar>
+[[nodiscard]] RowMatrix<Scalar> read_matrix(const TensorFile& file, const std::string& key) {
+  const TensorFile::Shape shape = file.shape(key);
+  ensure<DataError>(shape.columns <= std::numeric_limits<std::uint32_t>::max(), file.name(),
+                    ": the array '", key, "' has ", shape.columns, " columns, which are too many");
+  RowMatrix<Scalar> matrix(static_cast<Eigen::Index>(shape.rows),
+                           static_cast<Eigen::Index>(shape.columns));
+  file.copy(key, matrix.data());
+  return matrix;
+}
+
+/// How inputs of a kind lie in a file.
+template <class Inputs>
+struct StoredInputs {
+  static constexpr bool known = false;
+};
+
+template <TensorElement Scalar>
+struct StoredInputs<RowMatrix<Scalar>> {
+  using Inputs = RowMatrix<Scalar>;
+  static constexpr bool known = true;
+  static constexpr std::string_view name = "dense";
+  static void write(const Inputs& inputs, TensorFileWriter& file) {
+    file.add("inputs", shape_of(inputs), values_of_matrix(inputs));
+  }
+  [[nodiscard]] static Inputs read(const TensorFile& file) {
+    return read_matrix<Scalar>(file, "inputs");
+  }
+};
+
+/// Compressed rows: where they end, columns, values.
+template <SparseInputs Inputs>
+struct StoredInputs<Inputs> {
+  using Scalar = typename Inputs::Scalar;
+  static constexpr bool known = true;
+  static constexpr std::string_view name = "sparse";
+
+  static void write(const Inputs& inputs, TensorFileWriter& file) {
+    std::vector<std::int64_t> ends;
+    std::vector<std::int64_t> columns;
+    std::vector<Scalar> values;
+    for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+      for (typename Inputs::InnerIterator entry(inputs, i); entry; ++entry) {
+        columns.push_back(entry.col());
+        values.push_back(entry.value());
+      }
+      ends.push_back(std::ssize(columns));
+    }
+    const std::int64_t features = inputs.cols();
+    file.add<std::int64_t>("inputs.features", {1}, std::span(&features, 1));
+    file.add<std::int64_t>("inputs.ends", {ends.size()}, ends);
+    file.add<std::int64_t>("inputs.columns", {columns.size()}, columns);
+    file.add<Scalar>("inputs.values", {values.size()}, values);
+  }
+
+  [[nodiscard]] static Inputs read(const TensorFile& file) {
+    const auto sound = [&](bool holds, std::string_view what) {
+      ensure<DataError>(holds, file.name(), ": the sparse inputs ", what);
+    };
+    const auto features = file.list<std::int64_t>("inputs.features");
+    const auto ends = file.list<std::int64_t>("inputs.ends");
+    const auto columns = file.list<std::int64_t>("inputs.columns");
+    const auto values = file.list<Scalar>("inputs.values");
+    sound(features.size() == 1 && features[0] >= 0 &&
+              features[0] <= std::numeric_limits<typename Inputs::StorageIndex>::max(),
+          "have no number of features");
+    sound(columns.size() == values.size() &&
+              columns.size() <= static_cast<std::size_t>(
+                                    std::numeric_limits<typename Inputs::StorageIndex>::max()),
+          "have as many columns as values, or too many");
+    Inputs inputs(std::ssize(ends), features[0]);
+    inputs.reserve(std::ssize(values));
+    std::int64_t begin = 0;
+    for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+      sound(begin <= ends[i] && ends[i] <= std::ssize(columns), "have rows that do not ascend");
+      inputs.startVec(i);
+      for (std::int64_t k = begin; k < ends[i]; ++k) {
+        sound(columns[k] >= (k == begin ? 0 : columns[k - 1] + 1) && columns[k] < features[0],
+              "have columns that do not ascend, or beyond the last");
+        inputs.insertBack(i, static_cast<Eigen::Index>(columns[k])) = values[k];
+      }
+      begin = ends[i];
+    }
+    sound(begin == std::ssize(columns), "have values behind the last row");
+    inputs.finalize();
+    return inputs;
+  }
+};
+
+/// Bytes, one string after the other, and where each ends.
+template <>
+struct StoredInputs<std::vector<std::string>> {
+  static constexpr bool known = true;
+  static constexpr std::string_view name = "strings";
+  static void write(const std::vector<std::string>& inputs, TensorFileWriter& file) {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::int64_t> ends;
+    for (const std::string& input : inputs) {
+      bytes.insert(bytes.end(), input.begin(), input.end());
+      ends.push_back(std::ssize(bytes));
+    }
+    file.add<std::uint8_t>("inputs.bytes", {bytes.size()}, bytes);
+    file.add<std::int64_t>("inputs.ends", {ends.size()}, ends);
+  }
+  [[nodiscard]] static std::vector<std::string> read(const TensorFile& file) {
+    const auto bytes = file.list<std::uint8_t>("inputs.bytes");
+    std::vector<std::string> inputs;
+    std::int64_t begin = 0;
+    for (const std::int64_t end : file.list<std::int64_t>("inputs.ends")) {
+      ensure<DataError>(begin <= end && end <= std::ssize(bytes), file.name(),
+                        ": the strings do not ascend");
+      inputs.emplace_back(bytes.begin() + begin, bytes.begin() + end);
+      begin = end;
+    }
+    ensure<DataError>(begin == std::ssize(bytes), file.name(), ": bytes behind the last string");
+    return inputs;
+  }
+};
+
+}  // namespace bpm::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/folder_lock.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "bpm/core/errors.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+#include "temporary_folder.hpp"
+
+using bpm::detail::FolderLock;
+using Catch::Matchers::ContainsSubstring;
+using test_support::message_of;
+
+TEST_CASE("a folder has one owner at a time, who is named") {
+  const test_support::TemporaryFolder folder;
+  {
+    const FolderLock lock(folder.path());
+    CHECK_THROWS_AS(FolderLock(folder.path()), bpm::CheckpointError);
+    CHECK_THAT(message_of([&] { const FolderLock other(folder.path()); }),
+               ContainsSubstring("checkpoint: " + folder.path().string() +
+                                 " is in use by process " + std::to_string(::getpid()) + " on ") &&
+                   ContainsSubstring("; wait for it, or give another folder"));
+  }
+  CHECK(message_of([&] { const FolderLock again(folder.path()); }) == "nothing was thrown");
+}
+
+TEST_CASE("a folder that is not there is not locked, and says nothing") {
+  const test_support::TemporaryFolder folder;
+  CHECK(message_of([&] { const FolderLock lock(folder.path() / "none"); }) == "nothing was thrown");
+}

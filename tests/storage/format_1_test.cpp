@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Models that the first version with a format wrote: every later one reads them to the same
+// outputs.
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "bpm/core/points.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/laplacian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/machine/classifier.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/storage/model_file.hpp"
+#include "catch.hpp"
+
+namespace {
+
+using Floats = bpm::RowMatrix<float>;
+
+const std::filesystem::path format_1_folder = std::filesystem::path(BPM_TEST_MODELS) / "format_1";
+
+/// Points on a spiral, the same on every machine but for rounding.
+Floats spiral(Eigen::Index count) {
+  Floats inputs(count, 3);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const double t = 0.37 * static_cast<double>(i);
+    inputs(i, 0) = static_cast<float>((1 + 0.05 * t) * std::cos(t));
+    inputs(i, 1) = static_cast<float>((1 + 0.05 * t) * std::sin(t));
+    inputs(i, 2) = static_cast<float>(0.1 * t);
+  }
+  return inputs;
+}
+bpm::RowMatrix<std::uint8_t> spiral_bytes(Eigen::Index count) {
+  return (spiral(count).array() * 30 + 128).cast<std::uint8_t>();
+}
+std::vector<std::string> spiral_words(Eigen::Index count) {
+  std::vector<std::string> all;
+  const Floats inputs = spiral(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    all.push_back(std::string(static_cast<std::size_t>(5 + inputs(i, 0) * 2), 'a') +
+                  std::string(static_cast<std::size_t>(5 + inputs(i, 1) * 2), 'b'));
+  }
+  return all;
+}
+
+/// A kernel of a user's own: common letters, place by place.
+struct Places {
+  double scale = 1;
+  double operator()(const std::string& a, const std::string& b) const {
+    double same = 1;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) same += a[i] == b[i] ? 1 : 0;
+    return scale * same;
+  }
+};
+
+}  // namespace
+
+template <>
+struct bpm::StoredKernel<Places> {
+  static constexpr std::string_view name = "places";
+  static nlohmann::json parameters(const Places& k) { return {{"scale", k.scale}}; }
+  static Places make(const nlohmann::json& p) { return {p.at("scale").get<double>()}; }
+};
+
+namespace {
+
+constexpr Eigen::Index spiral_questions = 7;
+
+/// Reads the model NAME, and compares its outputs for the questions with those in NAME.txt.
+template <class Kernel, class Questions>
+void check_model(const std::string& name, const Questions& questions) {
+  CAPTURE(name);
+  using Model = bpm::Classifier<Kernel, Questions>;
+  const auto model = bpm::load<Model>(format_1_folder / (name + ".safetensors"));
+  std::ifstream outputs(format_1_folder / (name + ".txt"));
+  const Eigen::MatrixXd values = model.decision_values(questions);
+  REQUIRE(values.rows() == spiral_questions);
+  for (Eigen::Index i = 0; i < values.rows(); ++i) {
+    for (Eigen::Index c = 0; c < values.cols(); ++c) {
+      double expected = 0;
+      REQUIRE(outputs >> expected);
+      CHECK(values(i, c) == Approx(expected).epsilon(1e-4).margin(1e-5));
+    }
+  }
+  double further = 0;
+  CHECK_FALSE(outputs >> further);
+}
+
+}  // namespace
+
+TEST_CASE("models of format 1 are read to the outputs that they had") {
+  using namespace bpm::detail;
+  const Floats few = spiral(spiral_questions);
+  check_model<bpm::Gaussian>("gaussian", few);
+  check_model<bpm::Polynomial>("scaled_classes", bpm::RowMatrix<double>(few.cast<double>()));
+  check_model<Biased<UnitInputs<bpm::Polynomial>>>("bytes", spiral_bytes(spiral_questions));
+  check_model<Normalised<Sum<Biased<bpm::Linear>, Product<bpm::Exponential, bpm::ArcCosine>>>>(
+      "sparse", bpm::SparseRowMatrix<float>(few.sparseView(0.2F, 1)));
+  check_model<Scaled<bpm::Laplacian>>("billiard", few);
+  check_model<bpm::Gaussian>("gibbs", few);
+  check_model<Places>("strings", spiral_words(spiral_questions));
+  check_model<bpm::PrecomputedKernel>(
+      "kernel_values",
+      bpm::RowMatrix<double>(bpm::kernel_matrix(bpm::Gaussian::from_width(2), few, spiral(40))));
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/stored_kernel.hpp"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/laplacian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using test_support::message_of;
+
+namespace {
+
+nlohmann::json json_of(const bpm::RuntimeKernel& kernel) {
+  return bpm::detail::kernel_to_json(kernel);
+}
+
+bpm::RuntimeKernel kernel_of(const nlohmann::json& json) {
+  return bpm::detail::kernel_from_json<bpm::RuntimeKernel>(json, "m");
+}
+
+}  // namespace
+
+TEST_CASE("parameters of kernels are read as what they are") {
+  const auto message = [](const char* json) {
+    return message_of([&] {
+      (void)bpm::detail::kernel_from_json<bpm::Polynomial>(nlohmann::json::parse(json), "m");
+    });
+  };
+  CHECK(message(R"({"name":"polynomial","degree":3,"scale":1.0,"offset":1.0})") ==
+        "nothing was thrown");
+  CHECK(message(R"({"name":"polynomial","degree":2.9,"scale":1.0,"offset":1.0})") ==
+        "m: the kernel 'polynomial' cannot be made: degree is no whole number");
+  CHECK(message(R"({"name":"polynomial","degree":4294967299,"scale":1.0,"offset":1.0})") ==
+        "m: the kernel 'polynomial' cannot be made: degree is 4294967299, which is out of range");
+  CHECK(message(R"({"degree":3})") == "m: the kernel has no name");
+  CHECK_THAT(
+      message_of([&] {
+        (void)bpm::detail::kernel_from_json<decltype(bpm::biased(bpm::ArcCosine(2)))>(
+            nlohmann::json::parse(
+                R"({"name":"biased","constant":1,"inner":{"name":"arc-cosine","depth":1001}})"),
+            "m");
+      }),
+      ContainsSubstring("m: the kernel 'biased' cannot be made: ") &&
+          ContainsSubstring("depth is 1001, must be from 1 to 1000"));
+}
+
+TEST_CASE("a RuntimeKernel is written as the kernel that it is, and read from any of them") {
+  const bpm::Linear linear;
+  const bpm::Gaussian bell = bpm::Gaussian::from_gamma(0.25);
+  const auto same = [](const auto& kernel) {
+    const nlohmann::json json = bpm::detail::kernel_to_json(kernel);
+    CHECK(json_of(kernel) == json);
+    CHECK(json_of(kernel_of(json)) == json);
+  };
+  same(linear);
+  same(bpm::Polynomial(3, 0.5, 2));
+  same(bell);
+  same(bpm::Exponential(2));
+  same(bpm::ArcCosine(4));
+  same(bpm::sum(linear, bell));
+  same(bpm::product(linear, bell));
+  same(bpm::scaled(bell, 3));
+  same(bpm::biased(bell, 3));
+  same(bpm::normalised(linear));
+  same(bpm::on_unit_inputs(bell));
+  same(bpm::normalised(bpm::sum(bpm::biased(linear, 2), bpm::product(bell, bell))));
+}
+
+TEST_CASE("a RuntimeKernel is refused by name what it cannot be") {
+  const auto refusal = [](const char* json) {
+    return message_of([&] { (void)kernel_of(nlohmann::json::parse(json)); });
+  };
+  CHECK(refusal("3") == "m: the kernel has no name");
+  CHECK(refusal(R"({"name":"laplacian","sigma":1})") ==
+        "m: the kernel is 'laplacian', which a RuntimeKernel cannot be");
+  CHECK_THAT(refusal(R"({"name":"biased","constant":1,"inner":{"name":"mine"}})"),
+             ContainsSubstring("m: the kernel 'biased' cannot be made: ") &&
+                 ContainsSubstring("the kernel is 'mine', which a RuntimeKernel cannot be"));
+  nlohmann::json json = json_of(bpm::Linear{});
+  for (int i = 0; i < 4; ++i) json = {{"name", "normalised"}, {"inner", json}};
+  CHECK(message_of([&] { (void)kernel_of(json); }) ==
+        "m: RuntimeKernel: kernel takes 121 steps a value, must take at most 100");
+}
