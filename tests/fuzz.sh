@@ -15,7 +15,8 @@ cmake --preset asan -B build/fuzz -DCMAKE_CXX_COMPILER="${CXX:-clang++-16}" -DCM
   -DBPM_BUILD_TESTS=ON
 cmake --build build/fuzz --target bpm_fuzz
 corpus="${2:-build/fuzz/found}"
-mkdir -p "$corpus"
+mkdir -p "$corpus" build/fuzz/tmp
+export TMPDIR="$PWD/build/fuzz/tmp" # for files of draws
 # 256 MiB at once: twenty-four times the longest input and 64 MiB beside.
 exec build/fuzz/tests/fuzz/bpm_fuzz -max_total_time=$(($1 * 60)) -max_len=8388608 -malloc_limit_mb=256 \
   -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 "$corpus" tests/fuzz/seeds

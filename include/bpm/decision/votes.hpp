@@ -28,8 +28,7 @@ struct Votes {
   /// The votes of single classifiers from their outputs, an input a row and a classifier a column;
   /// 0 counts as negative. `weights`: one per classifier, 0 or from 1e-100 to 1e100; empty: all the
   /// same. \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that
-  /// are not
-  ///         finite, or if weights are negative or all zero.
+  ///         are not finite, or on weights out of range or all zero.
   [[nodiscard]] static Votes of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
                                         std::span<const double> weights = {}) {
     const char* const f = "Votes::of_outputs";
