@@ -89,6 +89,25 @@ TEMPLATE_TEST_CASE("rows of whole registers are read in place", "[kernels]", flo
   CHECK(copied.bytes() == static_cast<std::size_t>(4 * copied.length() + 4) * sizeof(TestType));
 }
 
+TEMPLATE_TEST_CASE("rows that are prepared some at a time are the same", "[kernels]", float,
+                   std::uint8_t) {
+  for (const Eigen::Index features : {5, 16}) {
+    const bpm::RowMatrix<TestType> inputs =
+        (20 * test_support::normal_inputs<float>(40, features, 1).cwiseAbs())
+            .template cast<TestType>();
+    using Prepared = bpm::detail::PreparedInputs<bpm::RowMatrix<TestType>>;
+    const Prepared whole(inputs);
+    Prepared parts(inputs, bpm::detail::RoomOnly{});
+    parts.prepare(inputs, 19, 21);
+    parts.prepare(inputs, 0, 19);
+    for (Eigen::Index i = 0; i < 40; ++i) {
+      CHECK(parts.squared_norm(i) == whole.squared_norm(i));
+      CHECK(parts.one(i) == whole.one(i));
+      if constexpr (std::same_as<TestType, std::uint8_t>) CHECK(parts.sum(i) == whole.sum(i));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("sparse rows scatter, clear and multiply", "[kernels]", float, double) {
   const auto dense = test_support::holey_inputs<TestType>(9, 21, 3);
   const bpm::SparseRowMatrix<TestType> sparse = dense.sparseView();

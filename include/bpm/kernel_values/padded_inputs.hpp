@@ -24,6 +24,9 @@ namespace bpm::detail {
 template <InputSet I>
 class PreparedInputs;
 
+/// Asks for room alone; `prepare` then makes the rows ready, some at a time.
+struct RoomOnly {};
+
 /// Dense rows, zero-padded to whole units of a block: numbers to whole registers, bytes to groups
 /// of four. Read in place where they are row-major and their rows begin and end with a unit, else
 /// copied once.
@@ -37,9 +40,14 @@ class PreparedInputs<I> {
   using One = std::conditional_t<ByteInputs<I>, Eigen::Matrix<Scalar, 1, Eigen::Dynamic>,
                                  Eigen::Map<const Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>>;
 
-  explicit PreparedInputs(const I& inputs)
+  explicit PreparedInputs(const I& inputs) : PreparedInputs(inputs, RoomOnly{}) {
+    prepare(inputs, 0, size_);
+  }
+  /// Nothing of the inputs is read yet, no memory touched.
+  PreparedInputs(const I& inputs, RoomOnly /*unused*/)
       : size_(inputs.rows()),
         features_(inputs.cols()),
+        length_(padded_features(inputs) / unit),
         stride_(padded_features(inputs)),
         sums_(ByteInputs<I> ? size_ : 0),
         norms_(size_) {
@@ -51,20 +59,24 @@ class PreparedInputs<I> {
     }
     if (data_ == nullptr) {
       copy_ = Buffer<Number>(size_ * stride_);
-      for (std::ptrdiff_t i = 0; i < size_; ++i) {
-        Number* const row = copy_.data() + i * stride_;
-        Eigen::Map<Eigen::Matrix<Number, 1, Eigen::Dynamic>>(row, features_) =
-            inputs.row(i).template cast<Number>();
-        std::fill(row + features_, row + stride_, Number{0});
-      }
       data_ = copy_.data();
     }
-    length_ = padded_features(inputs) / unit;
+  }
+
+  /// Makes `count` rows from `first` on ready; of the inputs that the constructor was given.
+  void prepare(const I& inputs, std::ptrdiff_t first, std::ptrdiff_t count) {
+    const std::ptrdiff_t end = first + count;
+    for (std::ptrdiff_t i = first; copy_.size() > 0 && i < end; ++i) {
+      Number* const row = copy_.data() + i * stride_;
+      Eigen::Map<Eigen::Matrix<Number, 1, Eigen::Dynamic>>(row, features_) =
+          inputs.row(i).template cast<Number>();
+      std::fill(row + features_, row + stride_, Number{0});
+    }
     if constexpr (ByteInputs<I>) {
-      for (std::ptrdiff_t i = 0; i < size_; ++i) find_sums(i);
+      for (std::ptrdiff_t i = first; i < end; ++i) find_sums(i);
     } else {
-      for (std::ptrdiff_t i = 0; i < size_; i += 16) {
-        find_norms(i, std::min<std::ptrdiff_t>(16, size_ - i));
+      for (std::ptrdiff_t i = first; i < end; i += 16) {
+        find_norms(i, std::min<std::ptrdiff_t>(16, end - i));
       }
     }
   }
@@ -165,7 +177,7 @@ class PreparedInputs<I> {
 
   std::ptrdiff_t size_;
   std::ptrdiff_t features_;
-  std::ptrdiff_t length_ = 0;
+  std::ptrdiff_t length_;
   std::ptrdiff_t stride_;
   const Number* data_ = nullptr;
   Buffer<Number> copy_;

@@ -129,6 +129,10 @@ template <InputSet I>
   }
 }
 
+/// Dense inputs that lie in memory of somebody else's: `Eigen::Map`, a block.
+template <class I>
+concept InputView = DenseInputs<I> && !std::same_as<I, typename I::PlainObject>;
+
 /// The inputs `chosen`, in that order, copied.
 template <InputSet I>
 [[nodiscard]] owned_inputs_t<I> select_inputs(const I& inputs, std::span<const PointIndex> chosen) {
@@ -137,13 +141,13 @@ template <InputSet I>
 
 /// Throws std::invalid_argument, naming row and column, unless every number is finite, columns of
 /// sparse rows ascend, and there are fewer than 2^31 inputs. Cost: one pass over the inputs. Ranges
-/// of the user's own types are not looked into.
+/// of the user's own types are not looked into. `first`: what the number of the first row is.
 template <InputSet I>
-void check_inputs(const I& inputs, std::string_view function) {
+void check_inputs(const I& inputs, std::string_view function, Eigen::Index first = 0) {
   check(std::in_range<PointIndex>(input_count(inputs)), function, "inputs", "has ",
         input_count(inputs), " entries, must be fewer than 2^31");
   [[maybe_unused]] const auto refuse = [&](auto row, auto column, auto value) {
-    fail(function, "inputs", "row ", row, ", column ", column, " is ", value, ", must be finite");
+    fail(function, "inputs", "row ", first + row, ", column ", column, " is ", value, ", must be finite");
   };
   if constexpr (DenseInputs<I>) {
     if constexpr (std::floating_point<typename I::Scalar>) {

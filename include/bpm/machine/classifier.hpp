@@ -38,7 +38,8 @@ class Classifier {
  public:
   using Parts = ClassifierParts<Kernel, Inputs>;
 
-  /// Memory: the parts, and the support inputs packed for prediction.
+  /// Memory: the parts, and the support inputs packed for prediction; of a view nothing beside the
+  /// parts: its inputs are read, and held to be finite, by the questions, block by block.
   /// \throws std::invalid_argument on sizes that disagree, support or classes that do not ascend,
   ///         fewer than two classes, numbers that are not finite, weights that are not positive.
   explicit Classifier(Parts parts) : body_(std::make_shared<const Body>(std::move(parts))) {}
@@ -237,8 +238,8 @@ class Classifier {
   struct Body {
     explicit Body(Parts from)
         : parts(std::move(from)),
-          packed((detail::check_parts(parts), parts.coefficients)),
-          values(parts.kernel, parts.bias, parts.inputs, parts.support) {}
+          packed((detail::check_parts(parts), parts.coefficients), !detail::InputView<Inputs>),
+          values(parts.kernel, parts.bias, parts.inputs, parts.support, parts.source) {}
 
     Parts parts;
     detail::PackedCoefficients packed;

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,11 @@ struct ClassifierParts {
   SamplerReport report{};              ///< What the sampler did, in all runs.
   MemoryForecast forecast{};  ///< The memory and the strategy that were expected as the fit began.
   double training_seconds = 0;  ///< Of wall clock, all runs.
+
+  /// Where `inputs` is a view: what keeps its memory, if it is not the caller, and the name of what
+  /// its numbers come from, for messages.
+  std::shared_ptr<const void> memory{};
+  std::string source{};
 };
 
 namespace detail {
@@ -94,7 +100,7 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
     check_size(f, "inputs", input_count(parts.inputs), parts.support.size(),
                "one per support point");
   }
-  check_inputs(parts.inputs, f);
+  if constexpr (!InputView<Inputs>) check_inputs(parts.inputs, f);
   check_not_negative(f, "bias", parts.bias);
   if (parts.standardisation) {
     if constexpr (ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {

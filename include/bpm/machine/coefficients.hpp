@@ -19,16 +19,14 @@ class PackedCoefficients {
   static constexpr std::ptrdiff_t block = 512;
 
   PackedCoefficients() = default;
-  /// A row a point, a column a classifier.
-  explicit PackedCoefficients(const RowMatrix<double>& coefficients)
+  /// A row a point, a column a classifier. Without `pack` refers to the matrix, and packs what is
+  /// asked for each time.
+  explicit PackedCoefficients(const RowMatrix<double>& coefficients, bool pack = true)
       : points_(coefficients.rows()),
         classifiers_(coefficients.cols()),
-        panels_(panel_count<double>(classifiers_) * width * points_, 0.0) {
-    for (std::ptrdiff_t j = 0; j < points_; ++j) {
-      for (std::ptrdiff_t c = 0; c < classifiers_; ++c) {
-        panels_[(c / width * points_ + j) * width + c % width] = coefficients(j, c);
-      }
-    }
+        unpacked_(pack ? nullptr : coefficients.data()),
+        panels_(pack ? packed_size(points_) : 0) {
+    if (pack) pack_points(coefficients.data(), 0, points_, panels_.data());
   }
 
   [[nodiscard]] std::ptrdiff_t classifiers() const noexcept { return classifiers_; }
@@ -51,16 +49,20 @@ class PackedCoefficients {
   void add_outputs(const Scalar* values, std::ptrdiff_t rows, std::ptrdiff_t cols,
                    std::ptrdiff_t ld, std::ptrdiff_t first, bool add, double* sums,
                    Buffer<double>& widened) const {
-    widened.reserve_discarding(panel_rows * cols);
+    widened.reserve_discarding((unpacked_ == nullptr ? 0 : packed_size(cols)) + panel_rows * cols);
+    double* const rows_of_values = widened.data() + (widened.size() - panel_rows * cols);
+    if (unpacked_ != nullptr) pack_points(unpacked_, first, cols, widened.data());
     for (std::ptrdiff_t r = 0; r < rows;) {
       const std::ptrdiff_t height = r + panel_rows <= rows ? panel_rows : 1;
       const double* pointers[panel_rows] = {};
       for (std::ptrdiff_t i = 0; i < height; ++i) {
-        std::copy_n(values + (r + i) * ld, cols, widened.data() + i * cols);
-        pointers[i] = widened.data() + i * cols;
+        std::copy_n(values + (r + i) * ld, cols, rows_of_values + i * cols);
+        pointers[i] = rows_of_values + i * cols;
       }
       for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
-        const double* const panel = panels_.data() + (c * points_ + first * width);
+        const double* const panel = unpacked_ == nullptr
+                                        ? panels_.data() + (c * points_ + first * width)
+                                        : widened.data() + c * cols;
         const std::ptrdiff_t there = std::min(width, classifiers_ - c);
         double out[panel_rows * width];
         multiply(pointers, height, panel, there, cols, out);
@@ -77,6 +79,22 @@ class PackedCoefficients {
 
  private:
   static constexpr std::ptrdiff_t width = panel_width<double>;
+
+  /// Numbers that the panels of so many points take.
+  [[nodiscard]] std::ptrdiff_t packed_size(std::ptrdiff_t points) const noexcept {
+    return panel_count<double>(classifiers_) * width * points;
+  }
+
+  /// The panels of `count` points from `first` on.
+  void pack_points(const double* coefficients, std::ptrdiff_t first, std::ptrdiff_t count,
+                   double* to) const {
+    for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
+      const std::ptrdiff_t there = std::min(width, classifiers_ - c);
+      for (std::ptrdiff_t j = first; j < first + count; ++j, to += width) {
+        std::fill(std::copy_n(coefficients + j * classifiers_ + c, there, to), to + width, 0.0);
+      }
+    }
+  }
 
   static void multiply(const double* const* rows, std::ptrdiff_t height, const double* panel,
                        std::ptrdiff_t there, std::ptrdiff_t length, double* out) {
@@ -99,6 +117,7 @@ class PackedCoefficients {
 
   std::ptrdiff_t points_ = 0;
   std::ptrdiff_t classifiers_ = 0;
+  const double* unpacked_ = nullptr;
   Buffer<double> panels_;
 };
 

@@ -5,7 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
+#include <mutex>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
@@ -22,27 +28,71 @@
 
 namespace bpm::detail {
 
-/// Support inputs packed for blocks of kernel values with them.
+/// Support inputs packed for blocks of kernel values with them: at once, or, of a view, each block
+/// when it is first asked for. Refers to the inputs.
 template <InputSet I>
-struct PackedSupport {
-  static constexpr std::ptrdiff_t block = PackedCoefficients::block;
+class PackedSupport {
+ public:
+  static constexpr std::ptrdiff_t width = PackedCoefficients::block;
 
-  PackedSupport(const I& inputs, bool pack)
-      : prepared(inputs), points(first_points(size())), blocks((size() + block - 1) / block) {
-    std::span<const PointIndex> rest(points);
-    for (PreparedColumns<I>& columns : blocks) {
-      const std::size_t count = std::min<std::size_t>(block, rest.size());
-      columns.assign(prepared, rest.first(count), pack);
-      rest = rest.subspan(count);
-    }
+  /// `source`: of a view, where its numbers come from; empty: from the caller.
+  PackedSupport(const I& inputs, bool pack, std::string_view source)
+    requires InputView<I>
+      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, RoomOnly{})) {
+    begun_ = std::make_unique<std::once_flag[]>(blocks_.size());
+    source_ = source;
+  }
+  PackedSupport(const I& inputs, bool pack, std::string_view /*source*/ = "")
+    requires(!InputView<I>)
+      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs)) {
+    for (std::ptrdiff_t b = 0; b < block_count(); ++b) pack_block(b);
   }
   PackedSupport(const PackedSupport&) = delete;
   PackedSupport& operator=(const PackedSupport&) = delete;
-  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared.size(); }
 
-  PreparedInputs<I> prepared;
-  std::vector<PointIndex> points;
-  std::vector<PreparedColumns<I>> blocks;
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
+  [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
+
+  /// The support inputs from b `width` on. Of any thread; a block of a view that is refused once is
+  /// refused whenever it is asked for. \throws DataError, or std::invalid_argument without a
+  /// source, on numbers of a view that are not finite.
+  [[nodiscard]] const PreparedColumns<I>& block(std::ptrdiff_t b) const {
+    if constexpr (InputView<I>) std::call_once(begun_[b], [&] { read_block(b); });
+    return blocks_[b];
+  }
+
+ private:
+  PackedSupport(const I& inputs, bool pack, PreparedInputs<I>&& prepared)
+      : inputs_(inputs),
+        pack_(pack),
+        prepared_(std::move(prepared)),
+        points_(first_points(size())),
+        blocks_((size() + width - 1) / width) {}
+
+  [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
+    return std::span(points_).subspan(b * width, std::min(width, size() - b * width));
+  }
+  void pack_block(std::ptrdiff_t b) const { blocks_[b].assign(prepared_, points_of(b), pack_); }
+  void read_block(std::ptrdiff_t b) const {
+    const std::ptrdiff_t count = std::ssize(points_of(b));
+    try {
+      check_inputs(inputs_.middleRows(b * width, count), "Classifier", b * width);
+    } catch (const std::invalid_argument& error) {
+      ensure<DataError>(source_.empty(), source_, ": ", error.what());
+      throw;
+    }
+    prepared_.prepare(inputs_, b * width, count);
+    pack_block(b);
+  }
+
+  const I& inputs_;
+  bool pack_;
+  // Of a view these change as its blocks are read, each block once.
+  mutable PreparedInputs<I> prepared_;
+  std::vector<PointIndex> points_;
+  mutable std::vector<PreparedColumns<I>> blocks_;
+  std::unique_ptr<std::once_flag[]> begun_;
+  std::string source_;
 };
 
 /// Whether one side is bytes and the other numbers: bytes are then taken as numbers.
@@ -57,8 +107,8 @@ class SupportValues {
   using Scalar = kernel_scalar_t<Inputs>;
 
   SupportValues(const Kernel& kernel, double bias, const Inputs& inputs,
-                std::span<const PointIndex> /*support*/)
-      : kernel_{kernel, bias}, inputs_(inputs), support_(inputs, packs<Inputs>) {}
+                std::span<const PointIndex> /*support*/, std::string_view source)
+      : kernel_{kernel, bias}, inputs_(inputs), support_(inputs, packs<Inputs>, source) {}
 
   /// n x classifiers: sum_j coefficients(j, c) k(x_j, x), with `divide` over sqrt(k(x, x)), and
   /// then 0 where k(x, x) = 0.
@@ -112,9 +162,10 @@ class SupportValues {
       const std::ptrdiff_t begin = chunk * height;
       const std::ptrdiff_t rows = std::min(height, x.size() - begin);
       const auto points = std::span(all).subspan(begin, rows);
-      for (std::ptrdiff_t b = 0; b < std::ssize(z.blocks); ++b) {
-        kernel_block(kernel_, x, points, z.blocks[b], 0, std::ssize(z.blocks[b].points()),
-                     worker.values.data() + b * z.block, z.size(), worker.scratch);
+      for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
+        const PreparedColumns<Inputs>& columns = z.block(b);
+        kernel_block(kernel_, x, points, columns, 0, std::ssize(columns.points()),
+                     worker.values.data() + b * z.width, z.size(), worker.scratch);
       }
       worker.diagonal.assign(static_cast<std::size_t>(rows), Scalar{0});
       for (std::ptrdiff_t r = 0; r < rows; ++r) {
@@ -127,7 +178,7 @@ class SupportValues {
 
  private:
   template <class I>
-  static constexpr bool packs = by_inner_products<Kernel, I>;
+  static constexpr bool packs = by_inner_products<Kernel, I> && !InputView<I>;
 
   template <InputSet I>
   void check_questions(const I& inputs, std::string_view function) const {
@@ -160,7 +211,7 @@ class SupportValues {
     const std::ptrdiff_t classifiers = coefficients.classifiers();
     RowMatrix<double> result(n, classifiers);
     std::fill_n(result.data(), result.size(), 0.0);
-    constexpr std::ptrdiff_t block = PackedSupport<Right>::block;
+    constexpr std::ptrdiff_t block = PackedSupport<Right>::width;
     constexpr std::ptrdiff_t tallest = 128;
     const std::ptrdiff_t share = n / (4 * static_cast<std::ptrdiff_t>(threads)) / panel_rows;
     const std::ptrdiff_t height =
@@ -172,9 +223,8 @@ class SupportValues {
     const auto crew = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, worth));
     const bool shared = chunks < crew;
     const std::ptrdiff_t parts =
-        shared
-            ? std::min<std::ptrdiff_t>(std::ssize(z.blocks), 2 * static_cast<std::ptrdiff_t>(crew))
-            : 1;
+        shared ? std::min<std::ptrdiff_t>(z.block_count(), 2 * static_cast<std::ptrdiff_t>(crew))
+               : 1;
     struct Worker {
       BlockScratch<Scalar> scratch;
       Buffer<Scalar> values;
@@ -182,7 +232,7 @@ class SupportValues {
     };
     std::vector<Worker> workers(crew);
     // The sums of each block, where they are shared.
-    Buffer<double> block_sums(shared ? std::ssize(z.blocks) * n * classifiers : 0);
+    Buffer<double> block_sums(shared ? z.block_count() * n * classifiers : 0);
     const auto evaluate = [&](unsigned number, std::ptrdiff_t job) {
       Worker& worker = workers[number];
       worker.values.reserve_discarding(height * block);
@@ -190,10 +240,11 @@ class SupportValues {
       const std::ptrdiff_t rows = std::min(height, n - begin);
       const std::ptrdiff_t part = job % parts;
       const auto points = std::span(all).subspan(begin, rows);
-      for (std::ptrdiff_t b = std::ssize(z.blocks) * part / parts;
-           b < std::ssize(z.blocks) * (part + 1) / parts; ++b) {
-        const std::ptrdiff_t cols = std::ssize(z.blocks[b].points());
-        kernel_block(kernel_, x, points, z.blocks[b], 0, cols, worker.values.data(), block,
+      for (std::ptrdiff_t b = z.block_count() * part / parts;
+           b < z.block_count() * (part + 1) / parts; ++b) {
+        const PreparedColumns<Right>& columns = z.block(b);
+        const std::ptrdiff_t cols = std::ssize(columns.points());
+        kernel_block(kernel_, x, points, columns, 0, cols, worker.values.data(), block,
                      worker.scratch);
         double* const sums = (shared ? block_sums.data() + b * n * classifiers : result.data()) +
                              begin * classifiers;
@@ -207,7 +258,7 @@ class SupportValues {
     guarded(function, [&] {
       parallel_for(crew, chunks * parts, evaluate);
       for (std::ptrdiff_t r = 0; shared && r < n; ++r) {
-        for (std::ptrdiff_t b = 0; b < std::ssize(z.blocks); ++b) {
+        for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
           const double* const sums = block_sums.data() + (b * n + r) * classifiers;
           for (std::ptrdiff_t c = 0; c < classifiers; ++c) {
             result(r, c) = b == 0 ? sums[c] : result(r, c) + sums[c];
@@ -244,7 +295,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
   using Scalar = T;
 
   SupportValues(const PrecomputedKernel& /*kernel*/, double /*bias*/, const RowMatrix<T>& inputs,
-                std::span<const PointIndex> support)
+                std::span<const PointIndex> support, std::string_view /*source*/)
       : points_(inputs.cols()), support_(support) {}
 
   /// n x classifiers: sum_j coefficients(j, c) values(., support_j).

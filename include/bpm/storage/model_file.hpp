@@ -10,6 +10,7 @@
 #include <istream>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -31,6 +32,7 @@
 #include "bpm/machine/classifier.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/json_fields.hpp"
+#include "bpm/storage/mapped_file.hpp"
 #include "bpm/storage/stored_inputs.hpp"
 #include "bpm/storage/stored_kernel.hpp"
 #include "bpm/storage/tensor_file.hpp"
@@ -68,6 +70,13 @@ inline constexpr bool is_classifier = false;
 template <class K, class I>
 inline constexpr bool is_classifier<Classifier<K, I>> = true;
 
+/// Those of dense numbers: sparse ones, strings and kernel values lie otherwise in a file.
+template <class C>
+inline constexpr bool is_mappable = false;
+template <class K, TensorElement T>
+inline constexpr bool is_mappable<Classifier<K, RowMatrix<T>>> =
+    !std::same_as<K, PrecomputedKernel>;
+
 /// \throws DataError unless the file is a model, of a format that this library reads.
 inline void check_model(const TensorFile& file) {
   const std::string& name = file.name();
@@ -79,9 +88,23 @@ inline void check_model(const TensorFile& file) {
                     "; take the library's version that wrote it, ", file.text("library"));
 }
 
-/// \throws DataError as `load`.
+/// The inputs of a kind. \throws DataError.
+template <class Inputs, bool brought>
+[[nodiscard]] Inputs read_inputs(const TensorFile& file) {
+  if constexpr (brought) {
+    const auto points = file.list<std::int64_t>("inputs.points");
+    ensure<DataError>(points.size() == 1 && std::in_range<PointIndex>(points[0]) && points[0] >= 0,
+                      file.name(), ": the number of training points is missing");
+    return Inputs(0, static_cast<Eigen::Index>(points[0]));
+  } else {
+    return StoredInputs<Inputs>::read(file);
+  }
+}
+
+/// `memory`: of a file that is read in place. \throws DataError as `load`.
 template <class C>
-[[nodiscard]] C read_classifier(const TensorFile& file) {
+[[nodiscard]] C read_classifier(const TensorFile& file,
+                                std::shared_ptr<const MappedFile> memory = nullptr) {
   using Parts = typename C::Parts;
   using Kernel = std::remove_cvref_t<decltype(std::declval<Parts>().kernel)>;
   using Inputs = std::remove_cvref_t<decltype(std::declval<Parts>().inputs)>;
@@ -96,7 +119,11 @@ template <class C>
   const auto json = [&](const char* key) {
     return parse_json(file.text(key), join(name, ": '", key, "'"));
   };
-  Parts parts{kernel_from_json<Kernel>(json("kernel"), name), {}, {}, {}, {}};
+  Parts parts{kernel_from_json<Kernel>(json("kernel"), name),
+              read_inputs<Inputs, brought>(file),
+              {},
+              {},
+              {}};
   const nlohmann::json model = json("model");
   ensure<DataError>(model.is_object(), name, ": 'model' is no JSON object");
   visit_model(parts, [&](const char* key, auto& field) {
@@ -128,14 +155,8 @@ template <class C>
     }
     parts.standardisation = std::move(scaling);
   }
-  if constexpr (brought) {
-    const auto points = file.list<std::int64_t>("inputs.points");
-    ensure<DataError>(points.size() == 1 && std::in_range<PointIndex>(points[0]) && points[0] >= 0,
-                      name, ": the number of training points is missing");
-    parts.inputs.resize(0, static_cast<Eigen::Index>(points[0]));
-  } else {
-    parts.inputs = Stored::read(file);
-  }
+  if (memory) parts.source = name;
+  parts.memory = std::move(memory);
   try {
     return C(std::move(parts));
   } catch (const std::invalid_argument& error) {
@@ -264,6 +285,28 @@ template <class C>
 [[nodiscard]] C load(const std::filesystem::path& path) {
   const detail::OpenFile file = detail::open_file(path);
   return load<C>(*file.stream, file.name);
+}
+
+/// What `map` makes of a classifier of dense inputs: the same one on inputs in the file.
+template <class C>
+using Mapped = Classifier<
+    std::remove_cvref_t<decltype(std::declval<typename C::Parts>().kernel)>,
+    Eigen::Map<const std::remove_cvref_t<decltype(std::declval<typename C::Parts>().inputs)>>>;
+
+/// The classifier in a model file, whose support inputs stay in the file: what a question needs is
+/// read, checked and packed when it is first asked, block by block, so that a model of any size is
+/// there at once, and processes share its pages. Everything else is read now, as by `load`. It
+/// predicts what a loaded one does, bit for bit. The file may be replaced by `save` meanwhile, but
+/// not written into nor cut.
+/// \throws DataError as `load`; of inputs that are not finite at the first question. On machines
+///         that have bytes in another order, and files whose arrays are not aligned.
+template <class C>
+  requires detail::is_mappable<C>
+[[nodiscard]] Mapped<C> map(const std::filesystem::path& path) {
+  const auto memory = std::make_shared<const detail::MappedFile>(path);
+  const detail::TensorFile file(memory->bytes(), memory->name());
+  detail::check_model(file);
+  return detail::read_classifier<Mapped<C>>(file, memory);
 }
 
 /// A classifier of any kernel of inner products on numbers of any kind.

@@ -31,12 +31,18 @@ template <class Matrix>
   return {static_cast<std::size_t>(matrix.rows()), static_cast<std::size_t>(matrix.cols())};
 }
 
-/// A matrix of the file. \throws DataError.
-template <class Scalar>
-[[nodiscard]] RowMatrix<Scalar> read_matrix(const TensorFile& file, const std::string& key) {
+/// The shape of a matrix of the file. \throws DataError.
+[[nodiscard]] inline TensorFile::Shape matrix_shape(const TensorFile& file,
+                                                    const std::string& key) {
   const TensorFile::Shape shape = file.shape(key);
   ensure<DataError>(shape.columns <= std::numeric_limits<std::uint32_t>::max(), file.name(),
                     ": the array '", key, "' has ", shape.columns, " columns, which are too many");
+  return shape;
+}
+/// A matrix of the file. \throws DataError.
+template <class Scalar>
+[[nodiscard]] RowMatrix<Scalar> read_matrix(const TensorFile& file, const std::string& key) {
+  const TensorFile::Shape shape = matrix_shape(file, key);
   RowMatrix<Scalar> matrix(static_cast<Eigen::Index>(shape.rows),
                            static_cast<Eigen::Index>(shape.columns));
   file.copy(key, matrix.data());
@@ -59,6 +65,20 @@ struct StoredInputs<RowMatrix<Scalar>> {
   }
   [[nodiscard]] static Inputs read(const TensorFile& file) {
     return read_matrix<Scalar>(file, "inputs");
+  }
+};
+
+/// The same, read in place.
+template <TensorElement Scalar>
+struct StoredInputs<Eigen::Map<const RowMatrix<Scalar>>> : StoredInputs<RowMatrix<Scalar>> {
+  using Inputs = Eigen::Map<const RowMatrix<Scalar>>;
+  static void write(const Inputs& inputs, TensorFileWriter& file) {
+    file.add("inputs", shape_of(inputs), values_of_matrix(inputs));
+  }
+  [[nodiscard]] static Inputs read(const TensorFile& file) {
+    const TensorFile::Shape shape = matrix_shape(file, "inputs");
+    return Inputs(file.place<Scalar>("inputs"), static_cast<Eigen::Index>(shape.rows),
+                  static_cast<Eigen::Index>(shape.columns));
   }
 };
 

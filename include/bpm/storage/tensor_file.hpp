@@ -209,10 +209,20 @@ class TensorFile {
   /// Copies an array. \throws DataError where it is not there or not of this type.
   template <TensorElement T>
   void copy(const std::string& key, T* to) const {
-    const Array& from = array(key);
-    ensure<DataError>(from.type == element_name<T>(), name_, ": the array '", key, "' is of type ",
-                      from.type, ", must be ", element_name<T>());
+    const Array& from = typed<T>(key);
     copy_little_endian<T>(to, data_.data() + from.begin, (from.end - from.begin) / sizeof(T));
+  }
+  /// Where an array lies. \throws DataError as `copy`, and where the numbers cannot be read in
+  /// place.
+  template <TensorElement T>
+  [[nodiscard]] const T* place(const std::string& key) const {
+    const std::byte* const bytes = data_.data() + typed<T>(key).begin;
+    ensure<DataError>(std::endian::native == std::endian::little &&
+                          reinterpret_cast<std::uintptr_t>(bytes) % alignof(T) == 0,
+                      name_, ": the array '", key,
+                      "' cannot be read in place: its numbers do not lie as this machine has them; "
+                      "take load");
+    return reinterpret_cast<const T*>(bytes);
   }
   template <TensorElement T>
   [[nodiscard]] std::vector<T> list(const std::string& key) const {
@@ -291,6 +301,14 @@ class TensorFile {
     const auto found = arrays_.find(key);
     ensure<DataError>(found != arrays_.end(), name_, " has no array '", key, "'");
     return found->second;
+  }
+
+  template <TensorElement T>
+  [[nodiscard]] const Array& typed(const std::string& key) const {
+    const Array& found = array(key);
+    ensure<DataError>(found.type == element_name<T>(), name_, ": the array '", key, "' is of type ",
+                      found.type, ", must be ", element_name<T>());
+    return found;
   }
 
   std::string name_;
