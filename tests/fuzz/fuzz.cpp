@@ -94,18 +94,30 @@ void read_draws(std::string_view bytes) {
   static_cast<void>(store.read(piece));
 }
 
-/// A model that was taken predicts finite numbers, or says why not.
-void load_model(std::string_view bytes) {
-  const auto any = bpm::load_any(std::as_bytes(std::span(bytes)));
+/// A model that was taken predicts finite numbers, or says why not; read in place, the same ones.
+void load_model(std::string_view text) {
+  const std::vector<std::byte> bytes(std::as_bytes(std::span(text)).begin(),
+                                     std::as_bytes(std::span(text)).end());
+  const auto any = bpm::load_any(bytes);
   std::visit(
-      [](const auto& model) {
+      [&](const auto& model) {
         using Inputs = std::remove_cvref_t<decltype(model.parts().inputs)>;
         const Eigen::Index columns = model.parts().inputs.cols();
         if (bpm::DenseInputs<Inputs> && columns > 1000) return;
         Inputs questions(2, columns);
         if constexpr (bpm::DenseInputs<Inputs>) questions.setOnes();
         try {
-          if (!model.decision_values(questions).allFinite()) __builtin_trap();
+          const Eigen::MatrixXd values = model.decision_values(questions);
+          if (!values.allFinite()) __builtin_trap();
+          if constexpr (bpm::DenseInputs<Inputs>) {
+            using Mapped = bpm::Mapped<std::remove_cvref_t<decltype(model)>>;
+            const bpm::detail::TensorFile file(bytes, "the model");
+            try {
+              const auto mapped = bpm::detail::read_classifier<Mapped>(file);
+              if (mapped.decision_values(questions) != values) __builtin_trap();
+            } catch (const bpm::DataError&) {  // Arrays at odd places.
+            }
+          }
         } catch (const std::invalid_argument&) {  // Questions that its scaling takes beyond float.
         }
       },

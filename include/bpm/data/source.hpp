@@ -41,6 +41,10 @@ struct OpenFile {
 /// All that is left of a stream. \throws DataError, with the offset, where reading fails.
 [[nodiscard]] inline std::string read_all(std::istream& stream, std::string_view name) {
   std::string bytes;
+  // Of a file all that is left, so that it is not copied as it grows.
+  if (stream.good() && stream.rdbuf()->in_avail() > 0) {
+    bytes.reserve(static_cast<std::size_t>(stream.rdbuf()->in_avail()));
+  }
   std::array<char, 1 << 16> block;
   while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
     bytes.append(block.data(), static_cast<std::size_t>(stream.gcount()));
