@@ -23,6 +23,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
+#include "places.hpp"
 
 namespace {
 
@@ -53,27 +54,6 @@ std::vector<std::string> spiral_words(Eigen::Index count) {
   }
   return all;
 }
-
-/// A kernel of a user's own: common letters, place by place.
-struct Places {
-  double scale = 1;
-  double operator()(const std::string& a, const std::string& b) const {
-    double same = 1;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) same += a[i] == b[i] ? 1 : 0;
-    return scale * same;
-  }
-};
-
-}  // namespace
-
-template <>
-struct bpm::StoredKernel<Places> {
-  static constexpr std::string_view name = "places";
-  static nlohmann::json parameters(const Places& k) { return {{"scale", k.scale}}; }
-  static Places make(const nlohmann::json& p) { return {p.at("scale").get<double>()}; }
-};
-
-namespace {
 
 constexpr Eigen::Index spiral_questions = 7;
 
@@ -109,7 +89,7 @@ TEST_CASE("models of format 1 are read to the outputs that they had") {
       "sparse", bpm::SparseRowMatrix<float>(few.sparseView(0.2F, 1)));
   check_model<Scaled<bpm::Laplacian>>("billiard", few);
   check_model<bpm::Gaussian>("gibbs", few);
-  check_model<Places>("strings", spiral_words(spiral_questions));
+  check_model<test_support::Places>("strings", spiral_words(spiral_questions));
   check_model<bpm::PrecomputedKernel>(
       "kernel_values",
       bpm::RowMatrix<double>(bpm::kernel_matrix(bpm::Gaussian::from_width(2), few, spiral(40))));

@@ -34,31 +34,8 @@
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"
+#include "places.hpp"
 #include "temporary_folder.hpp"
-
-namespace own {
-
-/// A kernel of a user's own that can be stored, and one that cannot.
-struct Overlap {
-  double scale = 1;
-  double operator()(const std::string& a, const std::string& b) const {
-    double same = 1;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) same += a[i] == b[i] ? 1 : 0;
-    return scale * same;
-  }
-};
-struct Unnamed {
-  double operator()(const std::string&, const std::string&) const { return 1; }
-};
-
-}  // namespace own
-
-template <>
-struct bpm::StoredKernel<own::Overlap> {
-  static constexpr std::string_view name = "overlap";
-  static nlohmann::json parameters(const own::Overlap& k) { return {{"scale", k.scale}}; }
-  static own::Overlap make(const nlohmann::json& p) { return {p.at("scale").get<double>()}; }
-};
 
 namespace {
 
@@ -70,13 +47,19 @@ using bpm::PermutedPerceptron;
 using Catch::Matchers::ContainsSubstring;
 using test_support::message_of;
 using test_support::noisy_rings;
+using test_support::Places;
 using Bytes = std::vector<std::byte>;
 using Floats = bpm::RowMatrix<float>;
 using Small = bpm::Classifier<bpm::Gaussian, Floats>;
 
+/// A kernel of a user's own that cannot be stored.
+struct Unnamed {
+  double operator()(const std::string&, const std::string&) const { return 1; }
+};
+
 static_assert(bpm::detail::StorableKernel<Gaussian>);
-static_assert(bpm::detail::StorableKernel<own::Overlap>);
-static_assert(!bpm::detail::StorableKernel<own::Unnamed>);
+static_assert(bpm::detail::StorableKernel<Places>);
+static_assert(!bpm::detail::StorableKernel<Unnamed>);
 
 /// The same classifier after a way through bytes, and a check that both agree to the bit.
 template <class C, class Questions>
@@ -186,8 +169,7 @@ TEST_CASE("every kind of inputs, kernel and sampler comes back") {
     std::vector<std::string> words;
     for (const int label : labels) words.push_back(label == 0 ? "abc" : "xbcd");
     there_and_back(
-        BayesPointMachine(own::Overlap{0.5}, PermutedPerceptron{}, settings).fit(words, labels),
-        words);
+        BayesPointMachine(Places{0.5}, PermutedPerceptron{}, settings).fit(words, labels), words);
   }
   SECTION("a matrix of the user's") {
     const Floats values = bpm::kernel_matrix(Gaussian::from_width(1), inputs).cast<float>();
@@ -315,8 +297,7 @@ TEST_CASE("load_any refuses what it cannot be") {
         "m: the kernel is 'laplacian', which a RuntimeKernel cannot be");
   std::vector<std::string> words;
   for (const int label : labels) words.push_back(label == 0 ? "abc" : "xbcd");
-  CHECK(refusal(
-            BayesPointMachine(own::Overlap{}, PermutedPerceptron{}, settings).fit(words, labels)) ==
+  CHECK(refusal(BayesPointMachine(Places{}, PermutedPerceptron{}, settings).fit(words, labels)) ==
         "m has inputs of the kind 'strings', their values of type none: only load reads it");
   CHECK(message_of([&] {
           (void)bpm::load_any(
