@@ -332,6 +332,24 @@ TEST_CASE("EP: predictions check their inputs") {
                            "be finite"));
 }
 
+TEST_CASE("EP: a classifier takes one posterior a column, with pivots of its support") {
+  const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
+  const bpm::Classifier<bpm::Gaussian, Doubles>& plain = fitted;
+  const auto refusal = [&](const std::vector<bpm::EpPosterior>& posteriors) {
+    return message_of<std::invalid_argument>(
+        [&] { (void)bpm::PosteriorClassifier<bpm::Gaussian, Doubles>(plain, posteriors); });
+  };
+  bpm::EpPosterior posterior = fitted.posterior();
+  CHECK(refusal({posterior}) == "nothing thrown");
+  CHECK(refusal({}) ==
+        "PosteriorClassifier: posteriors has 0 entries, expected 1 (one per column)");
+  CHECK(refusal({posterior, posterior}) ==
+        "PosteriorClassifier: posteriors has 2 entries, expected 1 (one per column)");
+  posterior.pivots.back() = 60;
+  CHECK(refusal({posterior}) ==
+        "PosteriorClassifier: posteriors have the pivot 60, which the support lacks");
+}
+
 TEST_CASE("EP chooses its soft boundary by the evidence") {
   std::vector<int> noisy = triangle_labels;
   for (std::size_t i = 0; i < noisy.size(); i += 9) noisy[i] = noisy[i] == 7 ? -3 : 7;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <numbers>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
 #include "interpolation_problems.hpp"
@@ -62,6 +65,30 @@ RejectionMean rejection_mean(const Eigen::MatrixXd& lower, const Signs& signs, i
 using Gram = bpm::PrecomputedGram<double>;
 using Space = bpm::KernelVersionSpace<Gram>;
 
+/// A user's own sampler that knows the centre, and tells nothing of chains.
+struct Knowing {
+  struct State {
+    bpm::CentreOfMass found{};
+    [[nodiscard]] bool empty() const { return found.outputs.empty(); }
+    [[nodiscard]] bpm::CentreOfMass centre() const { return found; }
+  };
+  std::uint64_t draws = 1;
+  bpm::CentreOfMass known{};
+
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone};
+  void check_settings() const {}
+  [[nodiscard]] Knowing with_draws(std::uint64_t count) const { return {count, known}; }
+  [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& /*run*/) const { return {}; }
+  [[nodiscard]] bpm::ConePlan plan() const { return {.name = "Knowing"}; }
+  template <bpm::detail::DrawSink Sink>
+  bpm::SamplerReport sample(const bpm::Cone& /*cone*/, std::span<const double> /*start*/,
+                            bpm::RandomStreams& /*streams*/, const bpm::RunControl& /*control*/,
+                            Sink&& /*sink*/, State& state) const {
+    state.found = known;
+    return {.draws = draws, .converged = true};
+  }
+};
+
 }  // namespace
 
 TEST_CASE("centre labels from a centre by hand") {
@@ -98,6 +125,21 @@ TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
   };
   check(bpm::Billiard{.draws = 20, .bounces_per_draw = 500});
   check(bpm::KernelGibbs{.draws = 200, .steps_per_draw = 100});
+}
+
+TEST_CASE("centre-of-mass labels of a sampler that reports no chains: the rank is the points'") {
+  const bpm::RowMatrix<double> k = bpm::RowMatrix<double>::Identity(2, 2);
+  const Gram gram(k);
+  const double output = 2 / std::numbers::pi;
+  const Knowing sampler{.known = {{output, -output}, {output, -output}, output * std::sqrt(2)}};
+  bpm::RandomStreams streams{3};
+  const bpm::CentreValues labels(Space(gram, Signs{1, -1}), sampler, streams);
+  CHECK(labels.rank == 2);
+  CHECK(std::isinf(labels.standard_error));
+  CHECK_FALSE(labels.report.chains);
+  REQUIRE(labels.values.size() == 2);
+  CHECK(labels.values[0] == Approx(std::sqrt(2 / std::numbers::pi)));
+  CHECK(labels.values[1] == -labels.values[0]);
 }
 
 TEST_CASE("centre-of-mass labels against rejection sampling, interpolated") {

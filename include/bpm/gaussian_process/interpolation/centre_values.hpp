@@ -70,7 +70,7 @@ struct CentreValues {
   /// Estimated angle of the centre to the true one, rad: their relative error in the norm of
   /// the span. Infinity where the run cannot tell.
   double standard_error = std::numeric_limits<double>::infinity();
-  std::ptrdiff_t rank = 0;
+  std::ptrdiff_t rank = 0;  ///< Of S; of a sampler that reports no chains the number of points.
   SamplerReport report{};
 };
 
