@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,6 +15,11 @@ TEST_CASE("thread_count: as many as wanted, 0 for what the machine runs", "[deta
   CHECK(bpm::detail::thread_count(1) == 1);
   CHECK(bpm::detail::thread_count(7) == 7);
   CHECK(bpm::detail::thread_count(0) >= 1);
+  CHECK(bpm::detail::thread_count(4096) == 4096);
+  const std::string what =
+      ": threads is 4097, must be from 1 to 4096, or 0 for as many as there are";
+  CHECK_THROWS_WITH(bpm::detail::thread_count(4097), "settings" + what);
+  CHECK_THROWS_WITH(bpm::detail::thread_count(4097, "f"), "f" + what);
 }
 
 TEST_CASE("parallel_for does every index once, each worker one at a time", "[detail]") {

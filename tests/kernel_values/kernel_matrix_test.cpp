@@ -123,6 +123,10 @@ TEST_CASE("kernel matrices say what is wrong with the inputs") {
         "kernel_matrix: a kernel matrix of 4 x 4 needs 128 bytes, memory is 100; raise memory or "
         "use fewer inputs");
   CHECK_THROWS_AS(bpm::kernel_matrix(kernel, x, {.memory = 127}), bpm::BudgetTooSmall);
+  const std::string many =
+      "kernel_matrix: threads is 4097, must be from 1 to 4096, or 0 for as many as there are";
+  CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, x, {.threads = 4097}); }) == many);
+  CHECK(message_of([&] { (void)bpm::kernel_matrix(kernel, x, x, {.threads = 4097}); }) == many);
   CHECK(bpm::kernel_matrix(kernel, x, {.memory = 128}).size() == 16);
   x.row(2).setZero();
   CHECK_THROWS_AS(bpm::kernel_matrix(kernel, x), bpm::KernelValueError);

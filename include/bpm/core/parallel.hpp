@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -122,10 +123,12 @@ class Crew {
   unsigned busy_;
 };
 
-/// The number of threads to use when `wanted` are asked for; 0 means as many as the machine runs.
-/// \throws std::invalid_argument on more than 4096: what -1 becomes without its sign.
-[[nodiscard]] inline unsigned thread_count(unsigned wanted) {
-  check(wanted <= 4096, "settings", "threads", "is ", wanted,
+/// The number of threads to use when `wanted` are asked for, by `FitSettings` or else of
+/// `function`; 0 means as many as the machine runs. \throws std::invalid_argument on more than
+/// 4096: what -1 becomes without its sign.
+[[nodiscard]] inline unsigned thread_count(unsigned wanted,
+                                           std::string_view function = "settings") {
+  check(wanted <= 4096, function, "threads", "is ", wanted,
         ", must be from 1 to 4096, or 0 for as many as there are");
   return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
 }

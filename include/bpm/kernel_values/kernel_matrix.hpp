@@ -89,7 +89,7 @@ template <class Kernel, InputSet I>
   // The diagonal first: an input that a kernel has no value for is named, not a pair with it.
   (void)detail::kernel_diagonal(kernel, prepared);
   constexpr std::ptrdiff_t side = detail::by_pairs<Kernel, I> ? 16 : 256;
-  const unsigned threads = detail::thread_count(settings.threads);
+  const unsigned threads = detail::thread_count(settings.threads, "kernel_matrix");
   auto write = detail::tile_writer(kernel, prepared, prepared, threads, matrix);
   detail::for_each_triangle_tile(
       threads, n, side, [&](unsigned worker, const detail::Tile& tile, auto) {
@@ -122,7 +122,7 @@ template <class Kernel, InputSet I, InputSet J>
   constexpr std::ptrdiff_t width = 384;
   const std::ptrdiff_t across = (columns + width - 1) / width;
   const std::ptrdiff_t tiles = (rows + height - 1) / height * across;
-  const unsigned threads = detail::thread_count(settings.threads);
+  const unsigned threads = detail::thread_count(settings.threads, "kernel_matrix");
   auto write = detail::tile_writer(kernel, left, right, threads, matrix);
   detail::parallel_for(threads, tiles, [&](unsigned worker, std::ptrdiff_t n) {
     const std::ptrdiff_t i = n / across * height;

@@ -220,6 +220,9 @@ TEST_CASE("ensembles say what is wrong with their arguments") {
       message_of([&] { (void)PosteriorEnsemble(factor, problem.cross, problem.self, 1, 1000); }) ==
       "PosteriorEnsemble: 3 inputs and 4 training points need 65680 bytes, memory is 1000; raise "
       "memory or take fewer inputs at a time");
+  CHECK(
+      message_of([&] { (void)PosteriorEnsemble(factor, problem.cross, problem.self, 4097); }) ==
+      "PosteriorEnsemble: threads is 4097, must be from 1 to 4096, or 0 for as many as there are");
   const Eigen::LLT<Eigen::MatrixXd> failed(Eigen::MatrixXd(-problem.gram));
   CHECK(message_of([&] { (void)PosteriorEnsemble(failed, problem.cross, problem.self); }) ==
         "PosteriorEnsemble: factor is of a matrix that is not positive definite");

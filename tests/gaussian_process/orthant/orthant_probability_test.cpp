@@ -355,6 +355,8 @@ TEST_CASE("orthant probability: errors name what is wrong") {
   fails(k, ones(3), small,
         "most_bytes is " + std::to_string(small.most_bytes) + ", 3 points on 1 threads need " +
             std::to_string(small.most_bytes + 1));
+  CHECK_THROWS_WITH(bpm::orthant_probability(k, ones(3), {}, streams, {.threads = 4097}),
+                    ContainsSubstring("orthant_probability: threads is 4097, must be from 1"));
   small.most_bytes += 1;
   CHECK(probability(k, ones(3), small).reached);
   CHECK_THROWS_WITH(OrthantProbability{}.upper_log_inverse(0.4),

@@ -310,5 +310,7 @@ TEST_CASE("truncated normal: errors name what is wrong") {
   sample_fails(1, {.trajectories_per_draw = 0}, "trajectories_per_draw is 0, must be 1 or more");
   sample_fails(1, {.path_length = 101}, "path_length is 101, must be positive");
   sample_fails(1, {.chains = 0}, "chains is 0, must be 1 or more");
+  CHECK_THROWS_WITH(law.sample(1, {}, streams, {.threads = 4097}),
+                    ContainsSubstring("TruncatedNormal::sample: threads is 4097, must be from 1"));
   CHECK(streams.next == 0);
 }

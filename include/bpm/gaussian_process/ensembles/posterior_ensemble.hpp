@@ -66,7 +66,7 @@ class PosteriorEnsemble {
                     const Eigen::Ref<const Eigen::MatrixXd>& cross,
                     const Eigen::Ref<const Eigen::VectorXd>& self, unsigned threads = 0,
                     std::size_t memory = detail::four_gibibytes)
-      : threads_(detail::thread_count(threads)) {
+      : threads_(detail::thread_count(threads, "PosteriorEnsemble")) {
     const char* const f = "PosteriorEnsemble";
     const Eigen::Index n = factor.rows();
     detail::check(factor.info() == Eigen::Success, f, "factor",

@@ -162,7 +162,7 @@ struct OrthantProbability {
     result.log_probability = -std::numbers::ln2;
     return result;
   }
-  const unsigned threads = detail::thread_count(control.threads);
+  const unsigned threads = detail::thread_count(control.threads, f);
   const std::size_t needed = settings.bytes_needed(n, threads);
   if (settings.most_bytes != 0 && needed > settings.most_bytes) {
     throw BudgetTooSmall(detail::join(f, ": most_bytes is ", settings.most_bytes, ", ", n,

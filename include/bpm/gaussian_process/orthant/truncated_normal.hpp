@@ -196,6 +196,7 @@ class TruncatedNormal {
     detail::check_at_least(f, "trajectories_per_draw", settings.trajectories_per_draw, 1);
     detail::check_path_length(f, settings.path_length);
     detail::check_at_least(f, "chains", settings.chains, 1);
+    const unsigned threads = detail::thread_count(control.threads, f);
     Eigen::MatrixXd draws(points(), count);
     const std::uint64_t first = streams.next;
     streams.next += settings.chains;
@@ -231,18 +232,16 @@ class TruncatedNormal {
     const Eigen::VectorXd off =
         (0.25 * (above - below)).cwiseMin(0.1 * planes_.rows.diagonal().cwiseSqrt());
     const Eigen::VectorXd start = (below + off).cwiseMax(0.0).cwiseMin(above - off);
-    detail::parallel_for(
-        detail::thread_count(control.threads), settings.chains,
-        [&](unsigned /*worker*/, std::ptrdiff_t c) {
-          const RandomEngine engine = streams.stream(first + static_cast<std::uint64_t>(c));
-          if (orthant_) {
-            detail::OrthantBall<> ball(planes_, settings.path_length, engine);
-            ball.half_normals(planes_);
-            run(c, std::move(ball));
-          } else {
-            run(c, detail::BoxBall<>(planes_, below, above, start, settings.path_length, engine));
-          }
-        });
+    detail::parallel_for(threads, settings.chains, [&](unsigned /*worker*/, std::ptrdiff_t c) {
+      const RandomEngine engine = streams.stream(first + static_cast<std::uint64_t>(c));
+      if (orthant_) {
+        detail::OrthantBall<> ball(planes_, settings.path_length, engine);
+        ball.half_normals(planes_);
+        run(c, std::move(ball));
+      } else {
+        run(c, detail::BoxBall<>(planes_, below, above, start, settings.path_length, engine));
+      }
+    });
     return draws;
   }
 
