@@ -147,7 +147,8 @@ void check_inputs(const I& inputs, std::string_view function, Eigen::Index first
   check(std::in_range<PointIndex>(input_count(inputs)), function, "inputs", "has ",
         input_count(inputs), " entries, must be fewer than 2^31");
   [[maybe_unused]] const auto refuse = [&](auto row, auto column, auto value) {
-    fail(function, "inputs", "row ", first + row, ", column ", column, " is ", value, ", must be finite");
+    fail(function, "inputs", "row ", first + row, ", column ", column, " is ", value,
+         ", must be finite");
   };
   if constexpr (DenseInputs<I>) {
     if constexpr (std::floating_point<typename I::Scalar>) {
