@@ -21,6 +21,7 @@
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "places.hpp"
@@ -57,14 +58,9 @@ std::vector<std::string> spiral_words(Eigen::Index count) {
 
 constexpr Eigen::Index spiral_questions = 7;
 
-/// Reads the model NAME, and compares its outputs for the questions with those in NAME.txt.
-template <class Kernel, class Questions>
-void check_model(const std::string& name, const Questions& questions) {
-  CAPTURE(name);
-  using Model = bpm::Classifier<Kernel, Questions>;
-  const auto model = bpm::load<Model>(format_1_folder / (name + ".safetensors"));
+/// Compares a row a question with those in NAME.txt.
+void check_rows(const std::string& name, const Eigen::MatrixXd& values) {
   std::ifstream outputs(format_1_folder / (name + ".txt"));
-  const Eigen::MatrixXd values = model.decision_values(questions);
   REQUIRE(values.rows() == spiral_questions);
   for (Eigen::Index i = 0; i < values.rows(); ++i) {
     for (Eigen::Index c = 0; c < values.cols(); ++c) {
@@ -75,6 +71,15 @@ void check_model(const std::string& name, const Questions& questions) {
   }
   double further = 0;
   CHECK_FALSE(outputs >> further);
+}
+
+/// Reads the model NAME, and compares its outputs for the questions with those in NAME.txt.
+template <class Kernel, class Questions>
+void check_model(const std::string& name, const Questions& questions) {
+  CAPTURE(name);
+  using Model = bpm::Classifier<Kernel, Questions>;
+  const auto model = bpm::load<Model>(format_1_folder / (name + ".safetensors"));
+  check_rows(name, model.decision_values(questions));
 }
 
 }  // namespace
@@ -93,4 +98,30 @@ TEST_CASE("models of format 1 are read to the outputs that they had") {
   check_model<bpm::PrecomputedKernel>(
       "kernel_values",
       bpm::RowMatrix<double>(bpm::kernel_matrix(bpm::Gaussian::from_width(2), few, spiral(40))));
+}
+
+TEST_CASE("posteriors and interpolators of format 1 are read to what they said") {
+  const Floats few = spiral(spiral_questions);
+  const auto posterior = bpm::load<bpm::PosteriorClassifier<bpm::Gaussian, Floats>>(
+      format_1_folder / "posterior.safetensors");
+  const Eigen::MatrixXd outputs = posterior.decision_values(few);
+  const Eigen::MatrixXd probability = posterior.predict_probability(few);
+  Eigen::MatrixXd rows(spiral_questions, 9);  // By class: output, variance, probability.
+  for (Eigen::Index c = 0; c < 3; ++c) {
+    rows.col(3 * c) = outputs.col(c);
+    rows.col(3 * c + 1) = posterior.latent(few, static_cast<std::size_t>(c)).variance;
+    rows.col(3 * c + 2) = probability.col(c);
+  }
+  check_rows("posterior", rows);
+  CHECK(posterior.parts().seed == 5);
+
+  using Doubles = bpm::RowMatrix<double>;
+  const auto training = bpm::load<bpm::InterpolatorTraining<bpm::ArcCosine, Doubles>>(
+      format_1_folder / "interpolator.safetensors");
+  const Doubles questions = few.cast<double>();
+  Eigen::MatrixXd predicted(spiral_questions, 2);  // Output and variance.
+  predicted.col(0) = training.classifier().decision_values(questions);
+  predicted.col(1) = training.variances(questions);
+  check_rows("interpolator", predicted);
+  CHECK_FALSE(training.classifier().parts().seed);
 }

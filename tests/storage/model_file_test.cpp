@@ -119,6 +119,7 @@ TEST_CASE("a loaded classifier predicts to the bit, and has all its parts") {
   CHECK(b.training_margins == a.training_margins);
   CHECK(b.training_errors == a.training_errors);
   CHECK(b.training_seconds == a.training_seconds);
+  CHECK(b.seed == 2);
   REQUIRE(b.boundary);
   CHECK(b.boundary->relative_lambda == a.boundary->relative_lambda);
   REQUIRE(b.boundary->candidates.size() == a.boundary->candidates.size());

@@ -256,6 +256,7 @@ class ShardedOneVsRest {
         .coefficients = {},
         .classes = classes,
         .threads = settings_.threads,
+        .seed = settings_.seed,
         .report = report};
     const auto gather_rows = [&](const auto& own, auto& all) {
       all.resize(std::ssize(parts.support), own.cols());

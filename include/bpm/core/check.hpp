@@ -90,6 +90,22 @@ inline void check_delta(std::string_view function, std::string_view argument, do
   check(value > 0 && value < 1, function, argument, "is ", value, ", must lie between 0 and 1");
 }
 
+/// Throws unless a matrix has `size` rows and columns and a lower triangle of finite numbers that
+/// are positive on the diagonal; what stands above is not looked at.
+inline void check_factor(std::string_view function, std::string_view argument, const auto& factor,
+                         std::ptrdiff_t size) {
+  check(factor.rows() == size && factor.cols() == size, function, argument, "is ", factor.rows(),
+        " x ", factor.cols(), ", expected ", size, " x ", size);
+  for (std::ptrdiff_t j = 0; j < size; ++j) {
+    check(factor(j, j) > 0, function, argument, "at ", j, ", ", j, " is ", factor(j, j),
+          ", must be positive");
+    for (std::ptrdiff_t i = j; i < size; ++i) {
+      check(std::isfinite(factor(i, j)), function, argument, "at ", i, ", ", j, " is ",
+            factor(i, j), ", must be finite");
+    }
+  }
+}
+
 /// Throws unless there is a sign an entry of what `why` names, 1 or -1.
 inline void check_signs(std::string_view function, std::span<const signed char> signs,
                         std::ptrdiff_t count, std::string_view why,

@@ -55,6 +55,7 @@ struct ClassifierParts {
   std::vector<std::string> class_names{};  ///< Of the classes, in their order, or empty.
   /// Of probabilities: see `probabilities_of`. 0: not known.
   double slope = 0;
+  std::optional<std::uint64_t> seed{};  ///< Of the fit, where there was one.
   /// How an automatic soft boundary was chosen.
   std::optional<BoundaryChoice> boundary{};
   std::vector<FitWarning> warnings{};  ///< What the fit says against its classifier.

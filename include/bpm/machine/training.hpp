@@ -149,6 +149,7 @@ class Training {
     auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means);
     parts.bias = bias_;
     parts.threads = settings_.threads;
+    parts.seed = settings_.seed;
     parts.boundary = boundary_;
     if (boundary_) parts.slope = boundary_->slope;
     parts.report = state_.report;

@@ -58,6 +58,7 @@ void visit_model(Parts& parts, Visit&& visit) {
   visit("training_errors", parts.training_errors);
   visit("class_names", parts.class_names);
   visit("slope", parts.slope);
+  visit("seed", parts.seed);
   visit("boundary", parts.boundary);
   visit("warnings", parts.warnings);
   visit("report", parts.report);
@@ -77,11 +78,14 @@ template <class K, TensorElement T>
 inline constexpr bool is_mappable<Classifier<K, RowMatrix<T>>> =
     !std::same_as<K, PrecomputedKernel>;
 
-/// \throws DataError unless the file is a model, of a format that this library reads.
-inline void check_model(const TensorFile& file) {
+/// \throws DataError unless the file is a model of this kind, of a format that this library reads.
+///         Every kind has a classifier's parts, so that every model is one.
+inline void check_model(const TensorFile& file, std::string_view wanted = model_kind) {
   const std::string& name = file.name();
-  ensure<DataError>(file.has("kind") && file.text("kind") == model_kind, name,
-                    " is no model of this library");
+  const std::string kind = file.has("kind") ? file.text("kind") : "";
+  ensure<DataError>(kind.starts_with("bpm "), name, " is no model of this library");
+  ensure<DataError>(wanted == model_kind || kind == wanted, name, " is a ", kind, ", expected a ",
+                    wanted);
   const std::string& format = file.text("format");
   ensure<DataError>(format == std::to_string(model_format), name, " is of format ", format,
                     ", this library reads format ", model_format,
@@ -186,52 +190,44 @@ template <class... Classifiers>
   return *std::move(found);
 }
 
-}  // namespace detail
-
-/// A classifier as the bytes of a model file: docs/model-files.md says what they are. Everything
-/// that `ClassifierParts` holds, but for the number of threads. Cost: the parts, twice.
+/// What a classifier's file has beside its kind and format.
 template <class Kernel, InputSet Inputs>
-[[nodiscard]] std::vector<std::byte> model_bytes(const Classifier<Kernel, Inputs>& classifier) {
-  using Stored = detail::StoredInputs<Inputs>;
+void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWriter& file) {
+  using Stored = StoredInputs<Inputs>;
   static_assert(Stored::known || std::same_as<Kernel, PrecomputedKernel>,
                 "models are saved with dense, sparse or string inputs: these are others");
   const auto& parts = classifier.parts();
-  detail::TensorFileWriter file;
-  file.set("kind", std::string(detail::model_kind));
-  file.set("format", std::to_string(detail::model_format));
-  file.set("library", detail::join(version_major, ".", version_minor, ".", version_patch));
   try {
-    file.set("kernel", detail::kernel_to_json(parts.kernel).dump());
+    file.set("kernel", kernel_to_json(parts.kernel).dump());
   } catch (const nlohmann::json::exception& error) {
-    detail::fail("save", "kernel", "cannot be written: ", error.what());
+    fail("save", "kernel", "cannot be written: ", error.what());
   }
   nlohmann::json model = nlohmann::json::object();
-  detail::visit_model(parts, [&](const char* name, const auto& field) {
-    if constexpr (detail::is_optional<std::remove_cvref_t<decltype(field)>>) {
-      if (field) model[name] = detail::to_json_value(*field);
+  visit_model(parts, [&](const char* name, const auto& field) {
+    if constexpr (is_optional<std::remove_cvref_t<decltype(field)>>) {
+      if (field) model[name] = to_json_value(*field);
     } else {
-      model[name] = detail::to_json_value(field);
+      model[name] = to_json_value(field);
     }
   });
   try {
     file.set("model", model.dump());
   } catch (const nlohmann::json::exception&) {  // The only strings of a user's in it.
-    detail::fail("save", "class_names", "are not in UTF-8, must be");
+    fail("save", "class_names", "are not in UTF-8, must be");
   }
   const std::vector<std::int64_t> support(parts.support.begin(), parts.support.end());
   file.add<std::int64_t>("support", {support.size()}, support);
-  file.add("coefficients", detail::shape_of(parts.coefficients),
-           detail::values_of_matrix(parts.coefficients));
+  file.add("coefficients", shape_of(parts.coefficients), values_of_matrix(parts.coefficients));
   if (!parts.draw_numbers.empty()) {
-    file.add("draw_coefficients", detail::shape_of(parts.draw_coefficients),
-             detail::values_of_matrix(parts.draw_coefficients));
+    file.add("draw_coefficients", shape_of(parts.draw_coefficients),
+             values_of_matrix(parts.draw_coefficients));
   }
   if (parts.standardisation) {
     const Standardisation& scaling = *parts.standardisation;
     file.add("standardisation.mean", {static_cast<std::size_t>(scaling.mean.size())},
-             detail::values_of_matrix(scaling.mean));
+             values_of_matrix(scaling.mean));
     file.add("standardisation.deviation", {static_cast<std::size_t>(scaling.deviation.size())},
-             detail::values_of_matrix(scaling.deviation));
+             values_of_matrix(scaling.deviation));
     const std::vector<std::int64_t> constant(scaling.constant.begin(), scaling.constant.end());
     file.add<std::int64_t>("standardisation.constant", {constant.size()}, constant);
   }
@@ -243,45 +239,82 @@ template <class Kernel, InputSet Inputs>
     file.set("inputs", std::string(Stored::name));
     Stored::write(parts.inputs, file);
   }
+}
+
+/// How a model lies in a file: what `kind` says of it, and both ways. Others than classifiers have
+/// theirs in headers of their own.
+template <class Model>
+struct StoredModel {
+  static constexpr bool known = false;
+};
+template <class C>
+  requires is_classifier<C>
+struct StoredModel<C> {
+  static constexpr bool known = true;
+  static constexpr std::string_view kind = model_kind;
+  static void write(const C& classifier, TensorFileWriter& file) {
+    write_classifier(classifier, file);
+  }
+  [[nodiscard]] static C read(const TensorFile& file) { return read_classifier<C>(file); }
+};
+
+}  // namespace detail
+
+/// A model as the bytes of a file: docs/model-files.md says what they are. Everything that it
+/// holds, but for the number of threads. A model is a `Classifier`; with
+/// storage/gaussian_process_file.hpp also a `PosteriorClassifier` and an `InterpolatorTraining`.
+/// Cost: the parts, twice.
+template <class Model>
+[[nodiscard]] std::vector<std::byte> model_bytes(const Model& model) {
+  static_assert(detail::StoredModel<Model>::known,
+                "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp "
+                "what expectation propagation and interpolators leave: this is another, or lacks "
+                "the header");
+  detail::TensorFileWriter file;
+  file.set("kind", std::string(detail::StoredModel<Model>::kind));
+  file.set("format", std::to_string(detail::model_format));
+  file.set("library", detail::join(version_major, ".", version_minor, ".", version_patch));
+  detail::StoredModel<Model>::write(model, file);
   return file.bytes();
 }
 
 /// Writes a model file: to a file beside it, to the disk, then under its name, so that the name
 /// stands for a whole file at any moment. \throws CheckpointError where that cannot be done; what
 /// was there before is whole.
-template <class Kernel, InputSet Inputs>
-void save(const Classifier<Kernel, Inputs>& classifier, const std::filesystem::path& path) {
-  detail::write_durably(path, model_bytes(classifier), "model", "");
+template <class Model>
+void save(const Model& model, const std::filesystem::path& path) {
+  detail::write_durably(path, model_bytes(model), "model", "");
 }
 /// \throws std::ios_base::failure unless the stream takes all.
-template <class Kernel, InputSet Inputs>
-void save(const Classifier<Kernel, Inputs>& classifier, std::ostream& out) {
-  const std::vector<std::byte> bytes = model_bytes(classifier);
+template <class Model>
+void save(const Model& model, std::ostream& out) {
+  const std::vector<std::byte> bytes = model_bytes(model);
   out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   if (!out.flush()) throw std::ios_base::failure("save: the stream did not take the model");
 }
 
-/// The classifier in the bytes of a model file, which may be any bytes. Bit for bit what was saved:
-/// in the same program it predicts the same numbers. `name` stands in messages.
-/// \throws DataError on bytes that are no model, or one of another kernel, kind of inputs or later
-///         format; no more memory is taken than a small multiple of the bytes.
+/// The model in the bytes of a file, which may be any bytes. Bit for bit what was saved: in the
+/// same program it predicts the same numbers. A `Classifier` is read from a model of any kind.
+/// `name` stands in messages. \throws DataError on bytes that are no model, or one of another kind,
+/// kernel, kind of inputs or
+///         later format; no more memory is taken than a small multiple of the bytes.
 template <class C>
-  requires detail::is_classifier<C>
+  requires detail::StoredModel<C>::known
 [[nodiscard]] C load(std::span<const std::byte> bytes, const std::string& name = "the model") {
   const detail::TensorFile file(bytes, name);
-  detail::check_model(file);
-  return detail::read_classifier<C>(file);
+  detail::check_model(file, detail::StoredModel<C>::kind);
+  return detail::StoredModel<C>::read(file);
 }
 /// To the stream's end. \throws DataError as above.
 template <class C>
-  requires detail::is_classifier<C>
+  requires detail::StoredModel<C>::known
 [[nodiscard]] C load(std::istream& in, const std::string& name = "the model") {
   const std::string bytes = detail::read_all(in, name);
   return load<C>(std::as_bytes(std::span(bytes)), name);
 }
 /// \throws DataError as above; where the file cannot be read.
 template <class C>
-  requires detail::is_classifier<C>
+  requires detail::StoredModel<C>::known
 [[nodiscard]] C load(const std::filesystem::path& path) {
   const detail::OpenFile file = detail::open_file(path);
   return load<C>(*file.stream, file.name);

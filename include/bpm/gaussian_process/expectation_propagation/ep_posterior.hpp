@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "bpm/core/check.hpp"
@@ -197,5 +198,46 @@ struct EpPosterior {
     detail::check_size(function, "diagonal", diagonal, columns, "one per input");
   }
 };
+
+namespace detail {
+
+/// \throws std::invalid_argument, in the name of `function`, on no pivots, sizes that disagree,
+///         numbers that are not finite or out of range, factors without a positive diagonal.
+inline void check_posterior(const EpPosterior& posterior, std::string_view function) {
+  const std::size_t m = posterior.outputs.size();
+  const auto check_list = [&](std::string_view name, const std::vector<double>& list,
+                              std::size_t size, std::string_view why) {
+    check_size(function, name, list.size(), size, why);
+    for (std::size_t i = 0; i < size; ++i) {
+      check(std::isfinite(list[i]), function, name, "at ", i, " is ", list[i], ", must be finite");
+    }
+  };
+  check(!posterior.pivots.empty(), function, "pivots", "are none, must be one or more");
+  for (const PointIndex pivot : posterior.pivots) {
+    check(pivot >= 0 && static_cast<std::size_t>(pivot) < m, function, "pivots", "have the point ",
+          pivot, ", must be below ", m);
+  }
+  check_list("mean", posterior.mean, posterior.pivots.size(), "one per pivot");
+  const std::string_view each = "one per point";
+  check_list("coefficients", posterior.coefficients, m, each);
+  check_list("outputs", posterior.outputs, m, each);
+  check_list("variances", posterior.variances, m, each);
+  for (const double variance : posterior.variances) {
+    check_not_negative(function, "variances", variance);
+  }
+  check_list("site_precision", posterior.site_precision, m, each);
+  check_list("site_shift", posterior.site_shift, m, each);
+  check_signs(function, posterior.signs, std::ssize(posterior.outputs), each);
+  check_factor(function, "precision_factor", posterior.precision_factor, posterior.rank());
+  check_factor(function, "pivot_factor", posterior.pivot_factor, posterior.rank());
+  check_not_negative(function, "noise_deviation", posterior.noise_deviation);
+  check(std::isfinite(posterior.log_evidence), function, "log_evidence", "is ",
+        posterior.log_evidence, ", must be finite");
+  check_not_negative(function, "change", posterior.change);
+  check(posterior.damping > 0 && posterior.damping <= 1, function, "damping", "is ",
+        posterior.damping, ", must be above 0 and at most 1");
+}
+
+}  // namespace detail
 
 }  // namespace bpm

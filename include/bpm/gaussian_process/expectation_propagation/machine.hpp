@@ -37,6 +37,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/out_of_fold.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/separability.hpp"
 #include "bpm/machine/standardisation.hpp"
 #include "bpm/machine/strategy.hpp"
@@ -55,13 +56,16 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 
  public:
   /// `posteriors`: of the columns, their pivots in the support.
-  /// \throws std::invalid_argument on other numbers of them, or pivots that the support lacks.
+  /// \throws std::invalid_argument on other numbers of them, sizes that disagree, numbers that are
+  ///         not finite or out of range, pivots that the support lacks. Cost: r^2 / 2 + 5 m a
+  ///         column.
   PosteriorClassifier(Base classifier, std::vector<EpPosterior> posteriors)
       : Base(std::move(classifier)),
         posteriors_(std::make_shared<const std::vector<EpPosterior>>(std::move(posteriors))) {
     const char* const f = "PosteriorClassifier";
     detail::check_size(f, "posteriors", posteriors_->size(), this->columns(), "one per column");
     for (const EpPosterior& posterior : *posteriors_) {
+      detail::check_posterior(posterior, f);
       for (const PointIndex pivot : posterior.pivots) {
         detail::check(std::ranges::binary_search(this->support(), pivot), f, "posteriors",
                       "have the pivot ", pivot, ", which the support lacks");
@@ -284,6 +288,7 @@ template <class Kernel, InputSet I, Observer O>
   }
   auto parts = parts_of_means(machine.kernel(), inputs, problems, means, pivots);
   parts.threads = settings.threads;
+  parts.seed = settings.seed;
   parts.bias = bias;
   parts.boundary = std::move(choice);
   parts.warnings =

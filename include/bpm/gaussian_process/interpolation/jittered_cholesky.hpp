@@ -89,6 +89,27 @@ class JitteredCholesky {
     }
   }
 
+  /// As it was when it said these numbers of itself, from the lower triangle of its L: solutions
+  /// have the same bits. Cost: some n^2 multiply-adds.
+  /// \throws std::invalid_argument unless L is square, not empty and finite with a positive
+  /// diagonal,
+  ///         and the numbers are finite and not negative.
+  [[nodiscard]] static JitteredCholesky from_factor(const Eigen::MatrixXd& factor, double jitter,
+                                                    double relative_jitter, double rcond) {
+    const char* const f = "JitteredCholesky::from_factor";
+    detail::check(factor.rows() > 0, f, "factor", "is empty, must have one row or more");
+    detail::check_factor(f, "factor", factor, factor.rows());
+    detail::check_not_negative(f, "jitter", jitter);
+    detail::check_not_negative(f, "relative_jitter", relative_jitter);
+    detail::check_not_negative(f, "rcond", rcond);
+    JitteredCholesky result;
+    result.factor_ = Known(factor, rcond);
+    result.jitter_ = jitter;
+    result.relative_jitter_ = relative_jitter;
+    result.rcond_ = rcond;
+    return result;
+  }
+
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return factor_.rows(); }
   /// What was added to the diagonal; 0 in most cases.
   [[nodiscard]] double jitter() const noexcept { return jitter_; }
@@ -118,6 +139,19 @@ class JitteredCholesky {
   }
 
  private:
+  /// A decomposition that was made elsewhere: Eigen's has no way in but by its matrix.
+  struct Known : Eigen::LLT<Eigen::MatrixXd> {
+    Known(const Eigen::MatrixXd& factor, double known_rcond) {
+      m_matrix = factor;
+      m_info = Eigen::Success;
+      m_isInitialized = true;
+      m_l1_norm = 1;
+      m_l1_norm = rcond() / known_rcond;  // So that `rcond` is the one that is known.
+    }
+  };
+
+  JitteredCholesky() = default;
+
   static void check_matrix(const Eigen::MatrixXd& matrix, const char* f) {
     detail::check(matrix.rows() > 0 && matrix.rows() == matrix.cols(), f, "matrix", "is ",
                   matrix.rows(), " x ", matrix.cols(), ", must be square and not empty");

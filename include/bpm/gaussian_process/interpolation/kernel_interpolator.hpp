@@ -91,15 +91,33 @@ void check_equal_inputs(const I& inputs, std::span<const int> labels, const Eige
 template <class Kernel, InputSet Owned>
 class InterpolatorTraining {
  public:
-  /// What `KernelInterpolator::train` has found.
-  InterpolatorTraining(double noise_variance, detail::Subproblems problems, Eigen::MatrixXd values,
+  /// What `KernelInterpolator::train` has found: Upsilon, n x columns, of the signs of the labels;
+  /// the factor of S; the classifier of S^-1 Upsilon, all n points its support.
+  /// \throws std::invalid_argument on sizes that disagree, values that are 0 or not finite, a
+  ///         noise_variance that is negative or not finite.
+  InterpolatorTraining(double noise_variance, Eigen::MatrixXd values,
                        std::shared_ptr<const JitteredCholesky> factor,
                        Classifier<Kernel, Owned> classifier)
       : noise_variance_(noise_variance),
-        problems_(std::move(problems)),
         values_(std::move(values)),
         factor_(std::move(factor)),
-        classifier_(std::move(classifier)) {}
+        classifier_(std::move(classifier)) {
+    const char* const f = "InterpolatorTraining";
+    detail::check_not_negative(f, "noise_variance", noise_variance_);
+    detail::check_size(f, "values", values_.rows(), classifier_.support().size(),
+                       "rows: one per support point");
+    detail::check_size(f, "values", values_.cols(), classifier_.columns(),
+                       "columns: as the classifier");
+    detail::check_size(f, "factor", factor_->size(), values_.rows(), "rows: one per support point");
+    for (Eigen::Index c = 0; c < values_.cols(); ++c) {
+      auto& column = signs_.emplace_back();
+      for (Eigen::Index i = 0; i < values_.rows(); ++i) {
+        detail::check(std::isfinite(values_(i, c)) && values_(i, c) != 0, f, "values", "at ", i,
+                      ", ", c, " is ", values_(i, c), ", must be finite and not 0");
+        column.push_back(values_(i, c) > 0 ? 1 : -1);
+      }
+    }
+  }
 
   /// f(x) and its classes. All training points are its support, and outputs are not divided by
   /// sqrt(k(x, x)).
@@ -172,11 +190,13 @@ class InterpolatorTraining {
   /// The signs +1 and -1 of one column, as `KernelComplexity` takes them.
   /// \throws std::invalid_argument unless there is such a column.
   [[nodiscard]] const std::vector<signed char>& signs(std::size_t column = 0) const {
-    detail::check(column < problems_.size(), "InterpolatorTraining::signs", "column", "is ", column,
-                  ", must be one of ", problems_.size());
-    return problems_.signs[column];
+    detail::check(column < signs_.size(), "InterpolatorTraining::signs", "column", "is ", column,
+                  ", must be one of ", signs_.size());
+    return signs_[column];
   }
 
+  /// What the settings had added to the diagonal.
+  [[nodiscard]] double noise_variance() const noexcept { return noise_variance_; }
   /// log det S.
   [[nodiscard]] double log_determinant() const { return factor_->log_determinant(); }
   /// What was added to the diagonal beside the noise, since S would have had no factor.
@@ -186,8 +206,8 @@ class InterpolatorTraining {
 
  private:
   double noise_variance_;
-  detail::Subproblems problems_;
   Eigen::MatrixXd values_;
+  std::vector<std::vector<signed char>> signs_;
   std::shared_ptr<const JitteredCholesky> factor_;
   Classifier<Kernel, Owned> classifier_;
 };
@@ -323,8 +343,8 @@ class KernelInterpolator {
                                                               .classes = problems.classes,
                                                               .divide_by_self = false,
                                                               .threads = settings_.threads});
-    InterpolatorTraining training(settings_.noise_variance, std::move(problems), std::move(values),
-                                  std::move(factor), std::move(classifier));
+    InterpolatorTraining training(settings_.noise_variance, std::move(values), std::move(factor),
+                                  std::move(classifier));
     // A jitter may make a factor of a matrix that no function of the kernel's space agrees with.
     if (settings_.noise_variance == 0 &&
         training.residual() > 0.1 * training.values().cwiseAbs().maxCoeff()) {
