@@ -117,6 +117,30 @@ void ask(const bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>& model, const
 }\n"
   "both input sets must have the same precision: cast one of them")
 
+# A kernel of what is none.
+set(no_kernel "a kernel needs double operator()(const Input&, const Input&) const, a function of two inputs of the")
+expect_sentence(no_kernel "#include \"bpm/machine/bayes_point_machine.hpp\"
+struct Mine { double value(double, double) const; };
+const bpm::BayesPointMachine machine(Mine{});\n" "${no_kernel}")
+expect_sentence(no_kernel_of_interpolators "#include \"bpm/gaussian_process/interpolation/kernel_interpolator.hpp\"
+struct Mine { double value(double, double) const; };
+const bpm::KernelInterpolator machine(Mine{});\n" "${no_kernel}")
+
+# The variances of a posterior are asked for without k(x, x).
+expect_sentence(posterior_without_diagonal "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
+void ask(const bpm::PosteriorClassifier<bpm::PrecomputedKernel, bpm::RowMatrix<double>>& model,
+         const bpm::RowMatrix<double>& values) {
+  (void)model.predict_probability(values);
+}\n"
+  "the variances of a posterior need k(x, x): with a PrecomputedKernel ask by PrecomputedRows{values, diagonal}")
+
+# A model that is none, or lacks the header that knows it.
+expect_sentence(stored_posterior "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
+#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/storage/model_file.hpp\"
+void keep(const bpm::PosteriorClassifier<bpm::Linear, bpm::RowMatrix<double>>& model) { bpm::save(model, \"m\"); }\n"
+  "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp")
+
 # A kernel of one's own has no name in a model file until it is given one.
 expect_sentence(stored_kernel "#include \"bpm/storage/stored_kernel.hpp\"
 struct Mine {};

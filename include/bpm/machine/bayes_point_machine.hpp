@@ -43,6 +43,9 @@ struct ExpectationPropagation;
 /// Fitting leaves the machine as it was.
 template <class Kernel, class Sampler = PermutedPerceptron>
 class BayesPointMachine {
+  static_assert(detail::CanBeKernel<Kernel>,
+                "a kernel needs double operator()(const Input&, const Input&) const, a function of "
+                "two inputs of the training set; see bpm/kernels/kernel.hpp");
   static_assert(!std::same_as<Sampler, ExpectationPropagation>,
                 "expectation propagation has a machine of its own: include "
                 "bpm/gaussian_process/expectation_propagation/machine.hpp");

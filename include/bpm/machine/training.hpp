@@ -292,6 +292,19 @@ class Training {
 
 namespace detail {
 
+/// Whether a kernel could be called on some inputs: a name beside its operator() would be
+/// ambiguous.
+struct CalledWithNothing {
+  void operator()() const;
+};
+template <class Kernel>
+struct CalledWithNothingToo : Kernel, CalledWithNothing {};
+template <class Kernel>
+concept CanBeKernel =
+    std::same_as<Kernel, PrecomputedKernel> || InnerProductKernel<Kernel> ||
+    ManhattanKernel<Kernel> || !std::is_class_v<Kernel> || std::is_final_v<Kernel> ||
+    !requires { &CalledWithNothingToo<Kernel>::operator(); };
+
 template <class Kernel, class I>
 concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
 

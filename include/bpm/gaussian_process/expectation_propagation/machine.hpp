@@ -141,6 +141,9 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   template <class Questions>
   [[nodiscard]] std::vector<EpPosterior::Prediction> predictions(const Questions& inputs,
                                                                  std::string_view function) const {
+    static_assert(!std::same_as<Kernel, PrecomputedKernel> || !InputSet<Questions>,
+                  "the variances of a posterior need k(x, x): with a PrecomputedKernel ask by "
+                  "PrecomputedRows{values, diagonal}");
     const std::ptrdiff_t count = detail::question_count(inputs);
     const std::vector<PointIndex>& support = this->support();
     const detail::PackedCoefficients packed(this->coefficients());
@@ -306,6 +309,10 @@ template <class Kernel, InputSet I, Observer O>
 /// tells probabilities and the evidence of the labels as well.
 template <class Kernel>
 class BayesPointMachine<Kernel, ExpectationPropagation> {
+  static_assert(detail::CanBeKernel<Kernel>,
+                "a kernel needs double operator()(const Input&, const Input&) const, a function of "
+                "two inputs of the training set; see bpm/kernels/kernel.hpp");
+
  public:
   explicit BayesPointMachine(Kernel kernel, ExpectationPropagation method = {},
                              FitSettings settings = {})

@@ -233,6 +233,10 @@ class InterpolatorTraining {
 /// factor, stay with the training.
 template <class Kernel>
 class KernelInterpolator {
+  static_assert(detail::CanBeKernel<Kernel>,
+                "a kernel needs double operator()(const Input&, const Input&) const, a function of "
+                "two inputs of the training set; see bpm/kernels/kernel.hpp");
+
  public:
   explicit KernelInterpolator(Kernel kernel, InterpolatorSettings settings = {})
       : kernel_(std::move(kernel)), settings_(settings) {}
