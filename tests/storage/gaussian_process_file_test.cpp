@@ -6,9 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "bpm/core/random/draws.hpp"
@@ -383,7 +387,7 @@ TEST_CASE("numbers of an interpolator that do not fit together are refused by a 
 }
 
 TEST_CASE("any bytes are refused or load to a posterior or an interpolator that is whole") {
-  const auto [inputs, labels] = noisy_rings(5, 3, 0);
+  const Floats inputs = noisy_rings(5, 3, 0).inputs;
   const auto guarded = [&](auto ask) {
     try {
       ask();
