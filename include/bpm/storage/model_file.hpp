@@ -295,8 +295,8 @@ void save(const Model& model, std::ostream& out) {
 
 /// The model in the bytes of a file, which may be any bytes. Bit for bit what was saved: in the
 /// same program it predicts the same numbers. A `Classifier` is read from a model of any kind.
-/// `name` stands in messages. \throws DataError on bytes that are no model, or one of another kind,
-/// kernel, kind of inputs or
+/// `name` stands in messages.
+/// \throws DataError on bytes that are no model, or one of another kind, kernel, kind of inputs or
 ///         later format; no more memory is taken than a small multiple of the bytes.
 template <class C>
   requires detail::StoredModel<C>::known
@@ -326,11 +326,11 @@ using Mapped = Classifier<
     std::remove_cvref_t<decltype(std::declval<typename C::Parts>().kernel)>,
     Eigen::Map<const std::remove_cvref_t<decltype(std::declval<typename C::Parts>().inputs)>>>;
 
-/// The classifier in a model file, whose support inputs stay in the file: what a question needs is
-/// read, checked and packed when it is first asked, block by block, so that a model of any size is
-/// there at once, and processes share its pages. Everything else is read now, as by `load`. It
-/// predicts what a loaded one does, bit for bit. The file may be replaced by `save` meanwhile, but
-/// not written into nor cut.
+/// The classifier in a model file, whose support inputs stay in the file: questions read them
+/// there, and the first one checks them, block by block, so that a model of any size is there at
+/// once, and processes share its pages. Everything else is read now, as by `load`. It predicts what
+/// a loaded one does, bit for bit; single questions, whose blocks a loaded one has packed, take a
+/// little longer. The file may be replaced by `save` meanwhile, but not written into nor cut.
 /// \throws DataError as `load`; of inputs that are not finite at the first question. On machines
 ///         that have bytes in another order, and files whose arrays are not aligned.
 template <class C>
