@@ -2,6 +2,7 @@
 #include "bpm/storage/mapped_file.hpp"
 
 #include <Eigen/Core>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -73,10 +74,11 @@ void check_mapped(const Kernel& kernel, Eigen::Index features) {
     CHECK(mapped.decision_values(questions) == expected);
   }
   const bpm::Mapped<Model> mapped = bpm::map<Model>(path);
-  Eigen::Index rows = 0;
+  std::atomic<std::ptrdiff_t> rows = 0;
   mapped.visit_values(questions, "here",
                       [&](unsigned, std::ptrdiff_t, std::ptrdiff_t count, const auto*,
                           const auto*) { rows += count; });
+  CHECK(rows == 300);
   CHECK(bpm::model_bytes(mapped) == bpm::model_bytes(model));
 }
 
