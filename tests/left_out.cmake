@@ -35,6 +35,7 @@ bpm_not_under_addresses(gaussian_process "the same interpolators and orthants, j
   interpolation/interpolator_training interpolation/interpolator_inputs interpolation/precomputed_interpolator
   interpolation/centre_values interpolation/kernel_complexity ensembles/posterior_ensemble
   orthant/covariance_path selection/kernel_score)
+bpm_not_under_addresses(faults "an allocator in the place of the sanitizer's: GCC's release build runs it")
 bpm_not_under_addresses(examples "the programs and their tests are GCC's")
 bpm_not_under_addresses(benchmarks "the programs and their tests are GCC's")
 bpm_not_under_addresses(docs "the documents' numbers: GCC's release build runs them")

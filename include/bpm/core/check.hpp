@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ios>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -19,10 +20,11 @@
 
 namespace bpm::detail {
 
-/// Joins its arguments, printed one after the other, into one string.
+/// Joins its arguments, printed one after the other, into one string: all of it, or an exception.
 template <class... Parts>
 [[nodiscard]] std::string join(const Parts&... parts) {
   std::ostringstream text;
+  text.exceptions(std::ios_base::badbit);  // A stream without memory else goes on in silence.
   text.precision(10);
   (text << ... << parts);
   return text.str();

@@ -146,12 +146,15 @@ template <class Scalar = double>
                             ": found ", entries.values.size(),
                             " entries, expected fewer than 2^31");
   // Array by array: Eigen's own copy of a view takes memory for twice the columns.
-  Matrix inputs(std::ssize(entries.labels), entries.width);
-  inputs.resizeNonZeros(std::ssize(entries.values));
-  std::ranges::copy(entries.starts, inputs.outerIndexPtr());
-  std::ranges::copy(entries.columns, inputs.innerIndexPtr());
-  std::ranges::copy(entries.values, inputs.valuePtr());
-  return {std::move(inputs), std::move(entries.labels)};
+  // Made in its place: Eigen's sparse matrices are copied, not moved, and a copy that finds no
+  // memory loses what it had.
+  LabelledData<Matrix> data{Matrix(std::ssize(entries.labels), entries.width),
+                            std::move(entries.labels)};
+  data.inputs.resizeNonZeros(std::ssize(entries.values));
+  std::ranges::copy(entries.starts, data.inputs.outerIndexPtr());
+  std::ranges::copy(entries.columns, data.inputs.innerIndexPtr());
+  std::ranges::copy(entries.values, data.inputs.valuePtr());
+  return data;
 }
 
 /// The same, from a file: a path or `GzipFile`.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <dirent.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -10,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,16 +66,27 @@ class DrawStore {
   /// \throws CheckpointError on a file that is no checkpoint, or one of other data or settings.
   [[nodiscard]] std::vector<DrawPiece> list() const {
     std::vector<DrawPiece> pieces;
-    std::error_code error;
-    const std::filesystem::directory_iterator entries(folder_, error);
-    check_file(!error, folder_, "cannot be read: ", error.message());
-    for (const auto& entry : entries) {
-      const std::string name = entry.path().filename().string();
+    // Not a directory_iterator: that of libstdc++ ends the program where there is no memory.
+    const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(
+        ::opendir(folder_.c_str()), [](::DIR* open) { return ::closedir(open); });
+    const auto check_read = [&](bool holds) {
+      check_file(holds, folder_, "cannot be read: ", std::strerror(errno));
+    };
+    check_read(entries != nullptr);
+    for (;;) {
+      errno = 0;
+      const ::dirent* const entry = ::readdir(entries.get());
+      if (entry == nullptr) {
+        check_read(errno == 0);
+        break;
+      }
+      const std::string name = entry->d_name;
       if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
-      const Head head = check_head(entry.path(), read_bytes(entry.path(), sizeof(Head)));
+      const std::filesystem::path path = folder_ / name;
+      const Head head = check_head(path, read_bytes(path, sizeof(Head)));
       const DrawPiece piece{head.number, static_cast<std::size_t>(head.first),
                             static_cast<std::size_t>(head.count)};
-      check_file(path_of(piece).filename() == name, entry.path(), "holds draw ", head.number,
+      check_file(path_of(piece).filename() == name, path, "holds draw ", head.number,
                  ": it was renamed");
       pieces.push_back(piece);
     }

@@ -64,6 +64,15 @@ void check_file(bool holds, const std::filesystem::path& path, const What&... wh
   return partial;
 }
 
+/// A file in the making, which is removed unless it took its name: after that there is none.
+struct PartialFile {
+  explicit PartialFile(const std::filesystem::path& whole) : path(partial_name(whole)) {}
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+  ~PartialFile() { ::unlink(path.c_str()); }
+  const std::filesystem::path path;
+};
+
 [[nodiscard]] inline int write_all(int file, std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
     const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -78,29 +87,32 @@ void check_file(bool holds, const std::filesystem::path& path, const What&... wh
 
 /// Makes `bytes` the content of the file: they go to a file beside it, to the disk, and then take
 /// the name. Whatever goes wrong, and wherever the process is killed, the name stands for the old
-/// content or for the new one; of two writers at a time, for what one of them wrote.
-/// \throws CheckpointError if that cannot be done; the message begins with `what` and ends with
+/// content or for the new one; of two writers at a time, for what one of them wrote. What is no
+/// file is refused: it would be replaced by one. \throws CheckpointError if that cannot be done;
+/// the message begins with `what` and ends with
 ///         `cure`.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           std::string_view what = "checkpoint",
                           std::string_view cure = ", and a rerun goes on from it") {
-  const std::filesystem::path partial = partial_name(path);
+  // Memory is taken before the file is made: whatever is thrown between, it does not stay.
+  const std::string name = path.string();
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  const PartialFile partial(path);
   const auto check_step = [&](int code, std::string_view step) {
-    if (code != 0) ::unlink(partial.c_str());
-    ensure<CheckpointError>(code == 0, what, ": ", path.string(), " cannot be written: ", step,
-                            ": ", std::strerror(code), "; what was there before is whole", cure);
+    ensure<CheckpointError>(code == 0, what, ": ", name, " cannot be written: ", step, ": ",
+                            std::strerror(code), "; what was there before is whole", cure);
   };
   {
-    FileDescriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    FileDescriptor file(
+        ::open(partial.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     check_step(file.get() < 0 ? errno : 0, "open");
     check_step(write_all(file.get(), bytes), "write");
     check_step(::fsync(file.get()) != 0 ? errno : 0, "flush");
     check_step(file.close(), "close");
   }
-  check_step(::rename(partial.c_str(), path.c_str()) != 0 ? errno : 0, "rename");
+  check_step(::rename(partial.path.c_str(), path.c_str()) != 0 ? errno : 0, "rename");
   // The name itself reaches the disk with its folder. Not every file system can; then it was as
   // durable as that file system makes things.
-  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
   const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_CLOEXEC));
   if (folder.get() >= 0) static_cast<void>(::fsync(folder.get()));
 }

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -110,6 +111,8 @@ template <class Kernel>
                       "', expected '", StoredKernel<Kernel>::name, "'");
     try {
       return StoredKernel<Kernel>::make(json);
+    } catch (const std::bad_alloc&) {  // Says nothing of the file.
+      throw;
     } catch (const std::exception& error) {
       throw DataError(join(where, ": the kernel '", name, "' cannot be made: ", error.what()));
     }

@@ -96,13 +96,17 @@ class TensorFileWriter {
     std::stable_sort(order.begin(), order.end(), [](const Array* a, const Array* b) {
       return a->element_bytes > b->element_bytes;
     });
-    nlohmann::ordered_json header;
+    // An object from the start: null that becomes one without memory ends the program in 3.11.2.
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
     header["__metadata__"] = metadata_;
     std::size_t end = 0;
     for (const Array* array : order) {
-      header[array->name] = {{"dtype", array->type},
-                             {"shape", array->shape},
-                             {"data_offsets", {end, end + array->bytes.size()}}};
+      auto entry =
+          nlohmann::ordered_json::object();  // Lists in braces lose memory where there is no more.
+      entry["dtype"] = array->type;
+      entry["shape"] = array->shape;
+      entry["data_offsets"] = std::vector{end, end + array->bytes.size()};
+      header[array->name] = std::move(entry);
       end += array->bytes.size();
     }
     std::string text = header.dump();
