@@ -88,8 +88,9 @@ struct PartialFile {
 /// Makes `bytes` the content of the file: they go to a file beside it, to the disk, and then take
 /// the name. Whatever goes wrong, and wherever the process is killed, the name stands for the old
 /// content or for the new one; of two writers at a time, for what one of them wrote. What is no
-/// file is refused: it would be replaced by one. \throws CheckpointError if that cannot be done;
-/// the message begins with `what` and ends with
+/// file is refused: it would be replaced by one.
+///
+/// \throws CheckpointError if that cannot be done; the message begins with `what` and ends with
 ///         `cure`.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           std::string_view what = "checkpoint",
@@ -97,6 +98,9 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
   // Memory is taken before the file is made: whatever is thrown between, it does not stay.
   const std::string name = path.string();
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code unknown;
+  ensure<CheckpointError>(!std::filesystem::is_other(std::filesystem::status(path, unknown)), what,
+                          ": ", name, " is a device, a pipe or a socket, expected a file");
   const PartialFile partial(path);
   const auto check_step = [&](int code, std::string_view step) {
     ensure<CheckpointError>(code == 0, what, ": ", name, " cannot be written: ", step, ": ",
