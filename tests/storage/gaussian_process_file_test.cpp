@@ -383,7 +383,35 @@ TEST_CASE("numbers of an interpolator that do not fit together are refused by a 
         }) == "JitteredCholesky::from_factor: factor is 2 x 3, expected 2 x 2");
   CHECK(message_of([] {
           (void)bpm::JitteredCholesky::from_factor(Eigen::MatrixXd::Ones(2, 2), 0, 0, -1);
-        }) == "JitteredCholesky::from_factor: rcond is -1, must be finite and not negative");
+        }) == "JitteredCholesky::from_factor: rcond is -1, must lie in [0, 1]");
+  CHECK(refusal(small_training().values(), std::shared_ptr<const bpm::JitteredCholesky>()) ==
+        "InterpolatorTraining: factor is missing");
+}
+
+TEST_CASE("factors that are nearly singular give no answer in the place of a wrong one") {
+  const Floats inputs = noisy_rings(5, 3, 0).inputs;
+  const Eigen::MatrixXd tiny = 1e-308 * Eigen::MatrixXd::Identity(30, 30);
+  const Training training(0.1, small_training().values(),
+                          std::make_shared<const bpm::JitteredCholesky>(
+                              bpm::JitteredCholesky::from_factor(tiny, 0, 0, 1)),
+                          small_training().classifier());
+  CHECK_THROWS_AS(training.variances(inputs), bpm::KernelValueError);
+  CHECK(message_of([&] { (void)training.variances(inputs); }) ==
+        "InterpolatorTraining::variances: a variance is beyond double");
+
+  std::vector<bpm::EpPosterior> parts;
+  for (std::size_t c = 0; c < 3; ++c) parts.push_back(small_posterior().posterior(c));
+  parts[1].pivot_factor.diagonal().setConstant(1e-308);
+  const Posterior posterior(Plain(small_posterior().parts()), parts);
+  CHECK_THROWS_AS(posterior.latent(inputs), bpm::KernelValueError);
+  CHECK(message_of([&] {
+          (void)posterior.latent(inputs);
+        }).find("EpPosterior::latent_variance: a variance is beyond double") != std::string::npos);
+  bpm::EpPosterior& first = parts[0];
+  first.site_precision[3] = 1 / first.variances[3];
+  CHECK(message_of([&] {
+          (void)first.leave_one_out();
+        }).find("EpPosterior::leave_one_out: site_precision at 3 is ") == 0);
 }
 
 TEST_CASE("any bytes are refused or load to a posterior or an interpolator that is whole") {
@@ -406,7 +434,8 @@ TEST_CASE("any bytes are refused or load to a posterior or an interpolator that 
     if (training.classifier().parts().inputs.cols() != 2) return;
     guarded([&] {
       CHECK(training.classifier().decision_values(inputs).allFinite());
-      CHECK(training.variances(inputs).minCoeff() >= 0);
+      const Eigen::VectorXd variances = training.variances(inputs);
+      CHECK(variances.minCoeff() >= 0);
     });
   });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/mapped_file.hpp"
 
+#include <sys/stat.h>
+
 #include <Eigen/Core>
 #include <atomic>
 #include <cstddef>
@@ -12,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -66,14 +69,22 @@ void check_mapped(const Kernel& kernel, Eigen::Index features) {
   const auto questions = mapped_inputs<Scalar>(300, features, 3);
   const Eigen::MatrixXd expected = model.decision_values(questions);
   for (const unsigned threads : {1U, 4U}) {
-    const bpm::Mapped<Model> fresh = bpm::map<Model>(path);
-    auto parts = fresh.parts();
+    auto parts = bpm::map<Model>(path).parts();
     parts.threads = threads;
     const bpm::Mapped<Model> mapped(std::move(parts));
-    CHECK(mapped.decision_values(questions.topRows(1).eval()) == expected.topRows(1));
     CHECK(mapped.decision_values(questions) == expected);
+    CHECK(mapped.decision_values(questions.topRows(1).eval()) == expected.topRows(1));
   }
   const bpm::Mapped<Model> mapped = bpm::map<Model>(path);
+  // Asked for the first time by several at once.
+  std::vector<Eigen::MatrixXd> answers(4);
+  {
+    std::vector<std::jthread> askers;
+    for (Eigen::MatrixXd& answer : answers) {
+      askers.emplace_back([&] { answer = mapped.decision_values(questions.topRows(40).eval()); });
+    }
+  }
+  for (const Eigen::MatrixXd& answer : answers) CHECK(answer == expected.topRows(40));
   std::atomic<std::ptrdiff_t> rows = 0;
   mapped.visit_values(questions, "here",
                       [&](unsigned, std::ptrdiff_t, std::ptrdiff_t count, const auto*,
@@ -171,7 +182,12 @@ TEST_CASE("what is no file, or no model, is not mapped") {
   const auto path = folder.path() / "model";
   CHECK(mapped_refusal(path) == path.string() + ": cannot be mapped: No such file or directory");
   CHECK(mapped_refusal(folder.path()) ==
-        folder.path().string() + ": cannot be mapped: it is no regular file");
+        folder.path().string() +
+            ": cannot be mapped: it is no regular file, or longer than all memory");
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(mapped_refusal(pipe) ==
+        pipe.string() + ": cannot be mapped: it is no regular file, or longer than all memory");
   std::ofstream(path).flush();
   CHECK(mapped_refusal(path) == path.string() + " is no model: it has 0 bytes");
   CHECK(bpm::detail::MappedFile(path).bytes().empty());

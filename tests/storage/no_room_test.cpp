@@ -2,6 +2,7 @@
 // Disks that are full, folders that take no file, pipes that nobody reads: for models and for
 // draws.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -100,6 +101,12 @@ TEST_CASE("a model on a disk that fills, or in a folder that takes none, leaves 
                ContainsSubstring("/dev/full is a device, a pipe or a socket, expected a file"));
     CHECK(fs::is_character_file("/dev/full"));
   }
+  const test_support::TemporaryFolder other;
+  const fs::path named_pipe = other.path() / "pipe";
+  REQUIRE(::mkfifo(named_pipe.c_str(), 0600) == 0);
+  CHECK_THAT(message_of([&] { bpm::save(model, named_pipe); }),
+             ContainsSubstring("is a device, a pipe or a socket, expected a file"));
+  CHECK(fs::is_fifo(named_pipe));
   bpm::save(model, path);
   CHECK(bpm::model_bytes(bpm::load<std::remove_const_t<decltype(model)>>(path)) ==
         bpm::model_bytes(model));

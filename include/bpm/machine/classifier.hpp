@@ -38,8 +38,9 @@ class Classifier {
  public:
   using Parts = ClassifierParts<Kernel, Inputs>;
 
-  /// Memory: the parts, and the support inputs packed for prediction; of a view nothing beside the
-  /// parts: its inputs are read, and held to be finite, by the questions, block by block.
+  /// Memory: the parts, and the support inputs packed for prediction; of a view
+  /// (`Eigen::Map`) only rows that cannot be read in place. The questions read a view's inputs, and
+  /// check that they are finite, block by block.
   /// \throws std::invalid_argument on sizes that disagree, support or classes that do not ascend,
   ///         fewer than two classes, numbers that are not finite, weights that are not positive.
   explicit Classifier(Parts parts) : body_(std::make_shared<const Body>(std::move(parts))) {}
@@ -52,7 +53,8 @@ class Classifier {
   /// Cost: n times the support size in kernel evaluations, on all threads; an input's values are
   /// the same bits in a batch of any size. \throws std::invalid_argument on another number of
   /// columns or numbers that are not finite. \throws KernelValueError on kernel values that are not
-  /// finite or near overflow.
+  /// finite or near overflow. \throws DataError where the support is a view of a file
+  /// (`ClassifierParts::source`) with numbers that are not finite.
   template <class Questions>
   [[nodiscard]] Eigen::MatrixXd decision_values(const Questions& inputs) const {
     return scaled(inputs, [&](const auto& questions) {

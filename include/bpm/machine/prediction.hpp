@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -39,7 +40,7 @@ class PackedSupport {
   PackedSupport(const I& inputs, bool pack, std::string_view source)
     requires InputView<I>
       : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, RoomOnly{})) {
-    begun_ = std::make_unique<std::once_flag[]>(blocks_.size());
+    gates_ = std::make_unique<Gate[]>(blocks_.size());
     source_ = source;
   }
   PackedSupport(const I& inputs, bool pack, std::string_view /*source*/ = "")
@@ -57,11 +58,27 @@ class PackedSupport {
   /// refused whenever it is asked for. \throws DataError, or std::invalid_argument without a
   /// source, on numbers of a view that are not finite.
   [[nodiscard]] const PreparedColumns<I>& block(std::ptrdiff_t b) const {
-    if constexpr (InputView<I>) std::call_once(begun_[b], [&] { read_block(b); });
+    if constexpr (InputView<I>) {
+      // Not std::call_once: what it does after an exception differs between systems.
+      Gate& gate = gates_[b];
+      if (!gate.ready.load(std::memory_order_acquire)) {
+        const std::lock_guard lock(gate.mutex);
+        if (!gate.ready.load(std::memory_order_relaxed)) {
+          read_block(b);
+          gate.ready.store(true, std::memory_order_release);
+        }
+      }
+    }
     return blocks_[b];
   }
 
  private:
+  /// Whether a block of a view has been read.
+  struct Gate {
+    std::atomic<bool> ready = false;
+    std::mutex mutex;
+  };
+
   PackedSupport(const I& inputs, bool pack, PreparedInputs<I>&& prepared)
       : inputs_(inputs),
         pack_(pack),
@@ -91,7 +108,7 @@ class PackedSupport {
   mutable PreparedInputs<I> prepared_;
   std::vector<PointIndex> points_;
   mutable std::vector<PreparedColumns<I>> blocks_;
-  std::unique_ptr<std::once_flag[]> begun_;
+  std::unique_ptr<Gate[]> gates_;
   std::string source_;
 };
 

@@ -38,8 +38,8 @@
 ///     const auto training = bpm::load<bpm::InterpolatorTraining<Kernel, Inputs>>("i");
 ///
 /// (`KernelInterpolator::fit` gives a `Classifier`, which model_file.hpp saves.) A file is that of
-/// the model's classifier, with arrays beside: 16 r^2 + 56 m bytes a column of a posterior, 8 n^2
-/// of an interpolator.
+/// the model's classifier, with arrays beside: 16 r^2 + 16 r + 48 m bytes a column of a
+/// posterior, 8 n^2 + 8 n a column of an interpolator.
 
 namespace bpm::detail {
 

@@ -27,13 +27,13 @@ class MappedFile {
  public:
   /// \throws DataError where the file cannot be opened or shown, a folder among them.
   explicit MappedFile(const std::filesystem::path& path) : name_(path.string()) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Not blocking: a pipe is opened without anyone who writes, and refused below.
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     check_step(file.get() >= 0);
     struct stat status = {};
     check_step(::fstat(file.get(), &status) == 0);
-    ensure<DataError>(S_ISREG(status.st_mode), name_, ": cannot be mapped: it is no regular file");
-    ensure<DataError>(std::in_range<std::size_t>(status.st_size), name_,
-                      ": cannot be mapped: it is longer than all memory");
+    ensure<DataError>(S_ISREG(status.st_mode) && std::in_range<std::size_t>(status.st_size), name_,
+                      ": cannot be mapped: it is no regular file, or longer than all memory");
     size_ = static_cast<std::size_t>(status.st_size);
     if (size_ == 0) return;  // No system maps nothing.
     void* const place = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);

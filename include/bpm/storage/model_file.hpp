@@ -328,11 +328,13 @@ using Mapped = Classifier<
 
 /// The classifier in a model file, whose support inputs stay in the file: questions read them
 /// there, and the first one checks them, block by block, so that a model of any size is there at
-/// once, and processes share its pages. Everything else is read now, as by `load`. It predicts what
-/// a loaded one does, bit for bit; single questions, whose blocks a loaded one has packed, take a
-/// little longer. The file may be replaced by `save` meanwhile, but not written into nor cut.
-/// \throws DataError as `load`; of inputs that are not finite at the first question. On machines
-///         that have bytes in another order, and files whose arrays are not aligned.
+/// once, and processes share its pages. Rows that no block of kernel values takes as they are (of a
+/// length that is no multiple of 64 bytes, or 4 where they are bytes) are copied when they are
+/// first read. Everything else is read now, as by `load`. It predicts what a loaded one does, bit
+/// for bit; single questions, whose blocks a loaded one has packed, take a little longer. The file
+/// may be replaced by `save` meanwhile, but not written into nor cut.
+/// \throws DataError as `load`; of inputs that are not finite when a question comes to them. Of
+///         numbers in another order of bytes than the machine's, and arrays that are not aligned.
 template <class C>
   requires detail::is_mappable<C>
 [[nodiscard]] Mapped<C> map(const std::filesystem::path& path) {

@@ -221,7 +221,7 @@ class TensorFile {
   template <TensorElement T>
   [[nodiscard]] const T* place(const std::string& key) const {
     const std::byte* const bytes = data_.data() + typed<T>(key).begin;
-    ensure<DataError>(std::endian::native == std::endian::little &&
+    ensure<DataError>((std::endian::native == std::endian::little || sizeof(T) == 1) &&
                           reinterpret_cast<std::uintptr_t>(bytes) % alignof(T) == 0,
                       name_, ": the array '", key,
                       "' cannot be read in place: its numbers do not lie as this machine has them; "

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
@@ -114,7 +115,8 @@ struct EpPosterior {
   /// with the pivots, in the order of `pivots`, without lambda; `diagonal` is k(x_j, x_j). With a =
   /// L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost: r^2 multiply-adds an
   /// input.
-  /// \throws std::invalid_argument on sizes that disagree.
+  /// \throws std::invalid_argument on sizes that disagree. \throws KernelValueError on variances
+  ///         that are not finite.
   template <class Derived>
   [[nodiscard]] Eigen::VectorXd latent_variance(const Eigen::MatrixBase<Derived>& values,
                                                 const Eigen::VectorXd& diagonal) const {
@@ -128,6 +130,8 @@ struct EpPosterior {
     }
     precision_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
     for (Eigen::Index j = 0; j < a.cols(); ++j) variance[j] += a.col(j).squaredNorm();
+    detail::ensure<KernelValueError>(variance.allFinite(),
+                                     "EpPosterior::latent_variance: a variance is beyond double");
     return variance;
   }
 
@@ -162,8 +166,8 @@ struct EpPosterior {
   /// space: of two of opposite labels and correlation 1 - 1e-12 the probability is 0.18, where
   /// without the other site it is 5e-7. Source: C. Rasmussen, C. Williams, "Gaussian Processes for
   /// Machine Learning", MIT Press 2006, section 5.4.2; M. Opper, O. Winther, "Gaussian processes
-  /// for classification: mean-field algorithms", Neural Computation 12, 2000. \throws
-  /// std::invalid_argument if the posterior is empty.
+  /// for classification: mean-field algorithms", Neural Computation 12, 2000.
+  /// \throws std::invalid_argument if the posterior is empty, or a site leaves no cavity.
   [[nodiscard]] LeaveOneOut leave_one_out() const {
     const auto m = static_cast<Eigen::Index>(outputs.size());
     detail::check(m > 0, "EpPosterior::leave_one_out", "posterior", "is of no point");
@@ -175,6 +179,8 @@ struct EpPosterior {
       // A point without features has an output of zero, with the others and without.
       if (variances[i] > 0) {
         const double precision = 1 / variances[i] - site_precision[i];
+        detail::check(precision > 0, "EpPosterior::leave_one_out", "site_precision", "at ", i,
+                      " is ", site_precision[i], ", must be below ", 1 / variances[i]);
         result.variance[i] = 1 / precision;
         result.mean[i] = (outputs[i] / variances[i] - site_shift[i]) / precision;
       }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 
 #include "bpm/core/check.hpp"
@@ -92,8 +93,7 @@ class JitteredCholesky {
   /// As it was when it said these numbers of itself, from the lower triangle of its L: solutions
   /// have the same bits. Cost: some n^2 multiply-adds.
   /// \throws std::invalid_argument unless L is square, not empty and finite with a positive
-  /// diagonal,
-  ///         and the numbers are finite and not negative.
+  ///         diagonal, the jitters are finite and not negative, and rcond is from 0 to 1.
   [[nodiscard]] static JitteredCholesky from_factor(const Eigen::MatrixXd& factor, double jitter,
                                                     double relative_jitter, double rcond) {
     const char* const f = "JitteredCholesky::from_factor";
@@ -101,7 +101,7 @@ class JitteredCholesky {
     detail::check_factor(f, "factor", factor, factor.rows());
     detail::check_not_negative(f, "jitter", jitter);
     detail::check_not_negative(f, "relative_jitter", relative_jitter);
-    detail::check_not_negative(f, "rcond", rcond);
+    detail::check_probability(f, "rcond", rcond);
     JitteredCholesky result;
     result.factor_ = Known(factor, rcond);
     result.jitter_ = jitter;
@@ -146,7 +146,8 @@ class JitteredCholesky {
       m_info = Eigen::Success;
       m_isInitialized = true;
       m_l1_norm = 1;
-      m_l1_norm = rcond() / known_rcond;  // So that `rcond` is the one that is known.
+      // So that `rcond` is the one that is known.
+      m_l1_norm = known_rcond > 0 ? rcond() / known_rcond : std::numeric_limits<double>::infinity();
     }
   };
 

@@ -93,8 +93,8 @@ class InterpolatorTraining {
  public:
   /// What `KernelInterpolator::train` has found: Upsilon, n x columns, of the signs of the labels;
   /// the factor of S; the classifier of S^-1 Upsilon, all n points its support.
-  /// \throws std::invalid_argument on sizes that disagree, values that are 0 or not finite, a
-  ///         noise_variance that is negative or not finite.
+  /// \throws std::invalid_argument without a factor, on sizes that disagree, values that are 0 or
+  ///         not finite, a noise_variance that is negative or not finite.
   InterpolatorTraining(double noise_variance, Eigen::MatrixXd values,
                        std::shared_ptr<const JitteredCholesky> factor,
                        Classifier<Kernel, Owned> classifier)
@@ -103,6 +103,7 @@ class InterpolatorTraining {
         factor_(std::move(factor)),
         classifier_(std::move(classifier)) {
     const char* const f = "InterpolatorTraining";
+    detail::check(factor_ != nullptr, f, "factor", "is missing");
     detail::check_not_negative(f, "noise_variance", noise_variance_);
     detail::check_size(f, "values", values_.rows(), classifier_.support().size(),
                        "rows: one per support point");
@@ -134,21 +135,21 @@ class InterpolatorTraining {
       detail::fail(f, "inputs", "are kernel values without k(x, x), expected PrecomputedRows");
     } else {
       Eigen::VectorXd result(detail::question_count(inputs));
-      classifier_.visit_values(
-          inputs, f,
-          [&](unsigned, std::ptrdiff_t first, std::ptrdiff_t rows, const auto* values,
-              const auto* selves) {
-            using Scalar = std::remove_cvref_t<decltype(*values)>;
-            Eigen::MatrixXd block =
-                Eigen::Map<const Eigen::MatrixX<Scalar>>(values, values_.rows(), rows)
-                    .template cast<double>();
-            factor_->llt().matrixL().solveInPlace(block);
-            for (std::ptrdiff_t r = 0; r < rows; ++r) {
-              result[first + r] =
-                  std::max(0.0, static_cast<double>(selves[r]) - block.col(r).squaredNorm());
-            }
-          });
-      return result;
+      classifier_.visit_values(inputs, f,
+                               [&](unsigned, std::ptrdiff_t first, std::ptrdiff_t rows,
+                                   const auto* values, const auto* selves) {
+                                 using Scalar = std::remove_cvref_t<decltype(*values)>;
+                                 Eigen::MatrixXd block = Eigen::Map<const Eigen::MatrixX<Scalar>>(
+                                                             values, values_.rows(), rows)
+                                                             .template cast<double>();
+                                 factor_->llt().matrixL().solveInPlace(block);
+                                 for (std::ptrdiff_t r = 0; r < rows; ++r) {
+                                   result[first + r] =
+                                       static_cast<double>(selves[r]) - block.col(r).squaredNorm();
+                                 }
+                               });
+      detail::ensure<KernelValueError>(result.allFinite(), f, ": a variance is beyond double");
+      return result.cwiseMax(0.0);
     }
   }
 
