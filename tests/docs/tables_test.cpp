@@ -135,8 +135,9 @@ TEST_CASE("tables: growth") {
     return number(entry(runs, {{"train_size", size}}), "train_seconds");
   };
   Page readme("README.md");
-  readme.sentence("from 10 000 to there training time grows as m^{}",
-                  {std::log(seconds(1'000'000) / seconds(10'000)) / std::log(100.0)});
+  const double power = std::log(seconds(1'000'000) / seconds(10'000)) / std::log(100.0);
+  readme.sentence("from 10 000 to there training time grows as m^{}", {power});
+  page.sentence("two threads; `growth`), as m^{}", {power});
   const char* const table = "| digits | training s |";
   for (const auto& [row, size] :
        {std::pair{"| 10 000 |", 10'000}, std::pair{"| 30 000 |", 30'000},
@@ -508,6 +509,11 @@ TEST_CASE("tables: kernel values and the product") {
                 {number(one, "flop/s") / 1e9});
     }
   }
+  const char* const product = "| Eigen, oneDNN: product of 2048 x 2048 |";
+  page.cell("| block | linear |", product, 1,
+            {number(median_of(run, "eigen_product/float/2048"), "flop/s") / 1e9});
+  page.cell("| block | linear |", product, 4,
+            {number(median_of(run, "byte_product/2048"), "flop/s") / 1e9});
   Page samplers("docs/samplers.md");
   const auto bounce = [&](const char* m) {
     return seconds_of(median_of(run, "billiard_bounce/geodesic/" + std::string(m)));
@@ -517,8 +523,8 @@ TEST_CASE("tables: kernel values and the product") {
   Page processes("docs/kernel-interpolation.md");
   for (const char* n : {"300", "1000", "2000"}) {
     const Json one = median_of(run, "expectation_propagation/" + std::string(n));
-    processes.cell("| n | factor, s |", "| " + std::string(n) + " |", 2, {seconds_of(one)});
-    processes.cell("| n | factor, s |", "| " + std::string(n) + " |", 3, {number(one, "sweeps")});
+    processes.cell("| n | EP, s ", "| " + std::string(n) + " |", 1, {seconds_of(one)});
+    processes.cell("| n | EP, s ", "| " + std::string(n) + " |", 2, {number(one, "sweeps")});
   }
 }
 
