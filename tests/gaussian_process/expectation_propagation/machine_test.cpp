@@ -345,12 +345,15 @@ TEST_CASE("EP: a classifier takes one posterior a column, with pivots of its sup
         "PosteriorClassifier: posteriors has 0 entries, expected 1 (one per column)");
   CHECK(refusal({posterior, posterior}) ==
         "PosteriorClassifier: posteriors has 2 entries, expected 1 (one per column)");
-  bpm::PointIndex missing = 0;
-  while (std::ranges::binary_search(fitted.support(), missing)) ++missing;
-  REQUIRE(static_cast<std::size_t>(missing) < triangle_labels.size());
-  posterior.pivots.back() = missing;
-  CHECK(refusal({posterior}) == "PosteriorClassifier: posteriors have the pivot " +
-                                    std::to_string(missing) + ", which the support lacks");
+  // Of one point more than there is.
+  for (auto* list : {&posterior.coefficients, &posterior.outputs, &posterior.variances,
+                     &posterior.site_precision, &posterior.site_shift}) {
+    list->push_back(1);
+  }
+  posterior.signs.push_back(1);
+  posterior.pivots.back() = 60;
+  CHECK(refusal({posterior}) ==
+        "PosteriorClassifier: posteriors have the pivot 60, which the support lacks");
 }
 
 TEST_CASE("EP chooses its soft boundary by the evidence") {
