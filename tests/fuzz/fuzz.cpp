@@ -113,7 +113,7 @@ void load_model(std::string_view text) {
             using Mapped = bpm::Mapped<std::remove_cvref_t<decltype(model)>>;
             const bpm::detail::TensorFile file(bytes, "the model");
             try {
-              const auto mapped = bpm::detail::read_classifier<Mapped>(file);
+              const auto mapped = bpm::detail::read_classifier<Mapped>(file, nullptr);
               if (mapped.decision_values(questions) != values) __builtin_trap();
             } catch (const bpm::DataError&) {  // Arrays at odd places.
             }

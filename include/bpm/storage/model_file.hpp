@@ -105,10 +105,10 @@ template <class Inputs, bool brought>
   }
 }
 
-/// `memory`: of a file that is read in place. \throws DataError as `load`.
+/// `memory`: of a file that is read in place; nothing where the bytes are kept by the caller.
+/// \throws DataError as `load`.
 template <class C>
-[[nodiscard]] C read_classifier(const TensorFile& file,
-                                std::shared_ptr<const MappedFile> memory = nullptr) {
+[[nodiscard]] C read_classifier(const TensorFile& file, std::shared_ptr<const MappedFile> memory) {
   using Parts = typename C::Parts;
   using Kernel = std::remove_cvref_t<decltype(std::declval<Parts>().kernel)>;
   using Inputs = std::remove_cvref_t<decltype(std::declval<Parts>().inputs)>;
@@ -166,6 +166,16 @@ template <class C>
   } catch (const std::invalid_argument& error) {
     throw DataError(join(name, ": ", error.what()));
   }
+}
+
+/// The same of bytes that do not last. \throws DataError as `load`.
+template <class C>
+[[nodiscard]] C read_classifier(const TensorFile& file) {
+  using Inputs = std::remove_cvref_t<decltype(std::declval<typename C::Parts>().inputs)>;
+  static_assert(!InputView<Inputs>,
+                "load reads models into memory of their own: one whose inputs stay in the file is "
+                "opened by map");
+  return read_classifier<C>(file, nullptr);
 }
 
 /// As the alternative whose inputs the file has. \throws DataError as `load_any`.
