@@ -79,6 +79,7 @@
 #include "bpm/machine/cross_validate.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/fit_each_draw.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"

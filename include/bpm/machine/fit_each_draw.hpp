@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/core/random/streams.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/classifier.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+
+namespace bpm {
+
+/// What one draw is trained on.
+template <DenseInputs Inputs>
+struct DrawSet {
+  Inputs inputs;            ///< m_j inputs, one a row.
+  std::vector<int> labels;  ///< m_j.
+  /// What the inputs are called, ascending: a number is one input in all draws' sets, which is then
+  /// kept once. Empty: 0 to m_j - 1.
+  std::vector<PointIndex> numbers{};
+};
+
+namespace detail {
+
+/// A support point of one draw's classifier.
+struct SupportOfDraw {
+  PointIndex number = 0;
+  std::size_t draw = 0;
+  Eigen::Index row = 0;
+};
+
+/// The mean of classifiers of single draws, their support points by their numbers.
+template <class Kernel, class Inputs>
+[[nodiscard]] ClassifierParts<Kernel, Inputs> mean_of_draws(
+    std::vector<ClassifierParts<Kernel, Inputs>> draws, bool keep_draws,
+    std::string_view function) {
+  std::vector<SupportOfDraw> all;
+  for (std::size_t j = 0; j < draws.size(); ++j) {
+    for (std::size_t s = 0; s < draws[j].support.size(); ++s) {
+      all.push_back({draws[j].support[s], j, static_cast<Eigen::Index>(s)});
+    }
+  }
+  std::ranges::stable_sort(all, {}, &SupportOfDraw::number);
+  std::vector<PointIndex> support;
+  for (const SupportOfDraw& one : all) {
+    if (support.empty() || support.back() != one.number) support.push_back(one.number);
+  }
+  const Eigen::Index size = std::ssize(support);
+  const Eigen::Index columns = draws[0].coefficients.cols();
+  const auto count = static_cast<Eigen::Index>(draws.size());
+  ClassifierParts<Kernel, Inputs> mean{.kernel = draws[0].kernel,
+                                       .inputs = Inputs(size, draws[0].inputs.cols()),
+                                       .support = std::move(support),
+                                       .coefficients = RowMatrix<double>::Zero(size, columns),
+                                       .classes = draws[0].classes};
+  if (keep_draws) mean.draw_coefficients.setZero(size, count * columns);
+  Eigen::Index place = -1;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto& [number, j, row] = all[k];
+    const auto input = draws[j].inputs.row(row);
+    if (k == 0 || all[k - 1].number != number) {
+      mean.inputs.row(++place) = input;
+    } else {
+      check((mean.inputs.row(place).array() == input.array()).all(), function, "make_set",
+            "gives draw ", j, " another input by the number ", number, " than draw ",
+            all[k - 1].draw);
+    }
+    mean.coefficients.row(place) += draws[j].coefficients.row(row);
+    if (keep_draws) {
+      mean.draw_coefficients.block(place, static_cast<Eigen::Index>(j) * columns, 1, columns) =
+          draws[j].coefficients.row(row);
+    }
+  }
+  mean.coefficients /= static_cast<double>(count);
+  for (std::size_t j = 0; keep_draws && j < draws.size(); ++j) {
+    mean.draw_numbers.push_back(j);
+    mean.draw_weights.insert(mean.draw_weights.end(), static_cast<std::size_t>(columns), 1.0);
+  }
+  mean.report.converged = true;
+  for (const auto& draw : draws) {
+    mean.report.append(draw.report);
+    mean.training_seconds += draw.training_seconds;
+  }
+  mean.forecast = draws[0].forecast;
+  return mean;
+}
+
+}  // namespace detail
+
+/// The mean of draws that have training sets of their own: draw j, the classifier w_j of norm 1 by
+/// which a permuted perceptron makes no mistake on the set j, j < n, and
+///
+///     f_c(x) = (1/n) sum_j f_jc(x).
+///
+/// For sets that share examples and differ in the rest, such as the virtual examples made of them:
+/// draws that differ in more than their order average better, and one set is in memory at a time.
+/// Each w_j lies in the version space of its own set, inside that of what all sets share, where
+/// their mean is as well; the mean of draws of several version spaces is the Bayes point of none.
+///
+/// `make_set(j)` gives the `DrawSet` of draw j; the sets have the same classes and columns. The
+/// seed of draw j is the first number of stream j of the machine's. Lambda is one's own or none.
+/// The classifier has no margins and norms, which are those of one training set.
+/// Cost: n fits, one after the other; memory: a set, a fit of it, and the support of all.
+/// Stopped, it gives the mean of the draws that are finished.
+/// \throws std::invalid_argument on sets of other classes or columns, numbers that do not ascend,
+///         or are not one an input, a number of two inputs, an automatic soft boundary. As
+///         `OneVsRest::fit`.
+template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
+[[nodiscard]] auto fit_each_draw(const OneVsRest<Kernel, PermutedPerceptron>& machine,
+                                 MakeSet&& make_set, O&& observer = {}, std::stop_token stop = {}) {
+  const char* const function = "fit_each_draw";
+  using Set = std::remove_cvref_t<std::invoke_result_t<MakeSet&, std::uint64_t>>;
+  using Inputs = detail::owned_inputs_t<decltype(Set::inputs)>;
+  const BayesPointMachine<Kernel>& asked = machine.machine();
+  detail::check(!asked.settings().soft_boundary.is_automatic(), function, "soft_boundary",
+                "is automatic: every draw would choose another; give one, or "
+                "SoftBoundary::hard()");
+  asked.sampler().check_settings();
+  const std::uint64_t count = asked.sampler().draws;
+  std::vector<ClassifierParts<Kernel, Inputs>> draws;
+  SamplerReport ended{.converged = true};
+  for (std::uint64_t j = 0; j < count; ++j) {
+    Set set = make_set(j);
+    FitSettings settings = asked.settings();
+    settings.seed = RandomStreams{settings.seed}.stream(j)();
+    settings.keep_draws = false;
+    const OneVsRest one(
+        BayesPointMachine(asked.kernel(), asked.sampler().with_draws(1), std::move(settings)));
+    const auto watch = [&](Progress now) {
+      now.fraction = (static_cast<double>(j) + now.fraction) / static_cast<double>(count);
+      now.draws += j;
+      now.draws_total = count;
+      return detail::notify(observer, now);
+    };
+    try {
+      draws.push_back(one.fit(set.inputs, set.labels, watch, stop).parts());
+    } catch (const Stopped&) {
+      if (draws.empty()) throw;
+      ended = {.stopped = true, .reason = "stopped"};
+      break;
+    }
+    ClassifierParts<Kernel, Inputs>& made = draws.back();
+    detail::check(made.classes == draws[0].classes, function, "make_set", "gives draw ", j,
+                  " other classes than draw 0");
+    detail::check(made.inputs.cols() == draws[0].inputs.cols(), function, "make_set", "gives draw ",
+                  j, " ", made.inputs.cols(), " columns, draw 0 has ", draws[0].inputs.cols());
+    if (set.numbers.empty()) continue;
+    detail::check_size(function, "numbers", set.numbers.size(), set.inputs.rows(),
+                       "one per input, or none");
+    detail::check(
+        std::ranges::is_sorted(set.numbers, std::ranges::less_equal()) && set.numbers.front() >= 0,
+        function, "numbers", "of draw ", j, " do not ascend from 0 on");
+    for (PointIndex& s : made.support) s = set.numbers[static_cast<std::size_t>(s)];
+  }
+  auto mean = detail::mean_of_draws(std::move(draws), asked.settings().keep_draws, function);
+  mean.threads = asked.settings().threads;
+  mean.seed = asked.settings().seed;
+  mean.report.append(ended);
+  return Classifier<Kernel, Inputs>(std::move(mean));
+}
+
+}  // namespace bpm
