@@ -44,6 +44,8 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/decision/temperature.hpp"
 #include "bpm/decision/votes.hpp"
+#include "bpm/images/gradient_features.hpp"
+#include "bpm/images/image_shape.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/check_kernel.hpp"

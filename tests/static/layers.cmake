@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-# Checks who includes whom below include/bpm: a folder may include itself and what stands before it here; `data` only
-# what it needs to report errors, and `storage` alone reads as `data` does. cmake -D ROOT=<repository> -P layers.cmake
+# Checks who includes whom below include/bpm: a folder may include itself and what stands before it here; `data`
+# and `images` only `core`, and `storage` alone reads as `data` does. cmake -D ROOT=<repository> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(layers
     version.hpp core kernels kernel_values version_space samplers decision bounds machine gaussian_process
-    data storage cluster)
+    data images storage cluster)
 # Folders that see less than all before them.
 set(sees_version.hpp "")
 set(sees_core "")
 set(sees_data core)
+set(sees_images core)
 
 set(umbrellas bpm.hpp gaussian_process.hpp)
 set(broken "")
