@@ -8,6 +8,21 @@
 
 namespace bpm {
 
+namespace detail {
+
+/// A word of 64 bits for each word of 64 bits, such that every bit of the one hangs on all bits of
+/// the other (the finaliser of SplitMix64, variant 13 of D. Stafford).
+[[nodiscard]] constexpr std::uint64_t mixed_word(std::uint64_t z) noexcept {
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31U);
+}
+
+/// Words that lie this far apart are well apart when mixed: SplitMix64 counts in it.
+inline constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15ULL;
+
+}  // namespace detail
+
 /// xoshiro256++ (D. Blackman, S. Vigna, "Scrambled linear pseudorandom number generators", ACM
 /// Trans. Math. Softw. 47(4), 2021): 64 bits a call, period 2^256 - 1, 32 bytes of state.
 ///
@@ -49,11 +64,8 @@ class RandomEngine {
 
  private:
   static constexpr std::uint64_t next_splitmix(std::uint64_t& state) noexcept {
-    state += 0x9E3779B97F4A7C15ULL;
-    std::uint64_t z = state;
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31U);
+    state += detail::golden_step;
+    return detail::mixed_word(state);
   }
 
   std::array<std::uint64_t, 4> state_{};
