@@ -14,6 +14,7 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "features.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
@@ -22,6 +23,8 @@ namespace bpm_examples {
 /// Digits as a machine takes them: as bytes or as numbers; the others are empty.
 struct DigitInputs {
   bool bytes = false;
+  bpm::RowMatrix<std::uint8_t> images;  ///< Of the training set, for virtual examples.
+  bpm::ImageShape shape{};
   bpm::RowMatrix<std::uint8_t> train_bytes;
   bpm::RowMatrix<std::uint8_t> test_bytes;
   bpm::RowMatrix<std::uint8_t> calibration_bytes;
@@ -38,7 +41,7 @@ struct DigitInputs {
   [[nodiscard]] Eigen::Index columns() const { return bytes ? train_bytes.cols() : train.cols(); }
   /// Bytes of memory that the inputs take.
   [[nodiscard]] std::size_t size_in_bytes() const {
-    return static_cast<std::size_t>(train_bytes.size() + test_bytes.size()) +
+    return static_cast<std::size_t>(images.size() + train_bytes.size() + test_bytes.size()) +
            static_cast<std::size_t>(train.size() + test.size()) * sizeof(float);
   }
 };
@@ -51,7 +54,8 @@ struct Experiment {
   bpm::RuntimeKernel kernel;
   DigitSampler sampler;
   bpm::FitSettings settings;
-  bool unit = false;             ///< Of bytes: images are scaled to norm 1.
+  ImageOptions image{};
+  bool unit = false;             ///< Of bytes: inputs are scaled to norm 1.
   bool floor = false;            ///< Measure the rate of matrix products as well.
   std::optional<double> risk{};  ///< To be guaranteed by the calibration digits,
   double delta = 0.01;           ///< but for this chance.

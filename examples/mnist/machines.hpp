@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/fit_each_draw.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "common/digest.hpp"
 #include "common/interrupt.hpp"
@@ -76,11 +78,12 @@ void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport&
     report.passes_mean =
         static_cast<double>(training.perceptron->passes) /
         (static_cast<double>(training.draws) * static_cast<double>(fitted.columns()));
+    report.mistakes_last_pass = training.perceptron->training_errors;
     report.training_errors = training.perceptron->training_errors;
   }
   report.compression_sizes = training.mistaken_points;
-  // What is chosen by the same digits would have to be paid for.
-  if (!report.compression_sizes.empty() && !fitted.parts().boundary) {
+  // What is chosen by the same digits would have to be paid for; of copies `report_copies` tells.
+  if (!report.compression_sizes.empty() && !fitted.parts().boundary && report.virtual_copies == 0) {
     report.stable_compression_percent =
         100 * bpm::stable_compression_bound(report.compression_sizes[0],
                                             static_cast<std::size_t>(train_size), 0.01);
@@ -157,21 +160,88 @@ template <class Kernel, class Fitted, class Inputs>
   return errors;
 }
 
+/// Whose draws may have training sets of their own.
+template <class Sampler, class Inputs>
+inline constexpr bool takes_copies = std::same_as<Sampler, bpm::PermutedPerceptron> &&
+                                     std::same_as<Inputs, bpm::RowMatrix<std::uint8_t>>;
+
+/// What the mean of draws on virtual examples does on the originals and on copies that none of them
+/// has seen; how many originals, by themselves or a copy, made each draw.
+template <class Fitted, class Inputs>
+void report_copies(const Fitted& fitted, const Experiment& experiment, const Inputs& train,
+                   const DigitInputs& digits, MnistReport& report) {
+  const Eigen::Index m = train.rows();
+  const Eigen::MatrixXd values = fitted.decision_values(train);
+  report.training_errors = 0;
+  for (Eigen::Index c = 0; c < values.cols(); ++c) {
+    const int positive = fitted.classes()[values.cols() == 1 ? 1 : static_cast<std::size_t>(c)];
+    for (Eigen::Index i = 0; i < m; ++i) {
+      const bool is = digits.train_labels[static_cast<std::size_t>(i)] == positive;
+      report.training_errors += (is ? values(i, c) : -values(i, c)) > 0 ? 0U : 1U;
+    }
+  }
+  if (experiment.image.copies_by == "elastic") {
+    Inputs fresh(m, train.cols());
+    const auto copy = static_cast<std::uint64_t>(experiment.image.copies) *
+                          static_cast<std::uint64_t>(report.draws_wanted) +
+                      1;
+    VirtualDigits(experiment.image, digits.shape, digits.images, train, digits.train_labels,
+                  experiment.settings.seed, report.threads)
+        .fill(copy, copy + 1, fresh);
+    report.fresh_copies_error_percent =
+        100 * bpm::error_rate(digits.train_labels, fitted.predict(fresh));
+  }
+  report.compression_sizes.clear();
+  const auto& draws = fitted.parts().draw_coefficients;
+  for (Eigen::Index begin = 0; begin < draws.cols(); begin += fitted.columns()) {
+    std::set<Eigen::Index> originals;
+    for (Eigen::Index s = 0; s < draws.rows(); ++s) {
+      if ((draws.row(s).segment(begin, fitted.columns()).array() != 0).any()) {
+        originals.insert(fitted.support()[static_cast<std::size_t>(s)] % m);
+      }
+    }
+    report.compression_sizes.push_back(originals.size());
+  }
+  report.stable_compression_percent.reset();
+  if (!report.compression_sizes.empty()) {
+    report.stable_compression_percent =
+        100 * bpm::stable_compression_bound(report.compression_sizes[0],
+                                            static_cast<std::size_t>(m), 0.01);
+  }
+}
+
 template <class Kernel, class Sampler, class Inputs>
 void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment& experiment,
                  const Inputs& train, const Inputs& test, const DigitInputs& digits,
                  const std::function<void(const bpm::Progress&)>& progress, MnistReport& report) {
   WallTimer timer;
+  const auto machine = make_machine(kernel, sampler, experiment.settings);
   const auto fitted = [&] {
     const InterruptGuard guard;
-    return make_machine(kernel, sampler, experiment.settings)
-        .fit(train, digits.train_labels, [&](const bpm::Progress& now) {
-          progress(now);
-          return !guard.interrupted();
-        });
+    const auto watch = [&](const bpm::Progress& now) {
+      progress(now);
+      return !guard.interrupted();
+    };
+    if constexpr (takes_copies<Sampler, Inputs>) {
+      if (experiment.image.copies > 0) {
+        VirtualDigits sets(experiment.image, digits.shape, digits.images, train,
+                           digits.train_labels, experiment.settings.seed, report.threads);
+        sets.check_numbers(sampler.draws);
+        auto made = bpm::fit_each_draw(
+            machine, [&](std::uint64_t draw) { return sets.set_of(draw); }, watch);
+        report.features_seconds += sets.seconds();
+        report.points_seen = sets.size();
+        return made;
+      }
+    }
+    report.points_seen = train.rows();
+    return machine.fit(train, digits.train_labels, watch);
   }();
-  report.train_seconds = timer.seconds();
+  report.train_seconds += timer.seconds();
   report_training<Sampler>(fitted, train.rows(), report);
+  if constexpr (takes_copies<Sampler, Inputs>) {
+    if (experiment.image.copies > 0) report_copies(fitted, experiment, train, digits, report);
+  }
   if (report.draws == report.draws_wanted) {
     progress({.stage = "draws",
               .fraction = 1,
@@ -182,7 +252,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   progress({.stage = "test digits"});
   timer.restart();
   const Eigen::MatrixXd values = fitted.decision_values(test);
-  report.predict_seconds = timer.seconds();
+  report.predict_seconds += timer.seconds();
   progress({.stage = "test digits", .fraction = 1});
   report_test(values, fitted.labels_of(values), digits.test_labels, report);
 

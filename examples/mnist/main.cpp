@@ -26,11 +26,13 @@ using namespace bpm_examples;
 
 /// Reads or draws the digits; of floats the bytes are gone when it returns.
 DigitInputs read_digits(const MnistOptions& options, MnistReport& report) {
-  const WallTimer timer;
+  WallTimer timer;
   Digits digits =
-      load_digits(options.common.data, options.train, options.test, options.common.threads);
+      options.fold > 0
+          ? load_fold(options.common.data, options.fold, options.common.threads)
+          : load_digits(options.common.data, options.train, options.test, options.common.threads);
   report.source = digits.source;
-  report.drawn = digits.drawn;
+  report.data = digits.name();
   DigitInputs inputs;
   inputs.bytes = options.bytes;
   if (options.even_odd) {
@@ -38,31 +40,45 @@ DigitInputs read_digits(const MnistOptions& options, MnistReport& report) {
       for (int& label : *labels) label %= 2;
     }
   }
+  bpm::RowMatrix<std::uint8_t> calibration;
   if (options.risk) {
     // The last sixth of the training digits, of all of MNIST's 10 000, trains nothing.
     const Eigen::Index aside = digits.train.inputs.rows() / 6;
     const Eigen::Index rest = digits.train.inputs.rows() - aside;
-    const bpm::RowMatrix<std::uint8_t> bytes = digits.train.inputs.bottomRows(aside);
-    if (options.bytes) {
-      inputs.calibration_bytes = bytes;
-    } else {
-      inputs.calibration = scale_pixels(bytes, options.normalise, options.common.threads);
-    }
+    calibration = digits.train.inputs.bottomRows(aside);
     inputs.calibration_labels.assign(digits.train.labels.begin() + rest, digits.train.labels.end());
     digits.train.inputs.conservativeResize(rest, Eigen::NoChange);
     digits.train.labels.resize(static_cast<std::size_t>(rest));
     report.train_size = rest;
   }
+  inputs.train_labels = std::move(digits.train.labels);
+  inputs.test_labels = std::move(digits.test.labels);
+  if (options.image.copies > 0) inputs.images = digits.train.inputs;
+  report.read_seconds = timer.seconds();
+  inputs.shape = digits.shape;
+  const ImageFeatures features(options.image, digits.shape);
+  report.feature_numbers = features.size(digits.train.inputs.cols());
+  const auto see = [&](bpm::RowMatrix<std::uint8_t>& images, double& seconds) {
+    if (!options.image.gradient || images.rows() == 0) return;
+    timer.restart();
+    images = features.of(images, options.common.threads);
+    seconds += timer.seconds();
+    report.features_seconds += timer.seconds();
+  };
+  see(digits.train.inputs, report.train_seconds);
+  see(digits.test.inputs, report.predict_seconds);
+  see(calibration, report.predict_seconds);
+  timer.restart();
   if (options.bytes) {
     inputs.train_bytes = std::move(digits.train.inputs);
     inputs.test_bytes = std::move(digits.test.inputs);
+    inputs.calibration_bytes = std::move(calibration);
   } else {
     inputs.train = scale_pixels(digits.train.inputs, options.normalise, options.common.threads);
     inputs.test = scale_pixels(digits.test.inputs, options.normalise, options.common.threads);
+    inputs.calibration = scale_pixels(calibration, options.normalise, options.common.threads);
   }
-  inputs.train_labels = std::move(digits.train.labels);
-  inputs.test_labels = std::move(digits.test.labels);
-  report.read_seconds = timer.seconds();
+  report.read_seconds += timer.seconds();
   return inputs;
 }
 
@@ -78,6 +94,10 @@ MnistReport report_of(const MnistOptions& options) {
   report.kernel_formula = options.kernel_formula();
   report.input = options.bytes ? "byte" : "float";
   report.normalise = options.normalise;
+  report.features = options.image.gradient ? "gradient" : "pixels";
+  report.copies_by = options.image.copies_by;
+  report.virtual_copies = options.image.copies;
+  report.fold = options.fold;
   report.lambda = options.lambda;
   report.lambda_relative = options.lambda_relative;
   report.even_odd = options.even_odd;

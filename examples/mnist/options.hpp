@@ -19,6 +19,7 @@
 #include "common/mnist_data.hpp"
 #include "common/options.hpp"
 #include "common/program.hpp"
+#include "features.hpp"
 #include "report.hpp"
 
 /// \file
@@ -35,11 +36,11 @@ struct MnistOptions {
   std::string sampler = "perceptron";
   std::uint64_t draws = 10;
   std::string kernel = "polynomial";
-  int degree = 5;
+  int degree = 5;  ///< With gradient features 9.
   double offset = 1;
   std::optional<double> width;  ///< Absent: one that suits the inputs.
   int depth = 3;
-  bool normalise = false;
+  bool normalise = false;  ///< With gradient features always.
   std::optional<double> lambda;
   std::optional<double> lambda_relative;
   bool lambda_automatic = false;
@@ -48,6 +49,8 @@ struct MnistOptions {
   double delta = 0.01;
   std::size_t memory = std::size_t{2} << 30U;
   bool bytes = true;  ///< Inputs are the images' bytes, not floats.
+  ImageOptions image;
+  int fold = 0;  ///< 1 to 5: judged by other training digits.
   bool floor = false;
   bool verify = false;
   RejectionScore reject = RejectionScore::largest;
@@ -155,6 +158,30 @@ struct MnistOptions {
       ->needs(risk);
   add_bytes_option(app, "--memory", options.memory,
                    "Working memory beside the inputs, with k, M or G (default: 2G)");
+  std::string features = "pixels";
+  app.add_option("--features", features,
+                 "What kernels see of an image: its pixels, or how much gradient of each direction "
+                 "there is in each cell (default: pixels)")
+      ->check(CLI::IsMember({"pixels", "gradient"}).description(""))
+      ->type_name("pixels|gradient");
+  auto* copies_by =
+      app.add_option(
+             "--virtual", options.image.copies_by,
+             "Train on copies of every digit as well, shifted by a pixel or deformed, every "
+             "draw on copies of its own (default: none)")
+          ->check(CLI::IsMember({"shifts", "elastic"}).description(""))
+          ->type_name("shifts|elastic");
+  auto* copies =
+      add_whole_option(app, "--copies", options.image.copies,
+                       "With --virtual: copies of a digit in a draw (default: 4)", 1, 1'000'000)
+          ->needs(copies_by);
+  auto* fold = add_whole_option(app, "--validate", options.fold,
+                                "Judge by block FOLD of 10000 among the first 50000 training "
+                                "digits, and train on the other 40000: for choices, which the test "
+                                "digits must not see",
+                                1, 5)
+                   ->type_name("FOLD")
+                   ->excludes(risk);
   std::string input;
   app.add_option("--input", input,
                  "What kernels are computed from: the images' bytes, by exact integer products, or "
@@ -187,6 +214,34 @@ struct MnistOptions {
   only_for(offset, "polynomial");
   only_for(width, "gaussian");
   only_for(depth, "arc-cosine");
+  options.image.gradient = features == "gradient";
+  if (options.image.gradient) {
+    options.normalise = true;
+    if (degree->count() == 0) options.degree = 9;
+  }
+  if (copies_by->count() > 0) {
+    if (copies->count() == 0) options.image.copies = 4;
+    if (options.sampler != "perceptron" || input == "float" || lambda_text == "automatic") {
+      throw UsageError(
+          "--virtual belongs to --sampler perceptron, --input byte, and a lambda that "
+          "is not chosen");
+    }
+    if (options.verify) {
+      throw UsageError("--verify looks at one training set, with --virtual every draw has its own");
+    }
+    if (options.image.copies_by == "shifts" && options.image.copies > 24) {
+      throw UsageError("--copies: there are 24 shifts by up to two pixels");
+    }
+  }
+  if (fold->count() > 0) {
+    if (app.get_option("--train")->count() + app.get_option("--test")->count() > 0) {
+      throw UsageError(
+          "--validate takes 40000 training digits and judges 10000: without --train "
+          "and --test");
+    }
+    options.train = 40000;
+    options.test = 10000;
+  }
   if (draws->count() == 0 && options.sampler != "perceptron") {
     options.draws = 100;
   }

@@ -58,9 +58,9 @@ struct Guarantee {
 
 /// Settings and results of a run. Seconds are wall clock unless they say otherwise.
 struct MnistReport {
-  std::string source;     ///< For the screen: which files, or why drawn digits.
-  bool drawn = false;     ///< Not MNIST.
-  bool even_odd = false;  ///< Two classes, in the place of the paper's ten.
+  std::string source;          ///< For the screen: which files, or why drawn digits.
+  std::string data = "mnist";  ///< "drawn" or "images" if it is not MNIST.
+  bool even_odd = false;       ///< Two classes, in the place of the paper's ten.
   std::int64_t train_size = 0;
   std::int64_t test_size = 0;
   std::int64_t draws_wanted = 0;
@@ -68,10 +68,18 @@ struct MnistReport {
   std::uint64_t seed = 0;
   int threads = 0;
   std::string sampler;
-  std::string kernel;          ///< As on the command line.
-  std::string kernel_formula;  ///< With its parameters.
-  std::string input;           ///< "float" or "byte"
-  bool normalise = false;      ///< Inputs scaled to unit norm, else pixels / 255.
+  std::string kernel;                ///< As on the command line.
+  std::string kernel_formula;        ///< With its parameters.
+  std::string input;                 ///< "float" or "byte"
+  bool normalise = false;            ///< Inputs scaled to unit norm, else pixels / 255.
+  std::string features;              ///< "pixels" or "gradient"
+  std::int64_t feature_numbers = 0;  ///< An image.
+  double features_seconds = 0;       ///< In `train_seconds` and `predict_seconds`.
+  std::string copies_by;             ///< Of virtual examples; empty: none.
+  std::int64_t virtual_copies = 0;   ///< A training image and draw.
+  std::int64_t points_seen = 0;      ///< By a draw.
+  std::optional<double> fresh_copies_error_percent;  ///< Of copies that no draw has seen.
+  int fold = 0;                                      ///< Of training digits, in place of a test.
   std::optional<double> lambda;
   std::optional<double> lambda_relative;
   bool lambda_chosen = false;  ///< By folds.
@@ -87,6 +95,7 @@ struct MnistReport {
   std::uint64_t mistakes = 0;
   double passes_mean = 0;
   std::uint64_t support_union = 0;
+  std::uint64_t mistakes_last_pass = 0;  ///< 0, or a draw did not end.
   std::uint64_t training_errors = 0;
   std::uint64_t bounces = 0;  ///< Billiard: after the burn-in, all classes.
   std::uint64_t steps = 0;    ///< Gibbs sampler: likewise.
@@ -146,7 +155,7 @@ struct MnistReport {
     return list;
   };
   Json json;
-  json["data"] = report.drawn ? "drawn" : "mnist";
+  json["data"] = report.data;
   json["train_size"] = report.train_size;
   json["test_size"] = report.test_size;
   json["draws"] = report.draws;
@@ -157,6 +166,10 @@ struct MnistReport {
   json["kernel_formula"] = report.kernel_formula;
   json["input"] = report.input;
   json["normalise"] = report.normalise;
+  json["features"] = report.features;
+  json["feature_numbers"] = report.feature_numbers;
+  json["virtual_copies"] = report.virtual_copies;
+  if (report.fold > 0) json["validate"] = report.fold;
   if (report.lambda) {
     json["lambda"] = *report.lambda;
   }
@@ -168,13 +181,20 @@ struct MnistReport {
   json["train_seconds"] = report.train_seconds;
   json["kernel_seconds"] = report.kernel_seconds;
   json["predict_seconds"] = report.predict_seconds;
+  json["features_seconds"] = report.features_seconds;
   json["peak_memory_bytes"] = report.peak_memory_bytes;
   json["kernel_evaluations"] = report.kernel_evaluations;
   json["useful_evaluations"] = report.useful_evaluations;
   json["mistakes"] = report.mistakes;
   json["passes_mean"] = report.passes_mean;
   json["support_union"] = report.support_union;
+  json["points_seen"] = report.points_seen;
+  json["passes"] = report.passes_mean;
+  json["mistakes_last_pass"] = report.mistakes_last_pass;
   json["training_errors"] = report.training_errors;
+  if (report.fresh_copies_error_percent) {
+    json["fresh_copies_error_percent"] = *report.fresh_copies_error_percent;
+  }
   json["bounces"] = report.bounces;
   json["steps"] = report.steps;
   json["standard_error"] = report.standard_error;
@@ -226,7 +246,7 @@ namespace report_detail {
 
 /// Whether the paper's errors are of the same task.
 [[nodiscard]] inline bool of_paper(const MnistReport& report) {
-  return !report.drawn && !report.even_odd;
+  return report.data == "mnist" && !report.even_odd && report.fold == 0;
 }
 
 /// Whether the sizes are those of the paper.
@@ -262,8 +282,17 @@ inline void print_settings(std::ostream& out, const MnistReport& report) {
   std::ostringstream text;
   line(text, "data") << report.source << '\n';
   line(text, "sizes") << report.train_size << " training digits, " << report.test_size
-                      << " test digits, "
-                      << (report.normalise ? "scaled to unit norm" : "pixels / 255") << '\n';
+                      << (report.fold > 0 ? " other training digits to judge by, "
+                                          : " test digits, ");
+  if (report.features == "gradient") {
+    text << report.feature_numbers << " gradient features, ";
+  }
+  text << (report.normalise ? "scaled to unit norm" : "pixels / 255") << '\n';
+  if (report.virtual_copies > 0) {
+    line(text, "virtual") << report.virtual_copies << " copies of each training digit, "
+                          << (report.copies_by == "shifts" ? "shifted, the same in all draws\n"
+                                                           : "deformed, others in every draw\n");
+  }
   line(text, "method") << report.sampler << ", " << report.draws_wanted << " draws a class, kernel "
                        << report.kernel_formula;
   if (report.lambda) {
@@ -275,10 +304,11 @@ inline void print_settings(std::ostream& out, const MnistReport& report) {
   text << ", " << report.input << " inputs, seed " << report.seed << ", threads " << report.threads
        << '\n';
   const MemoryPlan& memory = report.memory;
-  line(text, "memory") << bytes_text(memory.windowed) << " windowed, " << bytes_text(memory.dense)
-                       << " with the whole kernel matrix (dense); budget "
-                       << bytes_text(memory.budget) << ": " << report.strategy << "; beside it "
-                       << bytes_text(memory.inputs) << " of inputs\n";
+  line(text, "memory");
+  if (report.virtual_copies > 0) text << "without copies ";
+  text << bytes_text(memory.windowed) << " windowed, " << bytes_text(memory.dense)
+       << " with the whole kernel matrix (dense); budget " << bytes_text(memory.budget) << ": "
+       << report.strategy << "; beside it " << bytes_text(memory.inputs) << " of inputs\n";
   out << text.str() << std::flush;
 }
 
@@ -345,6 +375,9 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
     line(text, "soft boundary") << "lambda " << report.lambda_relative.value_or(0)
                                 << " k(x, x), chosen by folds\n";
   }
+  if (report.features_seconds > 0) {
+    line(text, "features") << seconds(report.features_seconds) << " of it\n";
+  }
   line(text, "peak memory") << (report.peak_memory_bytes + (1U << 19U)) / (1U << 20U) << " MiB\n";
   line(text, "kernel values") << report.kernel_evaluations << " computed, for "
                               << report.useful_evaluations
@@ -354,6 +387,15 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
                            << std::setprecision(1) << report.passes_mean << " passes on average, "
                            << report.support_union << " support points, " << report.training_errors
                            << (report.verified ? " errors left, counted anew\n" : " errors left\n");
+    if (report.virtual_copies > 0) {
+      line(text, "virtual") << report.points_seen << " points a draw, " << report.mistakes_last_pass
+                            << " mistakes in the last passes";
+      if (report.fresh_copies_error_percent) {
+        text << "; " << percent(*report.fresh_copies_error_percent)
+             << " of copies that no draw has seen are wrong";
+      }
+      text << '\n';
+    }
   } else {
     const bool billiard = report.sampler == "billiard";
     line(text, "training") << (billiard ? report.bounces : report.steps)
@@ -393,7 +435,9 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
 /// Error against rejection rate, by both scores; on MNIST beside the paper's.
 [[nodiscard]] inline Plot rejection_plot(const MnistReport& report) {
   Plot plot;
-  plot.title = (report.drawn ? "Drawn digits (not MNIST), " : "MNIST, ") +
+  plot.title = (report.data == "mnist"   ? "MNIST, "
+                : report.data == "drawn" ? "Drawn digits (not MNIST), "
+                                         : "Images, ") +
                std::to_string(report.train_size) + " training digits, " +
                std::to_string(report.draws) + " draws a class";
   plot.x_label = "rejection rate (%)";

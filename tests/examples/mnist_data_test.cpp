@@ -142,15 +142,51 @@ TEST_CASE("digits that cannot be had are refused", "[examples]") {
                     "--train asks for 6 digits, " + at + "/train-images-idx3-ubyte holds 5");
   CHECK_THROWS_WITH(load_digits(folder.path(), 5, 4),
                     "--test asks for 4 digits, " + at + "/t10k-images-idx3-ubyte holds 3");
-  write_mnist(folder.path(), 10);
+  write_text(folder.path() / "t10k-images-idx3-ubyte", images(3, 10));
   CHECK_THROWS_AS(load_digits(folder.path(), 1, 1), bpm::DataError);
   CHECK_THROWS_WITH(load_digits(folder.path(), 1, 1),
-                    at + "/train-images-idx3-ubyte: found images of 100 pixels, expected 784 (28 x "
-                         "28)");
+                    at +
+                        "/t10k-images-idx3-ubyte: images of 10 x 10, the training images have 28 x "
+                        "28");
+}
+
+TEST_CASE("images that are no digits have a name of their own", "[examples]") {
+  const TemporaryFolder folder;
+  write_mnist(folder.path(), 10);
+  const auto small = load_digits(folder.path(), 5, 3);
+  CHECK(std::string(small.name()) == "images");
+  CHECK(small.source == "images of 10 x 10, " + folder.path().string());
+  CHECK(small.shape == bpm::ImageShape{10, 10});
+  CHECK(small.train.inputs.cols() == 100);
   write_mnist(folder.path(), 28, 26);
-  CHECK_THROWS_WITH(load_digits(folder.path(), 1, 1),
-                    at + "/train-labels.idx1-ubyte: found label 26 for image 0, expected a digit 0 "
-                         "to 9");
+  CHECK(std::string(load_digits(folder.path(), 5, 3).name()) == "images");
+  // Without test digits their files are not opened.
+  fs::resize_file(folder.path() / "t10k-images-idx3-ubyte", 3);
+  CHECK(load_digits(folder.path(), 5, 0).test.inputs.rows() == 0);
+  CHECK_THROWS_AS(load_digits(folder.path(), 5, 1), bpm::DataError);
+}
+
+TEST_CASE("a fold is a block of the first 50000 training digits, and the rest of them trains",
+          "[examples]") {
+  const auto data = test_support::data_dir();
+  if (!data) {
+    return test_support::skip_without_data(
+        "a fold is a block of the first 50000 training digits, and the rest of them trains");
+  }
+  const auto all = load_digits(*data, 50000, 0);
+  for (const int fold : {1, 3, 5}) {
+    const auto digits = bpm_examples::load_fold(*data, fold, 1);
+    REQUIRE(digits.train.inputs.rows() == 40000);
+    REQUIRE(digits.train.labels.size() == 40000);
+    const Eigen::Index begin = (fold - 1) * 10000;
+    CHECK(digits.test.inputs == all.train.inputs.middleRows(begin, 10000));
+    CHECK(digits.train.inputs.topRows(begin) == all.train.inputs.topRows(begin));
+    CHECK(digits.train.inputs.bottomRows(40000 - begin) ==
+          all.train.inputs.bottomRows(40000 - begin));
+    std::vector<int> labels = digits.train.labels;
+    labels.insert(labels.begin() + begin, digits.test.labels.begin(), digits.test.labels.end());
+    CHECK(labels == all.train.labels);
+  }
 }
 
 TEST_CASE("the digits of MNIST are read", "[examples]") {

@@ -145,3 +145,41 @@ TEST_CASE("the help of mnist shows two examples", "[examples]") {
       parse_mnist({"--help"}),
       ContainsSubstring("mnist --train 5000 --sampler billiard\n  mnist --normalise"));
 }
+
+TEST_CASE("gradient features have a kernel of their own, virtual examples and folds their limits",
+          "[examples]") {
+  const MnistOptions gradient = parse_mnist({"--features", "gradient"});
+  CHECK(gradient.image.gradient);
+  CHECK(gradient.normalise);
+  CHECK(gradient.degree > 5);
+  CHECK(gradient.image.copies == 0);
+  CHECK(parse_mnist({"--features", "gradient", "--degree", "3"}).degree == 3);
+  CHECK(parse_mnist({"--features", "pixels"}).degree == 5);
+
+  CHECK(parse_mnist({"--virtual", "elastic"}).image.copies == 4);
+  const MnistOptions shifts = parse_mnist({"--virtual", "shifts", "--copies", "24"});
+  CHECK(shifts.image.copies_by == "shifts");
+  CHECK(shifts.image.copies == 24);
+  const auto refused = [](const std::vector<std::string>& words, const std::string& what) {
+    CHECK_THROWS_WITH(parse_mnist(words), ContainsSubstring(what));
+  };
+  refused({"--virtual", "shifts", "--copies", "25"}, "there are 24 shifts");
+  refused({"--copies", "3"}, "--virtual");
+  refused({"--virtual", "rotations"}, "rotations");
+  refused({"--features", "edges"}, "edges");
+  for (const std::vector<std::string>& other : std::vector<std::vector<std::string>>{
+           {"--sampler", "billiard"}, {"--input", "float"}, {"--lambda", "automatic"}}) {
+    std::vector<std::string> words{"--virtual", "elastic"};
+    words.insert(words.end(), other.begin(), other.end());
+    refused(words, "--virtual belongs to --sampler perceptron");
+  }
+  refused({"--virtual", "elastic", "--verify"}, "--verify looks at one training set");
+
+  const MnistOptions fold = parse_mnist({"--validate", "3"});
+  CHECK(fold.fold == 3);
+  CHECK(fold.train == 40000);
+  CHECK(fold.test == 10000);
+  refused({"--validate", "6"}, "--validate");
+  refused({"--validate", "1", "--train", "100"}, "without --train and --test");
+  refused({"--validate", "1", "--risk", "1"}, "--risk");
+}

@@ -288,6 +288,76 @@ TEST_CASE("mnist: even and odd digits, a boundary that is chosen, a risk that is
   refuse(2, {"--delta", "0.1"}, "--risk");
 }
 
+TEST_CASE("mnist: gradient features and virtual examples", "[examples]") {
+  const Alone alone;
+  const Words files{"--quiet", "--json", alone.path("a.json")};
+  REQUIRE(run(small + Words{"--features", "gradient"} + files).status == 0);
+  Json json = alone.json("a.json");
+  CHECK(json["features"] == "gradient");
+  CHECK(json["normalise"] == true);
+  CHECK(json["feature_numbers"].get<int>() > 100);
+  CHECK(json["features_seconds"].get<double>() > 0);
+  CHECK(json["points_seen"] == 600);
+  CHECK(json["virtual_copies"] == 0);
+  CHECK(json["training_errors"] == 0);
+  const double plain = json["test_error_percent"];
+  REQUIRE(run(small + files).status == 0);
+  CHECK(plain < alone.json("a.json")["test_error_percent"].get<double>());
+
+  const std::string kind = GENERATE("elastic", "shifts");
+  const std::string features = GENERATE("pixels", "gradient");
+  const Words copies{"--virtual", kind, "--copies", "3", "--features", features};
+  REQUIRE(run(small + copies + files).status == 0);
+  json = alone.json("a.json");
+  CAPTURE(kind, features);
+  CHECK(json["virtual_copies"] == 3);
+  CHECK(json["points_seen"] == 2400);
+  CHECK(json["mistakes_last_pass"] == 0);
+  CHECK(json["training_errors"] == 0);  // The mean lies where all draws agree: of the originals.
+  CHECK(json["passes"] == json["passes_mean"]);
+  CHECK(json.contains("fresh_copies_error_percent") == (kind == "elastic"));
+  // The support counts originals, of which there are 600.
+  REQUIRE(json["compression_sizes"].size() == 3);
+  for (const Json& size : json["compression_sizes"]) {
+    CHECK(size.get<int>() > 0);
+    CHECK(size.get<int>() <= 600);
+  }
+  CHECK(json["stable_compression_percent"].get<double>() <= 100);
+  const std::string digest = json["model_digest"];
+  REQUIRE(run(small + copies + Words{"--threads", "3", "--memory", "64M"} + files).status == 0);
+  CHECK(alone.json("a.json")["model_digest"] == digest);
+}
+
+TEST_CASE("mnist: images of another size learn as well", "[examples]") {
+  const Alone alone;
+  // A bar of ink in row 1 + label of images of 9 x 12, with a pixel that differs.
+  const auto write = [&](const std::string& name, std::size_t n) {
+    std::string pixels(n * 9 * 12, '\0');
+    std::string labels;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t label = i % 3;
+      labels += static_cast<char>(label + 20);
+      pixels.replace(i * 108 + (1 + 2 * label) * 12 + 2, 8, 8, '\x7f');
+      pixels[i * 108 + i % 108] = '\x20';
+    }
+    write_text(alone.folder.path() / (name + "-images-idx3-ubyte"), idx({n, 9, 12}, pixels));
+    write_text(alone.folder.path() / (name + "-labels-idx1-ubyte"), idx({n}, labels));
+  };
+  write("train", 90);
+  write("t10k", 30);
+  for (const std::string features : {"pixels", "gradient"}) {
+    const Outcome outcome =
+        run({"--data", alone.folder.path().string(), "--train", "90", "--test", "30", "--draws",
+             "2", "--features", features, "--virtual", "elastic", "--json", alone.path("a.json")});
+    CAPTURE(outcome.errors);
+    REQUIRE(outcome.status == 0);
+    CHECK_THAT(outcome.out, StartsWith("data            images of 9 x 12, "));
+    const Json json = alone.json("a.json");
+    CHECK(json["data"] == "images");
+    CHECK(json["test_error_percent"] == 0);
+  }
+}
+
 TEST_CASE("mnist: chains draw classifiers too", "[examples]") {
   const Alone alone;
   const std::string sampler = GENERATE("billiard", "gibbs");

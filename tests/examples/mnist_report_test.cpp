@@ -96,17 +96,24 @@ TEST_CASE("the report as JSON has the shared keys in order", "[examples]") {
                                          "kernel_formula",
                                          "input",
                                          "normalise",
+                                         "features",
+                                         "feature_numbers",
+                                         "virtual_copies",
                                          "strategy",
                                          "read_seconds",
                                          "train_seconds",
                                          "kernel_seconds",
                                          "predict_seconds",
+                                         "features_seconds",
                                          "peak_memory_bytes",
                                          "kernel_evaluations",
                                          "useful_evaluations",
                                          "mistakes",
                                          "passes_mean",
                                          "support_union",
+                                         "points_seen",
+                                         "passes",
+                                         "mistakes_last_pass",
                                          "training_errors",
                                          "bounces",
                                          "steps",
@@ -127,7 +134,7 @@ TEST_CASE("the report as JSON has the shared keys in order", "[examples]") {
   CHECK(json["rejection_gap"][1]["error_percent"] == 0.5);
   CHECK(json["model_digest"] == "abc");
 
-  report.drawn = true;
+  report.data = "drawn";
   report.floor_seconds = 4.5;
   report.predict_floor_seconds = 0.25;
   report.lambda = 0.5;
@@ -157,7 +164,7 @@ TEST_CASE("the rejection table stands beside the paper's on MNIST only", "[examp
         "         0                             1.52                1.52    1.46\n"
         "         1                             0.50                1.12    1.10\n"
         "The paper's errors are for 60000 training and 10000 test digits.\n");
-  report.drawn = true;
+  report.data = "drawn";
   out.str("");
   bpm_examples::print_rejection(out, report);
   CHECK(out.str() ==
@@ -254,7 +261,7 @@ TEST_CASE("the plot shows both scores and, on MNIST, the paper's points", "[exam
   CHECK(other.series[1].title == "rejected by largest output");
   CHECK(other.series[2].title == "Herbrich and Graepel, by largest output, 60000 digits");
 
-  report.drawn = true;
+  report.data = "drawn";
   const auto drawn = bpm_examples::rejection_plot(report);
   CHECK(drawn.series.size() == 2);
   CHECK(drawn.title == "Drawn digits (not MNIST), 5000 training digits, 10 draws a class");

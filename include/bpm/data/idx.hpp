@@ -166,6 +166,20 @@ template <detail::File File>
   return read_idx_images(*opened.stream, opened.name);
 }
 
+/// The sizes of an IDX tensor, of images how many, rows and columns; what follows them is not read.
+/// \throws DataError as `read_idx_images` on what stands before the elements.
+[[nodiscard]] inline std::vector<std::size_t> read_idx_sizes(std::istream& stream,
+                                                             std::string_view name = "IDX stream") {
+  return detail::IdxReader(stream, name).sizes();
+}
+
+/// The same, from a file: a path or `GzipFile`.
+template <detail::File File>
+[[nodiscard]] std::vector<std::size_t> read_idx_sizes(const File& file) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_idx_sizes(*opened.stream, opened.name);
+}
+
 /// Reads labels 0 .. 255, an IDX tensor of one dimension.
 /// \throws DataError as read_idx_images, and where the tensor has not one dimension.
 [[nodiscard]] inline std::vector<int> read_idx_labels(std::istream& stream,
