@@ -141,6 +141,13 @@ expect_sentence(stored_posterior "#include \"bpm/gaussian_process/expectation_pr
 void keep(const bpm::PosteriorClassifier<bpm::Linear, bpm::RowMatrix<double>>& model) { bpm::save(model, \"m\"); }\n"
   "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp")
 
+# What stays in the file is no model to load.
+expect_sentence(loaded_in_place "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/storage/model_file.hpp\"
+const auto model =
+    bpm::load<bpm::Mapped<bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>>>(std::filesystem::path(\"m\"));\n"
+  "load reads models into memory of their own: one whose inputs stay in the file is opened by map")
+
 # A kernel of one's own has no name in a model file until it is given one.
 expect_sentence(stored_kernel "#include \"bpm/storage/stored_kernel.hpp\"
 struct Mine {};
