@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One libFuzzer program for all doors through which bytes come in: the first byte of an input says
-// which. Bytes are refused by the error that the door documents, or taken; anything else ends the
-// program.
-//   tests/fuzz.sh MINUTES
+// which, unless BPM_FUZZ_TARGET names one. Bytes are refused by the error that the door documents,
+// or taken; anything else ends the program.
+//   tests/fuzz.sh MINUTES [TARGET...]
 
 #include <unistd.h>
 
@@ -10,6 +10,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -28,7 +30,9 @@
 #include "bpm/data/idx.hpp"
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/storage/draw_store.hpp"
+#include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "mnist/options.hpp"
 
@@ -94,34 +98,72 @@ void read_draws(std::string_view bytes) {
   static_cast<void>(store.read(piece));
 }
 
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Asks a model with inputs all one, if they have not too many columns. It may refuse them: where
+/// its scaling takes them beyond float, where its numbers take outputs beyond double.
+template <class Classifier, class Ask>
+void ask_with_ones(const Classifier& model, const Ask& ask) {
+  using Inputs = std::remove_cvref_t<decltype(model.parts().inputs)>;
+  const Eigen::Index columns = model.parts().inputs.cols();
+  if (bpm::DenseInputs<Inputs> && columns > 1000) return;
+  Inputs questions(2, columns);
+  if constexpr (bpm::DenseInputs<Inputs>) questions.setOnes();
+  try {
+    ask(questions);
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+void check_finite(const Eigen::MatrixXd& values) {
+  if (!values.allFinite()) __builtin_trap();
+}
+
 /// A model that was taken predicts finite numbers, or says why not; read in place, the same ones.
 void load_model(std::string_view text) {
-  const std::vector<std::byte> bytes(std::as_bytes(std::span(text)).begin(),
-                                     std::as_bytes(std::span(text)).end());
-  const auto any = bpm::load_any(bytes);
-  std::visit(
-      [&](const auto& model) {
-        using Inputs = std::remove_cvref_t<decltype(model.parts().inputs)>;
-        const Eigen::Index columns = model.parts().inputs.cols();
-        if (bpm::DenseInputs<Inputs> && columns > 1000) return;
-        Inputs questions(2, columns);
-        if constexpr (bpm::DenseInputs<Inputs>) questions.setOnes();
+  const std::vector<std::byte> bytes = bytes_of(text);
+  const auto look = [&](const auto& model) {
+    ask_with_ones(model, [&]<class Inputs>(const Inputs& questions) {
+      const Eigen::MatrixXd values = model.decision_values(questions);
+      check_finite(values);
+      if constexpr (bpm::DenseInputs<Inputs>) {
+        using Mapped = bpm::Mapped<std::remove_cvref_t<decltype(model)>>;
+        const bpm::detail::TensorFile file(bytes, "the model");
         try {
-          const Eigen::MatrixXd values = model.decision_values(questions);
-          if (!values.allFinite()) __builtin_trap();
-          if constexpr (bpm::DenseInputs<Inputs>) {
-            using Mapped = bpm::Mapped<std::remove_cvref_t<decltype(model)>>;
-            const bpm::detail::TensorFile file(bytes, "the model");
-            try {
-              const auto mapped = bpm::detail::read_classifier<Mapped>(file, nullptr);
-              if (mapped.decision_values(questions) != values) __builtin_trap();
-            } catch (const bpm::DataError&) {  // Arrays at odd places.
-            }
-          }
-        } catch (const std::invalid_argument&) {  // Questions that its scaling takes beyond float.
+          const auto mapped = bpm::detail::read_classifier<Mapped>(file, nullptr);
+          if (mapped.decision_values(questions) != values) __builtin_trap();
+        } catch (const bpm::DataError&) {  // Arrays at odd places.
         }
-      },
-      any);
+      }
+    });
+  };
+  std::visit(look, bpm::load_any(bytes));
+}
+
+void load_posterior(std::string_view text) {
+  using Model = bpm::PosteriorClassifier<bpm::RuntimeKernel, bpm::RowMatrix<float>>;
+  const auto model = bpm::load<Model>(bytes_of(text));
+  ask_with_ones(model, [&](const auto& questions) {
+    check_finite(model.decision_values(questions));
+    const auto latent = model.latent(questions);
+    check_finite(latent.mean);
+    check_finite(latent.variance);
+    check_finite(model.predict_probability(questions));
+    static_cast<void>(model.posterior().leave_one_out());
+  });
+}
+
+void load_interpolator(std::string_view text) {
+  using Model = bpm::InterpolatorTraining<bpm::RuntimeKernel, bpm::RowMatrix<double>>;
+  const auto model = bpm::load<Model>(bytes_of(text));
+  ask_with_ones(model.classifier(), [&](const auto& questions) {
+    check_finite(model.classifier().decision_values(questions));
+    check_finite(model.variances(questions));
+    static_cast<void>(model.leave_one_out_error());
+  });
 }
 
 /// Words between zero bytes.
@@ -141,17 +183,44 @@ void parse_command_line(std::string_view bytes) {
   static_cast<void>(bpm_examples::parse_mnist_options(static_cast<int>(argv.size()), argv.data()));
 }
 
-constexpr std::array doors{read_idx,      read_idx_labels,      read_csv,
-                           read_svmlight, read_sparse_svmlight, read_gzip,
-                           read_draws,    load_model,           parse_command_line};
+struct Target {
+  std::string_view name;
+  void (*feed)(std::string_view);
+};
+// One a line, as tests/fuzz.sh reads them; new ones at the end, so that the seeds stay theirs.
+constexpr std::array targets{
+    Target{"idx_images", read_idx},
+    Target{"idx_labels", read_idx_labels},
+    Target{"table", read_csv},
+    Target{"svmlight", read_svmlight},
+    Target{"svmlight_sparse", read_sparse_svmlight},
+    Target{"gzip", read_gzip},
+    Target{"draws", read_draws},
+    Target{"model", load_model},
+    Target{"command_line", parse_command_line},
+    Target{"posterior", load_posterior},
+    Target{"interpolator", load_interpolator},
+};
+
+/// The one that the environment names, if it names one.
+const Target* held_target() {
+  const char* const name = std::getenv("BPM_FUZZ_TARGET");
+  if (name == nullptr) return nullptr;
+  const auto* const found = std::ranges::find(targets, std::string_view(name), &Target::name);
+  if (found != targets.end()) return found;
+  std::fprintf(stderr, "BPM_FUZZ_TARGET is %s, which is no target\n", name);
+  std::exit(2);
+}
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Target* const held = held_target();
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const Target& target = held != nullptr ? *held : targets[data[0] % targets.size()];
   try {
-    doors[data[0] % doors.size()](bytes);
+    target.feed(bytes);
   } catch (const bpm::DataError&) {
   } catch (const bpm::CheckpointError&) {
   } catch (const bpm::KernelValueError&) {
