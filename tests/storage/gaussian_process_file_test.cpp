@@ -15,8 +15,6 @@
 #include <variant>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
@@ -28,6 +26,7 @@
 #include "bpm/machine/standardise.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
+#include "model_mutants.hpp"
 #include "noisy_points.hpp"
 #include "temporary_folder.hpp"
 
@@ -39,8 +38,12 @@ using Floats = bpm::RowMatrix<float>;
 using Posterior = bpm::PosteriorClassifier<Gaussian, Floats>;
 using Training = bpm::InterpolatorTraining<Gaussian, Floats>;
 using Plain = bpm::Classifier<Gaussian, Floats>;
+using test_support::header_end;
+using test_support::load_mutants;
 using test_support::message_of;
 using test_support::noisy_rings;
+using test_support::through_bytes;
+using test_support::with_text;
 
 /// Three columns of a posterior, made once.
 const Posterior& small_posterior() {
@@ -65,8 +68,7 @@ const Training& small_training() {
 /// The same posterior after a way through bytes, and a check that both agree to the bit.
 template <class C, class Questions>
 C posterior_there_and_back(const C& model, const Questions& questions) {
-  const Bytes bytes = bpm::model_bytes(model);
-  const C back = bpm::load<C>(bytes);
+  const C back = through_bytes(model);
   CHECK(back.predict_probability(questions) == model.predict_probability(questions));
   for (std::size_t c = 0; c < static_cast<std::size_t>(model.columns()); ++c) {
     const auto expected = model.latent(questions, c);
@@ -76,74 +78,26 @@ C posterior_there_and_back(const C& model, const Questions& questions) {
     CHECK(found.probability == expected.probability);
     CHECK(back.log_evidence(c) == model.log_evidence(c));
   }
-  CHECK(bpm::model_bytes(back) == bytes);
   return back;
 }
 template <class T, class Questions>
 T training_there_and_back(const T& training, const Questions& questions) {
-  const Bytes bytes = bpm::model_bytes(training);
-  const T back = bpm::load<T>(bytes);
+  const T back = through_bytes(training);
   CHECK(back.variances(questions) == training.variances(questions));
   CHECK(back.classifier().decision_values(questions) ==
         training.classifier().decision_values(questions));
-  CHECK(bpm::model_bytes(back) == bytes);
   return back;
-}
-
-/// The bytes with one piece of text put in the place of another of the same length.
-Bytes with_text(Bytes bytes, std::string_view old, std::string_view text) {
-  REQUIRE(old.size() == text.size());
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto found = all.find(old);
-  REQUIRE(found != std::string_view::npos);
-  std::memcpy(bytes.data() + found, text.data(), text.size());
-  return bytes;
 }
 
 /// What `load` says of an honest file whose array `key` begins with other values.
 template <class Model, class T>
 std::string refusal_with(Bytes bytes, const std::string& key, T first) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
+  const std::size_t arrays = header_end(bytes);
   const auto header = nlohmann::json::parse(
-      std::string(reinterpret_cast<const char*>(bytes.data()) + sizeof length, length));
+      std::string(reinterpret_cast<const char*>(bytes.data()) + 8, arrays - 8));
   const std::size_t begin = header.at(key).at("data_offsets").at(0);
-  std::memcpy(bytes.data() + sizeof length + length + begin, &first, sizeof first);
+  std::memcpy(bytes.data() + arrays + begin, &first, sizeof first);
   return message_of([&] { (void)bpm::load<Model>(bytes, "m"); });
-}
-
-/// Calls `look` with models of changed bytes; what is refused is so by a DataError.
-template <class Model, class Look>
-void load_mutants(const Bytes& bytes, std::uint64_t seed, const Look& look) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  bpm::RandomEngine engine(seed);
-  int refused = 0;
-  int loaded = 0;
-  for (int round = 0; round < 3000; ++round) {
-    Bytes other = bytes;
-    const std::string_view meant = "0123456789-+.eE{}[]\",:\\ntf";
-    for (std::uint32_t changes = 1 + bpm::uniform_below(engine, 3U); changes > 0; --changes) {
-      const bool in_header = bpm::uniform_below(engine, 4U) != 0;
-      const auto size =
-          static_cast<std::uint32_t>(in_header ? sizeof length + length : other.size());
-      const auto character = meant[bpm::uniform_below(engine, std::uint32_t(meant.size()))];
-      other[bpm::uniform_below(engine, size)] =
-          bpm::uniform_below(engine, 2U) == 0
-              ? static_cast<std::byte>(character)
-              : static_cast<std::byte>(bpm::uniform_below(engine, 256U));
-    }
-    CAPTURE(round);
-    try {
-      const auto model = bpm::load<Model>(other);
-      ++loaded;
-      look(model);
-    } catch (const bpm::DataError&) {
-      ++refused;
-    }
-  }
-  CHECK(refused > 200);
-  CHECK(loaded > 200);
 }
 
 }  // namespace
@@ -422,22 +376,24 @@ TEST_CASE("any bytes are refused or load to a posterior or an interpolator that 
     } catch (const bpm::KernelValueError&) {  // Values that are too large are refused there.
     }
   };
-  load_mutants<Posterior>(bpm::model_bytes(small_posterior()), 9, [&](const Posterior& model) {
-    if (model.parts().inputs.cols() != 2) return;
-    guarded([&] {
-      const auto latent = model.latent(inputs);
-      CHECK(latent.mean.allFinite());
-      CHECK(latent.variance.minCoeff() >= 0);
-    });
-  });
-  load_mutants<Training>(bpm::model_bytes(small_training()), 10, [&](const Training& training) {
-    if (training.classifier().parts().inputs.cols() != 2) return;
-    guarded([&] {
-      CHECK(training.classifier().decision_values(inputs).allFinite());
-      const Eigen::VectorXd variances = training.variances(inputs);
-      CHECK(variances.minCoeff() >= 0);
-    });
-  });
+  load_mutants<Posterior>(bpm::model_bytes(small_posterior()), 9, 3000,
+                          [&](const Posterior& model) {
+                            if (model.parts().inputs.cols() != 2) return;
+                            guarded([&] {
+                              const auto latent = model.latent(inputs);
+                              CHECK(latent.mean.allFinite());
+                              CHECK(latent.variance.minCoeff() >= 0);
+                            });
+                          });
+  load_mutants<Training>(bpm::model_bytes(small_training()), 10, 3000,
+                         [&](const Training& training) {
+                           if (training.classifier().parts().inputs.cols() != 2) return;
+                           guarded([&] {
+                             CHECK(training.classifier().decision_values(inputs).allFinite());
+                             const Eigen::VectorXd variances = training.variances(inputs);
+                             CHECK(variances.minCoeff() >= 0);
+                           });
+                         });
 }
 
 TEST_CASE("a posterior or an interpolator that ends early is refused") {

@@ -29,6 +29,8 @@
 namespace no_room_tests {
 
 namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+using test_support::message_of;
 
 /// Makes a model, with its draws in a folder where one is named.
 auto fit_with(const fs::path& draws) {
@@ -65,8 +67,6 @@ fs::path closed_folder() {
 
 TEST_CASE("a model on a disk that fills, or in a folder that takes none, leaves the old one") {
   using namespace no_room_tests;
-  using Catch::Matchers::ContainsSubstring;
-  using test_support::message_of;
   const auto model = fit_with({});
   const test_support::TemporaryFolder folder;
   const fs::path path = folder.path() / "model";
@@ -135,8 +135,6 @@ TEST_CASE("a stream that takes no more, or that nobody reads, is a failure of th
 
 TEST_CASE("draws in a folder that takes none are an error that names it, and a rerun goes on") {
   using namespace no_room_tests;
-  using Catch::Matchers::ContainsSubstring;
-  using test_support::message_of;
   const auto whole = fit_with({});
   const test_support::TemporaryFolder folder;
   folder.write("plain", "x");
