@@ -319,6 +319,21 @@ TEST_CASE("outputs beyond double are refused, not compared") {
   CHECK_THROWS_WITH(linear.predict(Doubles{{1e10, 1e10}}),
                     "Classifier::decision_values: a sum over the support points is beyond double; "
                     "scale the inputs, or normalise the kernel");
+  // Values of the user's as well: as they are, and over sqrt(k(x, x)).
+  const bpm::Classifier<bpm::PrecomputedKernel, Doubles> precomputed(
+      {.kernel = bpm::PrecomputedKernel{},
+       .inputs = Doubles(0, 1),
+       .support = {0},
+       .coefficients = Doubles{{1e300}},
+       .classes = {0, 1}});
+  const Doubles values{{1e5}};
+  CHECK(precomputed.decision_values(values)(0, 0) == Approx(1e305));
+  const auto sum_is_beyond =
+      Catch::Matchers::ContainsSubstring("a sum over the support points is beyond double; ");
+  CHECK_THROWS_WITH(precomputed.decision_values(Doubles{{1e10}}), sum_is_beyond);
+  const Eigen::VectorXd tiny = Eigen::VectorXd::Constant(1, 1e-10);
+  CHECK_THROWS_WITH(precomputed.decision_values(bpm::PrecomputedRows<double>{values, tiny}),
+                    sum_is_beyond);
   CHECK_THROWS_WITH(linear.labels_of(Eigen::MatrixXd::Constant(1, 1, std::nan(""))),
                     "Classifier::labels_of: decision_values hold a number that is not finite");
 }

@@ -358,9 +358,20 @@ TEST_CASE("factors that are nearly singular give no answer in the place of a wro
   parts[1].pivot_factor.diagonal().setConstant(1e-308);
   const Posterior posterior(Plain(small_posterior().parts()), parts);
   CHECK_THROWS_AS(posterior.latent(inputs), bpm::KernelValueError);
+  CHECK(message_of([&] { (void)posterior.latent(inputs); }) ==
+        "PosteriorClassifier::latent: a variance is beyond double");
+  CHECK(message_of([&] { (void)posterior.predict_probability(inputs); }) ==
+        "PosteriorClassifier::predict_probability: a variance is beyond double");
+  const Eigen::Index rank = parts[1].rank();
   CHECK(message_of([&] {
-          (void)posterior.latent(inputs);
-        }).find("EpPosterior::latent_variance: a variance is beyond double") != std::string::npos);
+          (void)parts[1].latent_variance(Eigen::MatrixXd::Ones(rank, 1), Eigen::VectorXd::Ones(1));
+        }) == "EpPosterior::latent_variance: a variance is beyond double");
+  auto large = small_posterior().parts();
+  large.coefficients.setConstant(1e308);
+  parts[1] = small_posterior().posterior(1);
+  CHECK(message_of([&] { (void)Posterior(Plain(large), parts).latent(inputs); }) ==
+        "PosteriorClassifier::latent: a sum over the support points is beyond double; scale the "
+        "inputs, or normalise the kernel");
   bpm::EpPosterior& first = parts[0];
   first.site_precision[3] = 1 / first.variances[3];
   CHECK(message_of([&] {

@@ -117,6 +117,14 @@ template <class I, class Owned>
 inline constexpr bool mixed_bytes =
     DenseInputs<I> && DenseInputs<Owned> && ByteInputs<I> != ByteInputs<Owned>;
 
+/// \throws KernelValueError on outputs that are not finite.
+template <class Matrix>
+void check_sums(const Matrix& outputs, std::string_view function) {
+  ensure<KernelValueError>(outputs.allFinite(), function,
+                           ": a sum over the support points is beyond double; scale the inputs, or "
+                           "normalise the kernel");
+}
+
 /// Kernel values of inputs with the support inputs of classifiers. Refers to the support.
 template <class Kernel, class Inputs>
 class SupportValues {
@@ -284,9 +292,7 @@ class SupportValues {
         if (divide) scale_outputs(x, r, result, workers[0].scratch);
       }
     });
-    ensure<KernelValueError>(result.allFinite(), function,
-                             ": a sum over the support points is beyond double; scale the inputs, "
-                             "or normalise the kernel");
+    check_sums(result, function);
     return result;
   }
 
@@ -325,6 +331,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
         values, function, [&](std::ptrdiff_t begin, std::ptrdiff_t rows, const T* chosen) {
           coefficients.outputs(chosen, rows, std::ssize(support_), &result(begin, 0), widened);
         });
+    check_sums(result, function);
     return result;
   }
 
@@ -337,6 +344,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
     for (Eigen::Index i = 0; divide && i < result.rows(); ++i) {
       result.row(i) /= std::sqrt(rows.diagonal[i]);
     }
+    check_sums(result, function);
     return result;
   }
 

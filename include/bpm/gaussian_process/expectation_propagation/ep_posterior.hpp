@@ -37,6 +37,25 @@ namespace detail {
   return std::max(-1e300, log_normal_cdf(standardised(mean, variance, noise_deviation)));
 }
 
+/// k(x, x) - |a|^2 + |F^-1 a|^2 with a = L_p^-1 k(x_p, x): `EpPosterior::latent_variance`, not
+/// finite where double does not hold it.
+template <class Derived>
+[[nodiscard]] Eigen::VectorXd conditional_variance(const Eigen::MatrixXd& pivot_factor,
+                                                   const Eigen::MatrixXd& precision_factor,
+                                                   const Eigen::MatrixBase<Derived>& values,
+                                                   const Eigen::VectorXd& diagonal) {
+  Eigen::MatrixXd a = values;
+  pivot_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
+  Eigen::VectorXd variance(values.cols());
+  // Never negative but by rounding: what the pivots do not explain.
+  for (Eigen::Index j = 0; j < a.cols(); ++j) {
+    variance[j] = std::max(0.0, diagonal[j] - a.col(j).squaredNorm());
+  }
+  precision_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
+  for (Eigen::Index j = 0; j < a.cols(); ++j) variance[j] += a.col(j).squaredNorm();
+  return variance;
+}
+
 }  // namespace detail
 
 /// The Gaussian law that expectation propagation puts in the place of a Gaussian process's
@@ -121,15 +140,8 @@ struct EpPosterior {
   [[nodiscard]] Eigen::VectorXd latent_variance(const Eigen::MatrixBase<Derived>& values,
                                                 const Eigen::VectorXd& diagonal) const {
     check_sizes(values.rows(), values.cols(), diagonal.size(), "EpPosterior::latent_variance");
-    Eigen::MatrixXd a = values;
-    pivot_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
-    Eigen::VectorXd variance(values.cols());
-    // Never negative but by rounding: what the pivots do not explain.
-    for (Eigen::Index j = 0; j < a.cols(); ++j) {
-      variance[j] = std::max(0.0, diagonal[j] - a.col(j).squaredNorm());
-    }
-    precision_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
-    for (Eigen::Index j = 0; j < a.cols(); ++j) variance[j] += a.col(j).squaredNorm();
+    const Eigen::VectorXd variance =
+        detail::conditional_variance(pivot_factor, precision_factor, values, diagonal);
     detail::ensure<KernelValueError>(variance.allFinite(),
                                      "EpPosterior::latent_variance: a variance is beyond double");
     return variance;

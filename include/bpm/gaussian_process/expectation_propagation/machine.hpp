@@ -169,10 +169,14 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
               block.row(k) =
                   kernel_values.col(place - support.begin()).template cast<double>().transpose();
             }
-            variance.col(c).segment(begin, rows) = law.latent_variance(block, self);
+            variance.col(c).segment(begin, rows) =
+                detail::conditional_variance(law.pivot_factor, law.precision_factor, block, self);
             mean.col(c).segment(begin, rows) = detail::mean_chi(law.rank()) * sums.col(c);
           }
         });
+    detail::check_sums(mean, function);
+    detail::ensure<KernelValueError>(variance.allFinite(), function,
+                                     ": a variance is beyond double");
     std::vector<EpPosterior::Prediction> result;
     for (Eigen::Index c = 0; c < mean.cols(); ++c) {
       result.push_back((*posteriors_)[c].prediction(mean.col(c), variance.col(c)));
