@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/durable_file.hpp"
 
+#include <array>
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "catch.hpp"
@@ -33,6 +35,17 @@ TEST_CASE("a file is written whole or stays as it was") {
   }
   bpm::detail::write_durably(file, large);
   CHECK(bpm::detail::read_bytes(file, 1'000'000) == large);
+  const std::array pieces{std::span<const std::byte>(small), std::span<const std::byte>(),
+                          std::span<const std::byte>(large)};
+  {
+    const FullDisk full(50'000);
+    CHECK_THROWS_AS(bpm::detail::write_pieces_durably(file, pieces, "f", ""), bpm::CheckpointError);
+    CHECK(bpm::detail::read_bytes(file, 1'000'000) == large);
+  }
+  bpm::detail::write_pieces_durably(file, pieces, "f", "");
+  std::vector<std::byte> both = small;
+  both.insert(both.end(), large.begin(), large.end());
+  CHECK(bpm::detail::read_bytes(file, 1'000'000) == both);
   // Nothing is left beside it.
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/tensor_file.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 
@@ -69,6 +71,32 @@ TEST_CASE("the layout, byte by byte") {
         "f: the array 'wide' is of type F64, must be F32");
   CHECK(message_of([&] { (void)file.list<float>("none"); }) == "f has no array 'none'");
   CHECK(message_of([&] { (void)file.text("none"); }) == "f has no 'none'");
+}
+
+TEST_CASE("arrays that are copied, kept or referred to make one file") {
+  const std::vector<std::int32_t> list{1, -2, 3};
+  const bpm::RowMatrix<float> matrix{{1, 2, 3}, {4, 5, 6}};
+  TensorFileWriter copied;
+  copied.add<std::int32_t>("list", {3}, list);
+  copied.add<float>("matrix", {2, 3}, std::span(matrix.data(), 6));
+  TensorFileWriter kept;
+  kept.keep("list", list);
+  kept.keep("matrix", matrix);
+  CHECK(kept.bytes() == copied.bytes());
+  TensorFileWriter referred;
+  referred.refer<std::int32_t>("list", {3}, list);
+  referred.refer<float>("matrix", {2, 3}, std::span(matrix.data(), 6));
+  CHECK(referred.bytes() == copied.bytes());
+
+  const auto pieces = referred.pieces();
+  REQUIRE(pieces.size() == 3);
+  Bytes joined;
+  for (const auto piece : pieces) joined.insert(joined.end(), piece.begin(), piece.end());
+  CHECK(joined == copied.bytes());
+  if constexpr (std::endian::native == std::endian::little) {
+    CHECK(static_cast<const void*>(pieces[1].data()) == list.data());
+    CHECK(static_cast<const void*>(pieces[2].data()) == matrix.data());
+  }
 }
 
 TEST_CASE("what the layout does not allow is refused, with its reason") {

@@ -85,16 +85,16 @@ struct PartialFile {
   return 0;
 }
 
-/// Makes `bytes` the content of the file: they go to a file beside it, to the disk, and then take
-/// the name. Whatever goes wrong, and wherever the process is killed, the name stands for the old
-/// content or for the new one; of two writers at a time, for what one of them wrote. What is no
-/// file is refused: it would be replaced by one.
+/// Makes the pieces, one after the other, the content of the file: they go to a file beside it, to
+/// the disk, and then take the name. Whatever goes wrong, and wherever the process is killed, the
+/// name stands for the old content or for the new one; of two writers at a time, for what one of
+/// them wrote. What is no file is refused: it would be replaced by one.
 ///
 /// \throws CheckpointError if that cannot be done; the message begins with `what` and ends with
 ///         `cure`.
-inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes,
-                          std::string_view what = "checkpoint",
-                          std::string_view cure = ", and a rerun goes on from it") {
+inline void write_pieces_durably(const std::filesystem::path& path,
+                                 std::span<const std::span<const std::byte>> pieces,
+                                 std::string_view what, std::string_view cure) {
   // Memory is taken before the file is made: whatever is thrown between, it does not stay.
   const std::string name = path.string();
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
@@ -110,7 +110,7 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
     FileDescriptor file(
         ::open(partial.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     check_step(file.get() < 0 ? errno : 0, "open");
-    check_step(write_all(file.get(), bytes), "write");
+    for (const auto piece : pieces) check_step(write_all(file.get(), piece), "write");
     check_step(::fsync(file.get()) != 0 ? errno : 0, "flush");
     check_step(file.close(), "close");
   }
@@ -119,6 +119,13 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
   // durable as that file system makes things.
   const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_CLOEXEC));
   if (folder.get() >= 0) static_cast<void>(::fsync(folder.get()));
+}
+
+/// The same of one piece.
+inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                          std::string_view what = "checkpoint",
+                          std::string_view cure = ", and a rerun goes on from it") {
+  write_pieces_durably(path, std::span(&bytes, 1), what, cure);
 }
 
 /// \throws CheckpointError if the file cannot be read.

@@ -82,18 +82,19 @@ void visit_fields(S& s, Visit&& visit) {
   visit("rcond", s.rcond);
 }
 
-/// A list of numbers, whole ones as I64.
+/// A list of numbers, whole ones as I64. Refers to the others.
 template <class T>
 void write_array(const std::vector<T>& list, const std::string& key, TensorFileWriter& file) {
-  using Stored = std::conditional_t<std::integral<T>, std::int64_t, T>;
-  const std::vector<Stored> stored(list.begin(), list.end());
-  file.add<Stored>(key, {stored.size()}, stored);
+  if constexpr (std::integral<T>) {
+    file.keep(key, std::vector<std::int64_t>(list.begin(), list.end()));
+  } else {
+    file.refer<T>(key, {list.size()}, list);
+  }
 }
 /// A factor's lower triangle, zeros above it.
 inline void write_array(const Eigen::MatrixXd& factor, const std::string& key,
                         TensorFileWriter& file) {
-  const RowMatrix<double> lower = factor.triangularView<Eigen::Lower>();
-  file.add(key, shape_of(lower), values_of_matrix(lower));
+  file.keep(key, RowMatrix<double>(factor.triangularView<Eigen::Lower>()));
 }
 
 /// \throws DataError on whole numbers that are out of range, and as `TensorFile`.
@@ -170,8 +171,7 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
              to_json_value(InterpolatorNumbers{model.noise_variance(), factor.jitter(),
                                                factor.relative_jitter(), factor.rcond()})
                  .dump());
-    const RowMatrix<double> values = model.values();
-    file.add("interpolator.values", shape_of(values), values_of_matrix(values));
+    file.keep("interpolator.values", RowMatrix<double>(model.values()));
     write_array(factor.llt().matrixLLT(), "interpolator.factor", file);
   }
   [[nodiscard]] static Model read(const TensorFile& file) {

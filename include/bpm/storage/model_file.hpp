@@ -200,7 +200,7 @@ template <class... Classifiers>
   return *std::move(found);
 }
 
-/// What a classifier's file has beside its kind and format.
+/// What a classifier's file has beside its kind and format. Refers to the classifier's arrays.
 template <class Kernel, InputSet Inputs>
 void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWriter& file) {
   using Stored = StoredInputs<Inputs>;
@@ -225,21 +225,20 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
   } catch (const nlohmann::json::exception&) {  // The only strings of a user's in it.
     fail("save", "class_names", "are not in UTF-8, must be");
   }
-  const std::vector<std::int64_t> support(parts.support.begin(), parts.support.end());
-  file.add<std::int64_t>("support", {support.size()}, support);
-  file.add("coefficients", shape_of(parts.coefficients), values_of_matrix(parts.coefficients));
+  file.keep("support", std::vector<std::int64_t>(parts.support.begin(), parts.support.end()));
+  file.refer("coefficients", shape_of(parts.coefficients), values_of_matrix(parts.coefficients));
   if (!parts.draw_numbers.empty()) {
-    file.add("draw_coefficients", shape_of(parts.draw_coefficients),
-             values_of_matrix(parts.draw_coefficients));
+    file.refer("draw_coefficients", shape_of(parts.draw_coefficients),
+               values_of_matrix(parts.draw_coefficients));
   }
   if (parts.standardisation) {
     const Standardisation& scaling = *parts.standardisation;
-    file.add("standardisation.mean", {static_cast<std::size_t>(scaling.mean.size())},
-             values_of_matrix(scaling.mean));
-    file.add("standardisation.deviation", {static_cast<std::size_t>(scaling.deviation.size())},
-             values_of_matrix(scaling.deviation));
-    const std::vector<std::int64_t> constant(scaling.constant.begin(), scaling.constant.end());
-    file.add<std::int64_t>("standardisation.constant", {constant.size()}, constant);
+    file.refer("standardisation.mean", {static_cast<std::size_t>(scaling.mean.size())},
+               values_of_matrix(scaling.mean));
+    file.refer("standardisation.deviation", {static_cast<std::size_t>(scaling.deviation.size())},
+               values_of_matrix(scaling.deviation));
+    file.keep("standardisation.constant",
+              std::vector<std::int64_t>(scaling.constant.begin(), scaling.constant.end()));
   }
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
     file.set("inputs", "kernel values");
@@ -270,36 +269,49 @@ struct StoredModel<C> {
 
 }  // namespace detail
 
-/// A model as the bytes of a file: docs/model-files.md says what they are. Everything that it
-/// holds, but for the number of threads. A model is a `Classifier`; with
-/// storage/gaussian_process_file.hpp also a `PosteriorClassifier` and an `InterpolatorTraining`.
-/// Cost: the parts, twice.
+namespace detail {
+
+/// A model on its way into a file. Refers to the model's arrays.
 template <class Model>
-[[nodiscard]] std::vector<std::byte> model_bytes(const Model& model) {
-  static_assert(detail::StoredModel<Model>::known,
+[[nodiscard]] TensorFileWriter model_writer(const Model& model) {
+  static_assert(StoredModel<Model>::known,
                 "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp "
                 "what expectation propagation and interpolators leave: this is another, or lacks "
                 "the header");
-  detail::TensorFileWriter file;
-  file.set("kind", std::string(detail::StoredModel<Model>::kind));
-  file.set("format", std::to_string(detail::model_format));
-  file.set("library", detail::join(version_major, ".", version_minor, ".", version_patch));
-  detail::StoredModel<Model>::write(model, file);
-  return file.bytes();
+  TensorFileWriter file;
+  file.set("kind", std::string(StoredModel<Model>::kind));
+  file.set("format", std::to_string(model_format));
+  file.set("library", join(version_major, ".", version_minor, ".", version_patch));
+  StoredModel<Model>::write(model, file);
+  return file;
+}
+
+}  // namespace detail
+
+/// A model as the bytes of a file: docs/model-files.md says what they are. Everything that it
+/// holds, but for the number of threads. A model is a `Classifier`; with
+/// storage/gaussian_process_file.hpp also a `PosteriorClassifier` and an `InterpolatorTraining`.
+template <class Model>
+[[nodiscard]] std::vector<std::byte> model_bytes(const Model& model) {
+  return detail::model_writer(model).bytes();
 }
 
 /// Writes a model file: to a file beside it, to the disk, then under its name, so that the name
-/// stands for a whole file at any moment. \throws CheckpointError where that cannot be done; what
-/// was there before is whole.
+/// stands for a whole file at any moment. Arrays go as they lie in the model, without a copy; those
+/// of sparse inputs, of strings and of an interpolator are made once. \throws CheckpointError where
+/// that cannot be done; what was there before is whole.
 template <class Model>
 void save(const Model& model, const std::filesystem::path& path) {
-  detail::write_durably(path, model_bytes(model), "model", "");
+  auto file = detail::model_writer(model);
+  detail::write_pieces_durably(path, file.pieces(), "model", "");
 }
 /// \throws std::ios_base::failure unless the stream takes all.
 template <class Model>
 void save(const Model& model, std::ostream& out) {
-  const std::vector<std::byte> bytes = model_bytes(model);
-  out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  auto file = detail::model_writer(model);
+  for (const auto piece : file.pieces()) {
+    out.write(reinterpret_cast<const char*>(piece.data()), std::ssize(piece));
+  }
   if (!out.flush()) throw std::ios_base::failure("save: the stream did not take the model");
 }
 

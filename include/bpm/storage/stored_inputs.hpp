@@ -61,7 +61,7 @@ struct StoredInputs<RowMatrix<Scalar>> {
   static constexpr bool known = true;
   static constexpr std::string_view name = "dense";
   static void write(const Inputs& inputs, TensorFileWriter& file) {
-    file.add("inputs", shape_of(inputs), values_of_matrix(inputs));
+    file.refer("inputs", shape_of(inputs), values_of_matrix(inputs));
   }
   [[nodiscard]] static Inputs read(const TensorFile& file) {
     return read_matrix<Scalar>(file, "inputs");
@@ -73,7 +73,7 @@ template <TensorElement Scalar>
 struct StoredInputs<Eigen::Map<const RowMatrix<Scalar>>> : StoredInputs<RowMatrix<Scalar>> {
   using Inputs = Eigen::Map<const RowMatrix<Scalar>>;
   static void write(const Inputs& inputs, TensorFileWriter& file) {
-    file.add("inputs", shape_of(inputs), values_of_matrix(inputs));
+    file.refer("inputs", shape_of(inputs), values_of_matrix(inputs));
   }
   [[nodiscard]] static Inputs read(const TensorFile& file) {
     const TensorFile::Shape shape = matrix_shape(file, "inputs");
@@ -102,9 +102,9 @@ struct StoredInputs<Inputs> {
     }
     const std::int64_t features = inputs.cols();
     file.add<std::int64_t>("inputs.features", {1}, std::span(&features, 1));
-    file.add<std::int64_t>("inputs.ends", {ends.size()}, ends);
-    file.add<std::int64_t>("inputs.columns", {columns.size()}, columns);
-    file.add<Scalar>("inputs.values", {values.size()}, values);
+    file.keep("inputs.ends", std::move(ends));
+    file.keep("inputs.columns", std::move(columns));
+    file.keep("inputs.values", std::move(values));
   }
 
   [[nodiscard]] static Inputs read(const TensorFile& file) {
@@ -153,8 +153,8 @@ struct StoredInputs<std::vector<std::string>> {
       bytes.insert(bytes.end(), input.begin(), input.end());
       ends.push_back(std::ssize(bytes));
     }
-    file.add<std::uint8_t>("inputs.bytes", {bytes.size()}, bytes);
-    file.add<std::int64_t>("inputs.ends", {ends.size()}, ends);
+    file.keep("inputs.bytes", std::move(bytes));
+    file.keep("inputs.ends", std::move(ends));
   }
   [[nodiscard]] static std::vector<std::string> read(const TensorFile& file) {
     const auto bytes = file.list<std::uint8_t>("inputs.bytes");

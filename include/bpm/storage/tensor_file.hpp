@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -82,15 +83,38 @@ class TensorFileWriter {
   /// Copies the values. `shape`: rows, or rows and columns.
   template <TensorElement T>
   void add(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
-    Array array{std::move(name), element_name<T>(), sizeof(T), std::move(shape), {}};
-    array.bytes.resize(values.size_bytes());
-    copy_little_endian<T>(array.bytes.data(), values.data(), values.size());
+    own(std::move(name), std::move(shape), std::vector<T>(values.begin(), values.end()));
+  }
+  /// Takes a list, or a matrix that stores its rows.
+  template <class Values>
+  void keep(std::string name, Values values) {
+    std::vector<std::size_t> shape;
+    if constexpr (requires { values.rows(); }) {
+      static_assert(Values::IsRowMajor);
+      shape = {static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols())};
+    } else {
+      shape = {values.size()};
+    }
+    own(std::move(name), std::move(shape), std::move(values));
+  }
+  /// Refers to the values, which are to live as long as the writer.
+  template <TensorElement T>
+  void refer(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
+    Array array{std::move(name),  element_name<T>(),     sizeof(T),
+                std::move(shape), std::as_bytes(values), {}};
+    if constexpr (std::endian::native != std::endian::little && sizeof(T) > 1) {
+      auto turned = std::make_shared<std::vector<std::byte>>(values.size_bytes());
+      copy_little_endian<T>(turned->data(), values.data(), values.size());
+      array.bytes = *turned;
+      array.owner = std::move(turned);
+    }
     arrays_.push_back(std::move(array));
   }
   void set(const std::string& key, std::string value) { metadata_[key] = std::move(value); }
 
-  /// The whole file.
-  [[nodiscard]] std::vector<std::byte> bytes() const {
+  /// The whole file, piece after piece, to be written before the writer is changed: no array is
+  /// copied.
+  [[nodiscard]] std::vector<std::span<const std::byte>> pieces() {
     std::vector<const Array*> order;
     for (const Array& array : arrays_) order.push_back(&array);
     std::stable_sort(order.begin(), order.end(), [](const Array* a, const Array* b) {
@@ -111,15 +135,23 @@ class TensorFileWriter {
     }
     std::string text = header.dump();
     text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
-    std::vector<std::byte> file(sizeof(std::uint64_t) + text.size() + end);
     const std::uint64_t length = text.size();
-    copy_little_endian<std::uint64_t>(file.data(), &length, 1);
-    std::byte* to = file.data() + sizeof length;
-    std::memcpy(to, text.data(), text.size());
-    to += text.size();
-    for (const Array* array : order) {
-      to = std::copy(array->bytes.begin(), array->bytes.end(), to);
-    }
+    head_.resize(sizeof length + text.size());
+    copy_little_endian<std::uint64_t>(head_.data(), &length, 1);
+    std::memcpy(head_.data() + sizeof length, text.data(), text.size());
+    std::vector<std::span<const std::byte>> pieces{head_};
+    for (const Array* array : order) pieces.push_back(array->bytes);
+    return pieces;
+  }
+
+  /// The whole file.
+  [[nodiscard]] std::vector<std::byte> bytes() {
+    const auto all = pieces();
+    std::size_t size = 0;
+    for (const auto piece : all) size += piece.size();
+    std::vector<std::byte> file;
+    file.reserve(size);
+    for (const auto piece : all) file.insert(file.end(), piece.begin(), piece.end());
     return file;
   }
 
@@ -130,10 +162,21 @@ class TensorFileWriter {
     std::string_view type;
     std::size_t element_bytes;
     std::vector<std::size_t> shape;
-    std::vector<std::byte> bytes;
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;  // Of the bytes, where not the caller.
   };
+
+  template <class Values>
+  void own(std::string name, std::vector<std::size_t> shape, Values values) {
+    const auto kept = std::make_shared<const Values>(std::move(values));
+    refer(std::move(name), std::move(shape),
+          std::span(kept->data(), static_cast<std::size_t>(kept->size())));
+    if (!arrays_.back().owner) arrays_.back().owner = kept;
+  }
+
   std::vector<Array> arrays_;
   std::map<std::string, std::string> metadata_;
+  std::vector<std::byte> head_;
 };
 
 /// JSON text in which no object names a key twice and nothing is nested deeply.
