@@ -338,6 +338,22 @@ TEST_CASE("outputs beyond double are refused, not compared") {
                     "Classifier::labels_of: decision_values hold a number that is not finite");
 }
 
+TEST_CASE("a chosen rejection is kept and changes no prediction") {
+  const bpm::Classifier plain(by_hand());
+  const Doubles others = triangle(20, 2);
+  const auto with = plain.with_rejection({"gap", {0.5}});
+  CHECK_FALSE(plain.parts().rejection);
+  REQUIRE(with.parts().rejection);
+  CHECK(with.parts().rejection->score == "gap");
+  CHECK(with.parts().rejection->rejector.accepts(0.5));
+  CHECK_FALSE(with.parts().rejection->rejector.accepts(0.4));
+  CHECK(with.decision_values(others) == plain.decision_values(others));
+  CHECK_THROWS_WITH(plain.with_rejection({"gap", {std::nan("")}}),
+                    "Classifier: rejection has the threshold nan, must be a number or infinite");
+  CHECK_THROWS_WITH(plain.with_rejection({"", {0.5}}),
+                    "Classifier: rejection does not say which score its threshold is one of");
+}
+
 TEST_CASE("a classifier from its own parts is the same") {
   const Doubles others = triangle(20, 2);
   const auto fitted = Machine(bpm::Polynomial(3), {}, test_support::hard({.keep_draws = true}))

@@ -127,6 +127,14 @@ TEST_CASE("a loaded posterior classifier predicts to the bit, and has all its pa
   }
 }
 
+TEST_CASE("a rejection stays with a posterior") {
+  const Posterior back =
+      through_bytes(small_posterior().with_rejection({"largest probability", {0.75}}));
+  REQUIRE(back.parts().rejection);
+  CHECK(back.parts().rejection->rejector.threshold == 0.75);
+  CHECK(back.log_evidence(2) == small_posterior().log_evidence(2));
+}
+
 TEST_CASE("a posterior of every kind of inputs comes back") {
   const auto [inputs, labels] = noisy_rings(40, 2, 0.05);
   const bpm::ExpectationPropagation method{.noise_deviation = 0.5};

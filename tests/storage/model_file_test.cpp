@@ -303,7 +303,50 @@ TEST_CASE("what no JSON holds is not saved") {
 TEST_CASE("names of classes are UTF-8") {
   const auto odd = small_model().with_class_names({"a", "b", "\xff"});
   CHECK(message_of([&] { (void)bpm::model_bytes(odd); }) ==
-        "save: class_names are not in UTF-8, must be");
+        "save: class_names or rejection.score are not in UTF-8, must be");
+}
+
+TEST_CASE("a threshold that was chosen stays with its model") {
+  const auto [inputs, labels] = noisy_rings(20, 3, 0.05, 7);
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double threshold : {0.1 + 0.2, -1e-300, infinity, -infinity}) {
+    const Small model = small_model().with_rejection({"gap", {threshold}});
+    const Small back = there_and_back(model, inputs);
+    REQUIRE(back.parts().rejection);
+    CHECK(back.parts().rejection->score == "gap");
+    CHECK(back.parts().rejection->rejector.threshold == threshold);
+  }
+  CHECK_FALSE(through_bytes(small_model()).parts().rejection);
+  CHECK(message_of([] {
+          (void)bpm::model_bytes(small_model().with_rejection({"\xff", {}}));
+        }) == "save: class_names or rejection.score are not in UTF-8, must be");
+}
+
+TEST_CASE("a threshold in a file that is none is refused") {
+  const Bytes bytes = bpm::model_bytes(small_model().with_rejection({"gap", {0.125}}));
+  const auto with_threshold = [&](std::string_view text) {
+    return refusal_of_model(
+        with_text(bytes, R"(\"threshold\":0.125)", R"(\"threshold\":)" + std::string(text)));
+  };
+  CHECK(with_threshold("0.25 ") == "nothing was thrown");
+  CHECK_THAT(with_threshold("NaN  "), ContainsSubstring("m: 'model' is no JSON: "));
+  CHECK_THAT(with_threshold("1e999"), ContainsSubstring("m: 'model' is no JSON: "));
+  CHECK(with_threshold(R"(\"N\")") == "m: model.rejection.threshold is no number");
+  CHECK(with_threshold("true ") == "m: model.rejection.threshold is no number");
+  CHECK(with_threshold("[ 1 ]") == "m: model.rejection.threshold is no number");
+  const auto changed = [&](std::string_view old, std::string_view text) {
+    return refusal_of_model(with_text(bytes, old, text));
+  };
+  const std::string whole = R"({\"score\":\"gap\",\"threshold\":0.125})";
+  CHECK(changed(whole, "0.125" + std::string(whole.size() - 5, ' ')) ==
+        "m: model.rejection is no object");
+  CHECK(changed(whole, "null" + std::string(whole.size() - 4, ' ')) ==
+        "m: model.rejection is no object");
+  CHECK(changed(R"(\"score\")", R"(\"scora\")") == "m: model.rejection.score is missing");
+  CHECK(changed(R"(\"score\":\"gap\")", R"(\"score\":0.125  )") ==
+        "m: model.rejection.score is no string");
+  CHECK(changed(R"(\"score\":\"gap\")", R"(\"score\":\"\"   )") ==
+        "m: Classifier: rejection does not say which score its threshold is one of");
 }
 
 TEST_CASE("a model that ends early is refused, wherever it ends") {

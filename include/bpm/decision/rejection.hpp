@@ -10,6 +10,7 @@
 #include <optional>
 #include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +43,13 @@ struct Rejector {
         std::count_if(scores.begin(), scores.end(), [&](double score) { return !accepts(score); });
     return static_cast<double>(rejected) / static_cast<double>(scores.size());
   }
+};
+
+/// A rejector as it is kept with a classifier, and what its threshold is one of: a threshold on one
+/// score says nothing of another.
+struct Rejection {
+  std::string score;  ///< In words of one's own, such as "gap".
+  Rejector rejector{};
 };
 
 namespace detail {

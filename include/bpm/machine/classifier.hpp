@@ -133,6 +133,15 @@ class Classifier {
     return Classifier(std::move(copy));
   }
 
+  /// The same classifier with a rejection chosen on data held out, for `parts().rejection` to have
+  /// wherever it is loaded. Predictions stay what they are. Cost: a copy of the parts.
+  /// \throws std::invalid_argument on a score without a name, a threshold that is NaN.
+  [[nodiscard]] Classifier with_rejection(const Rejection& rejection) const {
+    Parts copy = parts();
+    copy.rejection = rejection;
+    return Classifier(std::move(copy));
+  }
+
   /// The same classifier, which standardises what it is asked: of support inputs that were. Cost: a
   /// copy of the parts. \throws std::invalid_argument unless it has a number for every feature.
   [[nodiscard]] Classifier with_standardisation(const Standardisation& scaling) const {

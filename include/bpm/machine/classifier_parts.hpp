@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -55,6 +56,8 @@ struct ClassifierParts {
   std::vector<std::string> class_names{};  ///< Of the classes, in their order, or empty.
   /// Of probabilities: see `probabilities_of`. 0: not known.
   double slope = 0;
+  /// Chosen on data held out, to be kept in the model's file: no prediction looks at it.
+  std::optional<Rejection> rejection{};
   std::optional<std::uint64_t> seed{};  ///< Of the fit, where there was one.
   /// How an automatic soft boundary was chosen.
   std::optional<BoundaryChoice> boundary{};
@@ -126,6 +129,12 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
     }
   }
   check_not_negative(f, "slope", parts.slope);
+  if (parts.rejection) {
+    check(!parts.rejection->score.empty(), f, "rejection",
+          "does not say which score its threshold is one of");
+    check(!std::isnan(parts.rejection->rejector.threshold), f, "rejection",
+          "has the threshold nan, must be a number or infinite");
+  }
   const std::size_t columns = parts.classes.size() == 2 ? 1 : parts.classes.size();
   check_size(f, "coefficients", parts.coefficients.rows(), parts.support.size(),
              "rows: one per support point");

@@ -16,6 +16,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
@@ -58,6 +59,16 @@ void visit_fields(S& s, Visit&& visit) {
   visit("compared", s.compared);
   visit("standard_error", s.standard_error);
   visit("label", s.label);
+}
+template <Either<Rejection> S, class Visit>
+void visit_fields(S& s, Visit&& visit) {
+  visit("score", s.score);
+  // Minus infinity, which accepts everything and is no number of JSON, is left out.
+  constexpr double everything = Rejector{}.threshold;
+  std::optional<double> threshold;
+  if (s.rejector.threshold != everything) threshold = s.rejector.threshold;
+  visit("threshold", threshold);
+  if constexpr (!std::is_const_v<S>) s.rejector.threshold = threshold.value_or(everything);
 }
 template <Either<PerceptronCounts> S, class Visit>
 void visit_fields(S& s, Visit&& visit) {

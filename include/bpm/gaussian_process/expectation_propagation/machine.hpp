@@ -122,6 +122,9 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   [[nodiscard]] PosteriorClassifier with_class_names(const std::vector<std::string>& names) const {
     return {Base::with_class_names(names), *posteriors_};
   }
+  [[nodiscard]] PosteriorClassifier with_rejection(const Rejection& rejection) const {
+    return {Base::with_rejection(rejection), *posteriors_};
+  }
   /// Its probabilities are those of the posterior.
   PosteriorClassifier with_slope(double slope) const = delete;
   [[nodiscard]] PosteriorClassifier with_standardisation(const Standardisation& scaling) const {
