@@ -148,6 +148,44 @@ const auto model =
     bpm::load<bpm::Mapped<bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>>>(std::filesystem::path(\"m\"));\n"
   "load reads models into memory of their own: one whose inputs stay in the file is opened by map")
 
+# A sampler that does not show what going on needs, in its settings or its State.
+foreach(lacks settings state)
+  set(members "template <class Self, class Visit> static void visit_members(Self&, Visit&&);")
+  set(of_settings "")
+  set(of_state "")
+  if(lacks STREQUAL settings)
+    set(of_state "${members}")
+  else()
+    set(of_settings "${members}")
+  endif()
+  expect_sentence(stored_training_${lacks} "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/samplers/billiard/billiard.hpp\"
+#include \"bpm/storage/training_file.hpp\"
+struct Mine : bpm::Billiard {
+  struct State : bpm::CentreOfMass {
+    bool empty() const;
+    const bpm::CentreOfMass& centre() const;
+    ${of_state}
+   private:
+    static void visit_members();
+  };
+  ${of_settings}
+ private:
+  static void visit_members();
+};
+using Training = bpm::Training<bpm::Linear, Mine, bpm::RowMatrix<double>>;
+void keep(const Training& training) { bpm::save(training, \"m\"); }\n"
+    "a training with a sampler of one's own is saved by template <class Self, class Visit> static void visit_members(")
+endforeach()
+
+# A training is read with its training set.
+expect_sentence(loaded_training "#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/samplers/billiard/billiard.hpp\"
+#include \"bpm/storage/training_file.hpp\"
+using Training = bpm::Training<bpm::Linear, bpm::Billiard, bpm::RowMatrix<double>>;
+const auto training = bpm::load<Training>(std::filesystem::path(\"t\"));\n"
+  "a training is read by resume(machine, inputs, labels, file), which has its training set and its settings")
+
 # A kernel of one's own has no name in a model file until it is given one.
 expect_sentence(stored_kernel "#include \"bpm/storage/stored_kernel.hpp\"
 struct Mine {};

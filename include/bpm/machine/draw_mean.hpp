@@ -10,6 +10,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::detail {
@@ -94,6 +95,32 @@ class DrawMean {
   }
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }
+
+  /// See samplers/chains/stored_chain.hpp.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("coefficients", self.coefficients_);
+    visit("outputs", self.outputs_);
+    visit("weight", self.weight_);
+    visit("count", self.count_);
+    visit("kept", self.kept_);
+  }
+  void after_reading(std::ptrdiff_t points) const {
+    const char* const f = "DrawMean";
+    check_rows("coefficients", coefficients_, 1, points, points);
+    check_rows("outputs", outputs_, 1, points, points);
+    check_positive(f, "weight", weight_);
+    check_counted("count", count_);
+    check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one a draw where draws are kept");
+    for (const KeptDraw& draw : kept_) {
+      check_draw({.number = draw.number,
+                  .support = draw.support,
+                  .coefficients = draw.coefficients,
+                  .outputs = {},
+                  .weight = draw.weight,
+                  .part = DrawPart::coefficients});
+    }
+  }
 
   [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points) {
     return 2 * static_cast<std::size_t>(points) * sizeof(double);

@@ -40,6 +40,18 @@ struct StateOf<Sampler> {
 /// Sums over draws and how to go on; an entry a subproblem.
 template <class Sampler>
 struct TrainingState {
+  /// See samplers/chains/stored_chain.hpp.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("means", self.means);
+    if constexpr (sees_cones<Sampler>) visit("states", self.states);
+    visit("streams", self.streams);
+    visit("draw_errors", self.draw_errors);
+    visit("draws_seen", self.draws_seen);
+    visit("report", self.report);
+    visit("seconds", self.seconds);
+  }
+
   std::vector<DrawMean> means;
   std::vector<typename StateOf<Sampler>::type> states;
   std::vector<RandomStreams> streams;

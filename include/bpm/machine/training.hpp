@@ -47,6 +47,9 @@ class BayesPointMachine;
 
 namespace detail {
 
+/// How a training lies in a file: storage/training_file.hpp.
+struct StoredTraining;
+
 /// What given as an lvalue is referred to, and given as an rvalue is kept.
 template <class I>
 [[nodiscard]] auto keep_or_refer(I&& inputs) {
@@ -98,25 +101,15 @@ class Training {
   Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
            std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
            const RunControl& given_control, std::string_view function)
-      : kernel_(kernel),
-        sampler_(sampler),
-        settings_(settings),
-        inputs_(std::move(inputs)),
-        labels_(std::move(labels)) {
+      : Training(kernel, sampler, settings, std::move(inputs), std::move(labels),
+                 std::move(classes), function) {
     const RunControl control = detail::lasting_control<Sampler>(given_control);
-    sampler.check_settings();  // Before a kernel matrix is made for nothing.
-    detail::check_inputs(*inputs_, function);
-    const std::size_t count = detail::subproblem_count(classes.size());
-    forecast_ = detail::forecast_memory<Kernel>(sampler, settings, *inputs_, count, function);
-    problems_ = detail::Subproblems(std::move(classes), labels_.list());
     const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
     fingerprint_ = detail::fingerprint(hashes, labels_.list());
-    bias_ = detail::absolute_bias(kernel_, settings_, *inputs_, function);
     begin();
     if (detail::chooses_boundary(sampler, settings)) {
       run_automatic(hashes, control, function);
     } else {
-      if (settings.soft_boundary.is_automatic()) settings_.soft_boundary = SoftBoundary::hard();
       run(sampler_, hashes, control, state_, function);
     }
   }
@@ -133,9 +126,7 @@ class Training {
     detail::check(draws >= 1, function, "draws", "is ", draws, ", must be 1 or more");
     detail::check_size(function, "inputs", detail::input_count(*inputs_), points,
                        "as in the training set");
-    const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
-    detail::check(detail::fingerprint(hashes, labels_.list()) == fingerprint_, function, "inputs",
-                  "or labels differ from the training set, must be the same");
+    const std::vector<std::uint64_t> hashes = unchanged_hashes(function);
     detail::TrainingState<Sampler> next = state_;
     run(sampler_.with_draws(draws), hashes,
         detail::lasting_control<Sampler>(detail::run_control(settings_, observer, std::move(stop))),
@@ -170,6 +161,38 @@ class Training {
   [[nodiscard]] const SamplerReport& report() const noexcept { return state_.report; }
 
  private:
+  friend struct detail::StoredTraining;
+
+  /// What comes before the first run.
+  Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
+           std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
+           std::string_view function)
+      : given_sampler_(sampler),
+        given_boundary_(settings.soft_boundary),
+        kernel_(kernel),
+        sampler_(sampler),
+        settings_(settings),
+        inputs_(std::move(inputs)),
+        labels_(std::move(labels)) {
+    sampler.check_settings();  // Before a kernel matrix is made for nothing.
+    detail::check_inputs(*inputs_, function);
+    const std::size_t count = detail::subproblem_count(classes.size());
+    forecast_ = detail::forecast_memory<Kernel>(sampler, settings, *inputs_, count, function);
+    problems_ = detail::Subproblems(std::move(classes), labels_.list());
+    bias_ = detail::absolute_bias(kernel_, settings_, *inputs_, function);
+    if (settings.soft_boundary.is_automatic() && !detail::chooses_boundary(sampler, settings)) {
+      settings_.soft_boundary = SoftBoundary::hard();
+    }
+  }
+
+  /// \throws std::invalid_argument where inputs or labels are no longer what they were.
+  [[nodiscard]] std::vector<std::uint64_t> unchanged_hashes(std::string_view function) const {
+    std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
+    detail::check(detail::fingerprint(hashes, labels_.list()) == fingerprint_, function, "inputs",
+                  "or labels differ from the training set, must be the same");
+    return hashes;
+  }
+
   /// No draws yet.
   void begin() {
     const std::size_t count = problems_.size();
@@ -191,14 +214,8 @@ class Training {
             : detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_,
                                       *inputs_, problems_.classes, labels_.list(),
                                       detail::before_meeting<Sampler>(control), function);
-    // Draws that are added later have the same limit.
-    if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
-      if (sampler_.max_passes == 0) sampler_.max_passes = 200;
-    }
     for (;; detail::raise_boundary(*boundary_, detail::chooses_label_noise<Sampler>(settings_))) {
-      settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
-      sampler_ = detail::with_noise_of(sampler_, boundary_->label_noise);
-      sampler_.check_settings();  // A choice that was given may be out of range.
+      take_boundary();
       try {
         run(sampler_, hashes, control, state_, function);
         break;
@@ -210,6 +227,17 @@ class Training {
     }
     state_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  /// Settings by the boundary that was chosen.
+  void take_boundary() {
+    // Draws that are added later have the same limit.
+    if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
+      if (sampler_.max_passes == 0) sampler_.max_passes = 200;
+    }
+    settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
+    sampler_ = detail::with_noise_of(sampler_, boundary_->label_noise);
+    sampler_.check_settings();  // A choice that was given may be out of range.
   }
 
   /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
@@ -277,8 +305,10 @@ class Training {
     return detail::run_sampler(sampler, gram, problems_, control, state);
   }
 
+  Sampler given_sampler_;
+  SoftBoundary given_boundary_;
   Kernel kernel_;
-  Sampler sampler_;
+  Sampler sampler_;  ///< With the boundary that was chosen, as the settings.
   FitSettings settings_;
   std::shared_ptr<const Inputs> inputs_;
   detail::LabelList labels_;
@@ -308,19 +338,32 @@ concept CanBeKernel =
 template <class Kernel, class I>
 concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
 
-/// The training of a machine's kernel and sampler, with two classes or any number.
-template <class Kernel, class Sampler, class I, class O>
-[[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler>& machine,
-                                  bool any_number, I&& inputs, LabelList labels, O& observer,
-                                  std::stop_token stop, std::string_view function) {
-  std::vector<int> classes = check_labels(input_count(inputs), labels.list(), function);
+/// Calls make(type of a training, its inputs, its classes), with two classes or any number.
+template <class Kernel, class Sampler, class I, class Make>
+[[nodiscard]] auto with_training_set(const BayesPointMachine<Kernel, Sampler>& /*machine*/,
+                                     bool any_number, I&& inputs, std::span<const int> labels,
+                                     std::string_view function, Make&& make) {
+  std::vector<int> classes = check_labels(input_count(inputs), labels, function);
   check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
         " classes, expected two; use OneVsRest for more");
   auto kept = keep_or_refer(std::forward<I>(inputs));
   using Inputs = std::remove_const_t<typename decltype(kept)::element_type>;
-  return Training<Kernel, Sampler, Inputs>(
-      machine.kernel(), machine.sampler(), machine.settings(), std::move(kept), std::move(labels),
-      std::move(classes), run_control(machine.settings(), observer, std::move(stop)), function);
+  return make(std::type_identity<Training<Kernel, Sampler, Inputs>>{}, std::move(kept),
+              std::move(classes));
+}
+
+/// The training of a machine's kernel and sampler.
+template <class Kernel, class Sampler, class I, class O>
+[[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler>& machine,
+                                  bool any_number, I&& inputs, LabelList labels, O& observer,
+                                  std::stop_token stop, std::string_view function) {
+  return with_training_set(
+      machine, any_number, std::forward<I>(inputs), labels.list(), function,
+      [&]<class T>(std::type_identity<T>, auto kept, std::vector<int> classes) {
+        return T(machine.kernel(), machine.sampler(), machine.settings(), std::move(kept),
+                 std::move(labels), std::move(classes),
+                 run_control(machine.settings(), observer, std::move(stop)), function);
+      });
 }
 
 }  // namespace detail

@@ -296,9 +296,16 @@ concept KernelSampler =
 ///     streams,
 ///                          const RunControl&, sink, State& state) const;
 ///
-/// goes on from `state`; where that is empty, `start` is a point of norm 1 (`cone.stride()`
-/// coordinates) inside version space, or anywhere if the plan allows it. Satisfied by `Billiard`
-/// and `KernelGibbs`.
+/// For trainings in files (storage/training_file.hpp) sampler and `State` have
+///
+///     template <class Self, class Visit> static void visit_members(Self& self, Visit&& visit);
+///
+/// which calls visit(name, member) for what draws depend on beside their number, and for what going
+/// on needs: samplers/chains/stored_chain.hpp says more.
+///
+/// `sample` goes on from `state`; where that is empty, `start` is a point of norm 1
+/// (`cone.stride()` coordinates) inside version space, or anywhere if the plan allows it. Satisfied
+/// by `Billiard` and `KernelGibbs`.
 template <class S>
 concept ConeSampler =
     detail::SamplerSettings<S> && S::traits.sees == SamplerTraits::Sees::cone &&

@@ -44,6 +44,7 @@ namespace detail {
 
 inline constexpr int model_format = 1;
 inline constexpr std::string_view model_kind = "bpm classifier";
+inline constexpr std::string_view training_kind = "bpm training";
 
 /// The parts that are no arrays.
 template <class Parts, class Visit>
@@ -80,13 +81,13 @@ inline constexpr bool is_mappable<Classifier<K, RowMatrix<T>>> =
     !std::same_as<K, PrecomputedKernel>;
 
 /// \throws DataError unless the file is a model of this kind, of a format that this library reads.
-///         Every kind has a classifier's parts, so that every model is one.
+///         Every kind but trainings has a classifier's parts, so that every model is one.
 inline void check_model(const TensorFile& file, std::string_view wanted = model_kind) {
   const std::string& name = file.name();
   const std::string kind = file.has("kind") ? file.text("kind") : "";
   ensure<DataError>(kind.starts_with("bpm "), name, " is no model of this library");
-  ensure<DataError>(wanted == model_kind || kind == wanted, name, " is a ", kind, ", expected a ",
-                    wanted);
+  ensure<DataError>(kind == wanted || (wanted == model_kind && kind != training_kind), name,
+                    " is a ", kind, ", expected a ", wanted);
   const std::string& format = file.text("format");
   ensure<DataError>(format == std::to_string(model_format), name, " is of format ", format,
                     ", this library reads format ", model_format,
@@ -277,8 +278,8 @@ template <class Model>
 [[nodiscard]] TensorFileWriter model_writer(const Model& model) {
   static_assert(StoredModel<Model>::known,
                 "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp "
-                "what expectation propagation and interpolators leave: this is another, or lacks "
-                "the header");
+                "what expectation propagation and interpolators leave, with "
+                "bpm/storage/training_file.hpp trainings: this is another, or lacks the header");
   TensorFileWriter file;
   file.set("kind", std::string(StoredModel<Model>::kind));
   file.set("format", std::to_string(model_format));
@@ -291,7 +292,8 @@ template <class Model>
 
 /// A model as the bytes of a file: docs/model-files.md says what they are. Everything that it
 /// holds, but for the number of threads. A model is a `Classifier`; with
-/// storage/gaussian_process_file.hpp also a `PosteriorClassifier` and an `InterpolatorTraining`.
+/// storage/gaussian_process_file.hpp also a `PosteriorClassifier` and an `InterpolatorTraining`,
+/// with storage/training_file.hpp a `Training`.
 template <class Model>
 [[nodiscard]] std::vector<std::byte> model_bytes(const Model& model) {
   return detail::model_writer(model).bytes();

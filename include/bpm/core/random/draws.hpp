@@ -68,6 +68,13 @@ class NormalDraws {
     return u * factor;
   }
 
+  /// What the next draws depend on, beside the generator: calls visit(name, member).
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("spare", self.spare_);
+    visit("has_spare", self.has_spare_);
+  }
+
  private:
   double spare_ = 0;
   bool has_spare_ = false;

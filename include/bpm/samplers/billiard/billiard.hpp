@@ -10,6 +10,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
+#include "bpm/samplers/billiard/stored_geodesic_chain.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -62,6 +63,18 @@ struct Billiard {
   using State = detail::ChainState<detail::GeodesicChain>;
 
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
+
+  /// What draws depend on, beside their number: see `ConeSampler`.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("bounces_per_draw", self.bounces_per_draw);
+    visit("chains", self.chains);
+    visit("refresh_length", self.refresh_length);
+    visit("burn_in", self.burn_in);
+    visit("start", self.start);
+    visit("start_coefficients", self.start_coefficients);
+    visit("factor_tolerance", self.factor_tolerance);
+  }
 
   /// See `ConeSampler`; the cone has products.
   template <detail::DrawSink Sink>

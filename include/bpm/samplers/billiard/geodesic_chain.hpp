@@ -18,6 +18,7 @@
 #include "bpm/samplers/billiard/refresh_length.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -60,6 +61,7 @@ struct GeodesicSettings {
 template <class Law = GeodesicLaw>
 class BasicGeodesicChain {
  public:
+  BasicGeodesicChain() = default;  ///< To be read into: see stored_geodesic_chain.hpp.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
   BasicGeodesicChain(const Cone& cone, const GeodesicSettings& settings,
@@ -223,6 +225,8 @@ class BasicGeodesicChain {
   }
 
  private:
+  friend struct StoredChain<BasicGeodesicChain>;
+
   void clear_sums() {
     jumps_.clear();
     rest_.fill(0.0);
@@ -360,7 +364,7 @@ class BasicGeodesicChain {
   Numbers outputs_;  ///< Signed outputs of the ball, then those of its direction.
   Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
   JumpSums jumps_;
-  BilliardBurnIn burn_in_;
+  BilliardBurnIn burn_in_{0, 0};
   TangentDirections<Law> directions_;
   Wall wall_;
   FlightClock clock_;         ///< Since the anchor.
@@ -376,7 +380,7 @@ class BasicGeodesicChain {
   std::uint64_t events_ = 0;  ///< Bounces since the outputs were computed anew.
   std::uint64_t refreshes_since_ = 0;
   bool sampling_ = false;
-  bool still_;
+  bool still_ = false;
 };
 
 using GeodesicChain = BasicGeodesicChain<>;

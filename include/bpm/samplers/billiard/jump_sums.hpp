@@ -7,6 +7,7 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
+#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -18,6 +19,19 @@ class JumpSums {
  public:
   explicit JumpSums(std::ptrdiff_t points)
       : sums_(points, 0.0), cosines_(points, 0.0), sines_(points, 0.0) {}
+
+  JumpSums() = default;  ///< To be read into.
+
+  /// See stored_chain.hpp: of a chain at an anchor, where all is settled.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("sums", self.sums_);
+  }
+  void after_reading(std::ptrdiff_t points) {
+    check_rows("jumps", sums_.span(), 1, points, points);
+    cosines_ = Buffer<double>(points, 0.0);
+    sines_ = cosines_;
+  }
 
   /// The direction jumps by jump s_c at the angle of the clock.
   void add(std::ptrdiff_t c, double jump, const FlightClock& clock) noexcept {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "bpm/core/check.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -90,6 +91,19 @@ class BilliardBurnIn {
              : bounces == 0 ? 8 * settling_bounces
                             : bounces) {}
 
+  /// See stored_chain.hpp: of a burn-in that is over.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("refresh_length", self.refresh_length_);
+  }
+  void after_reading(std::ptrdiff_t /*points*/) {
+    check(refresh_length_ >= 1e-3, "chain", "refresh_length", "is ", refresh_length_,
+          ", must be at least 0.001");
+    chosen_ = true;
+    end_ = never;
+    race_.reset();
+  }
+
   /// Bounces at which the stage ends; `never` when there is none left.
   [[nodiscard]] std::uint64_t stage_end() const noexcept { return end_; }
   [[nodiscard]] double refresh_length() const noexcept { return refresh_length_; }
@@ -126,7 +140,7 @@ class BilliardBurnIn {
   static constexpr std::uint64_t race_bounces = 2048;
 
   bool chosen_;
-  double refresh_length_;
+  double refresh_length_;  ///< At least 0.001.
   std::uint64_t wanted_;
   std::uint64_t end_;
   std::optional<RefreshSearch> race_;

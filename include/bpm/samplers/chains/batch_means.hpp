@@ -3,9 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/samplers/chains/stored_chain.hpp"
 
 namespace bpm::detail {
 
@@ -18,10 +22,15 @@ class BatchMeans {
   [[nodiscard]] bool wanted(std::uint64_t draw) const noexcept { return draw % spacing_ == 0; }
 
   void add(std::vector<double> sum, double weight) {
-    snapshots_.push_back({std::move(sum), weight});
-    if (snapshots_.size() == most) {
-      for (std::size_t k = 1; k < most; k += 2) snapshots_[k / 2] = std::move(snapshots_[k]);
-      snapshots_.resize(most / 2);
+    sums_.push_back(std::move(sum));
+    weights_.push_back(weight);
+    if (sums_.size() == most) {
+      for (std::size_t k = 1; k < most; k += 2) {
+        sums_[k / 2] = std::move(sums_[k]);
+        weights_[k / 2] = weights_[k];
+      }
+      sums_.resize(most / 2);
+      weights_.resize(most / 2);
       spacing_ *= 2;
     }
   }
@@ -30,29 +39,41 @@ class BatchMeans {
   /// most `count` of them, from the first snapshot on (the way from the start to it included).
   template <class Batch>
   void for_each(std::size_t count, Batch&& batch) const {
-    const std::size_t stride = (snapshots_.size() + count - 1) / (count == 0 ? 1 : count);
+    const std::size_t stride = (sums_.size() + count - 1) / (count == 0 ? 1 : count);
     std::vector<double> difference;
-    const Snapshot* before = nullptr;
-    for (std::size_t k = stride; stride > 0 && k <= snapshots_.size(); k += stride) {
-      const Snapshot& now = snapshots_[k - 1];
-      difference = now.sum;
-      for (std::size_t j = 0; before != nullptr && j < difference.size(); ++j) {
-        difference[j] -= before->sum[j];
+    for (std::size_t k = stride; stride > 0 && k <= sums_.size(); k += stride) {
+      const bool first = k == stride;
+      difference = sums_[k - 1];
+      for (std::size_t j = 0; !first && j < difference.size(); ++j) {
+        difference[j] -= sums_[k - stride - 1][j];
       }
-      batch(difference, now.weight - (before != nullptr ? before->weight : 0.0));
-      before = &now;
+      batch(difference, weights_[k - 1] - (first ? 0.0 : weights_[k - stride - 1]));
     }
+  }
+
+  /// See stored_chain.hpp.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("sums", self.sums_);
+    visit("weights", self.weights_);
+    visit("spacing", self.spacing_);
+  }
+  /// `length`: of a sum. \throws std::invalid_argument on what no run leaves.
+  void check_read(std::ptrdiff_t length) const {
+    check(sums_.size() < most && weights_.size() == sums_.size(), "chain", "batches", "have ",
+          sums_.size(), " sums and ", weights_.size(), " weights, must be as many, and below ",
+          most);
+    check(spacing_ >= 1 && spacing_ < largest_count, "chain", "batches", "have the spacing ",
+          spacing_, ", must be 1 or more");
+    for (const auto& sum : sums_) check_rows("batches", sum, 1, length, length);
+    check_rows("weights", weights_, 1, std::ssize(weights_), std::ssize(weights_));
   }
 
  private:
   static constexpr std::size_t most = 64;
 
-  struct Snapshot {
-    std::vector<double> sum;
-    double weight = 0;
-  };
-
-  std::vector<Snapshot> snapshots_;
+  std::vector<std::vector<double>> sums_;
+  std::vector<double> weights_;
   std::uint64_t spacing_ = 1;
 };
 

@@ -15,6 +15,14 @@ struct CentreOfMass {
   std::vector<double> coefficients;  ///< Dual coefficients alpha of E[w], all m points.
   std::vector<double> outputs;       ///< <E[w], x_i> under the sampling kernel, all m points.
   double norm = 0;                   ///< norm(E[w]).
+
+  /// See stored_chain.hpp.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("coefficients", self.coefficients);
+    visit("outputs", self.outputs);
+    visit("norm", self.norm);
+  }
 };
 
 /// What a run of Markov chains tells about itself: whether to believe it. All chains together,

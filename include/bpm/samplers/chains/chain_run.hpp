@@ -18,12 +18,11 @@
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
+#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
-
-inline constexpr unsigned most_chains = 1024;
 
 /// When a run of chains ends: what the chain samplers' settings have in common.
 struct ChainBudget {
@@ -333,6 +332,12 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
     state.points = cone.points();
     state.rank = cone.rank();
     state.start_margin = cone.smallest_output(start).first;
+  }
+  if constexpr (requires(Chain& chain) { StoredChain<Chain>::take_up(chain, cone, settings); }) {
+    for (Chain& chain : state.chains) {
+      if (state.read) StoredChain<Chain>::take_up(chain, cone, settings);
+    }
+    state.read = false;
   }
   return ChainRun<Chain>(cone, budget, control, state).go(fresh, streams.next, sink);
 }

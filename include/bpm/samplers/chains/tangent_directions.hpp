@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
+#include "bpm/core/check.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/ziggurat.hpp"
 #include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm::detail {
@@ -67,6 +69,27 @@ class VectorBlock {
     return {z, outputs, norms_against(b, z, dot(z, z, cone.stride()), cone.stride())};
   }
 
+  /// See stored_chain.hpp.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("vectors", self.vectors_);
+    visit("next", self.next_);
+  }
+  void check_read(std::ptrdiff_t rank) const {
+    check(next_ >= 0 && next_ <= count, "chain", "directions", "go on at ", next_,
+          ", must be from 0 to ", count);
+    if (next_ == count && vectors_.size() == 0) return;  // None was made yet.
+    check_rows("directions", vectors_.span(), count, padded<double>(rank), rank);
+  }
+  /// Makes the outputs; `with_position`: with room for those of a position.
+  void take_up(const Cone& cone, bool with_position) {
+    if (vectors_.size() == 0) return;
+    outputs_ = Buffer<double>((count + (with_position ? 1 : 0)) * cone.output_stride(), 0.0);
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      cone.outputs(vectors_.data() + k * cone.stride(), outputs_.data() + k * cone.output_stride());
+    }
+  }
+
  private:
   Buffer<double> vectors_;
   Buffer<double> outputs_;
@@ -105,6 +128,14 @@ class TangentDirections {
     combine(v, scale, z.vector, -scale * z.norms.along, b, cone.stride());
     combine(nu, scale, z.outputs, -scale * z.norms.along, d, cone.points());
   }
+
+  /// Those that are made and not yet taken.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("block", self.block_);
+  }
+  [[nodiscard]] VectorBlock<16>& block() noexcept { return block_; }
+  [[nodiscard]] const VectorBlock<16>& block() const noexcept { return block_; }
 
  private:
   VectorBlock<16> block_;

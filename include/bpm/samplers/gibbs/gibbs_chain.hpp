@@ -16,6 +16,7 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
@@ -76,6 +77,7 @@ struct GibbsChainSettings {
 template <class Law>
 class BasicGibbsChain {
  public:
+  BasicGibbsChain() = default;  ///< To be read into: see stored_gibbs_chain.hpp.
   /// `start`: r coordinates or `cone.stride()`, any positive norm.
   /// \throws std::invalid_argument on settings out of range, on a start of another size, zero or
   /// not
@@ -171,6 +173,8 @@ class BasicGibbsChain {
   }
 
  private:
+  friend struct StoredChain<BasicGibbsChain>;
+
   static std::span<const double> checked(const Cone& cone, const GibbsChainSettings& settings,
                                          std::span<const double> start) {
     const char* const f = "GibbsChain";
@@ -320,11 +324,11 @@ class BasicGibbsChain {
   GibbsChainSettings settings_;
   RandomEngine engine_;
   NormalDraws normal_;
-  std::uint64_t burn_in_left_;
+  std::uint64_t burn_in_left_ = 0;
   std::uint64_t burnt_ = 0;
   std::uint64_t stage_ = 0;  ///< Of the falling noise.
   GibbsPenalty penalty_;
-  double mean_chi_;
+  double mean_chi_ = 1;
 
   GibbsState state_;
   std::vector<double> sum_;

@@ -55,6 +55,14 @@ class GibbsDirections {
     return z;
   }
 
+  /// Those that are made and not yet taken.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("block", self.block_);
+  }
+  [[nodiscard]] VectorBlock<32>& block() noexcept { return block_; }
+  [[nodiscard]] const VectorBlock<32>& block() const noexcept { return block_; }
+
  private:
   VectorBlock<32> block_;
 };
@@ -62,6 +70,7 @@ class GibbsDirections {
 /// A point x of the unit sphere with its outputs d, which move together. In a hard state (q = 0)
 /// all d_i stay positive.
 struct GibbsState {
+  GibbsState() = default;  ///< To be read into.
   GibbsState(const Cone& cone, std::span<const double> start, bool is_hard)
       : hard(is_hard),
         x(static_cast<std::size_t>(cone.stride()), 0.0),
@@ -136,7 +145,7 @@ struct GibbsState {
     inside_d = d;
   }
 
-  bool hard;
+  bool hard = false;
   std::uint64_t repairs = 0;
   std::vector<double> x;  ///< `stride()` long.
   std::vector<double> d;  ///< `output_stride()` long.

@@ -10,6 +10,7 @@
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
+#include "bpm/samplers/gibbs/stored_gibbs_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -66,6 +67,20 @@ struct KernelGibbs {
 
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone,
                                         .takes_label_noise = true};
+
+  /// What draws depend on, beside their number: see `ConeSampler`.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("steps_per_draw", self.steps_per_draw);
+    visit("chains", self.chains);
+    visit("label_noise", self.label_noise);
+    visit("directions", self.directions);
+    visit("rao_blackwell", self.rao_blackwell);
+    visit("burn_in", self.burn_in);
+    visit("start", self.start);
+    visit("start_coefficients", self.start_coefficients);
+    visit("factor_tolerance", self.factor_tolerance);
+  }
 
   /// See `ConeSampler`.
   template <detail::DrawSink Sink>

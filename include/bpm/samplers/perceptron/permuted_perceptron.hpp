@@ -45,6 +45,13 @@ struct PermutedPerceptron {
 
   static constexpr SamplerTraits traits{.computes_blocks = true};
 
+  /// What draws depend on, beside their number: limits change no finished draw.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("margin", self.margin);
+    visit("order", self.order);
+  }
+
   /// Makes the draws of problems that share their kernel values, on one permutation a draw; the
   /// result equals problem by problem, bit for bit. See `KernelSampler`.
   /// \throws std::invalid_argument on settings out of range or problems of different size.

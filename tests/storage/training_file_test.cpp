@@ -1,0 +1,719 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/storage/training_file.hpp"
+
+#include <Eigen/Core>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/polynomial.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "catch.hpp"
+#include "message_of.hpp"
+#include "noisy_points.hpp"
+#include "temporary_folder.hpp"
+
+namespace training_file_tests {
+
+using bpm::BayesPointMachine;
+using bpm::Billiard;
+using bpm::FitSettings;
+using bpm::Gaussian;
+using bpm::KernelGibbs;
+using bpm::OneVsRest;
+using bpm::PermutedPerceptron;
+using bpm::SoftBoundary;
+using Bytes = std::vector<std::byte>;
+using Floats = bpm::RowMatrix<float>;
+using test_support::message_of;
+using test_support::noisy_rings;
+using test_support::noisy_stripes;
+
+const Gaussian kernel = Gaussian::from_width(1);
+
+/// Short burn-ins, and few steps a draw: what goes on does not depend on their length.
+const Billiard quick_billiard{.bounces_per_draw = 20, .refresh_length = 2, .burn_in = 50};
+const KernelGibbs quick_gibbs{.steps_per_draw = 10, .burn_in = 50};
+
+/// All that is told of two fits but for times, threads and memory.
+template <class C, class I>
+void check_same_model(const C& found, const C& expected, const I& inputs) {
+  const auto& a = found.parts();
+  const auto& b = expected.parts();
+  CHECK(a.coefficients == b.coefficients);
+  CHECK(a.support == b.support);
+  CHECK(found.decision_values(inputs) == expected.decision_values(inputs));
+  CHECK(a.mean_norms == b.mean_norms);
+  CHECK(a.training_margins == b.training_margins);
+  CHECK(a.training_errors == b.training_errors);
+  CHECK(a.draw_numbers == b.draw_numbers);
+  CHECK(a.draw_weights == b.draw_weights);
+  CHECK(a.draw_coefficients == b.draw_coefficients);
+  CHECK(a.warnings.size() == b.warnings.size());
+  CHECK(a.bias == b.bias);
+  CHECK(a.slope == b.slope);
+  CHECK(a.seed == b.seed);
+  CHECK(a.report.draws == b.report.draws);
+  CHECK(a.report.converged == b.report.converged);
+  CHECK(a.report.mistaken_points == b.report.mistaken_points);
+  REQUIRE(a.report.perceptron.has_value() == b.report.perceptron.has_value());
+  if (a.report.perceptron) {
+    CHECK(a.report.perceptron->mistakes == b.report.perceptron->mistakes);
+    CHECK(a.report.perceptron->passes == b.report.perceptron->passes);
+  }
+  REQUIRE(a.report.chains.has_value() == b.report.chains.has_value());
+  if (a.report.chains) {
+    CHECK(a.report.chains->steps == b.report.chains->steps);
+    CHECK(a.report.chains->standard_error == b.report.chains->standard_error);
+    CHECK(a.report.chains->effective_draws == b.report.chains->effective_draws);
+    CHECK(a.report.chains->chain_angle == b.report.chains->chain_angle);
+    CHECK(a.report.chains->burn_in == b.report.chains->burn_in);
+    CHECK(a.report.chains->start_margin == b.report.chains->start_margin);
+  }
+  REQUIRE(a.boundary.has_value() == b.boundary.has_value());
+  if (a.boundary) {
+    CHECK(a.boundary->relative_lambda == b.boundary->relative_lambda);
+    CHECK(a.boundary->label_noise == b.boundary->label_noise);
+    CHECK(a.boundary->raised == b.boundary->raised);
+    CHECK(a.boundary->candidates.size() == b.boundary->candidates.size());
+  }
+}
+
+/// The machine with so many draws.
+template <class Kernel, class Sampler>
+auto machine_of(std::uint64_t draws, const Kernel& k, const Sampler& sampler,
+                const FitSettings& settings) {
+  Sampler with = sampler;
+  with.draws = draws;
+  return OneVsRest(BayesPointMachine(k, with, settings));
+}
+
+/// Draws by parts, each in a training that comes from the bytes of the one before, are those of one
+/// run.
+template <class Kernel, class Sampler, class I>
+void check_parts(const std::vector<std::uint64_t>& parts, const Kernel& k, const Sampler& sampler,
+                 const FitSettings& settings, const I& inputs, const std::vector<int>& labels) {
+  const auto first = machine_of(parts[0], k, sampler, settings);
+  Bytes bytes = bpm::model_bytes(first.train(inputs, labels));
+  std::uint64_t all = parts[0];
+  for (std::size_t n = 1; n < parts.size(); ++n) {
+    auto training = bpm::resume(first, inputs, labels, bytes);
+    CHECK(bpm::model_bytes(training) == bytes);
+    training.add_draws(parts[n]);
+    bytes = bpm::model_bytes(training);
+    all += parts[n];
+  }
+  check_same_model(bpm::resume(first, inputs, labels, bytes).classifier(),
+                   machine_of(all, k, sampler, settings).fit(inputs, labels), inputs);
+}
+
+/// Every sampler by name and value.
+template <class Use>
+void for_each_sampler(const Use& use) {
+  use("perceptron", PermutedPerceptron{});
+  use("greedy perceptron", PermutedPerceptron{.order = PermutedPerceptron::Order::greedy});
+  use("billiard", quick_billiard);
+  use("gibbs", quick_gibbs);
+  KernelGibbs along = quick_gibbs;
+  along.directions = KernelGibbs::Direction::input;
+  use("gibbs along inputs", along);
+}
+
+/// The bytes with another number in an array.
+template <class T>
+Bytes with_first(Bytes bytes, const std::string& key, T first, std::size_t place = 0) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  const auto header = nlohmann::json::parse(
+      std::string(reinterpret_cast<const char*>(bytes.data()) + sizeof length, length));
+  const std::size_t begin = header.at(key).at("data_offsets").at(0);
+  std::memcpy(bytes.data() + sizeof length + length + begin + place * sizeof first, &first,
+              sizeof first);
+  return bytes;
+}
+/// The bytes with another `key` of `__metadata__`.
+Bytes with_metadata(const Bytes& bytes, const char* key,
+                    const std::function<void(nlohmann::json&)>& change) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  auto header = nlohmann::ordered_json::parse(
+      std::string(reinterpret_cast<const char*>(bytes.data()) + sizeof length, length));
+  auto value = nlohmann::json::parse(header["__metadata__"][key].get<std::string>());
+  change(value);
+  header["__metadata__"][key] = value.dump();
+  const std::string text = header.dump();
+  Bytes other(sizeof length + text.size());
+  const std::uint64_t size = text.size();
+  std::memcpy(other.data(), &size, sizeof size);
+  std::memcpy(other.data() + sizeof size, text.data(), text.size());
+  other.insert(other.end(), bytes.begin() + std::ptrdiff_t(sizeof length + length), bytes.end());
+  return other;
+}
+
+const auto& ring_points() {
+  static const auto points = noisy_rings(24, 2, 0.0);
+  return points;
+}
+const FitSettings kept_hard{.soft_boundary = SoftBoundary::hard(), .keep_draws = true};
+
+/// A random walk on the sphere that goes where it likes: a sampler of a user's.
+struct Walk {
+  struct State {
+    Eigen::VectorXd x;
+    std::vector<double> sum;
+    bpm::RandomEngine engine{1};
+    std::uint64_t steps = 0;
+    bpm::CentreOfMass mass;
+    [[nodiscard]] bool empty() const { return x.size() == 0; }
+    [[nodiscard]] const bpm::CentreOfMass& centre() const { return mass; }
+    template <class Self, class Visit>
+    static void visit_members(Self& self, Visit&& visit) {
+      visit("x", self.x);
+      visit("sum", self.sum);
+      visit("engine", self.engine);
+      visit("steps", self.steps);
+      visit("mass", self.mass);
+    }
+  };
+  std::uint64_t draws = 4;
+  double step = 0.1;
+  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone};
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("step", self.step);
+  }
+  void check_settings() const {}
+  [[nodiscard]] Walk with_draws(std::uint64_t count) const { return {count, step}; }
+  [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize&) const { return {}; }
+  [[nodiscard]] bpm::ConePlan plan() const {
+    return {.name = "Walk", .draws = draws, .may_be_outside = true};
+  }
+  template <class Sink>
+  bpm::SamplerReport sample(const bpm::Cone& cone, std::span<const double> start,
+                            bpm::RandomStreams& streams, const bpm::RunControl&, Sink&& sink,
+                            State& state) const {
+    const std::ptrdiff_t m = cone.points();
+    if (state.empty()) {
+      state.x = Eigen::Map<const Eigen::VectorXd>(start.data(), std::ssize(start));
+      state.sum.assign(start.size(), 0.0);
+      state.engine = streams.stream(17);
+    }
+    std::vector<bpm::PointIndex> support;
+    for (std::ptrdiff_t i = 0; i < m; ++i) support.push_back(bpm::PointIndex(i));
+    const auto describe = [&](const double* x, double scale) {
+      bpm::CentreOfMass to{std::vector<double>(support.size()), std::vector<double>(support.size()),
+                           1};
+      cone.add_dual_coefficients(x, scale, to.coefficients.data());
+      cone.outputs(x, to.outputs.data());
+      for (std::ptrdiff_t i = 0; i < m; ++i) to.outputs[i] *= scale * cone.label(i);
+      return to;
+    };
+    bpm::SamplerReport report;
+    for (; report.draws < draws; ++report.draws) {
+      bpm::NormalDraws normal;
+      for (std::ptrdiff_t k = 0; k < cone.rank(); ++k) state.x[k] += step * normal(state.engine);
+      state.x.normalize();
+      for (std::size_t k = 0; k < state.sum.size(); ++k) state.sum[k] += state.x[Eigen::Index(k)];
+      ++state.steps;
+      const auto draw = describe(state.x.data(), 1);
+      sink(bpm::Draw{streams.next++, 0, support, draw.coefficients, draw.outputs});
+    }
+    state.mass = describe(state.sum.data(), 1 / static_cast<double>(state.steps));
+    report.converged = true;
+    return report;
+  }
+};
+
+}  // namespace training_file_tests
+
+using namespace training_file_tests;
+
+TEST_CASE("ten draws today and ten tomorrow are twenty at once, for every sampler and boundary") {
+  for (const int classes : {2, 3}) {
+    const auto [inputs, labels] = noisy_rings(30, classes, 0.0);
+    for (const bool keep : {false, true}) {
+      for (const auto& boundary : {SoftBoundary::hard(), SoftBoundary::relative(0.1)}) {
+        for_each_sampler([&, &x = inputs, &y = labels](const char* name, const auto& sampler) {
+          CAPTURE(name, classes, keep);
+          check_parts({10, 10}, kernel, sampler,
+                      {.soft_boundary = boundary, .seed = 3, .keep_draws = keep}, x, y);
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE("an automatic boundary stays as it was chosen, also tomorrow") {
+  for (const int classes : {2, 3}) {
+    const auto [inputs, labels] = noisy_stripes(60, classes, 0.15);
+    for_each_sampler([&, &x = inputs, &y = labels](const char* name, const auto& sampler) {
+      CAPTURE(name, classes);
+      check_parts({10, 10}, Gaussian::from_width(2), sampler, {.keep_draws = classes == 3}, x, y);
+    });
+    // Class weights, for which a sampler of label noise chooses lambda.
+    const FitSettings weighted{.soft_boundary =
+                                   SoftBoundary::automatic().with_class_weights({{0, 2.0}})};
+    check_parts({3, 2}, Gaussian::from_width(2), quick_gibbs, weighted, inputs, labels);
+  }
+}
+
+TEST_CASE("label noise goes on, by any way of averaging") {
+  const auto [inputs, labels] = noisy_rings(40, 2, 0.1);
+  for (const bool isotropic : {true, false}) {
+    KernelGibbs sampler = quick_gibbs;
+    sampler.label_noise = 0.05;
+    sampler.directions =
+        isotropic ? KernelGibbs::Direction::isotropic : KernelGibbs::Direction::input;
+    check_parts({10, 10}, kernel, sampler, kept_hard, inputs, labels);
+    sampler.rao_blackwell = false;
+    check_parts({10, 10}, kernel, sampler, {}, inputs, labels);
+  }
+}
+
+TEST_CASE(
+    "saved again and again, with chains that have no draw yet, and with more than batches hold") {
+  const auto& [inputs, labels] = ring_points();
+  for_each_sampler([&, &x = inputs, &y = labels](const char* name, const auto& sampler) {
+    CAPTURE(name);
+    check_parts({5, 5, 10}, kernel, sampler, kept_hard, x, y);
+    check_parts({1, 1, 1, 7}, kernel, sampler, kept_hard, x, y);
+  });
+  Billiard three = quick_billiard;
+  three.chains = 3;
+  check_parts({1, 1, 200, 40}, kernel, three, kept_hard, inputs, labels);
+  KernelGibbs seven = quick_gibbs;
+  seven.chains = 7;
+  check_parts({2, 300, 40}, kernel, seven, kept_hard, inputs, labels);
+  // The refresh length is chosen, as in a first fit; or there is none.
+  check_parts({4, 6}, kernel, Billiard{.bounces_per_draw = 20}, kept_hard, inputs, labels);
+  Billiard straight = quick_billiard;
+  straight.refresh_length = std::numeric_limits<double>::infinity();
+  check_parts({4, 6}, kernel, straight, kept_hard, inputs, labels);
+}
+
+TEST_CASE("a version space of one dimension, a matrix of the user's, other inputs go on") {
+  Eigen::VectorXd line = Eigen::VectorXd::LinSpaced(12, -1, 1);
+  const bpm::RowMatrix<double> inputs = line;
+  std::vector<int> labels;
+  for (int i = 0; i < 12; ++i) labels.push_back(line[i] > 0 ? 1 : -1);
+  const FitSettings plain{.soft_boundary = SoftBoundary::hard(), .bias = 0.0};
+  for_each_sampler([&](const char* name, const auto& sampler) {
+    CAPTURE(name);
+    check_parts({3, 4}, bpm::Linear{}, sampler, plain, inputs, labels);
+  });
+  KernelGibbs noisy = quick_gibbs;
+  noisy.label_noise = 0.2;
+  check_parts({3, 4}, bpm::Linear{}, noisy, plain, inputs, labels);
+
+  const auto& [points, rings] = ring_points();
+  const bpm::RowMatrix<double> values = bpm::kernel_matrix(kernel, points);
+  check_parts({3, 4}, bpm::PrecomputedKernel{}, quick_billiard,
+              FitSettings{.soft_boundary = SoftBoundary::per_class({{0, 0.1}, {1, 0.2}})}, values,
+              rings);
+  // Of a kernel and inputs of one's own nothing is in the file.
+  const std::vector<std::string> words{"aab", "aba", "xyx", "yyx", "aaa", "yxy"};
+  const auto shared = [](const std::string& a, const std::string& b) {
+    double count = 1;
+    for (const char c : a) count += static_cast<double>(std::count(b.begin(), b.end(), c));
+    return count;
+  };
+  check_parts({3, 4}, shared, PermutedPerceptron{}, kept_hard, words, {1, 1, 2, 2, 1, 2});
+  const bpm::SparseRowMatrix<float> sparse = points.sparseView();
+  check_parts({3, 4}, bpm::Polynomial(6), quick_gibbs, FitSettings{}, sparse, rings);
+}
+
+TEST_CASE("a sampler of the user's goes on by the members that it shows") {
+  const auto& [inputs, labels] = ring_points();
+  check_parts({4, 6}, kernel, Walk{}, kept_hard, inputs, labels);
+  const BayesPointMachine machine(kernel, Walk{}, kept_hard);
+  const BayesPointMachine other(kernel, Walk{.step = 0.2}, kept_hard);
+  const Bytes bytes = bpm::model_bytes(machine.train(inputs, labels));
+  CHECK(message_of([&, &x = inputs, &y = labels] { (void)bpm::resume(other, x, y, bytes, "t"); }) ==
+        "t belongs to another run: other step (0.1 there, 0.2 here); give the data and settings of "
+        "that run");
+}
+
+TEST_CASE("a training goes on from a file, a stream, with inputs that are kept") {
+  const auto& [inputs, labels] = ring_points();
+  const auto two = machine_of(2, kernel, quick_billiard, kept_hard);
+  const auto five = machine_of(5, kernel, quick_billiard, kept_hard).fit(inputs, labels);
+  const test_support::TemporaryFolder folder;
+  const auto training = two.train(inputs, labels);
+  bpm::save(training, folder.path() / "two-draws");
+  auto kept =
+      bpm::resume(two, Floats(inputs), std::vector<int>(labels), folder.path() / "two-draws");
+  kept.add_draws(3);
+  check_same_model(kept.classifier(), five, inputs);
+  // The machine for two classes, other draws, threads and strategy: the same run.
+  std::stringstream stream;
+  bpm::save(training, stream);
+  FitSettings other = kept_hard;
+  other.threads = 1;
+  other.strategy = bpm::Strategy::dense;
+  other.memory = std::size_t{1} << 29U;
+  Billiard by_clock = quick_billiard;
+  by_clock.seconds = 100;
+  auto again = bpm::resume(BayesPointMachine(kernel, by_clock, other), inputs, labels, stream);
+  again.add_draws(3);
+  check_same_model(again.classifier(), five, inputs);
+  CHECK(message_of([&, &x = inputs, &y = labels] {
+          (void)bpm::resume(two, x, y, folder.path() / "none");
+        }).find("cannot be opened for reading") != std::string::npos);
+}
+
+TEST_CASE("a training of another run is refused, by what is different") {
+  const auto& [inputs, labels] = ring_points();
+  const BayesPointMachine machine(kernel, quick_gibbs, kept_hard);
+  const Bytes bytes = bpm::model_bytes(machine.train(inputs, labels));
+  const auto refusal = [&](const auto& other, const Floats& x, const std::vector<int>& y) {
+    return message_of([&] { (void)bpm::resume(other, x, y, bytes, "t"); });
+  };
+  const auto differs = [](const std::string& what) {
+    return "t belongs to another run: other " + what + "; give the data and settings of that run";
+  };
+  const auto with = [&](auto change) {
+    KernelGibbs sampler = quick_gibbs;
+    FitSettings settings = kept_hard;
+    change(sampler, settings);
+    return refusal(BayesPointMachine(kernel, sampler, settings), inputs, labels);
+  };
+  CHECK(with([](auto&, auto&) {}) == "nothing was thrown");
+  CHECK(refusal(machine, inputs.topRows(23), {labels.begin(), labels.end() - 1}) ==
+        differs("number of points (24 there, 23 here)"));
+  std::vector<int> swapped = labels;
+  std::swap(swapped[0], swapped[1]);
+  CHECK(refusal(machine, inputs, swapped) == differs("labels"));
+  Floats moved = inputs;
+  moved(7, 1) = std::nextafter(moved(7, 1), 100.0F);
+  CHECK(refusal(machine, moved, labels) == differs("inputs"));
+  CHECK(refusal(BayesPointMachine(Gaussian::from_width(1.01), quick_gibbs, kept_hard), inputs,
+                labels) == differs("kernel"));
+  CHECK(with([](auto&, auto& s) { s.bias = 0.5; }) == differs("bias (1.0 there, 0.5 here)"));
+  CHECK(with([](auto&, auto& s) { s.soft_boundary = SoftBoundary::uniform(0.5); }) ==
+        differs("soft boundary"));
+  CHECK(with([](auto&, auto& s) { s.soft_boundary = SoftBoundary::automatic(); }) ==
+        differs("soft boundary"));
+  CHECK(with([](auto&, auto& s) { s.seed = 2; }) == differs("seed (1 there, 2 here)"));
+  CHECK(with([](auto&, auto& s) { s.keep_draws = false; }) ==
+        differs("keep_draws (true there, false here)"));
+  CHECK(refusal(BayesPointMachine(kernel, quick_billiard, kept_hard), inputs, labels) ==
+        differs("sampler (\"KernelGibbs\" there, \"Billiard\" here)"));
+  CHECK(refusal(BayesPointMachine(kernel, PermutedPerceptron{}, kept_hard), inputs, labels) ==
+        differs("sampler (\"KernelGibbs\" there, \"PermutedPerceptron\" here)"));
+  CHECK(with([](auto& g, auto&) { g.steps_per_draw = 11; }) ==
+        differs("steps_per_draw (10 there, 11 here)"));
+  CHECK(with([](auto& g, auto&) { g.chains = 3; }) == differs("chains (2 there, 3 here)"));
+  CHECK(with([](auto& g, auto&) { g.label_noise = 0.25; }) ==
+        differs("label_noise (0.0 there, 0.25 here)"));
+  CHECK(with([](auto& g, auto&) { g.directions = KernelGibbs::Direction::input; }) ==
+        differs("directions (0 there, 1 here)"));
+  CHECK(with([](auto& g, auto&) { g.rao_blackwell = false; }) ==
+        differs("rao_blackwell (true there, false here)"));
+  CHECK(with([](auto& g, auto&) { g.burn_in = 51; }) == differs("burn_in (50 there, 51 here)"));
+  CHECK(with([](auto& g, auto&) { g.start = KernelGibbs::Start::perceptron; }) ==
+        differs("start (0 there, 1 here)"));
+  CHECK(with([](auto& g, auto&) { g.start_coefficients.assign(24, 1.0); }) ==
+        differs("start_coefficients"));
+  CHECK(with([](auto& g, auto&) { g.factor_tolerance = 0.5; }) ==
+        differs("factor_tolerance (0.0 there, 0.5 here)"));
+
+  // Boundaries that are given point by point, or begin otherwise.
+  const auto boundary_refusal = [&, &x = inputs, &y = labels](const FitSettings& one,
+                                                              const FitSettings& another) {
+    const Bytes of_one = bpm::model_bytes(BayesPointMachine(kernel, quick_gibbs, one).train(x, y));
+    return message_of([&] {
+      (void)bpm::resume(BayesPointMachine(kernel, quick_gibbs, another), x, y, of_one, "t");
+    });
+  };
+  std::vector<double> lambda(24, 0.1);
+  const FitSettings per_point{.soft_boundary = SoftBoundary::per_point(lambda)};
+  lambda[23] = 0.2;
+  const FitSettings another{.soft_boundary = SoftBoundary::per_point(lambda)};
+  CHECK(boundary_refusal(per_point, another) == differs("soft boundary"));
+  CHECK(boundary_refusal(per_point, per_point) == "nothing was thrown");
+  const FitSettings begun{.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.1}};
+  const FitSettings begun_elsewhere{.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.2}};
+  CHECK(boundary_refusal(begun, begun_elsewhere) == differs("soft boundary"));
+  CHECK(boundary_refusal(begun, begun) == "nothing was thrown");
+
+  // What `train` refuses as well.
+  CHECK(refusal(machine, inputs, {1, 2}) ==
+        "resume: labels has 2 entries, expected 24 (one per input)");
+  std::vector<int> three = labels;
+  three[0] = 7;
+  CHECK(refusal(machine, inputs, three) ==
+        "resume: labels have 3 classes, expected two; use OneVsRest for more");
+}
+
+TEST_CASE("a training is no classifier, and a classifier no training") {
+  const auto& [inputs, labels] = ring_points();
+  const BayesPointMachine machine(kernel, PermutedPerceptron{}, kept_hard);
+  auto x = inputs;
+  const auto training = machine.train(x, labels);
+  using Plain = bpm::Classifier<Gaussian, Floats>;
+  const Bytes bytes = bpm::model_bytes(training);
+  CHECK(message_of([&] { (void)bpm::load<Plain>(bytes, "t"); }) ==
+        "t is a bpm training, expected a bpm classifier");
+  CHECK(message_of([&] { (void)bpm::load_any(bytes, "t"); }) ==
+        "t is a bpm training, expected a bpm classifier");
+  const Bytes plain = bpm::model_bytes(training.classifier());
+  CHECK(message_of([&, &y = labels] { (void)bpm::resume(machine, x, y, plain, "c"); }) ==
+        "c is a bpm classifier, expected a bpm training");
+  x(3, 0) += 1;
+  CHECK(message_of([&] { (void)bpm::model_bytes(training); }) ==
+        "save: inputs or labels differ from the training set, must be the same");
+}
+
+TEST_CASE("numbers that no run leaves are refused by a sentence") {
+  const auto& [inputs, labels] = ring_points();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto refusal_by = [&, &x = inputs, &y = labels](const auto& machine, const Bytes& bytes) {
+    return message_of([&] {
+      auto training = bpm::resume(machine, x, y, bytes, "t");
+      training.add_draws(1);
+    });
+  };
+  const BayesPointMachine billiard(kernel, quick_billiard, kept_hard);
+  const BayesPointMachine gibbs(kernel, quick_gibbs, kept_hard);
+  const Bytes of_billiard = bpm::model_bytes(billiard.train(inputs, labels));
+  const Bytes of_gibbs = bpm::model_bytes(gibbs.train(inputs, labels));
+  const std::string chain = "states.0.chains.1.";
+  const auto array = [&](const std::string& key, auto first, std::size_t place = 0) {
+    return refusal_by(billiard, with_first(of_billiard, key, first, place));
+  };
+  const auto member = [&](const std::function<void(nlohmann::json&)>& change) {
+    return refusal_by(billiard, with_metadata(of_billiard, "training", change));
+  };
+  const auto of_chain = [&](const char* key, const nlohmann::json& value) {
+    return member([&](auto& t) { t["states"][0]["chains"][1][key] = value; });
+  };
+
+  // Sums and kept draws.
+  CHECK(array("means.0.coefficients", nan) == "t: chain: coefficients at 0 is nan, must be finite");
+  CHECK(array("means.0.kept.support", std::int64_t{24}) ==
+        "t: sampler: draw 0 has the support point 24 after -1, must ascend below 24");
+  CHECK(array("means.0.kept.support", std::int64_t{1} << 40U) ==
+        "t: means.0.kept hold a point that is out of range");
+  CHECK(array("means.0.kept.ends", std::int64_t{-1}) == "t: means.0.kept end before they begin");
+  CHECK(array("means.0.kept.ends", std::int64_t{1}, 99) ==
+        "t: means.0.kept are lists of different length");
+  CHECK(array("means.0.kept.weights", -1.0) ==
+        "t: sampler: draw 0 has the weight -1, must be positive and finite");
+  CHECK(member([](auto& t) { t["means"][0]["count"] = 7; }) ==
+        "t: DrawMean: kept has 100 entries, expected 7 (one a draw where draws are kept)");
+  CHECK(member([](auto& t) { t["means"][0]["weight"] = 0.0; }) ==
+        "t: DrawMean: weight is 0, must be positive and finite");
+  CHECK(member([](auto& t) { t["means"].push_back(t["means"][0]); }) ==
+        "t: means has 2 entries, expected 1");
+  CHECK(member([](auto& t) { t["means"] = 1; }) == "t: means is no list");
+  CHECK(member([](auto& t) { t["means"][0] = 1; }) == "t: means.0. is no JSON object");
+  CHECK(member([](auto& t) { t.erase("means"); }) == "t: means is missing");
+  CHECK(member([](auto& t) { t["seconds"] = "x"; }) == "t: seconds is no number");
+  CHECK(member([](auto& t) { t["streams"][0]["seed"] = 5; }) ==
+        "t: training: streams have another seed, 5");
+  CHECK(member([](auto& t) { t["streams"][0]["next"] = ~std::uint64_t{0}; }) ==
+        "t: chain: streams is 18446744073709551615, which nothing has counted");
+  CHECK(member([](auto& t) { t["streams"].clear(); }) ==
+        "t: training: streams has 0 entries, expected 1 (one a binary subproblem)");
+  CHECK(member([](auto& t) { t["states"].clear(); }) ==
+        "t: training: states has 0 entries, expected 1 (one a binary subproblem)");
+  CHECK(member([](auto& t) {
+          t["boundary"] = {{"relative_lambda", 1}};
+        }).find("t: boundary.") == 0);
+
+  // Chains, before their cone is there.
+  CHECK(member([](auto& t) { t["states"][0]["points"] = 25; }) ==
+        "t: chain: points is 25, must be 24");
+  CHECK(member([](auto& t) { t["states"][0]["rank"] = 0; }) ==
+        "t: chain: rank is 0, must be from 1 to 24");
+  CHECK(member([](auto& t) { t["states"][0]["draws"] = ~std::uint64_t{0}; }) ==
+        "t: chain: draws is 18446744073709551615, which nothing has counted");
+  CHECK(member([](auto& t) { t["states"][0]["chains"].clear(); }) ==
+        "t: chain: batches are of 2 chains, there are 0, must be from 1 to 1024");
+  CHECK(member([](auto& t) { t["states"][0]["batches"][0]["spacing"] = 0; }) ==
+        "t: chain: batches have the spacing 0, must be 1 or more");
+  CHECK(member([](auto& t) {
+          t["states"][0]["rank"] = 3;
+        }).find("entries, expected 8 (rows in whole registers of this program)") !=
+        std::string::npos);
+  CHECK(array("states.0.batches.0.weights", nan) ==
+        "t: chain: weights at 0 is nan, must be finite");
+  CHECK(array("states.0.centre.outputs", nan) == "t: chain: centre at 0 is nan, must be finite");
+  CHECK(array(chain + "position", nan) == "t: chain: position at 0 is nan, must be finite");
+  CHECK(array(chain + "jumps.sums", nan) == "t: chain: jumps at 0 is nan, must be finite");
+  const std::size_t padded_points = bpm::detail::padded<double>(24);
+  if (padded_points == 24) {
+    CHECK(array(chain + "outputs", nan) == "t: chain: outputs at 0 is nan, must be finite");
+  } else {
+    CHECK(array(chain + "outputs", 1.0, 24) ==
+          "t: chain: outputs at 24 is 1, must be 0 behind the end of a row");
+  }
+  CHECK(of_chain("wall_index", 24) == "t: chain: wall is the plane 24, must be below 24");
+  CHECK(of_chain("wall_index", -1) == "t: chain: wall is the plane -1, must be below 24");
+  CHECK(of_chain("wall_distance", -0.5).find("t: chain: wall lies at -0.5 and is met by ") == 0);
+  CHECK(of_chain("until_refresh", -2) == "t: chain: until_refresh is -2, must not lie behind");
+  CHECK(of_chain("spacing", 0) == "t: chain: spacing is 0, must be positive and finite");
+  CHECK(of_chain("spacing", nullptr) == "t: chain: spacing is inf, must be positive and finite");
+  CHECK(of_chain("path", -1) == "t: chain: path is -1, must be finite and not negative");
+  CHECK(of_chain("bounces", ~std::uint64_t{0}) ==
+        "t: chain: bounces is 18446744073709551615, which nothing has counted");
+  CHECK(of_chain("burn_in", {{"refresh_length", 0}}) ==
+        "t: chain: refresh_length is 0, must be at least 0.001");
+  CHECK(member([](auto& t) { t["states"][0]["chains"][1]["directions"]["block"]["next"] = 17; }) ==
+        "t: chain: directions go on at 17, must be from 0 to 16");
+
+  // When they meet it.
+  CHECK(array(chain + "position", 3.0).find("chain: position has a square of ") == 0);
+  CHECK(array(chain + "direction", 3.0).find("chain: direction has a square of ") == 0);
+  CHECK(array(chain + "inside", 3.0).find("chain: inside has a square of ") == 0);
+  CHECK(array(chain + "outputs", 3.0).find("chain: outputs at 0 is 3, but the coordinates' is ") ==
+        0);
+  CHECK(array(chain + "outputs", 3.0, padded_points)
+            .find("chain: outputs of the direction at 0 is 3, but the coordinates' is ") == 0);
+  CHECK(of_chain("spacing", 1000).find("chain: spacing is 1000, must be below half a turn") == 0);
+  CHECK(of_chain("wall_distance", 7).find("chain: wall lies at 7, but the output there is ") == 0);
+
+  const auto of_gibbs_chain = [&](const char* key, const nlohmann::json& value) {
+    return refusal_by(gibbs, with_metadata(of_gibbs, "training", [&](auto& t) {
+                        t["states"][0]["chains"][1][key] = value;
+                      }));
+  };
+  CHECK(of_gibbs_chain("steps_to_settle", -1).find("t: chain: steps_to_settle is -1, must be") ==
+        0);
+  CHECK(of_gibbs_chain("steps", ~std::uint64_t{0}) ==
+        "t: chain: steps is 18446744073709551615, which nothing has counted");
+  CHECK(of_gibbs_chain("normal", {{"spare", 0}, {"has_spare", 1}}) ==
+        "t: states.0.chains.1.normal.has_spare is no boolean");
+  CHECK(refusal_by(gibbs, with_first(of_gibbs, chain + "position", 3.0))
+            .find("chain: position has a square of ") == 0);
+  const std::array<std::uint64_t, 4> zeros{};
+  CHECK(refusal_by(gibbs, with_first(of_gibbs, chain + "engine", zeros)) ==
+        "t: the array 'states.0.chains.1.engine' is no state of a random engine");
+}
+
+TEST_CASE("a chain outside its version space does not go on") {
+  const auto& [inputs, labels] = ring_points();
+  const BayesPointMachine gibbs(kernel, quick_gibbs, kept_hard);
+  const Bytes bytes = bpm::model_bytes(gibbs.train(inputs, labels));
+  const auto opposite = [&, &x = inputs, &y = labels](const auto& machine, const Bytes& honest,
+                                                      const std::vector<std::string>& keys) {
+    Bytes other = honest;
+    const bpm::detail::TensorFile file(honest, "t");
+    for (const std::string& key : keys) {
+      const auto numbers = file.list<double>("states.0.chains.0." + key);
+      for (std::size_t k = 0; k < numbers.size(); ++k) {
+        other = with_first(other, "states.0.chains.0." + key, -numbers[k], k);
+      }
+    }
+    return message_of([&] { bpm::resume(machine, x, y, other, "t").add_draws(1); });
+  };
+  CHECK(opposite(gibbs, bytes, {"position"}).find("chain: position has the signed output -") == 0);
+  const BayesPointMachine billiard(kernel, quick_billiard, kept_hard);
+  const Bytes of_billiard = bpm::model_bytes(billiard.train(inputs, labels));
+  CHECK(opposite(billiard, of_billiard, {"position", "direction", "outputs"})
+            .find("chain: position has the signed output -") == 0);
+  CHECK(
+      opposite(billiard, of_billiard, {"inside"}).find("chain: position has the signed output -") ==
+      0);
+  CHECK(opposite(billiard, of_billiard, {"position", "outputs"})
+            .find("chain: outputs of the direction at 0 is ") == 0);
+}
+
+TEST_CASE("a choice of the boundary is there where it was to be made, and sound") {
+  const auto [inputs, labels] = noisy_stripes(40, 2, 0.1);
+  const BayesPointMachine machine(kernel, PermutedPerceptron{});
+  const Bytes bytes = bpm::model_bytes(machine.train(inputs, labels));
+  const auto refusal = [&, &x = inputs, &y = labels](const auto& change) {
+    return message_of(
+        [&] { (void)bpm::resume(machine, x, y, with_metadata(bytes, "training", change), "t"); });
+  };
+  using Json = nlohmann::json;
+  CHECK(refusal([](Json& t) { t.erase("boundary"); }) ==
+        "t: training: boundary is missing, must have been chosen");
+  CHECK(refusal([](Json& t) { t["boundary"]["relative_lambda"] = -1; }) ==
+        "t: training: boundary_choice is -1, must be finite and not negative");
+  CHECK(refusal([](Json& t) { t["boundary"]["relative_lambda"] = 1e101; }) ==
+        "t: SoftBoundary::relative: factor is 1e+101, must be below 1e+100");
+  CHECK(refusal([](Json& t) { t["boundary"]["label_noise"] = 0.1; }) ==
+        "t: training: boundary_choice has label noise, which the sampler does not take");
+  const BayesPointMachine hard(kernel, PermutedPerceptron{}, kept_hard);
+  const auto& [rings, sides] = ring_points();
+  const Json choice = [&] {
+    Json found;
+    with_metadata(bytes, "training", [&](Json& t) { found = t["boundary"]; });
+    return found;
+  }();
+  const Bytes of_hard = with_metadata(bpm::model_bytes(hard.train(rings, sides)), "training",
+                                      [&](Json& t) { t["boundary"] = choice; });
+  CHECK(message_of([&, &x = rings, &y = sides] { (void)bpm::resume(hard, x, y, of_hard, "t"); }) ==
+        "t: training: boundary is there, but was not to be chosen");
+  CHECK(message_of([&, &x = rings, &y = sides] {
+          (void)bpm::resume(hard, x, y,
+                            with_metadata(of_hard, "run", [](Json& run) { run.erase("kernel"); }),
+                            "t");
+        }) == "t: run.kernel is missing");
+  CHECK(message_of([&, &x = rings, &y = sides] {
+          (void)bpm::resume(hard, x, y,
+                            with_metadata(of_hard, "run", [](Json& run) { run.erase("sampler"); }),
+                            "t");
+        }) == "t: run.sampler is missing");
+}
+
+TEST_CASE("changed bytes of a training are refused, or go on without harm") {
+  bpm::RowMatrix<double> inputs = noisy_stripes(9, 2, 0.0).inputs.cast<double>();
+  const std::vector<int> labels = noisy_stripes(9, 2, 0.0).labels;
+  bpm::RandomEngine engine(5);
+  for_each_sampler([&](const char* name, const auto& sampler) {
+    CAPTURE(name);
+    const auto machine = machine_of(3, kernel, sampler, kept_hard);
+    const Bytes bytes = bpm::model_bytes(machine.train(inputs, labels));
+    int refused = 0;
+    int loaded = 0;
+    for (int round = 0; round < 400; ++round) {
+      Bytes other = bytes;
+      if (round % 40 == 0) other.resize(bpm::uniform_below(engine, std::uint32_t(other.size())));
+      const std::string_view meant = "0123456789-+.eE{}[]\",:ntf";
+      for (std::uint32_t n = bpm::uniform_below(engine, 3U); n < 3 && !other.empty(); ++n) {
+        other[bpm::uniform_below(engine, std::uint32_t(other.size()))] =
+            static_cast<std::byte>(bpm::uniform_below(engine, 2U) == 0
+                                       ? bpm::uniform_below(engine, 256U)
+                                       : std::uint32_t(meant[bpm::uniform_below(engine, 25U)]));
+      }
+      try {
+        auto training = bpm::resume(machine, inputs, labels, other);
+        ++loaded;
+        try {
+          (void)training.classifier();
+          training.add_draws(2);
+        } catch (const std::invalid_argument&) {  // Numbers that do not belong together.
+        }
+      } catch (const bpm::DataError&) {
+        ++refused;
+      }
+    }
+    CHECK(refused > 20);
+    CHECK(loaded > 20);
+  });
+}
