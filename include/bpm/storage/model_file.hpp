@@ -269,10 +269,6 @@ struct StoredModel<C> {
   [[nodiscard]] static C read(const TensorFile& file) { return read_classifier<C>(file); }
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// A model on its way into a file. Refers to the model's arrays.
 template <class Model>
 [[nodiscard]] TensorFileWriter model_writer(const Model& model) {

@@ -19,11 +19,11 @@
 ///     static void visit_members(Self& self, Visit&& visit);   // calls visit(name, member)
 ///     void after_reading(std::ptrdiff_t points);              // optional
 ///
-/// Members are numbers, std::vector<double>, Eigen::VectorXd, random engines, and types and lists of
-/// types that have the function themselves; what other members tell is left out. `self` is const where they are
-/// written. Where they are read, any numbers may come, lists of any length too: `after_reading`
-/// throws std::invalid_argument on what no run leaves, and makes the rest. `points`: of the
-/// training set.
+/// Members are numbers, std::vector<double>, Eigen::VectorXd, random engines, and types and lists
+/// of types that have the function themselves; what other members tell is left out. `self` is const
+/// where they are written. Where they are read, any numbers may come, lists of any length too:
+/// `after_reading` throws std::invalid_argument on what no run leaves, and makes the rest.
+/// `points`: of the training set.
 
 namespace bpm::detail {
 
