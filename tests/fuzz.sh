@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Feeds broken and made-up bytes to every reader, to models, draws and command lines, under the address and
+# Feeds broken and made-up bytes to every reader, to models, trainings, draws and command lines, under the address and
 # undefined-behaviour sanitizers (Clang).
 #
 #   ./tests/fuzz.sh MINUTES [TARGET...]   MINUTES for each of the targets in tests/fuzz/fuzz.cpp, or for the named ones

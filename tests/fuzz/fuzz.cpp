@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -31,9 +32,14 @@
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
+#include "bpm/storage/training_file.hpp"
 #include "mnist/options.hpp"
 
 namespace {
@@ -166,6 +172,48 @@ void load_interpolator(std::string_view text) {
   });
 }
 
+/// A training that was taken goes on, or says why not. The input: which sampler, then of bytes of
+/// an honest file where they stand, two bytes, and what they are instead.
+void resume_training(std::string_view changes) {
+  static const auto values = [] {
+    bpm::RowMatrix<double> rows(8, 8);
+    for (int i = 0; i < 8; ++i) {
+      for (int j = 0; j < 8; ++j) rows(i, j) = std::exp(-std::abs(i - j));
+    }
+    return rows;
+  }();
+  static const std::vector<int> labels{0, 0, 1, 0, 1, 1, 0, 1};
+  const auto go_on = [&]<int number>(std::integral_constant<int, number>, const auto& sampler) {
+    const bpm::BayesPointMachine machine(
+        bpm::PrecomputedKernel{}, sampler,
+        {.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 1, .keep_draws = true});
+    static const std::vector<std::byte> honest = bpm::model_bytes(machine.train(values, labels));
+    std::vector<std::byte> bytes = honest;
+    for (std::size_t k = 1; k + 2 < changes.size(); k += 3) {
+      const auto place = static_cast<std::size_t>(static_cast<unsigned char>(changes[k])) * 256 +
+                         static_cast<unsigned char>(changes[k + 1]);
+      bytes[place % bytes.size()] = static_cast<std::byte>(changes[k + 2]);
+    }
+    auto training = bpm::resume(machine, values, labels, bytes);
+    try {
+      static_cast<void>(training.classifier());
+      training.add_draws(3);
+      static_cast<void>(training.classifier());
+    } catch (const std::invalid_argument&) {  // Numbers that do not belong together.
+    }
+  };
+  const unsigned which = changes.empty() ? 0 : static_cast<unsigned char>(changes[0]) % 3;
+  if (which == 0) {
+    go_on(std::integral_constant<int, 0>{},
+          bpm::Billiard{.draws = 3, .bounces_per_draw = 10, .refresh_length = 2, .burn_in = 20});
+  }
+  bpm::KernelGibbs gibbs{.draws = 3, .steps_per_draw = 10, .burn_in = 20};
+  if (which == 1) go_on(std::integral_constant<int, 1>{}, gibbs);
+  gibbs.label_noise = 0.1;
+  gibbs.directions = bpm::KernelGibbs::Direction::input;
+  if (which == 2) go_on(std::integral_constant<int, 2>{}, gibbs);
+}
+
 /// Words between zero bytes.
 void parse_command_line(std::string_view bytes) {
   std::vector<std::string> words{"mnist"};
@@ -200,6 +248,7 @@ constexpr std::array targets{
     Target{"command_line", parse_command_line},
     Target{"posterior", load_posterior},
     Target{"interpolator", load_interpolator},
+    Target{"training", resume_training},
 };
 
 /// The one that the environment names, if it names one.
