@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -87,6 +88,13 @@ TEST_CASE("arrays that are copied, kept or referred to make one file") {
   referred.refer<std::int32_t>("list", {3}, list);
   referred.refer<float>("matrix", {2, 3}, std::span(matrix.data(), 6));
   CHECK(referred.bytes() == copied.bytes());
+
+  TensorFileWriter holding;
+  const auto& held = holding.hold(std::vector<std::int32_t>(list));
+  holding.refer<std::int32_t>("list", {3}, held);
+  holding.keep("matrix", matrix);
+  const TensorFileWriter moved = std::move(holding);
+  CHECK(TensorFileWriter(moved).bytes() == copied.bytes());
 
   const auto pieces = referred.pieces();
   REQUIRE(pieces.size() == 3);

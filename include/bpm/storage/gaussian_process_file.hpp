@@ -133,10 +133,11 @@ struct StoredModel<PosteriorClassifier<Kernel, Inputs>> {
   }
   static void write(const Model& model, TensorFileWriter& file) {
     write_classifier(model, file);
+    const Model& held = file.hold(model);  // Shared, not copied.
     nlohmann::json posteriors = nlohmann::json::array();
-    for (std::size_t c = 0; c < static_cast<std::size_t>(model.columns()); ++c) {
-      posteriors.push_back(to_json_value(model.posterior(c)));
-      visit_arrays(model.posterior(c), [&](const char* name, const auto& array) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(held.columns()); ++c) {
+      posteriors.push_back(to_json_value(held.posterior(c)));
+      visit_arrays(held.posterior(c), [&](const char* name, const auto& array) {
         write_array(array, array_key(c, name), file);
       });
     }

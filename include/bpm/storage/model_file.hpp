@@ -202,13 +202,13 @@ template <class... Classifiers>
   return *std::move(found);
 }
 
-/// What a classifier's file has beside its kind and format. Refers to the classifier's arrays.
+/// What a classifier's file has beside its kind and format.
 template <class Kernel, InputSet Inputs>
 void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWriter& file) {
   using Stored = StoredInputs<Inputs>;
   static_assert(Stored::known || std::same_as<Kernel, PrecomputedKernel>,
                 "models are saved with dense, sparse or string inputs: these are others");
-  const auto& parts = classifier.parts();
+  const auto& parts = file.hold(classifier).parts();  // Shared, not copied.
   try {
     file.set("kernel", kernel_to_json(parts.kernel).dump());
   } catch (const nlohmann::json::exception& error) {
@@ -269,7 +269,7 @@ struct StoredModel<C> {
   [[nodiscard]] static C read(const TensorFile& file) { return read_classifier<C>(file); }
 };
 
-/// A model on its way into a file. Refers to the model's arrays.
+/// A model on its way into a file.
 template <class Model>
 [[nodiscard]] TensorFileWriter model_writer(const Model& model) {
   static_assert(StoredModel<Model>::known,

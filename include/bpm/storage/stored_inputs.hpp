@@ -49,7 +49,7 @@ template <class Scalar>
   return matrix;
 }
 
-/// How inputs of a kind lie in a file.
+/// How inputs of a kind lie in a file. Writing refers to dense ones.
 template <class Inputs>
 struct StoredInputs {
   static constexpr bool known = false;

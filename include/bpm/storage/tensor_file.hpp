@@ -97,18 +97,25 @@ class TensorFileWriter {
     }
     own(std::move(name), std::move(shape), std::move(values));
   }
-  /// Refers to the values, which are to live as long as the writer.
+  /// Refers to the values, which are to live as long as the writer: as they do in what it holds.
   template <TensorElement T>
   void refer(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
-    Array array{std::move(name),  element_name<T>(),     sizeof(T),
-                std::move(shape), std::as_bytes(values), {}};
+    Array array{std::move(name), element_name<T>(), sizeof(T), std::move(shape),
+                std::as_bytes(values)};
     if constexpr (std::endian::native != std::endian::little && sizeof(T) > 1) {
-      auto turned = std::make_shared<std::vector<std::byte>>(values.size_bytes());
-      copy_little_endian<T>(turned->data(), values.data(), values.size());
-      array.bytes = *turned;
-      array.owner = std::move(turned);
+      std::vector<std::byte> turned(values.size_bytes());
+      copy_little_endian<T>(turned.data(), values.data(), values.size());
+      array.bytes = hold(std::move(turned));
     }
     arrays_.push_back(std::move(array));
+  }
+  /// Keeps a value as long as the writer lives: where `refer` finds its arrays.
+  template <class Value>
+  const Value& hold(Value value) {
+    auto held = std::make_shared<const Value>(std::move(value));
+    const Value& result = *held;
+    held_.push_back(std::move(held));
+    return result;
   }
   void set(const std::string& key, std::string value) { metadata_[key] = std::move(value); }
 
@@ -163,18 +170,17 @@ class TensorFileWriter {
     std::size_t element_bytes;
     std::vector<std::size_t> shape;
     std::span<const std::byte> bytes;
-    std::shared_ptr<const void> owner;  // Of the bytes, where not the caller.
   };
 
   template <class Values>
   void own(std::string name, std::vector<std::size_t> shape, Values values) {
-    const auto kept = std::make_shared<const Values>(std::move(values));
+    const Values& kept = hold(std::move(values));
     refer(std::move(name), std::move(shape),
-          std::span(kept->data(), static_cast<std::size_t>(kept->size())));
-    if (!arrays_.back().owner) arrays_.back().owner = kept;
+          std::span(kept.data(), static_cast<std::size_t>(kept.size())));
   }
 
   std::vector<Array> arrays_;
+  std::vector<std::shared_ptr<const void>> held_;
   std::map<std::string, std::string> metadata_;
   std::vector<std::byte> head_;
 };
