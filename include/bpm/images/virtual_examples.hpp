@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -22,6 +23,30 @@ namespace bpm {
 struct CopyOf {
   Eigen::Index example = 0;
   std::uint64_t copy = 0;
+};
+
+/// Copies [first, last) of all examples, copy by copy: entry (c - first) examples + i is copy c of
+/// example i, so that the labels of the entries are those of the examples, again and again.
+struct AllCopies {
+  Eigen::Index examples = 0;
+  std::uint64_t first = 0;
+  std::uint64_t last = 1;
+
+  [[nodiscard]] std::size_t size() const {
+    return (last - first) * static_cast<std::size_t>(examples);
+  }
+  [[nodiscard]] CopyOf operator[](std::size_t entry) const {
+    const auto count = static_cast<std::size_t>(examples);
+    return {static_cast<Eigen::Index>(entry % count), first + entry / count};
+  }
+};
+
+/// A list of copies: `AllCopies`, a vector or span of `CopyOf`, or what has `size()` and `[]` and
+/// gives the same entry whichever thread asks for it.
+template <class T>
+concept CopyList = requires(const T& copies, std::size_t entry) {
+  { copies[entry] } -> std::convertible_to<CopyOf>;
+  { copies.size() } -> std::convertible_to<std::size_t>;
 };
 
 /// What makes a copy of an image: a const callable of shape, image, key and the bytes to fill,
@@ -53,10 +78,11 @@ template <ImageTransform Transform>
 class VirtualExamples {
  public:
   /// `images`: one a row, of shape.size() bytes, in row-major memory (a `RowMatrix` or rows of
-  /// one), which must stay where it is. `transform`: `Shifts`, `Deformation`, or a callable of
-  /// (ImageShape, std::span<const std::uint8_t> image, const CopyKey&, std::span<std::uint8_t>
-  /// out). \throws std::invalid_argument on a shape that is empty, of a side above 4096, or not
-  /// that of the images, and what the transform's parameters throw.
+  /// one), which must stay where it is. `transform`: `Shifts`, a `Deformation`, or a callable as
+  /// `ImageTransform` says.
+  ///
+  /// \throws std::invalid_argument on a shape of sides that are not 1 to 4096, on images of another
+  ///         shape, and what the transform's parameters throw.
   template <class Images, class Parameters>
     requires(bool(Images::IsRowMajor) && std::same_as<typename Images::Scalar, std::uint8_t>)
   VirtualExamples(ImageShape shape, const Images& images, const Parameters& transform,
@@ -67,12 +93,8 @@ class VirtualExamples {
         step_(images.outerStride()),
         transform_(detail::prepared_transform(transform)),
         seed_(seed) {
-    for (const Eigen::Index side : {shape.rows, shape.columns}) {
-      detail::check(side > 0 && side <= 4096, "VirtualExamples", "shape", "is ", shape.rows, " x ",
-                    shape.columns, ", its sides must be from 1 to 4096");
-    }
-    detail::check(images.cols() == shape.size(), "VirtualExamples", "images", "has ", images.cols(),
-                  " columns, expected ", shape.size(), " (", shape.rows, " x ", shape.columns, ")");
+    detail::check_shape("VirtualExamples", shape);
+    detail::check_images("VirtualExamples", images, shape);
   }
   /// A matrix that is gone at the end of the line.
   template <class Images, class Parameters>
@@ -83,52 +105,61 @@ class VirtualExamples {
   [[nodiscard]] Eigen::Index examples() const { return examples_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
 
+  /// Copies [first, last) of all examples, for `fill`.
+  /// \throws std::invalid_argument unless first <= last.
+  [[nodiscard]] AllCopies all(std::uint64_t first, std::uint64_t last) const {
+    detail::check(first <= last, "VirtualExamples::all", "first", "is ", first,
+                  ", must not be above last, which is ", last);
+    return {examples_, first, last};
+  }
+
   /// Fills `out`, of shape().size() bytes, with a copy. \throws std::invalid_argument on an example
-  /// that is not there and another size of `out`.
+  /// that is not there, another size of `out`, and what the transform throws.
   void copy(CopyOf which, std::span<std::uint8_t> out) const {
-    check_example(which);
-    detail::check_size("VirtualExamples::copy", "out", out.size(), shape_.size(),
-                       "a pixel of the image each");
-    make(which, out);
+    detail::check_size("VirtualExamples::copy", "out", out.size(), shape_.size(), "one per pixel");
+    make("VirtualExamples::copy", which, out);
   }
 
   /// Row r of `out` becomes copy copies[r], on up to `threads` threads (0: as many as there are).
-  /// \throws std::invalid_argument on examples that are not there, other sizes of `out`.
-  void fill(std::span<const CopyOf> copies, Eigen::Ref<RowMatrix<std::uint8_t>> out,
+  /// \throws std::invalid_argument as `copy`, and unless `out` has a row a copy.
+  void fill(const CopyList auto& copies, Eigen::Ref<RowMatrix<std::uint8_t>> out,
             unsigned threads = 0) const {
-    fill_rows(list_of(copies), std::ssize(copies), nullptr, out, threads);
+    constexpr const char* function = "VirtualExamples::fill";
+    detail::check(out.cols() == shape_.size(), function, "out", "has ", out.cols(),
+                  " columns, expected ", shape_.size(), " (one per pixel)");
+    const unsigned workers = detail::thread_count(threads, function);
+    fill_rows(copies, out, workers, [&](unsigned, CopyOf which, std::span<std::uint8_t> row) {
+      make(function, which, row);
+    });
   }
 
-  /// Row r of `out` becomes what `features` makes of copy copies[r]: a callable of its bytes and
-  /// those of the row, std::span<const std::uint8_t> and std::span<std::uint8_t>. Each thread calls
-  /// a copy of `features` of its own, which may keep memory between the calls. No image is kept.
+  /// Row r of `out` becomes what `features` makes of copy copies[r]: a callable of the copy's bytes
+  /// and of the row's, std::span<const std::uint8_t> and std::span<std::uint8_t>. Each thread calls
+  /// a copy of `features` of its own, which may keep memory from call to call; one image a thread
+  /// is kept. Errors as above.
   template <std::copy_constructible Features>
-  void fill(std::span<const CopyOf> copies, const Features& features,
+    requires std::invocable<Features&, std::span<const std::uint8_t>, std::span<std::uint8_t>>
+  void fill(const CopyList auto& copies, const Features& features,
             Eigen::Ref<RowMatrix<std::uint8_t>> out, unsigned threads = 0) const {
-    fill_rows(list_of(copies), std::ssize(copies), features, out, threads);
-  }
-
-  /// Likewise with copies [first, last) of all examples: row (c - first) examples() + i of `out` is
-  /// copy c of example i. Blocks of rows stand below each other in the order of the examples, so
-  /// that their labels are the labels, again and again.
-  void fill(std::uint64_t first, std::uint64_t last, Eigen::Ref<RowMatrix<std::uint8_t>> out,
-            unsigned threads = 0) const {
-    fill_rows(all_of(first), count_of(first, last), nullptr, out, threads);
-  }
-  template <std::copy_constructible Features>
-    requires(!std::integral<Features>)
-  void fill(std::uint64_t first, std::uint64_t last, const Features& features,
-            Eigen::Ref<RowMatrix<std::uint8_t>> out, unsigned threads = 0) const {
-    fill_rows(all_of(first), count_of(first, last), features, out, threads);
+    constexpr const char* function = "VirtualExamples::fill";
+    const unsigned workers = detail::thread_count(threads, function);
+    struct Worker {
+      Features features;
+      std::vector<std::uint8_t> image;
+    };
+    const std::vector<std::uint8_t> image(static_cast<std::size_t>(shape_.size()));
+    std::vector<Worker> own(workers, Worker{features, image});
+    fill_rows(copies, out, workers,
+              [&](unsigned worker, CopyOf which, std::span<std::uint8_t> row) {
+                make(function, which, own[worker].image);
+                own[worker].features(std::span<const std::uint8_t>(own[worker].image), row);
+              });
   }
 
  private:
-  void check_example(CopyOf which) const {
-    detail::check(which.example >= 0 && which.example < examples_, "VirtualExamples", "example",
-                  "is ", which.example, ", there are ", examples_);
-  }
-
-  void make(CopyOf which, std::span<std::uint8_t> out) const {
+  void make(const char* function, CopyOf which, std::span<std::uint8_t> out) const {
+    detail::check(which.example >= 0 && which.example < examples_, function, "example", "is ",
+                  which.example, ", there are ", examples_);
     const std::span<const std::uint8_t> image(images_ + which.example * step_,
                                               static_cast<std::size_t>(shape_.size()));
     if (which.copy == 0) {
@@ -139,48 +170,20 @@ class VirtualExamples {
     }
   }
 
-  [[nodiscard]] auto list_of(std::span<const CopyOf> copies) const {
-    for (const CopyOf which : copies) check_example(which);
-    return [copies](Eigen::Index row) { return copies[static_cast<std::size_t>(row)]; };
-  }
-  [[nodiscard]] auto all_of(std::uint64_t first) const {
-    return [first, examples = examples_](Eigen::Index row) {
-      return CopyOf{row % examples, first + static_cast<std::uint64_t>(row / examples)};
-    };
-  }
-  [[nodiscard]] Eigen::Index count_of(std::uint64_t first, std::uint64_t last) const {
-    detail::check(first <= last, "VirtualExamples::fill", "first", "is ", first,
-                  ", must not be above last, which is ", last);
-    return static_cast<Eigen::Index>(last - first) * examples_;
-  }
-
-  template <class Which, class Features>
-  void fill_rows(const Which& which, Eigen::Index count, const Features& features,
-                 Eigen::Ref<RowMatrix<std::uint8_t>> out, unsigned wanted) const {
-    constexpr bool keeps_images = std::same_as<Features, std::nullptr_t>;
-    detail::check(out.rows() == count, "VirtualExamples::fill", "out", "has ", out.rows(),
-                  " rows, expected ", count, " (one per copy)");
-    detail::check(!keeps_images || out.cols() == shape_.size(), "VirtualExamples::fill", "out",
-                  "has ", out.cols(), " columns, expected ", shape_.size(), " (one per pixel)");
+  /// Calls make_row(worker, copies[r], the bytes of row r) for every row.
+  template <class MakeRow>
+  static void fill_rows(const CopyList auto& copies, Eigen::Ref<RowMatrix<std::uint8_t>>& out,
+                        unsigned workers, const MakeRow& make_row) {
+    detail::check(static_cast<std::size_t>(out.rows()) == copies.size(), "VirtualExamples::fill",
+                  "out", "has ", out.rows(), " rows, expected ", copies.size(), " (one per copy)");
     constexpr Eigen::Index piece = 64;
-    const Eigen::Index pieces = (count + piece - 1) / piece;
-    const auto threads = static_cast<unsigned>(
-        std::min<Eigen::Index>(detail::thread_count(wanted, "VirtualExamples::fill"), pieces));
-    std::vector<Features> features_of(threads, features);
-    std::vector<std::uint8_t> images(keeps_images ? 0 : threads * shape_.size());
-    detail::parallel_for(threads, pieces, [&](unsigned worker, Eigen::Index at) {
-      const Eigen::Index end = std::min(count, (at + 1) * piece);
+    const Eigen::Index pieces = (out.rows() + piece - 1) / piece;
+    detail::parallel_for(workers, pieces, [&](unsigned worker, Eigen::Index at) {
+      const Eigen::Index end = std::min(out.rows(), (at + 1) * piece);
       for (Eigen::Index row = at * piece; row < end; ++row) {
-        const std::span<std::uint8_t> bytes(out.data() + row * out.outerStride(),
-                                            static_cast<std::size_t>(out.cols()));
-        if constexpr (keeps_images) {
-          make(which(row), bytes);
-        } else {
-          const auto size = static_cast<std::size_t>(shape_.size());
-          const auto image = std::span(images).subspan(worker * size, size);
-          make(which(row), image);
-          features_of[worker](std::span<const std::uint8_t>(image), bytes);
-        }
+        make_row(worker, copies[static_cast<std::size_t>(row)],
+                 std::span<std::uint8_t>(out.data() + row * out.outerStride(),
+                                         static_cast<std::size_t>(out.cols())));
       }
     });
   }
