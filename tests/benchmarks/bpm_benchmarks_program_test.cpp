@@ -42,13 +42,26 @@ TEST_CASE("bpm_benchmarks: every kind of work has sizes that show its growth", "
   ChildProcess child(program, {"--benchmark_list_tests=true"});
   REQUIRE(child.wait() == 0);
   const std::string list = "\n" + child.out();
-  for (const char* name :
-       {"billiard_bounce/geodesic/60", "billiard_bounce/geodesic/400",
-        "billiard_bounce/geodesic/2000", "billiard_bounce/published/60", "gibbs_step/isotropic/60",
-        "kernel_block/polynomial/float/1", "kernel_block/polynomial/double/2000",
-        "kernel_block/polynomial/byte/240", "perceptron_pass/1000", "perceptron_pass/32000",
-        "perceptron_pass_byte/8000", "perceptron_draw/8000", "predict/1", "predict/10000",
-        "predict_byte/1", "one_vs_rest/1000", "one_vs_rest/8000", "one_vs_rest_byte/8000"}) {
+  for (const char* name : {"billiard_bounce/geodesic/60",
+                           "billiard_bounce/geodesic/400",
+                           "billiard_bounce/geodesic/2000",
+                           "billiard_bounce/published/60",
+                           "gibbs_step/isotropic/60",
+                           "kernel_block/polynomial/float/1",
+                           "kernel_block/polynomial/double/2000",
+                           "kernel_block/polynomial/byte/240",
+                           "perceptron_pass/1000",
+                           "perceptron_pass/32000",
+                           "perceptron_pass_byte/8000",
+                           "perceptron_draw/8000",
+                           "predict/1",
+                           "predict/10000",
+                           "predict_byte/1",
+                           "one_vs_rest/1000",
+                           "one_vs_rest/8000",
+                           "one_vs_rest_byte/8000",
+                           "image_copies/shifts/1000",
+                           "image_copies/deformation/1000"}) {
     CHECK_THAT(list, ContainsSubstring("\n" + std::string(name) + "\n"));
   }
 }

@@ -17,32 +17,35 @@
 
 namespace bpm {
 
+namespace detail {
 class PreparedDeformation;
+}
 
 /// Random deformations of images: a small affine map about the centre, and an elastic one, in one
 /// bilinear sampling (P. Simard, D. Steinkraus, J. Platt, "Best practices for convolutional neural
 /// networks applied to visual document analysis", 2003).
 ///
-/// Pixel p of the copy is what the image has at p + E (p - centre) + t + u(p); outside of the image
-/// there is 0. The entries of the 2 x 2 matrix E have mean 0 and standard deviation `affine`, those
-/// of t `translation` pixels; u is a random field, `elastic` pixels the root of its mean square in
-/// either direction, of cubic B-splines on a lattice that lies anywhere: its correlation over d
-/// pixels is the B-spline of order 8 at d / spacing, close to exp(-d^2 / (4 width^2)), that of
-/// white noise smoothed by a Gaussian of standard deviation `width`.
+/// Pixel p of the copy is what the image has at p + E (p - centre) + u(p); outside of the image
+/// there is 0. The entries of the 2 x 2 matrix E have mean 0 and standard deviation `affine`. u is
+/// a random field, `elastic` pixels the root of its mean square in either direction, of cubic
+/// B-splines on a lattice that lies anywhere: its correlation over d pixels is the B-spline of
+/// order 8 at d / spacing, within 0.04 exp(-d^2 / (4 width^2)), that of white noise smoothed by a
+/// Gaussian of standard deviation `width`.
 ///
 /// All that makes a pixel is done in integers, so that copies are the same bytes with every
-/// compiler: `affine` is rounded to multiples of 2^-16, `translation` and `elastic` to 2^-12
-/// pixels, and the lattice's spacing, sqrt(3) `width`, to whole pixels.
+/// compiler: `affine` is rounded to multiples of 2^-16, `elastic` to 2^-12 pixels, and the
+/// lattice's spacing, sqrt(3) `width`, to whole pixels.
 struct Deformation {
   double affine = 0.12;
-  double elastic = 1;      ///< In pixels.
-  double width = 4;        ///< In pixels.
-  double translation = 0;  ///< In pixels.
+  double elastic = 1;  ///< In pixels.
+  double width = 6;    ///< In pixels.
 
   /// What makes the copies. \throws std::invalid_argument on numbers that are negative or not
-  /// finite, `affine` above 0.5, `elastic` or `translation` above 32, `width` out of [0.5, 512].
-  [[nodiscard]] PreparedDeformation prepared() const;
+  /// finite, `affine` above 0.5, `elastic` above 32, `width` out of [0.5, 512].
+  [[nodiscard]] detail::PreparedDeformation prepared() const;
 };
+
+namespace detail {
 
 /// The integers that a `Deformation` comes to. A callable of shape, image, key and the copy's
 /// bytes, which any number of threads may call at once.
@@ -50,15 +53,13 @@ class PreparedDeformation {
  public:
   explicit PreparedDeformation(const Deformation& deformation) {
     const auto check_range = [](const char* name, double value, double least, double most) {
-      detail::check(value >= least && value <= most, "Deformation", name, "is ", value,
-                    ", must lie in [", least, ", ", most, "]");
+      check(value >= least && value <= most, "Deformation", name, "is ", value, ", must lie in [",
+            least, ", ", most, "]");
     };
     check_range("affine", deformation.affine, 0, 0.5);
     check_range("elastic", deformation.elastic, 0, 32);
     check_range("width", deformation.width, 0.5, 512);
-    check_range("translation", deformation.translation, 0, 32);
     affine_ = std::llround(deformation.affine * 65536);
-    translation_ = std::llround(deformation.translation * one_pixel);
     make_weights(std::llround(deformation.width * 1.7320508075688772));
     // u = sum_jk w_j w_k v_jk, w by the place between lattice points: its mean square, over places,
     // is that of v times (the mean of sum_k w_k^2)^2.
@@ -74,13 +75,13 @@ class PreparedDeformation {
     constexpr Eigen::Index small_size = 4096;
     std::array<std::uint32_t, small_size> small;  // NOLINT: filled below.
     const Eigen::Index needed = (shape.rows + 2) * (shape.columns + 2);
-    detail::Buffer<std::uint32_t> large(needed > small_size ? needed : 0);
-    std::uint32_t* const squares = large.size() > 0 ? large.data() : small.data();
-    gather_squares(shape, image.data(), squares);
+    Buffer<std::uint32_t> large(needed > small_size ? needed : 0);
+    std::uint32_t* const fours = large.size() > 0 ? large.data() : small.data();
+    gather_fours(shape, image.data(), fours);
 
     const Map map = random_map(key);
     for (Eigen::Index left = 0; left < shape.columns; left += strip) {
-      deform_strip(shape, squares, map, key, left, out.data());
+      deform_strip(shape, fours, map, key, left, out.data());
     }
   }
 
@@ -91,9 +92,8 @@ class PreparedDeformation {
 
   /// What is drawn once a copy.
   struct Map {
-    std::int32_t yy, yx, xy, xx;  ///< E, in 2^-16.
-    std::int32_t y, x;            ///< t.
-    std::int32_t phase_y, phase_x;
+    std::int32_t yy, yx, xy, xx;    ///< E, in 2^-16.
+    std::int32_t phase_y, phase_x;  ///< Where the lattice begins.
   };
   /// A value a column of the strip.
   using Row = std::array<std::int32_t, strip>;
@@ -132,24 +132,19 @@ class PreparedDeformation {
     const auto below = [](std::uint64_t word, std::int32_t bound) {
       return static_cast<std::int32_t>(((word >> 32U) * static_cast<std::uint64_t>(bound)) >> 32U);
     };
-    return {nearly_normal(key.word(0), affine_),
-            nearly_normal(key.word(1), affine_),
-            nearly_normal(key.word(2), affine_),
-            nearly_normal(key.word(3), affine_),
-            nearly_normal(key.word(4), translation_),
-            nearly_normal(key.word(5), translation_),
-            below(key.word(6), spacing_),
-            below(key.word(7), spacing_)};
+    return {nearly_normal(key.word(0), affine_), nearly_normal(key.word(1), affine_),
+            nearly_normal(key.word(2), affine_), nearly_normal(key.word(3), affine_),
+            below(key.word(4), spacing_),        below(key.word(5), spacing_)};
   }
 
   /// Four neighbouring pixels in a word, for each place that they can have, half outside included.
-  static void gather_squares(ImageShape shape, const std::uint8_t* image, std::uint32_t* squares) {
+  static void gather_fours(ImageShape shape, const std::uint8_t* image, std::uint32_t* fours) {
     const Eigen::Index columns = shape.columns;
     const Eigen::Index stride = columns + 2;
-    std::fill_n(squares, stride, 0U);
+    std::fill_n(fours, stride, 0U);
     for (Eigen::Index y = 0; y < shape.rows; ++y) {
       const std::uint8_t* const pixels = image + y * columns;
-      std::uint32_t* const upper = squares + y * stride;
+      std::uint32_t* const upper = fours + y * stride;
       std::uint32_t* const lower = upper + stride;
       lower[0] = std::uint32_t{pixels[0]} << 8U;
       for (Eigen::Index x = 1; x < columns; ++x) {
@@ -159,7 +154,7 @@ class PreparedDeformation {
       lower[columns + 1] = 0;
       for (Eigen::Index x = 0; x < stride; ++x) upper[x] |= lower[x] << 16U;
     }
-    std::fill_n(squares + (shape.rows + 1) * stride, stride, 0U);
+    std::fill_n(fours + (shape.rows + 1) * stride, stride, 0U);
   }
 
   /// Row `j` of the lattice, interpolated at the strip's columns.
@@ -197,7 +192,7 @@ class PreparedDeformation {
     }
   }
 
-  void deform_strip(ImageShape shape, const std::uint32_t* squares, const Map& map,
+  void deform_strip(ImageShape shape, const std::uint32_t* fours, const Map& map,
                     const CopyKey& key, Eigen::Index left, std::uint8_t* out) const {
     const auto width = static_cast<int>(std::min<Eigen::Index>(strip, shape.columns - left));
     const int lanes = (width + 15) / 16 * 16;  // Whole registers: the rest is not used.
@@ -219,8 +214,8 @@ class PreparedDeformation {
       const auto twice_x = static_cast<std::int32_t>(2 * left - (shape.columns - 1));
       const std::int32_t begin_y = map.yy * twice_y + map.yx * twice_x;
       const std::int32_t begin_x = map.xy * twice_y + map.xx * twice_x;
-      const auto at_y = static_cast<std::int32_t>(y * one_pixel) + map.y;
-      const auto at_x = static_cast<std::int32_t>(left * one_pixel) + map.x;
+      const auto at_y = static_cast<std::int32_t>(y * one_pixel);
+      const auto at_x = static_cast<std::int32_t>(left * one_pixel);
       for (int x = 0; x < lanes; ++x) {
         const std::int32_t u_y =
             (w0 * field[0].y[x] + w1 * field[1].y[x] + w2 * field[2].y[x] + w3 * field[3].y[x]) >>
@@ -234,7 +229,7 @@ class PreparedDeformation {
             (at_x + x * one_pixel + ((begin_x + 2 * map.xx * x) >> 5) + u_x + 8) >> 4;
         from_y = std::clamp(from_y, -256, bottom);
         from_x = std::clamp(from_x, -256, right);
-        const std::uint32_t four = squares[((from_y >> 8) + 1) * stride + (from_x >> 8) + 1];
+        const std::uint32_t four = fours[((from_y >> 8) + 1) * stride + (from_x >> 8) + 1];
         const std::uint32_t low = static_cast<std::uint32_t>(from_y) & 255U;
         const std::uint32_t far = static_cast<std::uint32_t>(from_x) & 255U;
         const std::uint32_t above = (four & 255U) * (256U - far) + ((four >> 8U) & 255U) * far;
@@ -253,13 +248,16 @@ class PreparedDeformation {
     }
   }
 
-  std::int64_t affine_ = 0;       ///< In 2^-16.
-  std::int64_t translation_ = 0;  ///< In 1 / one_pixel, as the next.
-  std::int64_t elastic_ = 0;      ///< Deviation of the lattice's values.
-  std::int32_t spacing_ = 1;      ///< Of the lattice, in pixels.
+  std::int64_t affine_ = 0;   ///< In 2^-16.
+  std::int64_t elastic_ = 0;  ///< Deviation of the lattice's values.
+  std::int32_t spacing_ = 1;  ///< Of the lattice, in pixels.
   std::vector<std::int32_t> weights_{};
 };
 
-inline PreparedDeformation Deformation::prepared() const { return PreparedDeformation(*this); }
+}  // namespace detail
+
+inline detail::PreparedDeformation Deformation::prepared() const {
+  return detail::PreparedDeformation(*this);
+}
 
 }  // namespace bpm

@@ -19,6 +19,7 @@ namespace bpm {
 /// not matter. As in D. DeCoste, B. Schoelkopf, "Training invariant support vector machines",
 /// Machine Learning 46, 2002.
 struct Shifts {
+  /// A transform of `VirtualExamples`, which checks the sizes.
   /// \throws std::invalid_argument on a copy above 24.
   void operator()(ImageShape shape, std::span<const std::uint8_t> image, const CopyKey& key,
                   std::span<std::uint8_t> out) const {

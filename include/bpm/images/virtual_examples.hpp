@@ -25,8 +25,9 @@ struct CopyOf {
   std::uint64_t copy = 0;
 };
 
-/// Copies [first, last) of all examples, copy by copy: entry (c - first) examples + i is copy c of
-/// example i, so that the labels of the entries are those of the examples, again and again.
+namespace detail {
+
+/// Entry (c - first) examples + i is copy c of example i.
 struct AllCopies {
   Eigen::Index examples = 0;
   std::uint64_t first = 0;
@@ -41,24 +42,18 @@ struct AllCopies {
   }
 };
 
-/// A list of copies: `AllCopies`, a vector or span of `CopyOf`, or what has `size()` and `[]` and
-/// gives the same entry whichever thread asks for it.
 template <class T>
 concept CopyList = requires(const T& copies, std::size_t entry) {
   { copies[entry] } -> std::convertible_to<CopyOf>;
   { copies.size() } -> std::convertible_to<std::size_t>;
 };
 
-/// What makes a copy of an image: a const callable of shape, image, key and the bytes to fill,
-/// which several threads may call at once. What it makes must depend on these alone.
 template <class T>
 concept ImageTransform = std::copy_constructible<T> &&
                          std::invocable<const T&, ImageShape, std::span<const std::uint8_t>,
                                         const CopyKey&, std::span<std::uint8_t>>;
 
-namespace detail {
-
-/// Transforms may be given by parameters from which what works is prepared once.
+/// Transforms may be parameters, of which what works is prepared once.
 [[nodiscard]] auto prepared_transform(const auto& transform) {
   if constexpr (requires { transform.prepared(); }) {
     return transform.prepared();
@@ -74,12 +69,18 @@ namespace detail {
 /// invariances in support vector learning machines", 1996). A view: it holds no image, and makes a
 /// copy whenever it is asked for. Copy c of example i depends on the seed, i and c alone, neither
 /// on threads nor on what else was asked for; copy 0 is the original.
-template <ImageTransform Transform>
+template <detail::ImageTransform Transform>
 class VirtualExamples {
  public:
   /// `images`: one a row, of shape.size() bytes, in row-major memory (a `RowMatrix` or rows of
-  /// one), which must stay where it is. `transform`: `Shifts`, a `Deformation`, or a callable as
-  /// `ImageTransform` says.
+  /// one), which must stay where it is. `transform`: `Shifts`, a `Deformation`, or one's own, a
+  /// callable
+  ///
+  ///     void(ImageShape shape, std::span<const std::uint8_t> image, const CopyKey& key,
+  ///          std::span<std::uint8_t> copy)
+  ///
+  /// that fills `copy`, depends on its arguments alone, and may be called by several threads at
+  /// once.
   ///
   /// \throws std::invalid_argument on a shape of sides that are not 1 to 4096, on images of another
   ///         shape, and what the transform's parameters throw.
@@ -105,9 +106,10 @@ class VirtualExamples {
   [[nodiscard]] Eigen::Index examples() const { return examples_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
 
-  /// Copies [first, last) of all examples, for `fill`.
+  /// The list of copies [first, last) of all examples, for `fill`, copy by copy: all examples of
+  /// copy `first`, then all of the next, so that their labels are the labels again and again.
   /// \throws std::invalid_argument unless first <= last.
-  [[nodiscard]] AllCopies all(std::uint64_t first, std::uint64_t last) const {
+  [[nodiscard]] detail::AllCopies all(std::uint64_t first, std::uint64_t last) const {
     detail::check(first <= last, "VirtualExamples::all", "first", "is ", first,
                   ", must not be above last, which is ", last);
     return {examples_, first, last};
@@ -120,9 +122,11 @@ class VirtualExamples {
     make("VirtualExamples::copy", which, out);
   }
 
-  /// Row r of `out` becomes copy copies[r], on up to `threads` threads (0: as many as there are).
-  /// \throws std::invalid_argument as `copy`, and unless `out` has a row a copy.
-  void fill(const CopyList auto& copies, Eigen::Ref<RowMatrix<std::uint8_t>> out,
+  /// Row r of `out` becomes copy copies[r] of a list: `all`, a vector or span of `CopyOf`, or what
+  /// has `size()` and `[]` and gives the same entry whichever thread asks. On up to `threads`
+  /// threads (0: as many as there are). \throws std::invalid_argument as `copy`, and unless `out`
+  /// has a row a copy.
+  void fill(const detail::CopyList auto& copies, Eigen::Ref<RowMatrix<std::uint8_t>> out,
             unsigned threads = 0) const {
     constexpr const char* function = "VirtualExamples::fill";
     detail::check(out.cols() == shape_.size(), function, "out", "has ", out.cols(),
@@ -139,7 +143,7 @@ class VirtualExamples {
   /// is kept. Errors as above.
   template <std::copy_constructible Features>
     requires std::invocable<Features&, std::span<const std::uint8_t>, std::span<std::uint8_t>>
-  void fill(const CopyList auto& copies, const Features& features,
+  void fill(const detail::CopyList auto& copies, const Features& features,
             Eigen::Ref<RowMatrix<std::uint8_t>> out, unsigned threads = 0) const {
     constexpr const char* function = "VirtualExamples::fill";
     const unsigned workers = detail::thread_count(threads, function);
@@ -172,8 +176,9 @@ class VirtualExamples {
 
   /// Calls make_row(worker, copies[r], the bytes of row r) for every row.
   template <class MakeRow>
-  static void fill_rows(const CopyList auto& copies, Eigen::Ref<RowMatrix<std::uint8_t>>& out,
-                        unsigned workers, const MakeRow& make_row) {
+  static void fill_rows(const detail::CopyList auto& copies,
+                        Eigen::Ref<RowMatrix<std::uint8_t>>& out, unsigned workers,
+                        const MakeRow& make_row) {
     detail::check(static_cast<std::size_t>(out.rows()) == copies.size(), "VirtualExamples::fill",
                   "out", "has ", out.rows(), " rows, expected ", copies.size(), " (one per copy)");
     constexpr Eigen::Index piece = 64;
