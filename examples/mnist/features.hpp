@@ -122,13 +122,11 @@ class VirtualDigits {
   void fill(std::uint64_t first, std::uint64_t last,
             Eigen::Ref<bpm::RowMatrix<std::uint8_t>> out) const {
     const ImageFeatures features(options_, shape_);
-    if (options_.copies_by == "shifts") {
-      bpm::VirtualExamples(shape_, images_, bpm::Shifts{}, seed_)
-          .fill(first, last, features, out, threads_);
-    } else {
-      bpm::VirtualExamples(shape_, images_, bpm::Deformation{}, seed_)
-          .fill(first, last, features, out, threads_);
-    }
+    const auto fill_by = [&](const auto& transform) {
+      const bpm::VirtualExamples examples(shape_, images_, transform, seed_);
+      examples.fill(examples.all(first, last), features, out, threads_);
+    };
+    options_.copies_by == "shifts" ? fill_by(bpm::Shifts{}) : fill_by(bpm::Deformation{});
   }
 
   /// Spent on copies so far.

@@ -36,7 +36,7 @@ struct MnistOptions {
   std::string sampler = "perceptron";
   std::uint64_t draws = 10;
   std::string kernel = "polynomial";
-  int degree = 5;  ///< With gradient features 9.
+  int degree = 5;  ///< With gradient features 15.
   double offset = 1;
   std::optional<double> width;  ///< Absent: one that suits the inputs.
   int depth = 3;
@@ -116,8 +116,9 @@ struct MnistOptions {
   app.add_option("--kernel", options.kernel, "Kernel (default: polynomial)")
       ->check(CLI::IsMember({"polynomial", "gaussian", "arc-cosine", "linear"}).description(""))
       ->type_name("polynomial|gaussian|arc-cosine|linear");
-  auto* degree = add_whole_option(app, "--degree", options.degree,
-                                  "Polynomial: (<x, x'> + C)^D (default: 5)", 1, 64)
+  auto* degree = add_whole_option(
+                     app, "--degree", options.degree,
+                     "Polynomial: (<x, x'> + C)^D (default: 5, with --features gradient 15)", 1, 64)
                      ->type_name("D");
   auto* offset = add_real_option(app, "--offset", options.offset,
                                  "Polynomial: (<x, x'> + C)^D (default: 1)", 0, 1e15)
@@ -133,7 +134,7 @@ struct MnistOptions {
                        "Arc-cosine: layers of the network, 1: the cosine (default: 3)", 1, 1000)
           ->type_name("L");
   app.add_flag("--normalise", options.normalise,
-               "Scale each digit to unit norm (default: pixels / 255)");
+               "Scale each digit to unit norm (default: pixels / 255; features always)");
   std::string lambda_text;
   double relative_value = 0;
   auto* lambda =
@@ -217,7 +218,7 @@ struct MnistOptions {
   options.image.gradient = features == "gradient";
   if (options.image.gradient) {
     options.normalise = true;
-    if (degree->count() == 0) options.degree = 9;
+    if (degree->count() == 0) options.degree = 15;
   }
   if (copies_by->count() > 0) {
     if (copies->count() == 0) options.image.copies = 4;

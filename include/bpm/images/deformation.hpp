@@ -38,7 +38,7 @@ class PreparedDeformation;
 struct Deformation {
   double affine = 0.12;
   double elastic = 1;  ///< In pixels.
-  double width = 6;    ///< In pixels.
+  double width = 8;    ///< In pixels.
 
   /// What makes the copies. \throws std::invalid_argument on numbers that are negative or not
   /// finite, `affine` above 0.5, `elastic` above 32, `width` out of [0.5, 512].

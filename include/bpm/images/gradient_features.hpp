@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -20,8 +21,8 @@ namespace bpm {
 
 /// The cells of a `GradientFeatures`: rows x columns of them cover the image.
 struct FeatureGrid {
-  Eigen::Index rows = 7;
-  Eigen::Index columns = 7;
+  Eigen::Index rows = 5;
+  Eigen::Index columns = 5;
 
   friend bool operator==(const FeatureGrid&, const FeatureGrid&) = default;
 };
@@ -29,9 +30,11 @@ struct FeatureGrid {
 /// How `GradientFeatures` looks at an image. A plain value.
 struct GradientSettings {
   std::vector<FeatureGrid> grids{{}};  ///< Their features one after the other.
-  int orientations = 8;                ///< Directions of the gradient: 4, 8, 12 or 16.
-  int smoothing = 1;                   ///< Passes of the filter [1 2 1] in both directions: 0 to 2.
-  int norm = 700;                      ///< Euclidean norm of a row of features, but for rounding.
+  int orientations = 12;               ///< Directions of the gradient: 4, 8, 12 or 16.
+  /// Gradients by how the edge bends: towards the dark side, not at all, towards the bright one.
+  bool curvature = true;
+  int smoothing = 1;  ///< Passes of the filter [1 2 1] in both directions: 0 to 2.
+  int norm = 700;     ///< Euclidean norm of a row of features, but for rounding.
 
   friend bool operator==(const GradientSettings&, const GradientSettings&) = default;
 };
@@ -119,6 +122,12 @@ class GradientFeatures {
  private:
   static constexpr int weight_one = 32;  ///< Weight of a pixel at the centre of a cell.
   static constexpr int max_lanes = 16;
+  static constexpr int bend_one = 32;  ///< Weight of a gradient in one class of bends alone.
+
+  /// Classes of bends.
+  [[nodiscard]] int bends() const { return settings_.curvature ? 3 : 1; }
+  /// Numbers that a cell takes in memory.
+  [[nodiscard]] int cell_size() const { return bends() * lanes_; }
 
   /// A pixel's row or column in the cells: `here` of it in `cell`, `next` in the one after.
   struct Share {
@@ -180,11 +189,11 @@ class GradientFeatures {
       grid.down = shares(image_.rows, cells.rows);
       grid.across = shares(image_.columns, cells.columns);
       grid.row_begin = row_size_;
-      grid.row_size = static_cast<std::size_t>((cells.columns + 1) * lanes_);
+      grid.row_size = static_cast<std::size_t>((cells.columns + 1) * cell_size());
       grid.begin = cells_size_;
       row_size_ += grid.row_size;
       cells_size_ += grid.row_size * static_cast<std::size_t>(cells.rows + 1);
-      size_ += cells.rows * cells.columns * settings_.orientations;
+      size_ += cells.rows * cells.columns * settings_.orientations * bends();
       heaviest = std::max(heaviest,
                           weight_of(grid.down, cells.rows) * weight_of(grid.across, cells.columns));
       grids_.push_back(std::move(grid));
@@ -268,19 +277,25 @@ class GradientFeatures {
         if ((gx | gy) == 0) continue;
         // With unit vectors d_k, g = a d_k + b d_(k+1) in the sector between them, where a and b
         // are cross products; beyond its two sectors a bin has a negative one.
-        std::uint32_t parts[lanes];
+        std::uint32_t parts[2 * lanes];
         for (int k = 0; k < lanes; ++k) {
           const std::int32_t left = gx * after_y_[k] - gy * after_x_[k];
           const std::int32_t right = gy * before_x_[k] - gx * before_y_[k];
           parts[k] =
               static_cast<std::uint32_t>((std::max(0, std::min(left, right)) + half) >> shift_);
         }
-        for (const Grid& grid : grids_) {
-          const Share share = grid.across[static_cast<std::size_t>(x)];
-          std::uint32_t* const cell = s.row.data() + grid.row_begin + share.cell * lanes;
-          for (int k = 0; k < lanes; ++k) cell[k] += share.here * parts[k];
-          for (int k = 0; k < lanes; ++k) cell[lanes + k] += share.next * parts[k];
+        if (!settings_.curvature) {
+          add_parts<lanes>(s, x, 0, parts);
+          continue;
         }
+        // Between two of the classes, which stand side by side.
+        const int bend = bend_at(above, middle, below, x, gx, gy);
+        const std::uint32_t upper = static_cast<std::uint32_t>(bend < 0 ? bend + bend_one : bend);
+        for (int k = 0; k < lanes; ++k) {
+          parts[lanes + k] = (parts[k] * upper + bend_one / 2) / bend_one;
+          parts[k] -= parts[lanes + k];
+        }
+        add_parts<2 * lanes>(s, x, bend < 0 ? 0 : lanes, parts);
       }
       for (const Grid& grid : grids_) {
         const Share share = grid.down[static_cast<std::size_t>(y)];
@@ -293,6 +308,43 @@ class GradientFeatures {
     }
   }
 
+  /// Adds a pixel's numbers to the cells of its row, from number `first` of a cell on.
+  template <int count>
+  void add_parts(Scratch& s, Eigen::Index x, int first, const std::uint32_t* parts) const {
+    for (const Grid& grid : grids_) {
+      const Share share = grid.across[static_cast<std::size_t>(x)];
+      std::uint32_t* const cell = s.row.data() + grid.row_begin +
+                                  share.cell * static_cast<std::size_t>(cell_size()) + first;
+      std::uint32_t* const next = cell + cell_size();
+      for (int k = 0; k < count; ++k) cell[k] += share.here * parts[k];
+      for (int k = 0; k < count; ++k) next[k] += share.next * parts[k];
+    }
+  }
+
+  /// 3 kappa in units of 1 / bend_one, cut at +-1: kappa is the curvature, in 1 / pixels, of the
+  /// line of equal brightness through column x of the middle row, with (g_x, g_y) twice the
+  /// gradient (g_x, g_y) / 2 and b second differences,
+  ///
+  ///     kappa = (b_xx g_y^2 - 2 b_xy g_x g_y + b_yy g_x^2) / (|g|^2 + 100)^1.5,
+  ///
+  /// the 100, in grey levels squared, for edges that are hardly any.
+  [[nodiscard]] int bend_at(const std::int32_t* above, const std::int32_t* middle,
+                            const std::int32_t* below, Eigen::Index x, std::int64_t gx,
+                            std::int64_t gy) const {
+    const Eigen::Index left = std::max<Eigen::Index>(x - 1, 0);
+    const Eigen::Index right = std::min(x + 1, image_.columns - 1);
+    const std::int64_t xx = middle[right] - 2 * middle[x] + middle[left];
+    const std::int64_t yy = below[x] - 2 * middle[x] + above[x];
+    const std::int64_t xy4 = below[right] - below[left] - above[right] + above[left];
+    const std::int64_t above_line = 2 * xx * gy * gy - xy4 * gx * gy + 2 * yy * gx * gx;
+    const std::int64_t squared =
+        gx * gx + gy * gy + (std::int64_t{400} << (8 * settings_.smoothing));
+    // An exact root: of a double, which the whole number below 2^53 is, rounded down.
+    const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(squared)));
+    const std::int64_t bend = 3 * bend_one * above_line / (squared * root);
+    return static_cast<int>(std::clamp<std::int64_t>(bend, -bend_one, bend_one));
+  }
+
   /// norm sqrt(cell / sum of all cells), rounded to bytes.
   void round(Scratch& s, std::uint8_t* features) const {
     const std::size_t n = static_cast<std::size_t>(settings_.orientations);
@@ -300,7 +352,7 @@ class GradientFeatures {
     std::uint64_t total = 0;
     for (std::size_t g = 0; g < grids_.size(); ++g) {
       for_cells(g, [&](std::size_t at) {
-        for (std::size_t k = 0; k < n; ++k) total += s.cells[at + k];
+        for (std::size_t k = 0; k < lanes; ++k) total += s.cells[at + k];
       });
     }
     if (total == 0) {
@@ -332,7 +384,7 @@ class GradientFeatures {
     }
   }
 
-  /// Calls use(where its numbers begin) for each cell of grid g.
+  /// Calls use(where its directions begin) for each class of bends of each cell of grid g.
   template <class Use>
   void for_cells(std::size_t g, Use&& use) const {
     const Grid& grid = grids_[g];
@@ -340,7 +392,10 @@ class GradientFeatures {
     const auto columns = static_cast<std::size_t>(settings_.grids[g].columns);
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t j = 0; j < columns; ++j) {
-        use(grid.begin + i * grid.row_size + j * static_cast<std::size_t>(lanes_));
+        for (int bend = 0; bend < bends(); ++bend) {
+          use(grid.begin + i * grid.row_size + j * static_cast<std::size_t>(cell_size()) +
+              static_cast<std::size_t>(bend * lanes_));
+        }
       }
     }
   }
