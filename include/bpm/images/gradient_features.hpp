@@ -19,10 +19,11 @@
 
 namespace bpm {
 
-/// The cells of a `GradientFeatures`: rows x columns of them cover the image.
+/// The cells of a `GradientFeatures`: rows x columns of them cover the image but for a margin.
 struct FeatureGrid {
-  Eigen::Index rows = 5;
-  Eigen::Index columns = 5;
+  Eigen::Index rows = 4;
+  Eigen::Index columns = 4;
+  Eigen::Index margin = 2;  ///< In pixels; what lies there counts for the cells beside it.
 
   friend bool operator==(const FeatureGrid&, const FeatureGrid&) = default;
 };
@@ -30,9 +31,10 @@ struct FeatureGrid {
 /// How `GradientFeatures` looks at an image. A plain value.
 struct GradientSettings {
   std::vector<FeatureGrid> grids{{}};  ///< Their features one after the other.
-  int orientations = 12;               ///< Directions of the gradient: 4, 8, 12 or 16.
-  /// Gradients by how the edge bends: towards the dark side, not at all, towards the bright one.
-  bool curvature = true;
+  int orientations = 8;                ///< Directions of the gradient: 4, 8, 12 or 16.
+  /// Classes by how the edge bends, from a third of a pixel's radius towards the dark side to the
+  /// same towards the bright one: 3, 5, 7 or 9; 1: all together.
+  int bends = 5;
   int smoothing = 1;  ///< Passes of the filter [1 2 1] in both directions: 0 to 2.
   int norm = 700;     ///< Euclidean norm of a row of features, but for rounding.
 
@@ -49,16 +51,22 @@ class GradientFeatures {
     const int n = settings_.orientations;
     detail::check(n >= 4 && n <= 16 && n % 4 == 0, name, "orientations", "is ", n,
                   ", must be 4, 8, 12 or 16");
+    const int bends = settings_.bends;
+    detail::check(bends >= 1 && bends <= 9 && bends % 2 == 1, name, "bends", "is ", bends,
+                  ", must be 1, 3, 5, 7 or 9");
     detail::check(settings_.smoothing >= 0 && settings_.smoothing <= 2, name, "smoothing", "is ",
                   settings_.smoothing, ", must be 0, 1 or 2");
     detail::check(settings_.norm >= 1 && settings_.norm <= 4000, name, "norm", "is ",
                   settings_.norm, ", must be 1 to 4000");
     detail::check(!settings_.grids.empty(), name, "grids", "is empty");
     for (const FeatureGrid& grid : settings_.grids) {
-      detail::check(grid.rows >= 1 && grid.rows <= image_.rows && grid.columns >= 1 &&
-                        grid.columns <= image_.columns,
+      const Eigen::Index rows = image_.rows - 2 * grid.margin;
+      const Eigen::Index columns = image_.columns - 2 * grid.margin;
+      detail::check(grid.margin >= 0 && grid.rows >= 1 && grid.rows <= rows && grid.columns >= 1 &&
+                        grid.columns <= columns,
                     name, "grids", "has one of ", grid.rows, " x ", grid.columns,
-                    " cells, must be 1 x 1 to as many as the image has pixels");
+                    " cells and a margin of ", grid.margin,
+                    " pixels, must be 1 x 1 to as many as there are pixels inside the margin");
     }
     plan();
   }
@@ -124,10 +132,8 @@ class GradientFeatures {
   static constexpr int max_lanes = 16;
   static constexpr int bend_one = 32;  ///< Weight of a gradient in one class of bends alone.
 
-  /// Classes of bends.
-  [[nodiscard]] int bends() const { return settings_.curvature ? 3 : 1; }
   /// Numbers that a cell takes in memory.
-  [[nodiscard]] int cell_size() const { return bends() * lanes_; }
+  [[nodiscard]] int cell_size() const { return settings_.bends * lanes_; }
 
   /// A pixel's row or column in the cells: `here` of it in `cell`, `next` in the one after.
   struct Share {
@@ -142,21 +148,25 @@ class GradientFeatures {
     std::size_t begin;      ///< In Scratch::cells.
   };
 
-  /// Triangles about the centres of `cells` equal parts of `pixels`, each of them two parts wide.
-  [[nodiscard]] static std::vector<Share> shares(Eigen::Index pixels, Eigen::Index cells) {
+  /// Triangles about the centres of `cells` equal parts of the pixels inside the margin, each of
+  /// them two parts wide.
+  [[nodiscard]] static std::vector<Share> shares(Eigen::Index pixels, Eigen::Index cells,
+                                                 Eigen::Index margin) {
     std::vector<Share> result;
+    const Eigen::Index inside = pixels - 2 * margin;
     for (Eigen::Index x = 0; x < pixels; ++x) {
-      // In units of 1 / (2 cells) pixel a cell is 2 pixels wide.
-      const Eigen::Index at = (2 * x + 1) * cells;
+      // In units of 1 / (2 cells) pixel a part is 2 `inside` wide.
+      const Eigen::Index at = (2 * (x - margin) + 1) * cells;
       const auto weight = [&](Eigen::Index cell) {
-        const Eigen::Index width = 2 * pixels;
-        const Eigen::Index distance = std::abs(at - (2 * cell + 1) * pixels);
+        const Eigen::Index width = 2 * inside;
+        const Eigen::Index distance = std::abs(at - (2 * cell + 1) * inside);
         return static_cast<std::uint32_t>(distance >= width || cell >= cells
                                               ? 0
                                               : (2 * weight_one * (width - distance) + width) /
                                                     (2 * width));
       };
-      const Eigen::Index first = std::max<Eigen::Index>(0, (at - pixels) / (2 * pixels));
+      const Eigen::Index first =
+          std::clamp<Eigen::Index>((at - inside) / (2 * inside), 0, cells - 1);
       result.push_back({static_cast<std::uint32_t>(first), weight(first), weight(first + 1)});
     }
     return result;
@@ -186,14 +196,14 @@ class GradientFeatures {
     std::uint64_t heaviest = 1;
     for (const FeatureGrid& cells : settings_.grids) {
       Grid grid;
-      grid.down = shares(image_.rows, cells.rows);
-      grid.across = shares(image_.columns, cells.columns);
+      grid.down = shares(image_.rows, cells.rows, cells.margin);
+      grid.across = shares(image_.columns, cells.columns, cells.margin);
       grid.row_begin = row_size_;
       grid.row_size = static_cast<std::size_t>((cells.columns + 1) * cell_size());
       grid.begin = cells_size_;
       row_size_ += grid.row_size;
       cells_size_ += grid.row_size * static_cast<std::size_t>(cells.rows + 1);
-      size_ += cells.rows * cells.columns * settings_.orientations * bends();
+      size_ += cells.rows * cells.columns * settings_.orientations * settings_.bends;
       heaviest = std::max(heaviest,
                           weight_of(grid.down, cells.rows) * weight_of(grid.across, cells.columns));
       grids_.push_back(std::move(grid));
@@ -284,18 +294,19 @@ class GradientFeatures {
           parts[k] =
               static_cast<std::uint32_t>((std::max(0, std::min(left, right)) + half) >> shift_);
         }
-        if (!settings_.curvature) {
+        if (settings_.bends == 1) {
           add_parts<lanes>(s, x, 0, parts);
           continue;
         }
         // Between two of the classes, which stand side by side.
         const int bend = bend_at(above, middle, below, x, gx, gy);
-        const std::uint32_t upper = static_cast<std::uint32_t>(bend < 0 ? bend + bend_one : bend);
+        const int lower = std::min(bend / bend_one, settings_.bends - 2);
+        const auto upper = static_cast<std::uint32_t>(bend - lower * bend_one);
         for (int k = 0; k < lanes; ++k) {
           parts[lanes + k] = (parts[k] * upper + bend_one / 2) / bend_one;
           parts[k] -= parts[lanes + k];
         }
-        add_parts<2 * lanes>(s, x, bend < 0 ? 0 : lanes, parts);
+        add_parts<2 * lanes>(s, x, lower * lanes, parts);
       }
       for (const Grid& grid : grids_) {
         const Share share = grid.down[static_cast<std::size_t>(y)];
@@ -321,13 +332,13 @@ class GradientFeatures {
     }
   }
 
-  /// 3 kappa in units of 1 / bend_one, cut at +-1: kappa is the curvature, in 1 / pixels, of the
-  /// line of equal brightness through column x of the middle row, with (g_x, g_y) twice the
-  /// gradient (g_x, g_y) / 2 and b second differences,
+  /// Which class of bends, in units of 1 / bend_one class: 3 kappa, cut at +-1, from the first to
+  /// the last. kappa is the curvature, in 1 / pixels, of the line of equal brightness through
+  /// column x of the middle row: with the gradient (g_x, g_y) / 2 and second differences b
   ///
-  ///     kappa = (b_xx g_y^2 - 2 b_xy g_x g_y + b_yy g_x^2) / (|g|^2 + 100)^1.5,
+  ///     kappa = (b_xx g_y^2 - 2 b_xy g_x g_y + b_yy g_x^2) / 4 / (|g|^2 / 4 + 100)^1.5,
   ///
-  /// the 100, in grey levels squared, for edges that are hardly any.
+  /// where the 100, grey levels squared, is for edges that are hardly any.
   [[nodiscard]] int bend_at(const std::int32_t* above, const std::int32_t* middle,
                             const std::int32_t* below, Eigen::Index x, std::int64_t gx,
                             std::int64_t gy) const {
@@ -336,13 +347,14 @@ class GradientFeatures {
     const std::int64_t xx = middle[right] - 2 * middle[x] + middle[left];
     const std::int64_t yy = below[x] - 2 * middle[x] + above[x];
     const std::int64_t xy4 = below[right] - below[left] - above[right] + above[left];
-    const std::int64_t above_line = 2 * xx * gy * gy - xy4 * gx * gy + 2 * yy * gx * gx;
+    const std::int64_t numerator = 2 * xx * gy * gy - xy4 * gx * gy + 2 * yy * gx * gx;
     const std::int64_t squared =
         gx * gx + gy * gy + (std::int64_t{400} << (8 * settings_.smoothing));
     // An exact root: of a double, which the whole number below 2^53 is, rounded down.
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(squared)));
-    const std::int64_t bend = 3 * bend_one * above_line / (squared * root);
-    return static_cast<int>(std::clamp<std::int64_t>(bend, -bend_one, bend_one));
+    const std::int64_t half = bend_one * (settings_.bends - 1) / 2;
+    const std::int64_t bend = 3 * half * numerator / (squared * root);
+    return static_cast<int>(half + std::clamp(bend, -half, half));
   }
 
   /// norm sqrt(cell / sum of all cells), rounded to bytes.
@@ -392,7 +404,7 @@ class GradientFeatures {
     const auto columns = static_cast<std::size_t>(settings_.grids[g].columns);
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t j = 0; j < columns; ++j) {
-        for (int bend = 0; bend < bends(); ++bend) {
+        for (int bend = 0; bend < settings_.bends; ++bend) {
           use(grid.begin + i * grid.row_size + j * static_cast<std::size_t>(cell_size()) +
               static_cast<std::size_t>(bend * lanes_));
         }
