@@ -5,9 +5,11 @@
 // of orthant probabilities, sentences that explain.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "bpm/decision/binomial.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "catch.hpp"
 #include "page.hpp"
@@ -125,6 +127,60 @@ TEST_CASE("tables: what MNIST takes") {
   page.sentence("{} s against {} s of product in bytes, {} against {} in float",
                 {number(bytes, "predict_seconds"), number(bytes, "predict_floor_seconds"),
                  number(floats, "predict_seconds"), number(floats, "predict_floor_seconds")});
+}
+
+TEST_CASE("tables: digits by gradient features") {
+  Page page("docs/images.md");
+  Page readme("README.md");
+  const char* const table = "| | error % | 95 % |";
+  double features_seconds = 0;
+  for (const auto& [row, name] :
+       {std::pair{"| `--features gradient` |", std::string("mnist_gradient")},
+        std::pair{"| the same, `--virtual elastic", std::string("mnist_elastic")}}) {
+    const auto mean = [&](const char* key) {
+      return over_seeds(name, [&](const Json& run) { return number(run, key); });
+    };
+    const auto left = [&](std::size_t rate) {
+      return over_seeds(name, [&](const Json& run) {
+        return number(run["rejection_gap"][rate], "error_percent") *
+               static_cast<double>(100 - rate);
+      });
+    };
+    const double error = mean("test_error_percent");
+    const auto mistakes = static_cast<std::uint64_t>(std::lround(100 * error));
+    constexpr std::uint64_t digits = 10000;
+    page.cell(table, row, 1, {error});
+    page.cell(table, row, 2,
+              {100 * (1 - bpm::binomial_upper_limit(digits - mistakes, digits, 0.025)),
+               100 * bpm::binomial_upper_limit(mistakes, digits, 0.025)});
+    page.cell(table, row, 3, {left(4)});
+    page.cell(table, row, 4, {left(6)});
+    page.cell(table, row, 5, {mean("train_seconds")});
+    page.cell(table, row, 6, {mean("predict_seconds")});
+    if (features_seconds == 0) features_seconds = mean("features_seconds");
+    readme.sentence(name == "mnist_gradient"
+                        ? "of 640 bytes (`--features gradient`) the error is {} % after {} s"
+                        : "with deformed copies of the digits beside (`--virtual elastic "
+                          "--draws 7`) {} % after {} s",
+                    {error, mean("train_seconds")});
+  }
+  page.sentence("Times contain the features, {} s for the 70 000 digits", {features_seconds});
+  const Json risk = results("mnist_elastic_risk");
+  page.sentence("that accepts {} % of the test digits, {} % of these wrong",
+                {number(risk["guaranteed"], "coverage_percent"),
+                 number(risk["guaranteed"], "error_percent")});
+  const Json million = results("mnist_million");
+  page.sentence(
+      "(`--copies 17 --draws 1`), {} examples, {} passes, {} mistakes in the last ones, "
+      "{} s and {} MiB, error {} %",
+      {number(million, "points_seen"), number(million, "passes"),
+       number(million, "mistakes_last_pass"), number(million, "train_seconds"),
+       peak_mebibytes(million), number(million, "test_error_percent")});
+  double folds = 0;
+  for (const char* fold : {"1", "2", "3", "4", "5"}) {
+    folds += number(results(std::string("mnist_gradient_fold") + fold), "test_error_percent") / 5;
+  }
+  page.cell("| features | numbers | degree |", "| the same in integers", 4, {folds});
 }
 
 TEST_CASE("tables: growth") {
