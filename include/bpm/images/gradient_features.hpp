@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,35 +14,22 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/images/curvature.hpp"
+#include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
 
 namespace bpm {
 
-/// The cells of a `GradientFeatures`: rows x columns of them cover the image but for a margin.
-struct FeatureGrid {
-  Eigen::Index rows = 4;
-  Eigen::Index columns = 4;
-  Eigen::Index margin = 2;  ///< In pixels; what lies there counts for the cells beside it.
-
-  friend bool operator==(const FeatureGrid&, const FeatureGrid&) = default;
-};
-
-/// How `GradientFeatures` looks at an image. A plain value.
-struct GradientSettings {
-  std::vector<FeatureGrid> grids{{}};  ///< Their features one after the other.
-  int orientations = 8;                ///< Directions of the gradient: 4, 8, 12 or 16.
-  /// Classes by how the edge bends, from a third of a pixel's radius towards the dark side to the
-  /// same towards the bright one: 3, 5, 7 or 9; 1: all together.
-  int bends = 5;
-  int smoothing = 1;  ///< Passes of the filter [1 2 1] in both directions: 0 to 2.
-  int norm = 700;     ///< Euclidean norm of a row of features, but for rounding.
-
-  friend bool operator==(const GradientSettings&, const GradientSettings&) = default;
-};
-
-/// Features of one-channel images: how much gradient of each direction there is in each cell.
+/// Features of one-channel images: how much gradient of each direction and bend there is in each
+/// cell (after N. Dalal, B. Triggs, CVPR 2005). The image is smoothed; its gradient, differences of
+/// neighbours, is shared by cross products between the two nearest directions, and by the curvature
+/// of the line of equal brightness (curvature.hpp) between two classes of bends; sums over
+/// triangular cells; square roots; one norm; bytes. All of it in integers: the same bytes with
+/// every compiler. An image without gradient has zeros. Cost: 20 us for 28 x 28 pixels.
 class GradientFeatures {
  public:
+  /// \throws std::invalid_argument on an image without pixels or with a side above 4096, and on
+  ///         settings out of range.
   explicit GradientFeatures(ImageShape image, GradientSettings settings = {})
       : image_(image), settings_(std::move(settings)) {
     const char* const name = "GradientFeatures";
@@ -60,13 +46,13 @@ class GradientFeatures {
                   settings_.norm, ", must be 1 to 4000");
     detail::check(!settings_.grids.empty(), name, "grids", "is empty");
     for (const FeatureGrid& grid : settings_.grids) {
-      const Eigen::Index rows = image_.rows - 2 * grid.margin;
-      const Eigen::Index columns = image_.columns - 2 * grid.margin;
-      detail::check(grid.margin >= 0 && grid.rows >= 1 && grid.rows <= rows && grid.columns >= 1 &&
-                        grid.columns <= columns,
-                    name, "grids", "has one of ", grid.rows, " x ", grid.columns,
-                    " cells and a margin of ", grid.margin,
-                    " pixels, must be 1 x 1 to as many as there are pixels inside the margin");
+      const Eigen::Index side = std::min(image_.rows, image_.columns);
+      detail::check(grid.margin >= 0 && grid.margin < side && grid.rows >= 1 && grid.columns >= 1 &&
+                        grid.rows <= image_.rows - 2 * grid.margin &&
+                        grid.columns <= image_.columns - 2 * grid.margin,
+                    name, "grids", "has one of ", grid.rows, " x ", grid.columns, " cells, margin ",
+                    grid.margin,
+                    ", must be 1 x 1 to as many as there are pixels inside the margin");
     }
     plan();
   }
@@ -104,6 +90,7 @@ class GradientFeatures {
   }
 
   /// The features of images, one a row, on `threads` threads (0: as many as the machine runs).
+  /// \throws std::invalid_argument on rows of another length.
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const {
     detail::check_images("GradientFeatures", images, image_);
@@ -281,6 +268,12 @@ class GradientFeatures {
       if (any == 0) continue;
 
       std::fill(s.row.begin(), s.row.end(), 0U);
+      // Classes in units of 1 / bend_one: 3 kappa, cut at +-1, from the first to the last.
+      const auto bend_of = [&](std::int32_t gx, std::int32_t gy, Eigen::Index x) {
+        const int most = bend_one * (settings_.bends - 1) / 2;
+        return most + detail::scaled_curvature({above, middle, below}, x, columns, gx, gy,
+                                               settings_.smoothing, 3 * most, most);
+      };
       for (Eigen::Index x = 0; x < columns; ++x) {
         const std::int32_t gx = across[x];
         const std::int32_t gy = down[x];
@@ -299,7 +292,7 @@ class GradientFeatures {
           continue;
         }
         // Between two of the classes, which stand side by side.
-        const int bend = bend_at(above, middle, below, x, gx, gy);
+        const int bend = bend_of(gx, gy, x);
         const int lower = std::min(bend / bend_one, settings_.bends - 2);
         const auto upper = static_cast<std::uint32_t>(bend - lower * bend_one);
         for (int k = 0; k < lanes; ++k) {
@@ -330,31 +323,6 @@ class GradientFeatures {
       for (int k = 0; k < count; ++k) cell[k] += share.here * parts[k];
       for (int k = 0; k < count; ++k) next[k] += share.next * parts[k];
     }
-  }
-
-  /// Which class of bends, in units of 1 / bend_one class: 3 kappa, cut at +-1, from the first to
-  /// the last. kappa is the curvature, in 1 / pixels, of the line of equal brightness through
-  /// column x of the middle row: with the gradient (g_x, g_y) / 2 and second differences b
-  ///
-  ///     kappa = (b_xx g_y^2 - 2 b_xy g_x g_y + b_yy g_x^2) / 4 / (|g|^2 / 4 + 100)^1.5,
-  ///
-  /// where the 100, grey levels squared, is for edges that are hardly any.
-  [[nodiscard]] int bend_at(const std::int32_t* above, const std::int32_t* middle,
-                            const std::int32_t* below, Eigen::Index x, std::int64_t gx,
-                            std::int64_t gy) const {
-    const Eigen::Index left = std::max<Eigen::Index>(x - 1, 0);
-    const Eigen::Index right = std::min(x + 1, image_.columns - 1);
-    const std::int64_t xx = middle[right] - 2 * middle[x] + middle[left];
-    const std::int64_t yy = below[x] - 2 * middle[x] + above[x];
-    const std::int64_t xy4 = below[right] - below[left] - above[right] + above[left];
-    const std::int64_t numerator = 2 * xx * gy * gy - xy4 * gx * gy + 2 * yy * gx * gx;
-    const std::int64_t squared =
-        gx * gx + gy * gy + (std::int64_t{400} << (8 * settings_.smoothing));
-    // An exact root: of a double, which the whole number below 2^53 is, rounded down.
-    const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(squared)));
-    const std::int64_t half = bend_one * (settings_.bends - 1) / 2;
-    const std::int64_t bend = 3 * half * numerator / (squared * root);
-    return static_cast<int>(half + std::clamp(bend, -half, half));
   }
 
   /// norm sqrt(cell / sum of all cells), rounded to bytes.
