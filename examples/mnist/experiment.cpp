@@ -47,6 +47,7 @@ Experiment make_experiment(const MnistOptions& options) {
     experiment.sampler = bpm::KernelGibbs{};
   }
   std::visit([&](auto& sampler) { sampler.draws = options.draws; }, experiment.sampler);
+  experiment.image = options.image;
   experiment.unit = options.normalise;
   experiment.floor = options.floor;
   experiment.verify = options.verify;
