@@ -354,6 +354,15 @@ TEST_CASE("a chosen rejection is kept and changes no prediction") {
                     "Classifier: rejection does not say which score its threshold is one of");
 }
 
+TEST_CASE("a word on how inputs are made is kept and changes no prediction") {
+  const bpm::Classifier plain(by_hand());
+  const Doubles others = triangle(20, 2);
+  const auto with = plain.with_inputs_made_by("heights in metres");
+  CHECK_FALSE(plain.parts().inputs_made_by);
+  CHECK(with.parts().inputs_made_by == "heights in metres");
+  CHECK(with.decision_values(others) == plain.decision_values(others));
+}
+
 TEST_CASE("a classifier from its own parts is the same") {
   const Doubles others = triangle(20, 2);
   const auto fitted = Machine(bpm::Polynomial(3), {}, test_support::hard({.keep_draws = true}))

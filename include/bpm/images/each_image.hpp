@@ -4,19 +4,30 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "bpm/core/parallel.hpp"
 
 namespace bpm::detail {
 
-/// Calls use(worker, i) for each of `count` images on up to `threads` threads: images take
-/// microseconds, so threads fetch them in blocks.
+/// Images take microseconds: threads fetch them in blocks of so many.
+inline constexpr Eigen::Index image_block = 64;
+
+/// The threads that work on `count` images when `wanted` are asked for of `function` (0: as many as
+/// the machine runs). \throws std::invalid_argument as `thread_count`.
+[[nodiscard]] inline unsigned image_workers(unsigned wanted, Eigen::Index count,
+                                            std::string_view function) {
+  const Eigen::Index blocks = (count + image_block - 1) / image_block;
+  return static_cast<unsigned>(std::clamp<Eigen::Index>(blocks, 1, thread_count(wanted, function)));
+}
+
+/// Calls use(worker, i) for each of `count` images on up to `threads` threads.
 template <class Use>
 void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
-  constexpr Eigen::Index block = 64;
-  parallel_for(threads, (count + block - 1) / block, [&](unsigned worker, std::ptrdiff_t b) {
-    const Eigen::Index end = std::min(count, (b + 1) * block);
-    for (Eigen::Index i = b * block; i < end; ++i) use(worker, i);
+  const Eigen::Index blocks = (count + image_block - 1) / image_block;
+  parallel_for(threads, blocks, [&](unsigned worker, std::ptrdiff_t b) {
+    const Eigen::Index end = std::min(count, (b + 1) * image_block);
+    for (Eigen::Index i = b * image_block; i < end; ++i) use(worker, i);
   });
 }
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/images/curvature.hpp"
+#include "bpm/images/each_image.hpp"
 #include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
 
@@ -94,18 +94,11 @@ class GradientFeatures {
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const {
     detail::check_images("GradientFeatures", images, image_);
-    const unsigned workers = detail::thread_count(threads, "GradientFeatures");
+    const unsigned workers = detail::image_workers(threads, images.rows(), "GradientFeatures");
     RowMatrix<std::uint8_t> features(images.rows(), size_);
-    constexpr Eigen::Index block = 64;
-    const Eigen::Index blocks = (images.rows() + block - 1) / block;
-    std::vector<Scratch> memory(static_cast<std::size_t>(std::clamp<Eigen::Index>(
-                                    workers, 1, std::max<Eigen::Index>(blocks, 1))),
-                                scratch());
-    detail::parallel_for(workers, blocks, [&](unsigned worker, std::ptrdiff_t b) {
-      const Eigen::Index end = std::min(images.rows(), (b + 1) * block);
-      for (Eigen::Index i = b * block; i < end; ++i) {
-        (*this)(images.row(i).data(), features.row(i).data(), memory[worker]);
-      }
+    std::vector<Scratch> memory(workers, scratch());
+    detail::for_each_image(workers, images.rows(), [&](unsigned worker, Eigen::Index i) {
+      (*this)(images.row(i).data(), features.row(i).data(), memory[worker]);
     });
     return features;
   }

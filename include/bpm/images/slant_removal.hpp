@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
@@ -59,7 +58,7 @@ class SlantRemoval {
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const {
     detail::check_images("SlantRemoval", images, image_);
-    const unsigned workers = detail::thread_count(threads, "SlantRemoval");
+    const unsigned workers = detail::image_workers(threads, images.rows(), "SlantRemoval");
     RowMatrix<std::uint8_t> upright(images.rows(), images.cols());
     detail::for_each_image(workers, images.rows(), [&](unsigned, Eigen::Index i) {
       (*this)(images.row(i).data(), upright.row(i).data());

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/images/copy_key.hpp"
+#include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
 
 namespace bpm {
@@ -131,7 +131,7 @@ class VirtualExamples {
     constexpr const char* function = "VirtualExamples::fill";
     detail::check(out.cols() == shape_.size(), function, "out", "has ", out.cols(),
                   " columns, expected ", shape_.size(), " (one per pixel)");
-    const unsigned workers = detail::thread_count(threads, function);
+    const unsigned workers = detail::image_workers(threads, out.rows(), function);
     fill_rows(copies, out, workers, [&](unsigned, CopyOf which, std::span<std::uint8_t> row) {
       make(function, which, row);
     });
@@ -146,7 +146,7 @@ class VirtualExamples {
   void fill(const detail::CopyList auto& copies, const Features& features,
             Eigen::Ref<RowMatrix<std::uint8_t>> out, unsigned threads = 0) const {
     constexpr const char* function = "VirtualExamples::fill";
-    const unsigned workers = detail::thread_count(threads, function);
+    const unsigned workers = detail::image_workers(threads, out.rows(), function);
     struct Worker {
       Features features;
       std::vector<std::uint8_t> image;
@@ -181,15 +181,10 @@ class VirtualExamples {
                         const MakeRow& make_row) {
     detail::check(static_cast<std::size_t>(out.rows()) == copies.size(), "VirtualExamples::fill",
                   "out", "has ", out.rows(), " rows, expected ", copies.size(), " (one per copy)");
-    constexpr Eigen::Index piece = 64;
-    const Eigen::Index pieces = (out.rows() + piece - 1) / piece;
-    detail::parallel_for(workers, pieces, [&](unsigned worker, Eigen::Index at) {
-      const Eigen::Index end = std::min(out.rows(), (at + 1) * piece);
-      for (Eigen::Index row = at * piece; row < end; ++row) {
-        make_row(worker, copies[static_cast<std::size_t>(row)],
-                 std::span<std::uint8_t>(out.data() + row * out.outerStride(),
-                                         static_cast<std::size_t>(out.cols())));
-      }
+    detail::for_each_image(workers, out.rows(), [&](unsigned worker, Eigen::Index row) {
+      make_row(worker, copies[static_cast<std::size_t>(row)],
+               std::span<std::uint8_t>(out.data() + row * out.outerStride(),
+                                       static_cast<std::size_t>(out.cols())));
     });
   }
 

@@ -142,6 +142,15 @@ class Classifier {
     return Classifier(std::move(copy));
   }
 
+  /// The same classifier with a word on how its inputs are made, such as `describe` gives of
+  /// features, for `parts().inputs_made_by` to have wherever it is loaded. Predictions stay what
+  /// they are. Cost: a copy of the parts.
+  [[nodiscard]] Classifier with_inputs_made_by(std::string how) const {
+    Parts copy = parts();
+    copy.inputs_made_by = std::move(how);
+    return Classifier(std::move(copy));
+  }
+
   /// The same classifier, which standardises what it is asked: of support inputs that were. Cost: a
   /// copy of the parts. \throws std::invalid_argument unless it has a number for every feature.
   [[nodiscard]] Classifier with_standardisation(const Standardisation& scaling) const {

@@ -58,6 +58,9 @@ struct ClassifierParts {
   double slope = 0;
   /// Chosen on data held out, to be kept in the model's file: no prediction looks at it.
   std::optional<Rejection> rejection{};
+  /// How its inputs are made of images or of whatever they are, in the words of their maker: kept
+  /// in the model's file, no prediction looks at it.
+  std::optional<std::string> inputs_made_by{};
   std::optional<std::uint64_t> seed{};  ///< Of the fit, where there was one.
   /// How an automatic soft boundary was chosen.
   std::optional<BoundaryChoice> boundary{};
