@@ -51,6 +51,7 @@ Experiment make_experiment(const MnistOptions& options) {
   experiment.unit = options.normalise;
   experiment.floor = options.floor;
   experiment.verify = options.verify;
+  experiment.pictures = !options.pictures.empty();
   experiment.risk = options.risk;
   experiment.delta = options.delta;
   experiment.settings.soft_boundary = options.soft_boundary();

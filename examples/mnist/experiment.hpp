@@ -23,7 +23,9 @@ namespace bpm_examples {
 /// Digits as a machine takes them: as bytes or as numbers; the others are empty.
 struct DigitInputs {
   bool bytes = false;
-  bpm::RowMatrix<std::uint8_t> images;  ///< Of the training set, for virtual examples.
+  /// What the inputs were made from, kept for virtual examples and for pictures.
+  bpm::RowMatrix<std::uint8_t> images;
+  bpm::RowMatrix<std::uint8_t> test_images;  ///< Kept for pictures.
   bpm::ImageShape shape{};
   bpm::RowMatrix<std::uint8_t> train_bytes;
   bpm::RowMatrix<std::uint8_t> test_bytes;
@@ -41,7 +43,8 @@ struct DigitInputs {
   [[nodiscard]] Eigen::Index columns() const { return bytes ? train_bytes.cols() : train.cols(); }
   /// Bytes of memory that the inputs take.
   [[nodiscard]] std::size_t size_in_bytes() const {
-    return static_cast<std::size_t>(images.size() + train_bytes.size() + test_bytes.size()) +
+    return static_cast<std::size_t>(images.size() + test_images.size() + train_bytes.size() +
+                                    test_bytes.size()) +
            static_cast<std::size_t>(train.size() + test.size()) * sizeof(float);
   }
 };
@@ -59,6 +62,7 @@ struct Experiment {
   bool floor = false;            ///< Measure the rate of matrix products as well.
   std::optional<double> risk{};  ///< To be guaranteed by the calibration digits,
   double delta = 0.01;           ///< but for this chance.
+  bool pictures = false;         ///< Find the digits to be drawn.
   bool verify = false;           ///< Count the training errors of every draw anew.
 };
 

@@ -16,6 +16,7 @@
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/image_shape.hpp"
 #include "bpm/images/shifts.hpp"
+#include "bpm/images/slant_removal.hpp"
 #include "bpm/images/virtual_examples.hpp"
 #include "bpm/machine/fit_each_draw.hpp"
 #include "common/machine_info.hpp"
@@ -29,6 +30,7 @@ namespace bpm_examples {
 /// How images become inputs.
 struct ImageOptions {
   bool gradient = false;    ///< Gradient features, else pixels.
+  bool upright = false;     ///< Slant is removed before.
   std::string copies_by{};  ///< "shifts", "elastic", or empty: no virtual examples.
   int copies = 0;           ///< A training image and draw.
 };
@@ -38,21 +40,36 @@ struct ImageOptions {
 class ImageFeatures {
  public:
   ImageFeatures(const ImageOptions& options, const bpm::ImageShape& shape) {
-    if (!options.gradient) return;
-    gradient_.emplace(shape);
-    scratch_ = gradient_->scratch();
+    if (options.upright) {
+      upright_.emplace(shape);
+      image_.resize(static_cast<std::size_t>(shape.size()));
+    }
+    if (options.gradient) {
+      gradient_.emplace(shape);
+      scratch_ = gradient_->scratch();
+    }
   }
 
   [[nodiscard]] Eigen::Index size(Eigen::Index pixels) const {
     return gradient_ ? gradient_->size() : pixels;
   }
+  /// None for pixels.
+  [[nodiscard]] const std::optional<bpm::GradientFeatures>& gradient() const { return gradient_; }
 
   [[nodiscard]] bpm::RowMatrix<std::uint8_t> of(const bpm::RowMatrix<std::uint8_t>& images,
                                                 int threads) const {
-    return gradient_ ? (*gradient_)(images, static_cast<unsigned>(threads)) : images;
+    const auto workers = static_cast<unsigned>(threads);
+    if (upright_ && gradient_) return (*gradient_)((*upright_)(images, workers), workers);
+    if (upright_) return (*upright_)(images, workers);
+    return gradient_ ? (*gradient_)(images, workers) : images;
   }
 
   void operator()(std::span<const std::uint8_t> image, std::span<std::uint8_t> features) {
+    if (upright_) {
+      (*upright_)(image.data(), gradient_ ? image_.data() : features.data());
+      if (!gradient_) return;
+      image = image_;
+    }
     if (gradient_) {
       (*gradient_)(image.data(), features.data(), scratch_);
     } else {
@@ -61,8 +78,10 @@ class ImageFeatures {
   }
 
  private:
+  std::optional<bpm::SlantRemoval> upright_;
   std::optional<bpm::GradientFeatures> gradient_;
   bpm::GradientFeatures::Scratch scratch_;
+  std::vector<std::uint8_t> image_;
 };
 
 /// The training sets of draws: the images and, of each, copies of the draw's own. Shifts are the
@@ -122,17 +141,32 @@ class VirtualDigits {
   void fill(std::uint64_t first, std::uint64_t last,
             Eigen::Ref<bpm::RowMatrix<std::uint8_t>> out) const {
     const ImageFeatures features(options_, shape_);
-    const auto fill_by = [&](const auto& transform) {
-      const bpm::VirtualExamples examples(shape_, images_, transform, seed_);
+    with_examples([&](const auto& examples) {
       examples.fill(examples.all(first, last), features, out, threads_);
-    };
-    options_.copies_by == "shifts" ? fill_by(bpm::Shifts{}) : fill_by(bpm::Deformation{});
+    });
+  }
+
+  /// The image that an example of a draw's set was made from: number copy * images + image.
+  [[nodiscard]] std::vector<std::uint8_t> image_of(bpm::PointIndex number) const {
+    std::vector<std::uint8_t> image(static_cast<std::size_t>(shape_.size()));
+    const auto count = static_cast<bpm::PointIndex>(images_.rows());
+    with_examples([&](const auto& examples) {
+      examples.copy({number % count, static_cast<std::uint64_t>(number / count)}, image);
+    });
+    return image;
   }
 
   /// Spent on copies so far.
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:
+  template <class Use>
+  void with_examples(const Use& use) const {
+    options_.copies_by == "shifts"
+        ? use(bpm::VirtualExamples(shape_, images_, bpm::Shifts{}, seed_))
+        : use(bpm::VirtualExamples(shape_, images_, bpm::Deformation{}, seed_));
+  }
+
   ImageOptions options_;
   bpm::ImageShape shape_;
   const bpm::RowMatrix<std::uint8_t>& images_;

@@ -25,6 +25,7 @@
 #include "common/interrupt.hpp"
 #include "common/machine_info.hpp"
 #include "experiment.hpp"
+#include "pictures.hpp"
 #include "pixels.hpp"
 
 /// \file
@@ -210,6 +211,32 @@ void report_copies(const Fitted& fitted, const Experiment& experiment, const Inp
   }
 }
 
+/// The digits to be drawn, with the images of the training examples that spoke.
+template <class Fitted, class Inputs>
+void report_pictures(const Fitted& fitted, const Experiment& experiment, const Inputs& test,
+                     const Eigen::MatrixXd& values, const DigitInputs& digits,
+                     MnistReport& report) {
+  constexpr std::size_t wrong = 10;
+  constexpr std::size_t unsure = 4;
+  constexpr std::size_t voices = 3;
+  const auto m = static_cast<bpm::PointIndex>(digits.images.rows());
+  report.pictures = judged_digits(
+      fitted, test, values, digits.test_labels,
+      [&](bpm::PointIndex number) {
+        return digits.train_labels[static_cast<std::size_t>(number % m)];
+      },
+      wrong, unsure, voices);
+  const VirtualDigits examples(experiment.image, digits.shape, digits.images, digits.images,
+                               digits.train_labels, experiment.settings.seed, report.threads);
+  for (JudgedDigit& digit : report.pictures) {
+    const auto row = digits.test_images.row(digit.number);
+    digit.image.assign(row.begin(), row.end());
+    for (std::vector<Voice>* some : {&digit.for_it, &digit.against_it}) {
+      for (Voice& voice : *some) voice.image = examples.image_of(voice.number);
+    }
+  }
+}
+
 template <class Kernel, class Sampler, class Inputs>
 void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment& experiment,
                  const Inputs& train, const Inputs& test, const DigitInputs& digits,
@@ -255,6 +282,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   report.predict_seconds += timer.seconds();
   progress({.stage = "test digits", .fraction = 1});
   report_test(values, fitted.labels_of(values), digits.test_labels, report);
+  if (experiment.pictures) report_pictures(fitted, experiment, test, values, digits, report);
 
   if (experiment.risk) {
     const Inputs& calibration = [&]() -> const Inputs& {

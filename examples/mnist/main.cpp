@@ -53,13 +53,15 @@ DigitInputs read_digits(const MnistOptions& options, MnistReport& report) {
   }
   inputs.train_labels = std::move(digits.train.labels);
   inputs.test_labels = std::move(digits.test.labels);
-  if (options.image.copies > 0) inputs.images = digits.train.inputs;
+  const bool pictures = !options.pictures.empty();
+  if (options.image.copies > 0 || pictures) inputs.images = digits.train.inputs;
+  if (pictures) inputs.test_images = digits.test.inputs;
   report.read_seconds = timer.seconds();
   inputs.shape = digits.shape;
   const ImageFeatures features(options.image, digits.shape);
   report.feature_numbers = features.size(digits.train.inputs.cols());
   const auto see = [&](bpm::RowMatrix<std::uint8_t>& images, double& seconds) {
-    if (!options.image.gradient || images.rows() == 0) return;
+    if (!(options.image.gradient || options.image.upright) || images.rows() == 0) return;
     timer.restart();
     images = features.of(images, options.common.threads);
     seconds += timer.seconds();
@@ -95,6 +97,7 @@ MnistReport report_of(const MnistOptions& options) {
   report.input = options.bytes ? "byte" : "float";
   report.normalise = options.normalise;
   report.features = options.image.gradient ? "gradient" : "pixels";
+  report.slant_removal = options.image.upright;
   report.copies_by = options.image.copies_by;
   report.virtual_copies = options.image.copies;
   report.fold = options.fold;
@@ -134,6 +137,10 @@ void run(int argc, char** argv) {
   json.write(report_json(report));
   if (!options.common.plot.empty()) {
     write_plot(rejection_plot(report), options.common.plot);
+  }
+  if (!options.pictures.empty()) {
+    write_pictures(report.pictures, digits.shape,
+                   ImageFeatures(options.image, digits.shape).gradient(), options.pictures);
   }
   if (report.draws < report.draws_wanted) {
     throw Interrupted("stopped after " + std::to_string(report.draws) + " of " +

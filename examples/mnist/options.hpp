@@ -54,6 +54,7 @@ struct MnistOptions {
   bool floor = false;
   bool verify = false;
   RejectionScore reject = RejectionScore::largest;
+  std::string pictures;  ///< File to draw digits in; empty: none.
 
   /// The width of the Gaussian. Digits of pixels / 255 lie about 10 apart, those of unit norm 1.
   [[nodiscard]] double gaussian_width() const { return width.value_or(normalise ? 0.6 : 6.0); }
@@ -165,6 +166,8 @@ struct MnistOptions {
                  "there is in each cell (default: pixels)")
       ->check(CLI::IsMember({"pixels", "gradient"}).description(""))
       ->type_name("pixels|gradient");
+  app.add_flag("--slant-removal", options.image.upright,
+               "Set every image upright before anything looks at it");
   auto* copies_by =
       app.add_option(
              "--virtual", options.image.copies_by,
@@ -200,11 +203,16 @@ struct MnistOptions {
                  "best two (default: largest)")
       ->check(CLI::IsMember({"largest", "gap"}).description(""))
       ->type_name("largest|gap");
-  add_common_options(
-      app, options.common,
-      {"mnist --train 5000 --sampler billiard", "mnist --normalise --json a.json --plot a.svg"});
+  app.add_option("--pictures", options.pictures,
+                 "Draw the surest mistakes and the digits that are rejected first, with the "
+                 "training digits that spoke for and against them")
+      ->type_name("FILE.svg");
+  add_common_options(app, options.common,
+                     {"mnist --features gradient --virtual elastic --pictures a.svg",
+                      "mnist --normalise --json a.json --plot a.svg"});
   parse_options(app, options.common, argc, argv);
 
+  if (!options.pictures.empty()) check_plot(options.pictures);
   const auto only_for = [&](const CLI::Option* option, const char* kernel) {
     if (option->count() > 0 && options.kernel != kernel) {
       throw UsageError(option->get_name() + " belongs to --kernel " + kernel + ", not to " +

@@ -18,6 +18,7 @@
 #include "common/chain_check.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
+#include "pictures.hpp"
 
 /// \file
 /// What the mnist program reports, as plain data, and its three forms: text, JSON and a plot.
@@ -73,6 +74,7 @@ struct MnistReport {
   std::string input;                 ///< "float" or "byte"
   bool normalise = false;            ///< Inputs scaled to unit norm, else pixels / 255.
   std::string features;              ///< "pixels" or "gradient"
+  bool slant_removal = false;        ///< Before anything else.
   std::int64_t feature_numbers = 0;  ///< An image.
   double features_seconds = 0;       ///< In `train_seconds` and `predict_seconds`.
   std::string copies_by;             ///< Of virtual examples; empty: none.
@@ -119,6 +121,7 @@ struct MnistReport {
   std::vector<std::size_t> compression_sizes;  ///< Points with a mistake in a draw, draw by draw.
   std::optional<double> stable_compression_percent;  ///< Bound on the error of draw 1, 99 %.
   std::string model_digest;
+  std::vector<JudgedDigit> pictures;  ///< Digits to be drawn.
 };
 
 /// The errors left at rejection rates 0 to 10 % in `steps` steps; `correct[i]` says whether test
@@ -168,6 +171,7 @@ struct MnistReport {
   json["normalise"] = report.normalise;
   json["features"] = report.features;
   json["feature_numbers"] = report.feature_numbers;
+  json["slant_removal"] = report.slant_removal;
   json["virtual_copies"] = report.virtual_copies;
   if (report.fold > 0) json["validate"] = report.fold;
   if (report.lambda) {
@@ -287,6 +291,7 @@ inline void print_settings(std::ostream& out, const MnistReport& report) {
   if (report.features == "gradient") {
     text << report.feature_numbers << " gradient features, ";
   }
+  if (report.slant_removal) text << "slant removed, ";
   text << (report.normalise ? "scaled to unit norm" : "pixels / 255") << '\n';
   if (report.virtual_copies > 0) {
     line(text, "virtual") << report.virtual_copies << " copies of each training digit, "

@@ -323,9 +323,56 @@ TEST_CASE("mnist: gradient features and virtual examples", "[examples]") {
     CHECK(size.get<int>() <= 600);
   }
   CHECK(json["stable_compression_percent"].get<double>() <= 100);
+  // The whole kernel matrix, some of its rows, a window: 2400 points, 1, 2 and 3 threads.
   const std::string digest = json["model_digest"];
-  REQUIRE(run(small + copies + Words{"--threads", "3", "--memory", "64M"} + files).status == 0);
-  CHECK(alone.json("a.json")["model_digest"] == digest);
+  CHECK(json["strategy"] == "dense");
+  for (const Words& other :
+       {Words{"--threads", "1", "--memory", "2M"}, Words{"--threads", "2", "--memory", "10M"},
+        Words{"--threads", "3", "--memory", "2G"}}) {
+    REQUIRE(run(small + copies + other + files).status == 0);
+    json = alone.json("a.json");
+    CAPTURE(other, json["strategy"].get<std::string>());
+    CHECK(json["model_digest"] == digest);
+    CHECK((json["strategy"] == "dense") == (other.back() == "2G"));
+  }
+}
+
+TEST_CASE("mnist: slant is removed before anything else, and said", "[examples]") {
+  const Alone alone;
+  const std::string features = GENERATE("pixels", "gradient");
+  const Words files{"--features", features, "--json", alone.path("a.json")};
+  REQUIRE(run(small + files + Words{"--quiet"}).status == 0);
+  const Json slanted = alone.json("a.json");
+  CHECK(slanted["slant_removal"] == false);
+  const Outcome outcome = run(small + files + Words{"--slant-removal"});
+  REQUIRE(outcome.status == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("slant removed, "));
+  const Json upright = alone.json("a.json");
+  CHECK(upright["slant_removal"] == true);
+  CHECK(upright["feature_numbers"] == slanted["feature_numbers"]);
+  CHECK(upright["model_digest"] != slanted["model_digest"]);
+  // Copies are set upright as well: the deformed, of which no two slant alike.
+  REQUIRE(run(small + files + Words{"--slant-removal", "--virtual", "elastic", "--quiet"}).status ==
+          0);
+  CHECK(alone.json("a.json")["training_errors"] == 0);
+}
+
+TEST_CASE("mnist: pictures of what was misread, by any kernel", "[examples]") {
+  const Alone alone;
+  if (bpm_examples::plot_detail::find_program("gnuplot").empty()) {
+    refuse(1, small + Words{"--pictures", alone.path("a.svg")}, "gnuplot was not found");
+    return;
+  }
+  const Words options = GENERATE(Words{}, Words{"--features", "gradient", "--virtual", "elastic"},
+                                 Words{"--even-odd", "--input", "float"});
+  CAPTURE(options);
+  REQUIRE(run(small + options + Words{"--quiet", "--pictures", alone.path("a.svg")}).status == 0);
+  const std::string svg = read_text(alone.folder.path() / "a.svg");
+  CHECK_THAT(svg, ContainsSubstring("spoke loudest for it"));
+  CHECK_THAT(svg, ContainsSubstring("read as"));
+  const bool features = !options.empty() && options[0] == "--features";
+  CHECK((svg.find("and its features") != std::string::npos) == features);
+  refuse(1, small + Words{"--pictures", alone.path("none/a.svg")}, "none/a.svg");
 }
 
 TEST_CASE("mnist: images of another size learn as well", "[examples]") {
