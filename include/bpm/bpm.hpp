@@ -56,6 +56,8 @@
 #include "bpm/images/virtual_examples.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
+#include "bpm/kernel_values/byte_tiles.hpp"
+#include "bpm/kernel_values/byte_tiles_x86.hpp"
 #include "bpm/kernel_values/check_kernel.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/gram.hpp"

@@ -159,12 +159,12 @@ void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> column
     packed.panels.reserve_discarding(panel_count<Unit>(count) * width * z.length() *
                                      std::ptrdiff_t{sizeof(Unit)});
     auto* const panels = reinterpret_cast<Unit*>(packed.panels.data());
+    const Unit flip = ByteInputs<I> ? Unit(byte_tiles().flip) : Unit{0};
     for (std::ptrdiff_t first = 0; first < count; first += width) {
       const Unit* rows[width];
       const std::ptrdiff_t there = std::min(width, count - first);
       for (std::ptrdiff_t c = 0; c < there; ++c) rows[c] = z.row(columns[first + c]);
-      pack_panel<Unit>(rows, there, z.length(), ByteInputs<I> ? Unit(byte_flip) : Unit{0},
-                       panels + first * z.length());
+      pack_panel<Unit>(rows, there, z.length(), flip, panels + first * z.length());
     }
   }
 }

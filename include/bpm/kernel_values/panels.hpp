@@ -111,11 +111,11 @@ BPM_DETAIL_FULL_WIDTH inline std::ptrdiff_t active_steps(const T* const* rows, s
   }
 #endif
   for (; k < end; ++k) {
-    bool any = false;
+    unsigned any = 0;  // Without branches: where zeros are cannot be foreseen.
 #pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) any = any || load_unit(rows[i] + k) != T{0};
+    for (int i = 0; i < M; ++i) any |= load_unit(rows[i] + k) != T{0} ? 1U : 0U;
     *out = static_cast<std::uint32_t>(k);
-    out += any ? 1 : 0;
+    out += any;
   }
   return out - steps;
 }

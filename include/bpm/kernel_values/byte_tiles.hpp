@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "bpm/core/lanes.hpp"
+#include "bpm/kernel_values/panels.hpp"
+
+/// \file
+/// A tile of inner products of rows of bytes, exact in 32-bit integers, from a panel whose unit is
+/// four bytes of a column.
+///
+/// Where there is an instruction for it (VNNI), one operation adds four products of an unsigned
+/// with a signed byte to a sum: the panel then holds its bytes less 128, and 128 times the sum of
+/// the row's bytes is added at the end. The older instruction of that shape adds pairs in 16 bits,
+/// which saturates: 255 * 127 * 2 is more than they hold. So elsewhere the bytes are split into
+/// even and odd ones and multiplied as 16-bit numbers.
+///
+/// Programs for any x86-64 machine do not know what they will run on. There the tiles are chosen as
+/// the program runs (byte_tiles_x86.hpp): sums of integers are the same by whatever instruction.
+
+#if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
+#define BPM_DETAIL_BYTE_INSTRUCTION 1
+#elif defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define BPM_DETAIL_BYTES_AT_RUN_TIME 1
+#endif
+#if defined(__SSE2__) && !defined(__AVX2__)
+#include <emmintrin.h>
+#endif
+
+namespace bpm::detail {
+
+/// Four bytes of a row or a column.
+using ByteUnit = std::uint32_t;
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+inline constexpr bool bytes_at_run_time = true;
+/// As wide as the widest tile: panels are packed before it is known who multiplies them.
+template <>
+inline constexpr std::ptrdiff_t panel_width<ByteUnit> = 64;
+#else
+inline constexpr bool bytes_at_run_time = false;
+#endif
+
+#if defined(BPM_DETAIL_BYTE_INSTRUCTION)
+inline constexpr bool bytes_by_instruction = true;
+#else
+inline constexpr bool bytes_by_instruction = false;
+#endif
+
+/// What a panel's bytes are changed by for the instruction: 128 is taken off each.
+inline constexpr ByteUnit instruction_flip = 0x80808080U;
+inline constexpr std::int32_t instruction_shift = 128;
+
+/// sum + the products of a row's four bytes, the same in every lane, with those of the columns.
+[[gnu::always_inline]] inline Lanes<std::int32_t> add_byte_products(
+    Lanes<std::int32_t> sum, const Lanes<ByteUnit>& row, const Lanes<ByteUnit>& columns) {
+#if defined(__AVX512VNNI__)
+  return (Lanes<std::int32_t>)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)row, (__m512i)columns);
+#elif defined(__AVXVNNI__) && !defined(__AVX512F__)
+  return (Lanes<std::int32_t>)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)row, (__m256i)columns);
+#elif defined(__AVX512BW__)
+  const auto add = [&](__m512i a, __m512i b) {
+    sum += (Lanes<std::int32_t>)_mm512_madd_epi16(a, b);
+  };
+  const __m512i even = _mm512_set1_epi16(255);
+  add(_mm512_and_si512((__m512i)row, even), _mm512_and_si512((__m512i)columns, even));
+  add(_mm512_srli_epi16((__m512i)row, 8), _mm512_srli_epi16((__m512i)columns, 8));
+  return sum;
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+  const auto add = [&](__m256i a, __m256i b) {
+    sum += (Lanes<std::int32_t>)_mm256_madd_epi16(a, b);
+  };
+  const __m256i even = _mm256_set1_epi16(255);
+  add(_mm256_and_si256((__m256i)row, even), _mm256_and_si256((__m256i)columns, even));
+  add(_mm256_srli_epi16((__m256i)row, 8), _mm256_srli_epi16((__m256i)columns, 8));
+  return sum;
+#elif defined(__SSE2__) && !defined(__AVX__) && (defined(__GNUC__) || defined(__clang__))
+  const auto add = [&](__m128i a, __m128i b) { sum += (Lanes<std::int32_t>)_mm_madd_epi16(a, b); };
+  const __m128i even = _mm_set1_epi16(255);
+  add(_mm_and_si128((__m128i)row, even), _mm_and_si128((__m128i)columns, even));
+  add(_mm_srli_epi16((__m128i)row, 8), _mm_srli_epi16((__m128i)columns, 8));
+  return sum;
+#else
+  for (int l = 0; l < lane_count<std::int32_t>; ++l) {
+    ByteUnit total = 0;
+    for (int byte = 0; byte < 4; ++byte) {
+      total += (row[l] >> (8 * byte) & 255U) * (columns[l] >> (8 * byte) & 255U);
+    }
+    sum[l] += static_cast<std::int32_t>(total);
+  }
+  return sum;
+#endif
+}
+
+/// out[i * panel_width + c] = sum over the listed steps of the products of four bytes each, for M
+/// rows and N registers of columns.
+template <int M, int N>
+BPM_DETAIL_FULL_WIDTH inline void byte_tile(const ByteUnit* const* rows, const ByteUnit* panel,
+                                            const std::uint32_t* steps, std::ptrdiff_t count,
+                                            std::int32_t* out) {
+  constexpr int n = lane_count<ByteUnit>;
+  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
+  Lanes<std::int32_t> sums[M][N];
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) sums[i][j] = Lanes<std::int32_t>{};
+  }
+  for (std::ptrdiff_t s = 0; s < count; ++s) {
+    const std::ptrdiff_t k = steps[s];
+    const ByteUnit* const right = panel + k * width;
+    Lanes<ByteUnit> columns[N];
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) columns[j] = load_lanes(right + j * n);
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      const Lanes<ByteUnit> left = broadcast_lanes(load_unit(rows[i] + k));
+#pragma GCC unroll 8
+      for (int j = 0; j < N; ++j) sums[i][j] = add_byte_products(sums[i][j], left, columns[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) store_lanes(out + i * width + j * n, sums[i][j]);
+  }
+}
+
+/// Tiles of the target that is compiled for: of `panel_rows` rows or of one, of the first `columns`
+/// columns of a panel at least.
+struct CompiledByteTiles {
+  static constexpr ByteUnit flip = bytes_by_instruction ? instruction_flip : 0;
+  static constexpr std::int32_t shift = bytes_by_instruction ? instruction_shift : 0;
+
+  [[gnu::always_inline]] static void rows(const ByteUnit* const* rows, const ByteUnit* panel,
+                                          const std::uint32_t* steps, std::ptrdiff_t count,
+                                          std::ptrdiff_t columns, std::int32_t* out) {
+    constexpr std::ptrdiff_t part = std::ptrdiff_t{panel_registers} * lane_count<ByteUnit>;
+    if constexpr (part == panel_width<ByteUnit>) {
+      byte_tile<panel_rows, panel_registers>(rows, panel, steps, count, out);
+    } else {
+      for (std::ptrdiff_t first = 0; first < columns; first += part) {
+        byte_tile<panel_rows, panel_registers>(rows, panel + first, steps, count, out + first);
+      }
+    }
+  }
+  [[gnu::always_inline]] static void row(const ByteUnit* const* rows, const ByteUnit* panel,
+                                         const std::uint32_t* steps, std::ptrdiff_t count,
+                                         std::ptrdiff_t columns, std::int32_t* out) {
+    constexpr std::ptrdiff_t part = std::ptrdiff_t{panel_registers} * lane_count<ByteUnit>;
+    if (columns <= lane_count<ByteUnit>) {
+      byte_tile<1, 1>(rows, panel, steps, count, out);
+    } else if constexpr (part == panel_width<ByteUnit>) {
+      byte_tile<1, panel_registers>(rows, panel, steps, count, out);
+    } else {
+      for (std::ptrdiff_t first = 0; first < columns; first += part) {
+        byte_tile<1, panel_registers>(rows, panel + first, steps, count, out + first);
+      }
+    }
+  }
+};
+
+}  // namespace bpm::detail
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+#include "bpm/kernel_values/byte_tiles_x86.hpp"
+#else
+namespace bpm::detail {
+using ByteTiles = CompiledByteTiles;
+[[nodiscard]] constexpr ByteTiles byte_tiles() noexcept { return {}; }
+}  // namespace bpm::detail
+#endif

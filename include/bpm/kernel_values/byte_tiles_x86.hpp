@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bpm/kernel_values/byte_tiles.hpp"
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+/// \file
+/// Tiles of bytes for x86-64 programs that were not compiled for one machine: functions for several
+/// kinds of instructions, of which the best that the machine has is taken. See byte_tiles.hpp.
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+
+namespace bpm::detail {
+
+/// Functions of tiles, behind pointers: as `CompiledByteTiles`. A call is some thousand operations.
+struct ByteTiles {
+  using Tile = void (*)(const ByteUnit* const* rows, const ByteUnit* panel,
+                        const std::uint32_t* steps, std::ptrdiff_t count, std::ptrdiff_t columns,
+                        std::int32_t* out);
+  const char* name;
+  ByteUnit flip;
+  std::int32_t shift;
+  Tile rows;
+  Tile row;
+};
+
+/// M rows and the whole panel of 64 columns: 4 M sums of 32 registers.
+template <int M>
+[[gnu::target("avx512f,avx512vnni")]] void byte_tile_avx512_vnni(
+    const ByteUnit* const* rows, const ByteUnit* panel, const std::uint32_t* steps,
+    std::ptrdiff_t count, std::ptrdiff_t /*columns*/, std::int32_t* out) {
+  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
+  __m512i sums[M][4];
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < 4; ++j) sums[i][j] = _mm512_setzero_si512();
+  }
+  for (std::ptrdiff_t s = 0; s < count; ++s) {
+    const std::ptrdiff_t k = steps[s];
+    __m512i columns[4];
+#pragma GCC unroll 8
+    for (int j = 0; j < 4; ++j) columns[j] = _mm512_loadu_si512(panel + k * width + 16 * j);
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      const __m512i left = _mm512_set1_epi32(static_cast<int>(load_unit(rows[i] + k)));
+#pragma GCC unroll 8
+      for (int j = 0; j < 4; ++j) sums[i][j] = _mm512_dpbusd_epi32(sums[i][j], left, columns[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < 4; ++j) _mm512_storeu_si512(out + i * width + 16 * j, sums[i][j]);
+  }
+}
+
+// With 16 registers 8 sums at a time: parts of 16 columns.
+
+template <int M>
+[[gnu::target("avx2,avxvnni")]] void byte_tile_avx_vnni(const ByteUnit* const* rows,
+                                                        const ByteUnit* panel,
+                                                        const std::uint32_t* steps,
+                                                        std::ptrdiff_t count,
+                                                        std::ptrdiff_t columns, std::int32_t* out) {
+  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
+  for (std::ptrdiff_t first = 0; first < columns; first += 16) {
+    __m256i sums[M][2];
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) sums[i][0] = sums[i][1] = _mm256_setzero_si256();
+    for (std::ptrdiff_t s = 0; s < count; ++s) {
+      const std::ptrdiff_t k = steps[s];
+      const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
+      const __m256i low = _mm256_loadu_si256(right);
+      const __m256i high = _mm256_loadu_si256(right + 1);
+#pragma GCC unroll 8
+      for (int i = 0; i < M; ++i) {
+        const __m256i left = _mm256_set1_epi32(static_cast<int>(load_unit(rows[i] + k)));
+        sums[i][0] = _mm256_dpbusd_avx_epi32(sums[i][0], left, low);
+        sums[i][1] = _mm256_dpbusd_avx_epi32(sums[i][1], left, high);
+      }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      auto* const to = reinterpret_cast<__m256i*>(out + i * width + first);
+      _mm256_storeu_si256(to, sums[i][0]);
+      _mm256_storeu_si256(to + 1, sums[i][1]);
+    }
+  }
+}
+
+template <int M>
+[[gnu::target("avx2")]] void byte_tile_avx2(const ByteUnit* const* rows, const ByteUnit* panel,
+                                            const std::uint32_t* steps, std::ptrdiff_t count,
+                                            std::ptrdiff_t columns, std::int32_t* out) {
+  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
+  const __m256i even = _mm256_set1_epi16(255);
+  for (std::ptrdiff_t first = 0; first < columns; first += 16) {
+    __m256i sums[M][2];
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) sums[i][0] = sums[i][1] = _mm256_setzero_si256();
+    for (std::ptrdiff_t s = 0; s < count; ++s) {
+      const std::ptrdiff_t k = steps[s];
+      const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
+#pragma GCC unroll 8
+      for (int j = 0; j < 2; ++j) {
+        const __m256i both = _mm256_loadu_si256(right + j);
+        const __m256i evens = _mm256_and_si256(both, even);
+        const __m256i odds = _mm256_srli_epi16(both, 8);
+#pragma GCC unroll 8
+        for (int i = 0; i < M; ++i) {
+          const __m256i left = _mm256_set1_epi32(static_cast<int>(load_unit(rows[i] + k)));
+          const __m256i of_evens = _mm256_madd_epi16(_mm256_and_si256(left, even), evens);
+          const __m256i of_odds = _mm256_madd_epi16(_mm256_srli_epi16(left, 8), odds);
+          sums[i][j] = _mm256_add_epi32(sums[i][j], _mm256_add_epi32(of_evens, of_odds));
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      auto* const to = reinterpret_cast<__m256i*>(out + i * width + first);
+      _mm256_storeu_si256(to, sums[i][0]);
+      _mm256_storeu_si256(to + 1, sums[i][1]);
+    }
+  }
+}
+
+/// Whether the machine has dpbusd in registers of 256 bits (leaf 7, part 1, bit 4 of eax).
+[[nodiscard]] inline bool has_avx_vnni() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
+         (eax >> 4U & 1U) != 0;
+}
+
+/// All that the machine can run, the best first.
+[[nodiscard]] inline std::span<const ByteTiles> all_byte_tiles() {
+  static const auto tiles = [] {
+    struct Found {
+      std::array<ByteTiles, 4> all{};
+      std::size_t count = 0;
+    } found;
+    const auto add = [&](bool there, const ByteTiles& one) {
+      if (there) found.all[found.count++] = one;
+    };
+    add(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni"),
+        {"avx512 vnni", instruction_flip, instruction_shift, byte_tile_avx512_vnni<panel_rows>,
+         byte_tile_avx512_vnni<1>});
+    add(has_avx_vnni(), {"avx vnni", instruction_flip, instruction_shift,
+                         byte_tile_avx_vnni<panel_rows>, byte_tile_avx_vnni<1>});
+    add(__builtin_cpu_supports("avx2"),
+        {"avx2", 0, 0, byte_tile_avx2<panel_rows>, byte_tile_avx2<1>});
+    add(true, {"as compiled", CompiledByteTiles::flip, CompiledByteTiles::shift,
+               CompiledByteTiles::rows, CompiledByteTiles::row});
+    return found;
+  }();
+  return std::span(tiles.all).first(tiles.count);
+}
+
+/// The tiles that panels are packed for and multiplied by, throughout the program.
+[[nodiscard]] inline const ByteTiles& byte_tiles() {
+  static const ByteTiles& best = all_byte_tiles().front();
+  return best;
+}
+
+}  // namespace bpm::detail
+
+#endif
