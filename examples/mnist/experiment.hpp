@@ -25,7 +25,7 @@ struct DigitInputs {
   bool bytes = false;
   /// What the inputs were made from, kept for virtual examples and for pictures.
   bpm::RowMatrix<std::uint8_t> images;
-  bpm::RowMatrix<std::uint8_t> test_images;  ///< Kept for pictures.
+  bpm::RowMatrix<std::uint8_t> test_images;  ///< All for pictures, else some to be timed.
   bpm::ImageShape shape{};
   bpm::RowMatrix<std::uint8_t> train_bytes;
   bpm::RowMatrix<std::uint8_t> test_bytes;

@@ -211,6 +211,25 @@ void report_copies(const Fitted& fitted, const Experiment& experiment, const Inp
   }
 }
 
+/// The median time of one digit after the other, each from its image to its class.
+template <class Fitted>
+[[nodiscard]] double seconds_of_a_digit(const Fitted& fitted, const Experiment& experiment,
+                                        const DigitInputs& digits) {
+  ImageFeatures features(experiment.image, digits.shape);
+  bpm::RowMatrix<std::uint8_t> input(1, digits.columns());
+  std::vector<double> seconds;
+  for (const auto& image : digits.test_images.rowwise()) {
+    const WallTimer timer;
+    features({image.data(), static_cast<std::size_t>(image.size())},
+             {input.data(), static_cast<std::size_t>(input.size())});
+    static_cast<void>(fitted.predict(input));
+    seconds.push_back(timer.seconds());
+  }
+  const auto middle = seconds.begin() + std::ssize(seconds) / 2;
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
 /// The digits to be drawn, with the images of the training examples that spoke.
 template <class Fitted, class Inputs>
 void report_pictures(const Fitted& fitted, const Experiment& experiment, const Inputs& test,
@@ -282,6 +301,9 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   report.predict_seconds += timer.seconds();
   progress({.stage = "test digits", .fraction = 1});
   report_test(values, fitted.labels_of(values), digits.test_labels, report);
+  if constexpr (std::same_as<Inputs, bpm::RowMatrix<std::uint8_t>>) {
+    report.digit_seconds = seconds_of_a_digit(fitted, experiment, digits);
+  }
   if (experiment.pictures) report_pictures(fitted, experiment, test, values, digits, report);
 
   if (experiment.risk) {

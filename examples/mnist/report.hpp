@@ -91,6 +91,7 @@ struct MnistReport {
   double train_seconds = 0;
   double kernel_seconds = 0;  ///< Thread-seconds over threads.
   double predict_seconds = 0;
+  std::optional<double> digit_seconds;  ///< One digit from its image to its class; median.
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t kernel_evaluations = 0;
   std::uint64_t useful_evaluations = 0;
@@ -186,6 +187,7 @@ struct MnistReport {
   json["kernel_seconds"] = report.kernel_seconds;
   json["predict_seconds"] = report.predict_seconds;
   json["features_seconds"] = report.features_seconds;
+  if (report.digit_seconds) json["digit_seconds"] = *report.digit_seconds;
   json["peak_memory_bytes"] = report.peak_memory_bytes;
   json["kernel_evaluations"] = report.kernel_evaluations;
   json["useful_evaluations"] = report.useful_evaluations;
@@ -364,7 +366,12 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
   line(text, "time") << "read " << seconds(report.read_seconds) << ", train "
                      << seconds(report.train_seconds) << " (kernel values "
                      << seconds(report.kernel_seconds) << ", " << report.strategy << "), predict "
-                     << seconds(report.predict_seconds) << '\n';
+                     << seconds(report.predict_seconds);
+  if (report.digit_seconds) {
+    text << std::fixed << std::setprecision(2) << " (one alone " << 1000 * *report.digit_seconds
+         << " ms)" << std::defaultfloat << std::setprecision(6);
+  }
+  text << '\n';
   if (report.floor_seconds) {
     line(text, "floor") << "train " << seconds(*report.floor_seconds);
     if (report.predict_floor_seconds) {

@@ -297,6 +297,7 @@ TEST_CASE("mnist: gradient features and virtual examples", "[examples]") {
   CHECK(json["normalise"] == true);
   CHECK(json["feature_numbers"].get<int>() > 100);
   CHECK(json["features_seconds"].get<double>() > 0);
+  CHECK(json["digit_seconds"].get<double>() > 0);
   CHECK(json["points_seen"] == 600);
   CHECK(json["virtual_copies"] == 0);
   CHECK(json["training_errors"] == 0);

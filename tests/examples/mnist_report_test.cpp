@@ -98,6 +98,7 @@ TEST_CASE("the report as JSON has the shared keys in order", "[examples]") {
                                          "normalise",
                                          "features",
                                          "feature_numbers",
+                                         "slant_removal",
                                          "virtual_copies",
                                          "strategy",
                                          "read_seconds",
@@ -237,6 +238,12 @@ TEST_CASE("the printed results say how it went", "[examples]") {
              StartsWith("stopped         after 4 of 10 draws; what follows is theirs\n"));
   CHECK_THAT(out.str(), ContainsSubstring("unknown (too many for the budget) of single draws\n"));
   CHECK(bpm_examples::report_json(report)["single_draw_error_percent"].is_null());
+  CHECK_FALSE(bpm_examples::report_json(report).contains("digit_seconds"));
+  report.digit_seconds = 0.00025;
+  CHECK(bpm_examples::report_json(report)["digit_seconds"] == 0.00025);
+  out.str("");
+  bpm_examples::print_results(out, report);
+  CHECK_THAT(out.str(), ContainsSubstring("predict 3.00 s (one alone 0.25 ms)\n"));
 }
 
 TEST_CASE("the plot shows both scores and, on MNIST, the paper's points", "[examples]") {
