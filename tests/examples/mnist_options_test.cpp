@@ -143,7 +143,8 @@ TEST_CASE("the help of mnist shows two examples", "[examples]") {
   CHECK_THROWS_AS(parse_mnist({"--help"}), bpm_examples::HelpRequested);
   CHECK_THROWS_WITH(
       parse_mnist({"--help"}),
-      ContainsSubstring("mnist --features gradient --virtual elastic --pictures a.svg\n  mnist --normalise"));
+      ContainsSubstring(
+          "mnist --features gradient --virtual elastic --pictures a.svg\n  mnist --normalise"));
 }
 
 TEST_CASE("gradient features have a kernel of their own, virtual examples and folds their limits",
