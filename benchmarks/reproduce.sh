@@ -47,7 +47,7 @@ runs=(
   "mnist_elastic_seed3         3   mnist --features gradient --virtual elastic --draws 7 --seed 3"
   "mnist_elastic_risk          2   mnist --features gradient --virtual elastic --draws 7 --risk 0.2"
   "mnist_gradient_one_draw     0.1 mnist --features gradient --draws 1"
-  "mnist_quarter_million       0.5 mnist --features gradient --virtual elastic --draws 1"
+  "mnist_elastic_one_draw      0.5 mnist --features gradient --virtual elastic --draws 1"
   "mnist_million               3   mnist --features gradient --virtual elastic --copies 17 --draws 1"
   "mnist_four_million          20  mnist --features gradient --virtual elastic --copies 66 --draws 1"
   "growth                      2   growth"

@@ -84,6 +84,29 @@ class ImageFeatures {
   std::vector<std::uint8_t> image_;
 };
 
+/// Calls use(examples) with the images and their copies of the kind that is asked for.
+template <class Use>
+void with_copies(const ImageOptions& options, const bpm::ImageShape& shape,
+                 const bpm::RowMatrix<std::uint8_t>& images, std::uint64_t seed, const Use& use) {
+  options.copies_by == "shifts"
+      ? use(bpm::VirtualExamples(shape, images, bpm::Shifts{}, seed))
+      : use(bpm::VirtualExamples(shape, images, bpm::Deformation{}, seed));
+}
+
+/// The image of an example: number copy * images + image.
+[[nodiscard]] inline std::vector<std::uint8_t> image_of(bpm::PointIndex number,
+                                                        const ImageOptions& options,
+                                                        const bpm::ImageShape& shape,
+                                                        const bpm::RowMatrix<std::uint8_t>& images,
+                                                        std::uint64_t seed) {
+  std::vector<std::uint8_t> image(static_cast<std::size_t>(shape.size()));
+  const auto count = static_cast<bpm::PointIndex>(images.rows());
+  with_copies(options, shape, images, seed, [&](const auto& examples) {
+    examples.copy({number % count, static_cast<std::uint64_t>(number / count)}, image);
+  });
+  return image;
+}
+
 /// The training sets of draws: the images and, of each, copies of the draw's own. Shifts are the
 /// same for all draws: there are no others.
 class VirtualDigits {
@@ -141,32 +164,15 @@ class VirtualDigits {
   void fill(std::uint64_t first, std::uint64_t last,
             Eigen::Ref<bpm::RowMatrix<std::uint8_t>> out) const {
     const ImageFeatures features(options_, shape_);
-    with_examples([&](const auto& examples) {
+    with_copies(options_, shape_, images_, seed_, [&](const auto& examples) {
       examples.fill(examples.all(first, last), features, out, threads_);
     });
-  }
-
-  /// The image that an example of a draw's set was made from: number copy * images + image.
-  [[nodiscard]] std::vector<std::uint8_t> image_of(bpm::PointIndex number) const {
-    std::vector<std::uint8_t> image(static_cast<std::size_t>(shape_.size()));
-    const auto count = static_cast<bpm::PointIndex>(images_.rows());
-    with_examples([&](const auto& examples) {
-      examples.copy({number % count, static_cast<std::uint64_t>(number / count)}, image);
-    });
-    return image;
   }
 
   /// Spent on copies so far.
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:
-  template <class Use>
-  void with_examples(const Use& use) const {
-    options_.copies_by == "shifts"
-        ? use(bpm::VirtualExamples(shape_, images_, bpm::Shifts{}, seed_))
-        : use(bpm::VirtualExamples(shape_, images_, bpm::Deformation{}, seed_));
-  }
-
   ImageOptions options_;
   bpm::ImageShape shape_;
   const bpm::RowMatrix<std::uint8_t>& images_;

@@ -241,17 +241,20 @@ void report_pictures(const Fitted& fitted, const Experiment& experiment, const I
   const auto m = static_cast<bpm::PointIndex>(digits.images.rows());
   report.pictures = judged_digits(
       fitted, test, values, digits.test_labels,
+      report.leading == RejectionScore::gap ? bpm::gap_scores(values)
+                                            : bpm::largest_output_scores(values),
       [&](bpm::PointIndex number) {
         return digits.train_labels[static_cast<std::size_t>(number % m)];
       },
       wrong, unsure, voices);
-  const VirtualDigits examples(experiment.image, digits.shape, digits.images, digits.images,
-                               digits.train_labels, experiment.settings.seed, report.threads);
   for (JudgedDigit& digit : report.pictures) {
     const auto row = digits.test_images.row(digit.number);
     digit.image.assign(row.begin(), row.end());
     for (std::vector<Voice>* some : {&digit.for_it, &digit.against_it}) {
-      for (Voice& voice : *some) voice.image = examples.image_of(voice.number);
+      for (Voice& voice : *some) {
+        voice.image = image_of(voice.number, experiment.image, digits.shape, digits.images,
+                               experiment.settings.seed);
+      }
     }
   }
 }

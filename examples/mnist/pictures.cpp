@@ -21,6 +21,8 @@ constexpr Eigen::Index text_room = 9;
 constexpr Eigen::Index gap = 4;
 /// Room for what is said of a digit, beside it.
 constexpr Eigen::Index words = 48;
+/// How much larger than the images the one with features is drawn.
+constexpr Eigen::Index scale = 4;
 
 /// The page's images as one, and the texts upon it.
 class Page {
@@ -70,8 +72,7 @@ std::string colour_of(int bend, int bends) {
 /// What the kernel sees of an image: in each cell a ray for each direction of the gradient, as long
 /// as its feature is large, beside one another the classes of bends. Returns the commands' part.
 std::string rays_of(FigureScript& figure, const bpm::GradientFeatures& gradients,
-                    const std::vector<std::uint8_t>& image, Eigen::Index x0, Eigen::Index y0,
-                    double scale) {
+                    const std::vector<std::uint8_t>& image, Eigen::Index x0, Eigen::Index y0) {
   std::vector<std::uint8_t> features(static_cast<std::size_t>(gradients.size()));
   auto scratch = gradients.scratch();
   gradients(image.data(), features.data(), scratch);
@@ -82,6 +83,7 @@ std::string rays_of(FigureScript& figure, const bpm::GradientFeatures& gradients
       static_cast<double>(shape.rows - 2 * grid.margin) / static_cast<double>(grid.rows);
   const double wide =
       static_cast<double>(shape.columns - 2 * grid.margin) / static_cast<double>(grid.columns);
+  constexpr auto zoom = static_cast<double>(scale);
   const double longest = *std::ranges::max_element(features);
   std::vector<std::vector<std::vector<double>>> rays(static_cast<std::size_t>(settings.bends));
   std::size_t at = 0;
@@ -93,11 +95,11 @@ std::string rays_of(FigureScript& figure, const bpm::GradientFeatures& gradients
         for (int k = 0; k < settings.orientations; ++k) {
           const double length =
               0.5 * std::min(wide, high) * features[at++] / std::max(longest, 1.0);
-          const double turn = (k + 0.12 * (bend - (settings.bends - 1) / 2)) * 2 *
+          const double turn = (k + 0.12 * (bend - (settings.bends - 1) / 2.0)) * 2 *
                               std::numbers::pi / settings.orientations;
           rays[static_cast<std::size_t>(bend)].push_back(
-              {static_cast<double>(x0) + scale * x, static_cast<double>(y0) + scale * y,
-               scale * length * std::cos(turn), scale * length * std::sin(turn)});
+              {static_cast<double>(x0) + zoom * x, static_cast<double>(y0) + zoom * y,
+               zoom * length * std::cos(turn), zoom * length * std::sin(turn)});
         }
       }
     }
@@ -125,10 +127,9 @@ void write_pictures(const std::vector<JudgedDigit>& digits, const bpm::ImageShap
   const Eigen::Index head = 2 * text_room;
   const auto voices_room = static_cast<Eigen::Index>(voices) * step;
   const Eigen::Index first_voice = step + words;
-  // The features are drawn four times as large as the images.
-  const Eigen::Index drawn = features && !digits.empty() ? 4 * shape.rows + 2 * text_room : 0;
-  const Eigen::Index width =
-      std::max(first_voice + 2 * voices_room + gap, drawn > 0 ? 8 * shape.columns + step : 0);
+  const Eigen::Index drawn = features && !digits.empty() ? scale * shape.rows + 2 * text_room : 0;
+  const Eigen::Index width = std::max(first_voice + 2 * voices_room + gap,
+                                      drawn > 0 ? 2 * scale * shape.columns + step + 2 * gap : 0);
   const Eigen::Index height = head + std::ssize(digits) * line + drawn + gap;
   Page page(height, width);
   FigureScript figure;
@@ -145,8 +146,10 @@ void write_pictures(const std::vector<JudgedDigit>& digits, const bpm::ImageShap
         figure, "read as " + std::to_string(digit.decided) + ": " + rounded(digit.decided_output),
         static_cast<double>(step), static_cast<double>(y) + 8, wrong ? "#D55E00" : "#000000");
     page.add_text(figure,
-                  (wrong ? "it is " : "second ") + std::to_string(digit.other) + ": " +
-                      rounded(digit.other_output),
+                  digit.other == digit.label || !wrong
+                      ? (wrong ? "it is " : "second ") + std::to_string(digit.other) + ": " +
+                            rounded(digit.other_output)
+                      : "it is " + std::to_string(digit.label) + ", unknown",
                   static_cast<double>(step), static_cast<double>(y) + 17);
     const auto show = [&](const std::vector<Voice>& some, Eigen::Index x) {
       for (const Voice& voice : some) {
@@ -168,7 +171,6 @@ void write_pictures(const std::vector<JudgedDigit>& digits, const bpm::ImageShap
         "The first of them, and its features: how much gradient of each direction there is "
         "in each cell, by how edges bend",
         gap, static_cast<double>(y - text_room / 2));
-    const Eigen::Index scale = 4;
     std::vector<std::uint8_t> large(static_cast<std::size_t>(scale * scale * shape.size()));
     for (Eigen::Index r = 0; r < scale * shape.rows; ++r) {
       for (Eigen::Index c = 0; c < scale * shape.columns; ++c) {
@@ -177,7 +179,7 @@ void write_pictures(const std::vector<JudgedDigit>& digits, const bpm::ImageShap
       }
     }
     page.add_image(large, {scale * shape.rows, scale * shape.columns}, gap, y);
-    rays = rays_of(figure, *features, digits[0].image, gap + 4 * shape.columns + step, y, 4);
+    rays = rays_of(figure, *features, digits[0].image, gap + scale * shape.columns + step, y);
   }
   figure.commands() << "unset border\nunset tics\nunset key\nunset colorbox\n"
                     << "set palette gray negative\nset cbrange [0:255]\n"

@@ -14,36 +14,15 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/decision/scores.hpp"
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/image_shape.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
+#include "judged_digit.hpp"
 
 /// \file
 /// Digits that a classifier misreads or is least sure of, and the training digits that made it so.
 
 namespace bpm_examples {
-
-/// A support point's part in an output: the parts of all add up to it.
-struct Voice {
-  bpm::PointIndex number = 0;  ///< Among all examples.
-  int label = 0;
-  double part = 0;
-  std::vector<std::uint8_t> image{};
-};
-
-/// A test digit, the class that it was given and the one that came second, or is right.
-struct JudgedDigit {
-  Eigen::Index number = 0;  ///< Among the test digits.
-  int label = 0;
-  int decided = 0;
-  int other = 0;
-  double decided_output = 0;
-  double other_output = 0;
-  std::vector<Voice> for_it;      ///< Parts of the difference of both outputs, the largest first,
-  std::vector<Voice> against_it;  ///< and the most negative first.
-  std::vector<std::uint8_t> image{};
-};
 
 namespace pictures_detail {
 
@@ -56,25 +35,26 @@ template <class Fitted>
 
 }  // namespace pictures_detail
 
-/// The `wrong` surest mistakes, by the gap of the best two outputs, and the `unsure` digits of
-/// least gap among those that are right; each with the `voices` support points that spoke loudest
-/// for the decision and as many against. `values`: outputs of `inputs`, `labels` their classes,
-/// `label_of(number)` the class of a training example.
+/// The `wrong` mistakes of highest score, and the `unsure` digits of lowest score among those that
+/// are right; each with the `voices` support points that spoke loudest for the decision and as many
+/// against. `values`: outputs of `inputs`, by a classifier without bias, divided by sqrt(k(x, x));
+/// `labels`: their classes; `scores`: what digits are rejected by; `label_of(number)`: the class of
+/// a training example.
 template <class Fitted, class Inputs, class LabelOf>
 [[nodiscard]] std::vector<JudgedDigit> judged_digits(const Fitted& fitted, const Inputs& inputs,
                                                      const Eigen::MatrixXd& values,
                                                      const std::vector<int>& labels,
+                                                     const std::vector<double>& scores,
                                                      const LabelOf& label_of, std::size_t wrong,
                                                      std::size_t unsure, std::size_t voices) {
   const std::vector<int> decided = fitted.labels_of(values);
-  const std::vector<double> gaps = bpm::gap_scores(values);
   std::vector<std::size_t> mistakes;
   std::vector<std::size_t> right;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     (decided[i] == labels[i] ? right : mistakes).push_back(i);
   }
-  std::ranges::stable_sort(mistakes, [&](auto i, auto j) { return gaps[i] > gaps[j]; });
-  std::ranges::stable_sort(right, [&](auto i, auto j) { return gaps[i] < gaps[j]; });
+  std::ranges::stable_sort(mistakes, [&](auto i, auto j) { return scores[i] > scores[j]; });
+  std::ranges::stable_sort(right, [&](auto i, auto j) { return scores[i] < scores[j]; });
   mistakes.resize(std::min(mistakes.size(), wrong));
   right.resize(std::min(right.size(), unsure));
   mistakes.insert(mistakes.end(), right.begin(), right.end());

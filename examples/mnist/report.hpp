@@ -18,7 +18,7 @@
 #include "common/chain_check.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
-#include "pictures.hpp"
+#include "judged_digit.hpp"
 
 /// \file
 /// What the mnist program reports, as plain data, and its three forms: text, JSON and a plot.

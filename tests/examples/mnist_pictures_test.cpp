@@ -8,6 +8,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
@@ -21,7 +22,7 @@ struct PicturePoints {
   std::vector<int> labels;
 };
 
-/// Points of a plane in sectors, the classes 3, 4, ..., and the test's among them misread.
+/// Points of a plane in sectors, the classes 3, 4, ...
 PicturePoints sectors(int count, int classes, std::uint64_t seed) {
   bpm::RandomEngine engine(seed);
   PicturePoints points{bpm::RowMatrix<float>(count, 2), {}};
@@ -49,16 +50,17 @@ TEST_CASE("all voices together make the difference of the outputs, the loudest c
                           .fit(train.inputs, train.labels);
   const Eigen::MatrixXd values = fitted.decision_values(test.inputs);
   const std::vector<int> decided = fitted.labels_of(values);
+  const std::vector<double> scores = bpm::gap_scores(values);
   const auto label_of = [&](bpm::PointIndex number) {
     return train.labels[static_cast<std::size_t>(number)];
   };
-  const auto all = bpm_examples::judged_digits(fitted, test.inputs, values, test.labels, label_of,
-                                               1000, 5, 1000);
+  const auto all = bpm_examples::judged_digits(fitted, test.inputs, values, test.labels, scores,
+                                               label_of, 1000, 5, 1000);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < decided.size(); ++i) wrong += decided[i] != test.labels[i] ? 1 : 0;
   REQUIRE(wrong >= 1);
   REQUIRE(all.size() == wrong + 5);
-  double last_gap = std::numeric_limits<double>::infinity();
+  double last_score = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto& digit = all[k];
     CAPTURE(classes, k, digit.number);
@@ -70,10 +72,10 @@ TEST_CASE("all voices together make the difference of the outputs, the loudest c
     CHECK(digit.other != digit.decided);
     const double gap = digit.decided_output - digit.other_output;
     CHECK(gap >= 0);
-    if (k == wrong) last_gap = 0;
     // Mistakes from the surest on; the others from the least sure on.
-    if (classes == 2) CHECK((k < wrong ? gap <= last_gap : gap >= last_gap));
-    last_gap = gap;
+    if (k == wrong) last_score = 0;
+    CHECK((k < wrong ? scores[i] <= last_score : scores[i] >= last_score));
+    last_score = scores[i];
     double sum = 0;
     for (std::size_t v = 0; v < digit.for_it.size(); ++v) {
       const auto& voice = digit.for_it[v];
@@ -89,8 +91,8 @@ TEST_CASE("all voices together make the difference of the outputs, the loudest c
     }
     CHECK(sum == Approx(gap).margin(1e-6));
   }
-  const auto few =
-      bpm_examples::judged_digits(fitted, test.inputs, values, test.labels, label_of, 1, 0, 2);
+  const auto few = bpm_examples::judged_digits(fitted, test.inputs, values, test.labels, scores,
+                                               label_of, 1, 0, 2);
   REQUIRE(few.size() == 1);
   CHECK(few[0].number == all[0].number);
   CHECK(few[0].for_it.size() == 2);

@@ -324,7 +324,7 @@ TEST_CASE("mnist: gradient features and virtual examples", "[examples]") {
     CHECK(size.get<int>() <= 600);
   }
   CHECK(json["stable_compression_percent"].get<double>() <= 100);
-  // The whole kernel matrix, some of its rows, a window: 2400 points, 1, 2 and 3 threads.
+  // 2400 points by 1, 2 and 3 threads: a window as narrow as it gets, a wider one, all values.
   const std::string digest = json["model_digest"];
   CHECK(json["strategy"] == "dense");
   for (const Words& other :
@@ -352,10 +352,6 @@ TEST_CASE("mnist: slant is removed before anything else, and said", "[examples]"
   CHECK(upright["slant_removal"] == true);
   CHECK(upright["feature_numbers"] == slanted["feature_numbers"]);
   CHECK(upright["model_digest"] != slanted["model_digest"]);
-  // Copies are set upright as well: the deformed, of which no two slant alike.
-  REQUIRE(run(small + files + Words{"--slant-removal", "--virtual", "elastic", "--quiet"}).status ==
-          0);
-  CHECK(alone.json("a.json")["training_errors"] == 0);
 }
 
 TEST_CASE("mnist: pictures of what was misread, by any kernel", "[examples]") {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "bpm/core/random/draws.hpp"
@@ -32,9 +31,8 @@ std::int64_t exact(const Bytes& a, const Bytes& b) {
 /// How many products of rows and columns are not the exact integer rounded once, or stand where
 /// none should.
 template <class T>
-long count_wrong_by(const detail::ByteTiles& tiles, const std::vector<Bytes>& rows,
-                    const std::vector<Bytes>& columns, std::ptrdiff_t length,
-                    detail::StepLists& lists) {
+long count_wrong(const std::vector<Bytes>& rows, const std::vector<Bytes>& columns,
+                 std::ptrdiff_t length, detail::StepLists& lists) {
   constexpr std::ptrdiff_t width = detail::panel_width<detail::ByteUnit>;
   std::vector<const detail::ByteUnit*> left;
   std::vector<std::int64_t> sums;
@@ -49,12 +47,13 @@ long count_wrong_by(const detail::ByteTiles& tiles, const std::vector<Bytes>& ro
                                           length);
   for (std::ptrdiff_t first = 0; first < count; first += width) {
     detail::pack_panel<detail::ByteUnit>(right.data() + first, std::min(width, count - first),
-                                         length, tiles.flip, panels.data() + first * length);
+                                         length, detail::byte_tiles().flip,
+                                         panels.data() + first * length);
   }
   const std::ptrdiff_t ld = count + 2;
   std::vector<T> values(static_cast<std::size_t>((std::ssize(rows) + 1) * ld), T(-5));
   detail::byte_products<T>(left.data(), sums.data(), std::ssize(rows), panels.data(), count, length,
-                           values.data(), ld, lists, tiles);
+                           values.data(), ld, lists);
   long wrong = 0;
   for (std::ptrdiff_t i = 0; i <= std::ssize(rows); ++i) {
     for (std::ptrdiff_t j = 0; j < ld; ++j) {
@@ -64,21 +63,6 @@ long count_wrong_by(const detail::ByteTiles& tiles, const std::vector<Bytes>& ro
     }
   }
   return wrong;
-}
-
-/// The same by all tiles that this program and this machine have.
-template <class T>
-long count_wrong(const std::vector<Bytes>& rows, const std::vector<Bytes>& columns,
-                 std::ptrdiff_t length, detail::StepLists& lists) {
-#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
-  long wrong = 0;
-  for (const detail::ByteTiles& tiles : detail::all_byte_tiles()) {
-    wrong += count_wrong_by<T>(tiles, rows, columns, length, lists);
-  }
-  return wrong;
-#else
-  return count_wrong_by<T>(detail::byte_tiles(), rows, columns, length, lists);
-#endif
 }
 
 std::vector<Bytes> random_bytes(std::size_t count, std::ptrdiff_t length, std::uint64_t seed,
@@ -130,7 +114,7 @@ TEST_CASE("rows of 255 are exact, however long", "[detail]") {
     columns[2].assign(bytes, 127);
     CHECK(count_wrong<double>(rows, columns, length, lists) == 0);
     CHECK(count_wrong<float>(rows, columns, length, lists) == 0);
-    columns.resize(40, Bytes(bytes, 254));  // Full tiles of panels of every width.
+    columns.resize(70, Bytes(bytes, 254));  // Full tiles of panels of every width.
     CHECK(count_wrong<double>({rows.begin(), rows.begin() + 5}, columns, length, lists) == 0);
   }
 }
@@ -159,14 +143,3 @@ TEST_CASE("a product of bytes is rounded once", "[detail]") {
   CHECK(static_cast<std::int64_t>(static_cast<float>(product)) != product);
   CHECK(count_wrong<float>(rows, rows, 65, lists) == 0);
 }
-
-#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
-TEST_CASE("the machine's best tiles are taken, and what is compiled is always there", "[detail]") {
-  const auto all = detail::all_byte_tiles();
-  REQUIRE(!all.empty());
-  CHECK(detail::byte_tiles().rows == all.front().rows);
-  CHECK(std::string(all.back().name) == "as compiled");
-  CHECK((std::string(all.front().name) == "avx512 vnni") ==
-        (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni")));
-}
-#endif

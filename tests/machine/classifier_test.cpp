@@ -354,7 +354,7 @@ TEST_CASE("a chosen rejection is kept and changes no prediction") {
                     "Classifier: rejection does not say which score its threshold is one of");
 }
 
-TEST_CASE("a word on how inputs are made is kept and changes no prediction") {
+TEST_CASE("a text on how inputs are made is kept and changes no prediction") {
   const bpm::Classifier plain(by_hand());
   const Doubles others = triangle(20, 2);
   const auto with = plain.with_inputs_made_by("heights in metres");

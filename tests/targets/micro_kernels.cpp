@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "bpm/core/lanes.hpp"
@@ -25,7 +27,8 @@ namespace {
 using bpm::PointIndex;
 using bpm::RowMatrix;
 
-// That the options do select the branch that this program is for.
+// That the options do select the branch that this program is for: of bytes, where the target has no
+// instruction for them, all branches that the machine can run are tried.
 static_assert(bpm::detail::register_bytes == BPM_EXPECTED_REGISTER_BYTES);
 static_assert(bpm::detail::bytes_by_instruction == BPM_EXPECTED_BYTE_INSTRUCTION);
 
@@ -123,11 +126,47 @@ void check_numbers(double rounding) {
   }
 }
 
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+/// Inner products by these tiles.
+RowMatrix<float> products_by(const bpm::detail::ByteTiles& tiles,
+                             const bpm::detail::PreparedInputs<RowMatrix<std::uint8_t>>& x,
+                             const bpm::detail::PreparedInputs<RowMatrix<std::uint8_t>>& z) {
+  using Unit = bpm::detail::ByteUnit;
+  constexpr std::ptrdiff_t width = bpm::detail::panel_width<Unit>;
+  std::vector<const Unit*> rows;
+  std::vector<std::int64_t> sums;
+  for (PointIndex i = 0; i < x.size(); ++i) {
+    rows.push_back(x.row(i));
+    sums.push_back(x.sum(i));
+  }
+  std::vector<const Unit*> columns;
+  for (PointIndex j = 0; j < z.size(); ++j) columns.push_back(z.row(j));
+  bpm::detail::Buffer<Unit> panels(bpm::detail::panel_count<Unit>(z.size()) * width * z.length());
+  for (std::ptrdiff_t first = 0; first < z.size(); first += width) {
+    bpm::detail::pack_panel<Unit>(columns.data() + first, std::min(width, z.size() - first),
+                                  z.length(), tiles.flip, panels.data() + first * z.length());
+  }
+  RowMatrix<float> products(x.size(), z.size());
+  bpm::detail::StepLists lists;
+  bpm::detail::byte_products<float>(rows.data(), sums.data(), x.size(), panels.data(), z.size(),
+                                    x.length(), products.data(), z.size(), lists, tiles);
+  return products;
+}
+#endif
+
 void check_bytes(const RowMatrix<std::uint8_t>& x, const RowMatrix<std::uint8_t>& z) {
-  const RowMatrix<float> products = values(bpm::Polynomial(1, 1, 0), x, z, x.cols());
   using Exact = RowMatrix<std::int64_t>;
   const Exact exact = x.cast<std::int64_t>() * Exact(z.cast<std::int64_t>()).transpose();
-  check(products == RowMatrix<float>(exact.cast<float>()), "products of bytes are exact", x.cols());
+  const RowMatrix<float> expected = exact.cast<float>();
+  check(values(bpm::Polynomial(1, 1, 0), x, z, x.cols()) == expected, "products of bytes are exact",
+        x.cols());
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+  const bpm::detail::PreparedInputs<RowMatrix<std::uint8_t>> left(x);
+  const bpm::detail::PreparedInputs<RowMatrix<std::uint8_t>> right(z);
+  for (const bpm::detail::ByteTiles& tiles : bpm::detail::all_byte_tiles()) {
+    check(products_by(tiles, left, right) == expected, tiles.name, x.cols());
+  }
+#endif
 }
 
 void check_all_bytes() {
@@ -135,7 +174,7 @@ void check_all_bytes() {
     RowMatrix<std::uint8_t> x = RowMatrix<std::uint8_t>::Constant(6, d, 255);
     x.row(1).setConstant(128);
     x.row(5).setZero();
-    RowMatrix<std::uint8_t> z = RowMatrix<std::uint8_t>::Constant(d < 1000 ? 67 : 5, d, 255);
+    RowMatrix<std::uint8_t> z = RowMatrix<std::uint8_t>::Constant(d < 1000 ? 150 : 5, d, 255);
     z.row(1).setConstant(127);
     z.row(2).setConstant(1);
     check_bytes(x, z);
@@ -153,6 +192,12 @@ void check_all_bytes() {
 }  // namespace
 
 int main() {
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+  const auto tiles = bpm::detail::all_byte_tiles();
+  for (const bpm::detail::ByteTiles& one : tiles) std::printf("%s\n", one.name);
+  check(!bpm::detail::bytes_by_instruction && std::string_view(tiles.back().name) == "as compiled",
+        "what was compiled is always there, and comes last", std::ssize(tiles));
+#endif
   check_numbers<float>(1e-6);
   check_numbers<double>(1e-14);
   check_all_bytes();

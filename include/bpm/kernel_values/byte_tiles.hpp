@@ -18,12 +18,13 @@
 /// which saturates: 255 * 127 * 2 is more than they hold. So elsewhere the bytes are split into
 /// even and odd ones and multiplied as 16-bit numbers.
 ///
-/// Programs for any x86-64 machine do not know what they will run on. There the tiles are chosen as
-/// the program runs (byte_tiles_x86.hpp): sums of integers are the same by whatever instruction.
+/// Programs for x86-64 that are compiled without the instruction may run where it is. There the
+/// tiles are chosen as the program runs (byte_tiles_x86.hpp): sums of integers are the same by
+/// whatever instruction.
 
 #if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
 #define BPM_DETAIL_BYTE_INSTRUCTION 1
-#elif defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#elif defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(_MSC_VER)
 #define BPM_DETAIL_BYTES_AT_RUN_TIME 1
 #endif
 #if defined(__SSE2__) && !defined(__AVX2__)
@@ -36,12 +37,9 @@ namespace bpm::detail {
 using ByteUnit = std::uint32_t;
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
-inline constexpr bool bytes_at_run_time = true;
 /// As wide as the widest tile: panels are packed before it is known who multiplies them.
 template <>
 inline constexpr std::ptrdiff_t panel_width<ByteUnit> = 64;
-#else
-inline constexpr bool bytes_at_run_time = false;
 #endif
 
 #if defined(BPM_DETAIL_BYTE_INSTRUCTION)

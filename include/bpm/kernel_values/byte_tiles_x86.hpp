@@ -9,13 +9,13 @@
 #include "bpm/kernel_values/byte_tiles.hpp"
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
-#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
 /// \file
-/// Tiles of bytes for x86-64 programs that were not compiled for one machine: functions for several
-/// kinds of instructions, of which the best that the machine has is taken. See byte_tiles.hpp.
+/// Tiles of bytes for x86-64 programs that were compiled without the instruction for them:
+/// functions for several kinds of instructions, of which the best that the machine has is taken.
+/// See byte_tiles.hpp.
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 
@@ -64,8 +64,7 @@ template <int M>
   }
 }
 
-// With 16 registers 8 sums at a time: parts of 16 columns.
-
+/// 16 registers hold 8 sums at a time: parts of 16 columns.
 template <int M>
 [[gnu::target("avx2,avxvnni")]] void byte_tile_avx_vnni(const ByteUnit* const* rows,
                                                         const ByteUnit* panel,
@@ -98,6 +97,8 @@ template <int M>
   }
 }
 
+#if !defined(__AVX2__)
+/// The same parts.
 template <int M>
 [[gnu::target("avx2")]] void byte_tile_avx2(const ByteUnit* const* rows, const ByteUnit* panel,
                                             const std::uint32_t* steps, std::ptrdiff_t count,
@@ -133,15 +134,20 @@ template <int M>
     }
   }
 }
+#endif
 
-/// Whether the machine has dpbusd in registers of 256 bits (leaf 7, part 1, bit 4 of eax).
+/// Whether the machine has dpbusd in registers of 256 bits: bit 4 of eax in leaf 7, part 1.
 [[nodiscard]] inline bool has_avx_vnni() {
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
-         (eax >> 4U & 1U) != 0;
+  if (!__builtin_cpu_supports("avx2")) return false;  // Nor the leaf.
+  const auto eax_of = [](unsigned part) {
+    unsigned eax = 7;
+    unsigned ecx = part;
+    unsigned ebx = 0;
+    unsigned edx = 0;
+    __asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+    return eax;
+  };
+  return eax_of(0) >= 1 && (eax_of(1) >> 4U & 1U) != 0;
 }
 
 /// All that the machine can run, the best first.
@@ -159,8 +165,10 @@ template <int M>
          byte_tile_avx512_vnni<1>});
     add(has_avx_vnni(), {"avx vnni", instruction_flip, instruction_shift,
                          byte_tile_avx_vnni<panel_rows>, byte_tile_avx_vnni<1>});
+#if !defined(__AVX2__)
     add(__builtin_cpu_supports("avx2"),
         {"avx2", 0, 0, byte_tile_avx2<panel_rows>, byte_tile_avx2<1>});
+#endif
     add(true, {"as compiled", CompiledByteTiles::flip, CompiledByteTiles::shift,
                CompiledByteTiles::rows, CompiledByteTiles::row});
     return found;

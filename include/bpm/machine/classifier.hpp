@@ -142,7 +142,7 @@ class Classifier {
     return Classifier(std::move(copy));
   }
 
-  /// The same classifier with a word on how its inputs are made, such as `describe` gives of
+  /// The same classifier with a text that says how its inputs are made, such as `describe` gives of
   /// features, for `parts().inputs_made_by` to have wherever it is loaded. Predictions stay what
   /// they are. Cost: a copy of the parts.
   [[nodiscard]] Classifier with_inputs_made_by(std::string how) const {

@@ -18,8 +18,8 @@
 /// \file
 /// Features of images as a line of text and back, for models to keep beside their kernels:
 ///
-///     bpm::save(classifier.with_inputs_made_by(bpm::describe(gradients)), "digits.bpm");
-///     const auto loaded = bpm::load<MyClassifier>("digits.bpm");
+///     bpm::save(classifier.with_inputs_made_by(bpm::describe(gradients)), "digits.safetensors");
+///     const auto loaded = bpm::load<MyClassifier>("digits.safetensors");
 ///     const auto gradients = bpm::gradient_features_from(*loaded.parts().inputs_made_by);
 
 namespace bpm {
