@@ -215,21 +215,34 @@ inline CLI::Option* add_real_option(CLI::App& app, const std::string& name, doub
       ->type_name("X");
 }
 
+inline void add_seed_option(CLI::App& app, CommonOptions& options) {
+  add_whole_option(app, "--seed", options.seed, "Seed of all random numbers (default: 1)", 0,
+                   std::numeric_limits<std::uint64_t>::max())
+      ->type_name("S");
+}
+inline void add_threads_option(CLI::App& app, CommonOptions& options) {
+  add_whole_option(app, "--threads", options.threads, "Threads to use (default: all)", 1,
+                   most_threads)
+      ->type_name("T");
+}
+inline void add_json_option(CLI::App& app, CommonOptions& options) {
+  app.add_option("--json", options.json, "Write the results to this file")->type_name("FILE");
+}
+inline void add_plot_option(CLI::App& app, CommonOptions& options) {
+  app.add_option("--plot", options.plot, "Draw the results into this file (needs gnuplot)")
+      ->type_name("FILE.svg");
+}
+
 /// Adds `--data --seed --threads --json --plot --quiet --help`; `options` must outlive the parse.
 inline void add_common_options(CLI::App& app, CommonOptions& options, const Examples& examples) {
   app.set_help_flag("--help,-h", "Print this and exit");
   app.add_option("--data", options.data,
                  "Folder of the data (default: the environment's BPM_DATA_DIR)")
       ->type_name("DIR");
-  add_whole_option(app, "--seed", options.seed, "Seed of all random numbers (default: 1)", 0,
-                   std::numeric_limits<std::uint64_t>::max())
-      ->type_name("S");
-  add_whole_option(app, "--threads", options.threads, "Threads to use (default: all)", 1,
-                   most_threads)
-      ->type_name("T");
-  app.add_option("--json", options.json, "Write the results to this file")->type_name("FILE");
-  app.add_option("--plot", options.plot, "Draw the results into this file (needs gnuplot)")
-      ->type_name("FILE.svg");
+  add_seed_option(app, options);
+  add_threads_option(app, options);
+  add_json_option(app, options);
+  add_plot_option(app, options);
   app.add_flag("--quiet", options.quiet, "No progress, no report; errors only");
   std::string footer = "Examples:\n  ";
   footer += examples.first;
@@ -251,8 +264,8 @@ inline void parse_options(CLI::App& app, const CommonOptions& options, int argc,
     throw UsageError(one_line(error.what()));
   }
   for (const char* name : {"--data", "--json", "--plot"}) {
-    const CLI::Option* option = app.get_option(name);
-    if (option->count() > 0 && option->results().front().empty()) {
+    const CLI::Option* option = app.get_option_no_throw(name);  // Not every program has all.
+    if (option != nullptr && option->count() > 0 && option->results().front().empty()) {
       throw UsageError(std::string(name) + ": the name is empty");
     }
   }

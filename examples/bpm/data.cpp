@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <istream>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/data/gzip.hpp"
+#include "bpm/data/idx.hpp"
+#include "bpm/data/svmlight.hpp"
+#include "bpm/data/table.hpp"
+#include "bpm/kernels/byte_inputs.hpp"
+#include "common/program.hpp"
+
+namespace bpm_examples {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An unpacked file, to be read from its beginning.
+struct Source {
+  std::unique_ptr<std::istream> stream;
+  std::string name;
+};
+
+[[nodiscard]] Source open_source(const std::string& path) {
+  // What a file unpacks to is the user's own business here: the data are theirs.
+  constexpr std::size_t any = std::size_t{1} << 40U;
+  const bool standard = path == "-";
+  auto file = bpm::GzipFile{standard ? fs::path("/dev/stdin") : fs::path(path), any}.open();
+  return {std::move(file.stream), standard ? "standard input" : path};
+}
+
+/// By the first bytes: IDX begins with two zeros; a line of LIBSVM's format has index:value behind
+/// its label; everything else is a table.
+[[nodiscard]] std::string format_of(std::istream& stream) {
+  std::array<char, 3> magic{};
+  stream.read(magic.data(), magic.size());
+  const bool idx = stream.gcount() == 3 && magic[0] == 0 && magic[1] == 0 && magic[2] == 8;
+  stream.clear();
+  stream.seekg(0);
+  if (idx) return "idx";
+  std::string format = "csv";
+  for (std::string line; std::getline(stream, line);) {
+    line.resize(std::min(line.find('#'), line.size()));
+    const std::string_view text = line;
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    const std::size_t gap = text.find_first_of(" \t", first);
+    const std::size_t second =
+        gap == std::string_view::npos ? gap : text.find_first_not_of(" \t\r", gap);
+    // A label alone is a row of zeros, but nothing that a table could be.
+    if (second != std::string_view::npos) {
+      const std::size_t colon = text.find_first_not_of("0123456789", second);
+      const bool pair = colon != std::string_view::npos && colon > second && text[colon] == ':';
+      if (pair || text.substr(second, 4) == "qid:") format = "libsvm";
+      break;
+    }
+    if (text.find_first_not_of("+-0123456789 \t\r", first) != std::string_view::npos) break;
+  }
+  stream.clear();
+  stream.seekg(0);
+  return format;
+}
+
+[[nodiscard]] bpm::TableSettings table_settings(const ReadOptions& options, bool labelled) {
+  bpm::TableSettings settings;
+  using Header = bpm::TableSettings::Header;
+  settings.header = options.header == "yes"  ? Header::yes
+                    : options.header == "no" ? Header::no
+                                             : Header::automatic;
+  using Label = bpm::TableSettings::LabelColumn;
+  const std::string& label = options.label;
+  int number = 0;
+  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
+  const bool whole = error == std::errc() && end == label.data() + label.size();
+  if (label.empty()) {
+    settings.label = labelled ? Label::last : Label::none;
+  } else if (label == "last") {
+    settings.label = Label::last;
+  } else if (label == "first") {
+    settings.label = Label::first;
+  } else if (whole) {
+    if (number < 1) throw UsageError("--label: columns count from 1, '" + label + "' is none");
+    settings.label = Eigen::Index{number - 1};
+  } else {
+    if (settings.header == Header::no) {
+      throw UsageError("--label: with --header no a column has a number, not the name '" + label +
+                       "'");
+    }
+    settings.label = label;
+  }
+  return settings;
+}
+
+/// Dense where that takes no more memory than sparse would, as bytes if they are: products with
+/// what is zero are left out there as well.
+[[nodiscard]] Inputs packed(bpm::SparseRowMatrix<double> sparse) {
+  const auto entries = static_cast<double>(sparse.nonZeros());
+  const double cells = static_cast<double>(sparse.rows()) * static_cast<double>(sparse.cols());
+  const auto values = Eigen::Map<const Eigen::VectorXd>(sparse.valuePtr(), sparse.nonZeros());
+  constexpr double of_an_entry = sizeof(double) + sizeof(int);
+  if (sparse.nonZeros() > 0 && cells <= of_an_entry * entries && bpm::are_bytes(values)) {
+    bpm::RowMatrix<std::uint8_t> bytes =
+        bpm::RowMatrix<std::uint8_t>::Zero(sparse.rows(), sparse.cols());
+    for (Eigen::Index i = 0; i < sparse.rows(); ++i) {
+      for (bpm::SparseRowMatrix<double>::InnerIterator entry(sparse, i); entry; ++entry) {
+        bytes(i, entry.col()) = static_cast<std::uint8_t>(entry.value());
+      }
+    }
+    return bytes;
+  }
+  if (cells * sizeof(double) <= 8 * of_an_entry * entries) {
+    return bpm::RowMatrix<double>(sparse);
+  }
+  return sparse;
+}
+
+/// The file of the labels of an IDX file of images: the one given, or the one named likewise.
+[[nodiscard]] std::string idx_labels(const std::string& path, const ReadOptions& options) {
+  if (!options.label.empty()) return options.label;
+  std::string name = fs::path(path).filename().string();
+  const auto replace = [&name](std::string_view what, std::string_view by) {
+    const std::size_t at = name.find(what);
+    if (at == std::string::npos) return false;
+    name.replace(at, what.size(), by);
+    return true;
+  };
+  const bool named = replace("images", "labels");
+  static_cast<void>(replace("idx3", "idx1"));
+  const fs::path found = fs::path(path).parent_path() / name;
+  if (!named || !fs::exists(found)) {
+    throw bpm::DataError(path + ": holds images without labels; name the IDX file of the labels " +
+                         "by --label FILE");
+  }
+  return found.string();
+}
+
+void check_columns(const Data& data, Eigen::Index columns, const ReadOptions& options, bool table) {
+  if (columns == 0 || data.columns() == columns) return;
+  std::string message = data.name + ": found " + std::to_string(data.columns()) +
+                        " features, the model has " + std::to_string(columns);
+  if (table && options.label.empty() && data.columns() == columns + 1) {
+    message += "; if one column is the label, name it by --label";
+  }
+  throw bpm::DataError(message);
+}
+
+/// Rows by their numbers.
+template <class Rows>
+[[nodiscard]] Rows rows_of(const Rows& rows, std::span<const bpm::PointIndex> points) {
+  if constexpr (std::same_as<Rows, bpm::SparseRowMatrix<double>>) {
+    Rows chosen(std::ssize(points), rows.cols());
+    for (Eigen::Index i = 0; i < chosen.rows(); ++i) {
+      chosen.startVec(i);
+      for (typename Rows::InnerIterator entry(rows, points[static_cast<std::size_t>(i)]); entry;
+           ++entry) {
+        chosen.insertBack(i, entry.col()) = entry.value();
+      }
+    }
+    chosen.finalize();
+    return chosen;
+  } else {
+    Rows chosen(std::ssize(points), rows.cols());
+    for (Eigen::Index i = 0; i < chosen.rows(); ++i) {
+      chosen.row(i) = rows.row(points[static_cast<std::size_t>(i)]);
+    }
+    return chosen;
+  }
+}
+
+}  // namespace
+
+Eigen::Index Data::rows() const {
+  return std::visit([](const auto& rows) { return Eigen::Index{rows.rows()}; }, inputs);
+}
+Eigen::Index Data::columns() const {
+  return std::visit([](const auto& rows) { return Eigen::Index{rows.cols()}; }, inputs);
+}
+
+Data Data::part(std::span<const bpm::PointIndex> points) const {
+  Data result{std::visit([&](const auto& rows) -> Inputs { return rows_of(rows, points); }, inputs),
+              {},
+              class_names,
+              name};
+  if (!labels.empty()) {
+    for (const bpm::PointIndex i : points) {
+      result.labels.push_back(labels[static_cast<std::size_t>(i)]);
+    }
+  }
+  return result;
+}
+
+Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
+               Eigen::Index columns) {
+  Source source = open_source(path);
+  const std::string format = options.format == "auto" ? format_of(*source.stream) : options.format;
+  const auto refuse_table_option = [&](bool given, const char* name) {
+    if (given) {
+      throw UsageError(std::string(name) + " is of tables; '" + source.name +
+                       "' is read in the format " + format);
+    }
+  };
+  Data data;
+  data.name = source.name;
+  if (format == "csv") {
+    auto table =
+        bpm::read_table<double>(*source.stream, source.name, table_settings(options, labelled));
+    data.labels = std::move(table.labels);
+    data.class_names = std::move(table.class_names);
+    data.inputs = std::move(table.inputs);
+    check_columns(data, columns, options, true);
+    return data;
+  }
+  refuse_table_option(options.header != "auto", "--header");
+  if (format == "libsvm") {
+    refuse_table_option(!options.label.empty() && options.label != "first", "--label");
+    auto rows = bpm::read_svmlight_sparse<double>(*source.stream, source.name, columns);
+    // Without it the file is asked about: the number is there, and may be anything.
+    if (labelled || !options.label.empty()) data.labels = std::move(rows.labels);
+    data.inputs = packed(std::move(rows.inputs));
+    return data;
+  }
+  if (path == "-" && options.label.empty() && labelled) {
+    throw UsageError("--label: images from standard input need the file of their labels");
+  }
+  data.inputs = bpm::read_idx_images(*source.stream, source.name);
+  if (labelled || !options.label.empty()) {
+    const std::string labels = idx_labels(path, options);
+    Source named = open_source(labels);
+    data.labels = bpm::read_idx_labels(*named.stream, named.name);
+    if (std::ssize(data.labels) != data.rows()) {
+      throw bpm::DataError(path + ": holds " + std::to_string(data.rows()) + " images, " + labels +
+                           " " + std::to_string(data.labels.size()) + " labels");
+    }
+  }
+  check_columns(data, columns, options, false);
+  return data;
+}
+
+bpm::RowMatrix<double> dense_numbers(const Inputs& inputs, std::size_t most) {
+  return std::visit(
+      [most]<class Rows>(const Rows& rows) -> bpm::RowMatrix<double> {
+        if (static_cast<double>(rows.rows()) * static_cast<double>(rows.cols()) * sizeof(double) >
+            static_cast<double>(most)) {
+          throw bpm::DataError(std::to_string(rows.rows()) + " rows of " +
+                               std::to_string(rows.cols()) + " features, dense, take more than " +
+                               std::to_string(most) + " bytes; leave out --standardise");
+        }
+        if constexpr (std::same_as<Rows, bpm::SparseRowMatrix<double>>) {
+          return bpm::RowMatrix<double>(rows);
+        } else {
+          return rows.template cast<double>();
+        }
+      },
+      inputs);
+}
+
+}  // namespace bpm_examples

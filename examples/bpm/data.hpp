@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bpm/core/points.hpp"
+#include "bpm/kernels/inputs.hpp"
+
+/// \file
+/// Files of data of any of the formats, and what is done to their rows before a machine sees them.
+
+namespace bpm_examples {
+
+/// Rows as a machine takes them. Bytes are exact and fast: whole numbers from 0 to 255.
+using Inputs = std::variant<bpm::RowMatrix<double>, bpm::RowMatrix<float>,
+                            bpm::RowMatrix<std::uint8_t>, bpm::SparseRowMatrix<double>>;
+
+/// Inputs, one a row, and what the file says of each. Labels are those of `bpm::LabelledData`.
+struct Data {
+  Inputs inputs;
+  std::vector<int> labels{};  ///< Empty where there are none.
+  std::vector<std::string> class_names{};
+  std::string name{};  ///< Of the file, for messages.
+
+  [[nodiscard]] Eigen::Index rows() const;
+  [[nodiscard]] Eigen::Index columns() const;
+  /// The rows of these numbers, in their order.
+  [[nodiscard]] Data part(std::span<const bpm::PointIndex> points) const;
+};
+
+/// How a file is read.
+struct ReadOptions {
+  std::string label{};  ///< A column's name or number from 1, last, first; empty: not given.
+  std::string header = "auto";
+  std::string format = "auto";
+};
+
+/// The file, "-" for standard input, gzipped or not. `labelled`: whether rows have labels though
+/// none were asked for (training) or have none (prediction). `columns`: how many features there
+/// must be; 0: as many as in the file.
+/// Throws `bpm::DataError` on what cannot be read, `UsageError` on options that the format lacks.
+[[nodiscard]] Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
+                             Eigen::Index columns = 0);
+
+/// The same rows, dense. Throws `bpm::DataError` where they would take more than `most` bytes.
+[[nodiscard]] bpm::RowMatrix<double> dense_numbers(const Inputs& inputs,
+                                                   std::size_t most = std::size_t{4} << 30U);
+
+}  // namespace bpm_examples

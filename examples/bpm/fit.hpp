@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpm/core/progress.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "data.hpp"
+#include "model.hpp"
+
+/// \file
+/// One fit: what is wanted, and what came out, whatever the sampler and the kind of inputs. A kind
+/// of inputs is compiled by itself (fit_*.cpp): its blocks of kernel values serve all samplers.
+
+namespace bpm_examples {
+
+struct FitTask {
+  std::vector<bpm::RuntimeKernel> kernels;  ///< To choose from; one where nothing is chosen.
+  bpm::FitSettings settings{};
+  std::string sampler = "perceptron";
+  std::optional<std::uint64_t> draws{};
+  bool choosing = false;
+  /// To choose from; empty: the default ones, and the machine's own fit begins with the chosen one.
+  std::vector<double> relative_lambdas{};
+  std::size_t folds = 0;               ///< Of choosing, or to judge by; 0: 5, or not judged.
+  bool fit = true;                     ///< Whether a model of all rows is wanted.
+  std::filesystem::path checkpoint{};  ///< Empty: none.
+  bool resume = false;
+};
+
+/// What machines of a part of the rows did on the others.
+struct OutOfFoldResult {
+  double error = 0;
+  double loss = 0;
+  double slope = 0;
+};
+
+struct FitOutcome {
+  std::optional<Model> model;
+  std::optional<OutOfFoldResult> out_of_fold;
+  std::vector<bpm::ChoiceCandidate> candidates;  ///< Of choosing.
+  std::size_t best = 0;
+};
+
+using Watch = std::function<bool(const bpm::Progress&)>;
+
+/// Throws as the machines; `bpm::Stopped` where the watch said no before there was a model.
+[[nodiscard]] FitOutcome fit_doubles(const FitTask& task, const bpm::RowMatrix<double>& inputs,
+                                     std::span<const int> labels, const Watch& watch);
+/// Permuted perceptrons of other kinds of inputs.
+[[nodiscard]] FitOutcome fit_floats(const FitTask& task, const bpm::RowMatrix<float>& inputs,
+                                    std::span<const int> labels, const Watch& watch);
+[[nodiscard]] FitOutcome fit_bytes(const FitTask& task, const bpm::RowMatrix<std::uint8_t>& inputs,
+                                   std::span<const int> labels, const Watch& watch);
+[[nodiscard]] FitOutcome fit_sparse(const FitTask& task, const bpm::SparseRowMatrix<double>& inputs,
+                                    std::span<const int> labels, const Watch& watch);
+
+}  // namespace bpm_examples

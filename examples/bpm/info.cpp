@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <iostream>
+#include <sstream>
+
+#include "commands.hpp"
+#include "common/json_file.hpp"
+#include "model.hpp"
+#include "text.hpp"
+
+namespace bpm_examples {
+
+namespace {
+
+[[nodiscard]] const char* sampler_of(const Model& model, const ModelFacts& facts) {
+  if (model.posterior) return "ep";
+  if (facts.report.chains) return "chains";
+  return facts.report.perceptron ? "perceptron" : "other";
+}
+
+[[nodiscard]] Json info_json(const Model& model, const ModelFacts& facts) {
+  Json json;
+  json["kernel"] = facts.kernel.name;
+  json["kernel_formula"] = facts.kernel.formula;
+  json["input"] = facts.inputs;
+  json["features"] = facts.features;
+  json["classes"] = facts.class_names;
+  json["support"] = facts.support;
+  json["sampler"] = sampler_of(model, facts);
+  json["draws"] = facts.report.draws;
+  json["bias"] = facts.bias;
+  json["soft_boundary_automatic"] = facts.boundary.has_value();
+  if (facts.boundary) json["soft_boundary"] = facts.boundary->relative_lambda;
+  json["standardised"] = facts.standardised;
+  json["calibrated"] = facts.calibrated;
+  if (facts.rejection) {
+    json["rejection"] = {{"score", facts.rejection->score},
+                         {"threshold", facts.rejection->rejector.threshold}};
+  }
+  json["seed"] = facts.seed ? Json(*facts.seed) : Json();
+  Json warnings = Json::array();
+  for (const bpm::FitWarning& warning : facts.warnings) warnings.push_back(warning.what());
+  json["warnings"] = std::move(warnings);
+  json["train_seconds"] = facts.training_seconds;
+  return json;
+}
+
+void print_info(std::ostream& out, const Model& model, const ModelFacts& facts) {
+  std::ostringstream text;
+  report_line(text, "kernel") << facts.kernel.formula << '\n';
+  report_line(text, "features") << facts.features << ", " << facts.inputs
+                                << (facts.standardised ? ", standardised" : "") << '\n';
+  report_line(text, "classes");
+  for (std::size_t c = 0; c < facts.class_names.size(); ++c) {
+    text << (c == 0 ? "" : ", ") << facts.class_names[c];
+  }
+  text << '\n';
+  report_line(text, "machine") << sampler_of(model, facts);
+  if (!model.posterior) text << ", " << count_text(facts.report.draws, "draw", "draws");
+  text << ", " << count_text(facts.support, "support row", "support rows");
+  if (facts.seed) text << ", seed " << *facts.seed;
+  text << '\n';
+  report_line(text, "soft boundary");
+  if (facts.boundary && facts.boundary->label_noise > 0) {
+    text << "label noise " << facts.boundary->label_noise << ", chosen\n";
+  } else if (facts.boundary) {
+    text << facts.boundary->relative_lambda << " k(x, x), chosen\n";
+  } else {
+    text << "given\n";
+  }
+  report_line(text, "probabilities") << (facts.calibrated ? "calibrated" : "none") << '\n';
+  if (facts.rejection) {
+    report_line(text, "rejection") << "rows with a " << facts.rejection->score << " below "
+                                   << number_text(facts.rejection->rejector.threshold) << '\n';
+  }
+  for (const bpm::FitWarning& warning : facts.warnings) {
+    report_line(text, "warning") << warning.what() << '\n';
+  }
+  out << text.str() << std::flush;
+}
+
+}  // namespace
+
+void run_info(const InfoOptions& options) {
+  const JsonFile json(options.common.json);
+  const Model model = load_model(options.model);
+  const ModelFacts facts = facts_of(model);
+  if (!options.common.quiet) print_info(std::cout, model, facts);
+  json.write(info_json(model, facts));
+}
+
+}  // namespace bpm_examples

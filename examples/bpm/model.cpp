@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/decision/temperature.hpp"
+#include "bpm/kernels/byte_inputs.hpp"
+#include "bpm/storage/gaussian_process_file.hpp"
+#include "bpm/storage/model_file.hpp"
+#include "posterior.hpp"
+
+namespace bpm_examples {
+
+namespace {
+
+static_assert(std::same_as<decltype(Model::classifier), bpm::AnyClassifier>);
+
+using Posterior = decltype(PosteriorModel::classifier);
+
+[[nodiscard]] std::string read_bytes(const std::string& path, std::string& name) {
+  std::ostringstream bytes;
+  if (path == "-") {
+    name = "standard input";
+    bytes << std::cin.rdbuf();
+  } else {
+    name = path;
+    if (std::filesystem::is_directory(path)) {
+      throw bpm::DataError(path + ": is a directory, expected a model");
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw bpm::DataError(path + ": cannot be opened for reading");
+    bytes << file.rdbuf();
+  }
+  return std::move(bytes).str();
+}
+
+/// The rows as questions to a classifier of such support inputs.
+template <class Support, class Rows, class Ask>
+auto with_questions(const Rows& rows, const Ask& ask) {
+  using Scalar = typename Support::Scalar;
+  constexpr bool sparse = std::same_as<Support, bpm::SparseRowMatrix<Scalar>>;
+  constexpr bool sparse_rows = std::same_as<Rows, bpm::SparseRowMatrix<double>>;
+  if constexpr (std::same_as<Rows, Support>) {
+    return ask(rows);
+  } else if constexpr (sparse && sparse_rows) {
+    const Support cast = rows.template cast<Scalar>();
+    return ask(cast);
+  } else if constexpr (sparse) {
+    const bpm::RowMatrix<Scalar> numbers = rows.template cast<Scalar>();
+    const Support cast = numbers.sparseView();
+    return ask(cast);
+  } else if constexpr (sparse_rows) {
+    const bpm::RowMatrix<double> dense(rows);
+    return with_questions<Support>(dense, ask);
+  } else if constexpr (std::same_as<Scalar, std::uint8_t>) {
+    if (bpm::are_bytes(rows)) {
+      const Support bytes = bpm::to_bytes(rows);
+      return ask(bytes);
+    }
+    const bpm::RowMatrix<float> numbers = rows.template cast<float>();
+    return ask(numbers);
+  } else {
+    const Support cast = rows.template cast<Scalar>();
+    return ask(cast);
+  }
+}
+
+template <class Classifier>
+using inputs_of = std::remove_cvref_t<decltype(std::declval<Classifier>().parts().inputs)>;
+
+/// ask(classifier, questions) of the model's classifier, and the rows as it takes them.
+template <class Ask>
+[[nodiscard]] Eigen::MatrixXd ask_model(const Model& model, const Inputs& inputs, const Ask& ask) {
+  return std::visit(
+      [&]<class C>(const C& classifier) {
+        return std::visit(
+            [&](const auto& rows) -> Eigen::MatrixXd {
+              return with_questions<inputs_of<C>>(
+                  rows, [&](const auto& questions) { return ask(classifier, questions); });
+            },
+            inputs);
+      },
+      model.classifier);
+}
+
+template <class C>
+[[nodiscard]] C finished_classifier(C classifier, const Finish& finish) {
+  if (!finish.names.empty()) classifier = classifier.with_class_names(finish.names);
+  if (finish.scaling) classifier = classifier.with_standardisation(*finish.scaling);
+  if (finish.rejection) classifier = classifier.with_rejection(*finish.rejection);
+  return classifier;
+}
+
+template <class Support>
+[[nodiscard]] std::string kind_of() {
+  using Scalar = typename Support::Scalar;
+  if constexpr (std::same_as<Support, bpm::SparseRowMatrix<Scalar>>) return "sparse";
+  return std::same_as<Scalar, std::uint8_t> ? "byte"
+         : std::same_as<Scalar, float>      ? "float"
+                                            : "double";
+}
+
+}  // namespace
+
+KernelWords words_of(const bpm::RuntimeKernel& kernel) {
+  std::ostringstream text;
+  std::string name = "composed";
+  kernel.visit([&]<class K>(const K& one) {
+    if constexpr (std::same_as<K, bpm::Linear>) {
+      name = "linear";
+      text << "<x, x'>";
+    } else if constexpr (std::same_as<K, bpm::Polynomial>) {
+      name = "polynomial";
+      text << '(';
+      if (one.scale() != 1) text << one.scale() << ' ';
+      text << "<x, x'> + " << one.offset() << ")^" << one.degree();
+    } else if constexpr (std::same_as<K, bpm::Gaussian>) {
+      name = "gaussian";
+      text << "exp(-|x - x'|^2 / " << 1 / std::sqrt(one.gamma()) << "^2)";
+    } else if constexpr (std::same_as<K, bpm::ArcCosine>) {
+      name = "arc-cosine";
+      text << "arc-cosine of depth " << one.depth();
+    } else if constexpr (std::same_as<K, decltype(bpm::on_unit_inputs(kernel))>) {
+      const KernelWords inner = words_of(one.inner);
+      name = inner.name;
+      text << inner.formula << " of rows scaled to norm 1";
+    } else {
+      text << "composed of others";
+    }
+  });
+  return {name, text.str()};
+}
+
+Model load_model(const std::string& path) {
+  std::string name;
+  const std::string bytes = read_bytes(path, name);
+  const auto view = std::as_bytes(std::span(bytes));
+  try {
+    const auto found =
+        std::make_shared<const PosteriorModel>(PosteriorModel{bpm::load<Posterior>(view, name)});
+    return {bpm::Classifier(found->classifier), found};
+  } catch (const bpm::DataError&) {
+    // No model of expectation propagation; what is wrong with any other is said now.
+    return {bpm::load_any(view, name), nullptr};
+  }
+}
+
+std::size_t save_model(const Model& model, const std::string& path) {
+  const auto save = [&](const auto& saved) {
+    if (path == "-") {
+      bpm::save(saved, std::cout);
+      return bpm::model_bytes(saved).size();
+    }
+    bpm::save(saved, std::filesystem::path(path));
+    return static_cast<std::size_t>(std::filesystem::file_size(path));
+  };
+  if (model.posterior) return save(model.posterior->classifier);
+  return std::visit(save, model.classifier);
+}
+
+Model finished(const Model& model, const Finish& finish) {
+  if (model.posterior) {
+    const auto changed = std::make_shared<const PosteriorModel>(
+        PosteriorModel{finished_classifier(model.posterior->classifier, finish)});
+    return {bpm::Classifier(changed->classifier), changed};
+  }
+  return std::visit(
+      [&]<class C>(const C& classifier) -> Model {
+        C changed = finished_classifier(classifier, finish);
+        if (finish.slope) changed = changed.with_slope(*finish.slope);
+        if (finish.threads) {
+          typename C::Parts parts = changed.parts();
+          parts.threads = static_cast<unsigned>(*finish.threads);
+          changed = C(std::move(parts));
+        }
+        return {changed, nullptr};
+      },
+      model.classifier);
+}
+
+ModelFacts facts_of(const Model& model) {
+  return std::visit(
+      [&]<class C>(const C& classifier) {
+        const auto& parts = classifier.parts();
+        ModelFacts facts{.inputs = kind_of<inputs_of<C>>(),
+                         .kernel = words_of(parts.kernel),
+                         .features = parts.inputs.cols(),
+                         .support = parts.support.size(),
+                         .classes = parts.classes,
+                         .class_names = parts.class_names,
+                         .named = !parts.class_names.empty(),
+                         .standardised = parts.standardisation.has_value(),
+                         .calibrated = model.posterior != nullptr || parts.slope > 0,
+                         .slope = parts.slope,
+                         .bias = parts.bias,
+                         .rejection = parts.rejection,
+                         .seed = parts.seed,
+                         .boundary = parts.boundary,
+                         .warnings = parts.warnings,
+                         .report = parts.report,
+                         .training_seconds = parts.training_seconds};
+        if (parts.standardisation) facts.constant_columns = parts.standardisation->constant.size();
+        if (!facts.named) {
+          for (const int label : facts.classes) facts.class_names.push_back(std::to_string(label));
+        }
+        return facts;
+      },
+      model.classifier);
+}
+
+Eigen::MatrixXd decision_values(const Model& model, const Inputs& inputs) {
+  return ask_model(model, inputs, [](const auto& classifier, const auto& questions) {
+    return classifier.decision_values(questions);
+  });
+}
+
+Eigen::MatrixXd class_probabilities(const Model& model, const Inputs& inputs,
+                                    const Eigen::MatrixXd& values) {
+  Eigen::MatrixXd found;
+  if (model.posterior) {
+    found = model.posterior->classifier.predict_probability(dense_numbers(inputs));
+  } else if (const double slope = facts_of(model).slope; slope > 0) {
+    found = bpm::probabilities_of(values, slope);
+  }
+  if (found.cols() != 1) return found;
+  Eigen::MatrixXd both(found.rows(), 2);
+  both.col(0) = 1 - found.col(0).array();
+  both.col(1) = found.col(0);
+  return both;
+}
+
+std::vector<int> labels_of(const Model& model, const Eigen::MatrixXd& values) {
+  return std::visit([&](const auto& classifier) { return classifier.labels_of(values); },
+                    model.classifier);
+}
+
+std::vector<int> labels_for(const ModelFacts& facts, const Data& data) {
+  std::vector<int> labels;
+  labels.reserve(data.labels.size());
+  for (const int label : data.labels) {
+    const std::string name = data.class_names.empty()
+                                 ? std::to_string(label)
+                                 : data.class_names[static_cast<std::size_t>(label)];
+    const auto found = std::ranges::find(facts.class_names, name);
+    if (found == facts.class_names.end()) {
+      std::string known;
+      for (const std::string& one : facts.class_names) known += (known.empty() ? "" : ", ") + one;
+      throw bpm::DataError(data.name + ": found the label '" + name + "', the model knows " +
+                           known);
+    }
+    labels.push_back(facts.classes[static_cast<std::size_t>(found - facts.class_names.begin())]);
+  }
+  return labels;
+}
+
+}  // namespace bpm_examples

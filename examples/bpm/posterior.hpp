@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "bpm/gaussian_process/expectation_propagation/machine.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
+
+namespace bpm_examples {
+
+struct PosteriorModel {
+  bpm::PosteriorClassifier<bpm::RuntimeKernel, bpm::RowMatrix<double>> classifier;
+};
+
+}  // namespace bpm_examples

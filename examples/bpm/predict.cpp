@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <numeric>
+#include <sstream>
+#include <utility>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/decision/error_reject_curve.hpp"
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/probability_losses.hpp"
+#include "bpm/decision/rejection.hpp"
+#include "bpm/decision/scores.hpp"
+#include "commands.hpp"
+#include "common/json_file.hpp"
+#include "common/machine_info.hpp"
+#include "common/output_file.hpp"
+#include "common/plot.hpp"
+#include "common/program.hpp"
+#include "model.hpp"
+#include "text.hpp"
+
+namespace bpm_examples {
+
+namespace {
+
+/// What a model says of rows.
+struct Answers {
+  ModelFacts facts;
+  Data data{};
+  Eigen::MatrixXd values{};
+  Eigen::MatrixXd probabilities{};  ///< Empty where the model is not calibrated.
+  std::vector<int> labels{};
+  std::vector<double> scores{};  ///< The gap of the best two outputs.
+  std::vector<bool> rejected{};
+  double read_seconds = 0;
+  double seconds = 0;
+};
+
+/// As many of the lowest scores as bring the mean of what the probabilities expect of the others to
+/// be wrong to `error`, or all.
+[[nodiscard]] std::vector<bool> rejected_by_error(const Answers& answers, double error) {
+  const std::size_t count = answers.scores.size();
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return answers.scores[a] > answers.scores[b]; });
+  std::size_t accepted = 0;
+  double wrong = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    wrong += 1 - answers.probabilities.row(static_cast<Eigen::Index>(order[k])).maxCoeff();
+    if (wrong <= error * static_cast<double>(k + 1)) accepted = k + 1;
+  }
+  std::vector<bool> rejected(count, true);
+  for (std::size_t k = 0; k < accepted; ++k) rejected[order[k]] = false;
+  return rejected;
+}
+
+[[nodiscard]] std::vector<bool> rejected_rows(const Answers& answers, const RejectOption& reject) {
+  using By = RejectOption::By;
+  std::vector<bool> rejected(answers.scores.size(), false);
+  if (reject.by == By::rate) {
+    for (const std::size_t i : bpm::rejected_indices(answers.scores, reject.value)) {
+      rejected[i] = true;
+    }
+  } else if (reject.by == By::error) {
+    if (!answers.facts.calibrated) {
+      throw UsageError("--reject error=E: the model has no probabilities; train it with --folds 5");
+    }
+    return rejected_by_error(answers, reject.value);
+  } else if (reject.by == By::risk) {
+    if (!answers.facts.rejection) {
+      throw UsageError(
+          "--reject risk: the model has no threshold; train it with --risk R --held-out "
+          "FILE|SHARE");
+    }
+    for (std::size_t i = 0; i < rejected.size(); ++i) {
+      rejected[i] = !answers.facts.rejection->rejector.accepts(answers.scores[i]);
+    }
+  }
+  return rejected;
+}
+
+[[nodiscard]] Answers ask(const PredictOptions& options, bool labelled) {
+  WallTimer timer;
+  Model model = load_model(options.model);
+  if (options.threads_given) model = finished(model, {.threads = options.common.threads});
+  Answers answers{.facts = facts_of(model)};
+  answers.data = read_data(options.data, options.read, labelled, answers.facts.features);
+  answers.read_seconds = timer.restart();
+  answers.values = decision_values(model, answers.data.inputs);
+  answers.probabilities = class_probabilities(model, answers.data.inputs, answers.values);
+  answers.labels = labels_of(model, answers.values);
+  answers.scores = bpm::gap_scores(answers.values);
+  answers.seconds = timer.seconds();
+  answers.rejected = rejected_rows(answers, options.reject);
+  return answers;
+}
+
+/// A field of CSV, in quotes where it needs them.
+[[nodiscard]] std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos &&
+      (text.empty() || (text.front() != ' ' && text.back() != ' '))) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+[[nodiscard]] std::string predictions_csv(const Answers& answers, bool rejections) {
+  std::vector<std::string> names;
+  for (const std::string& name : answers.facts.class_names) names.push_back(field(name));
+  std::string csv = "label";
+  const bool calibrated = answers.probabilities.rows() > 0;
+  if (calibrated) {
+    for (const std::string& name : names) csv += "," + name;
+  }
+  if (rejections) csv += ",rejected";
+  csv += '\n';
+  std::array<char, 32> digits{};
+  for (std::size_t i = 0; i < answers.labels.size(); ++i) {
+    const auto at = std::ranges::lower_bound(answers.facts.classes, answers.labels[i]);
+    csv += names[static_cast<std::size_t>(at - answers.facts.classes.begin())];
+    for (Eigen::Index c = 0; calibrated && c < answers.probabilities.cols(); ++c) {
+      const double p = answers.probabilities(static_cast<Eigen::Index>(i), c);
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), p,
+                                     std::chars_format::general, 6);
+      csv += ',';
+      csv.append(digits.data(), end.ptr);
+    }
+    if (rejections) csv += answers.rejected[i] ? ",1" : ",0";
+    csv += '\n';
+  }
+  return csv;
+}
+
+/// How many rows, of those accepted how many are wrong.
+struct Accepted {
+  std::size_t count = 0;
+  std::size_t wrong = 0;
+};
+[[nodiscard]] Accepted accepted_of(const Answers& answers, const std::vector<bool>& correct) {
+  Accepted accepted;
+  for (std::size_t i = 0; i < correct.size(); ++i) {
+    if (answers.rejected[i]) continue;
+    ++accepted.count;
+    accepted.wrong += correct[i] ? 0 : 1;
+  }
+  return accepted;
+}
+
+struct Evaluation {
+  Accepted accepted;
+  double coverage = 0;
+  std::optional<double> accepted_error;  ///< Absent where nothing is accepted.
+  double error = 0;
+  std::optional<double> log_loss;
+  std::optional<double> brier;
+  std::optional<double> calibration_error;
+  std::vector<bpm::ReliabilityBin> reliability;
+  std::vector<bpm::ErrorRejectPoint> rejection;  ///< At 0, 1, ..., 10 %.
+  bpm::ConfusionMatrix confusion;
+  std::vector<bool> correct;
+};
+
+[[nodiscard]] Evaluation judge(const Answers& answers, const std::vector<int>& labels) {
+  Evaluation result;
+  result.correct = bpm::correct_predictions(labels, answers.labels);
+  result.accepted = accepted_of(answers, result.correct);
+  const auto count = static_cast<double>(labels.size());
+  result.coverage = static_cast<double>(result.accepted.count) / count;
+  if (result.accepted.count > 0) {
+    result.accepted_error =
+        static_cast<double>(result.accepted.wrong) / static_cast<double>(result.accepted.count);
+  }
+  result.error = bpm::error_rate(labels, answers.labels);
+  if (answers.facts.calibrated) {
+    const auto& classes = answers.facts.classes;
+    result.log_loss = bpm::log_loss(answers.probabilities, labels, classes);
+    result.brier = bpm::brier_score(answers.probabilities, labels, classes);
+    result.reliability = bpm::reliability_diagram(answers.probabilities, labels, classes);
+    result.calibration_error = bpm::calibration_error(result.reliability);
+  }
+  std::vector<double> rates;
+  for (int percent = 0; percent <= 10; ++percent) rates.push_back(percent / 100.0);
+  result.rejection = bpm::error_reject_curve(answers.scores, result.correct, rates);
+  result.confusion = bpm::confusion_matrix(labels, answers.labels, answers.facts.classes);
+  return result;
+}
+
+[[nodiscard]] Json evaluation_json(const Answers& answers, const Evaluation& found) {
+  const auto number = [](const std::optional<double>& value, double factor = 1) {
+    return value ? Json(factor * *value) : Json();
+  };
+  Json json;
+  json["n"] = answers.labels.size();
+  json["coverage_percent"] = 100 * found.coverage;
+  json["accepted_error_percent"] = number(found.accepted_error, 100);
+  json["error_percent"] = 100 * found.error;
+  json["log_loss"] = number(found.log_loss);
+  json["brier"] = number(found.brier);
+  json["calibration_error"] = number(found.calibration_error);
+  Json rows = Json::array();
+  for (const bpm::ErrorRejectPoint& point : found.rejection) {
+    rows.push_back(
+        {{"rate_percent", std::round(100 * point.rate)}, {"error_percent", 100 * point.error}});
+  }
+  json["rejection_gap"] = std::move(rows);
+  Json counts = Json::array();
+  for (Eigen::Index i = 0; i < found.confusion.counts.rows(); ++i) {
+    Json row = Json::array();
+    for (const std::int64_t count : found.confusion.counts.row(i)) row.push_back(count);
+    counts.push_back(std::move(row));
+  }
+  json["confusion"] = {{"classes", answers.facts.class_names}, {"counts", std::move(counts)}};
+  json["read_seconds"] = answers.read_seconds;
+  json["predict_seconds"] = answers.seconds;
+  json["peak_memory_bytes"] = peak_resident_bytes();
+  return json;
+}
+
+void print_evaluation(std::ostream& out, const Answers& answers, const Evaluation& found,
+                      bool rejections) {
+  std::ostringstream text;
+  report_line(text, "data") << answers.data.name << ": "
+                            << count_text(answers.labels.size(), "row", "rows") << '\n';
+  report_line(text, "error") << percent_text(found.error) << '\n';
+  if (rejections) {
+    report_line(text, "accepted") << percent_text(found.coverage);
+    if (found.accepted_error) text << ", of these wrong " << percent_text(*found.accepted_error);
+    text << '\n';
+  }
+  if (found.log_loss) {
+    report_line(text, "probabilities")
+        << "log loss " << number_text(*found.log_loss) << ", Brier score "
+        << number_text(*found.brier) << ", calibration error "
+        << number_text(*found.calibration_error, 3) << '\n';
+  }
+  report_line(text, "rejected");
+  for (const std::size_t percent : {0U, 2U, 5U, 10U}) {
+    text << (percent == 0 ? "" : ", ") << percent << " %: error "
+         << percent_text(found.rejection[percent].error);
+  }
+  text << '\n';
+  const auto& names = answers.facts.class_names;
+  if (names.size() <= 10) {
+    std::size_t width = 6;
+    for (const std::string& name : names) width = std::max(width, name.size());
+    const auto cell = static_cast<int>(width) + 2;
+    report_line(text, "predicted");
+    for (const std::string& name : names) text << std::setw(cell) << name;
+    text << '\n';
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      report_line(text, (i == 0 ? "of " : "   ") + names[i]);
+      if (names[i].size() > 10) text << ' ';
+      for (std::size_t j = 0; j < names.size(); ++j) {
+        text << std::setw(cell)
+             << found.confusion.counts(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+      }
+      text << '\n';
+    }
+  }
+  out << text.str() << std::flush;
+}
+
+}  // namespace
+
+void run_predict(const PredictOptions& options) {
+  const Answers answers = ask(options, false);
+  const std::string csv = predictions_csv(answers, options.reject.by != RejectOption::By::nothing);
+  if (options.out == "-") {
+    std::cout << csv << std::flush;
+  } else {
+    write_whole(options.out, csv);
+  }
+}
+
+void run_evaluate(const PredictOptions& options) {
+  const JsonFile json(options.common.json);
+  const Answers answers = ask(options, true);
+  const Evaluation found = judge(answers, labels_for(answers.facts, answers.data));
+  if (!options.common.quiet) {
+    print_evaluation(std::cout, answers, found, options.reject.by != RejectOption::By::nothing);
+  }
+  json.write(evaluation_json(answers, found));
+}
+
+}  // namespace bpm_examples

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/scores.hpp"
+#include "bpm/kernels/median_distance.hpp"
+#include "commands.hpp"
+#include "common/chain_check.hpp"
+#include "common/interrupt.hpp"
+#include "common/json_file.hpp"
+#include "common/machine_info.hpp"
+#include "common/plot.hpp"
+#include "common/program.hpp"
+#include "common/progress_bar.hpp"
+#include "fit.hpp"
+#include "model.hpp"
+#include "text.hpp"
+
+namespace bpm_examples {
+
+namespace {
+
+/// The rows that train, and those that a guarantee is shown on.
+struct TrainingData {
+  Data train;
+  Data held_out;  ///< No rows where none are wanted.
+};
+
+/// Takes a share away, drawn by the seed: independent of everything, as the guarantee asks.
+[[nodiscard]] TrainingData split(const Data& data, double share, std::uint64_t seed) {
+  const auto count = static_cast<std::size_t>(data.rows());
+  const auto aside = static_cast<std::size_t>(std::lround(share * static_cast<double>(count)));
+  if (aside == 0 || aside == count) {
+    throw bpm::DataError(data.name + ": has " + count_text(count, "row", "rows") +
+                         ", of which --held-out leaves none to train, or takes none");
+  }
+  std::vector<bpm::PointIndex> order(count);
+  bpm::RandomEngine engine(seed, ~std::uint64_t{1});  // A stream that no draw has.
+  bpm::random_permutation(std::span(order), engine);
+  std::ranges::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(aside));
+  std::ranges::sort(order.begin() + static_cast<std::ptrdiff_t>(aside), order.end());
+  const std::span<const bpm::PointIndex> all(order);
+  return {data.part(all.subspan(aside)), data.part(all.first(aside))};
+}
+
+[[nodiscard]] TrainingData read_training(const TrainOptions& options) {
+  Data data = read_data(options.data, options.read, true);
+  if (options.held_out_share > 0) return split(data, options.held_out_share, options.common.seed);
+  TrainingData result{std::move(data), {}};
+  if (!options.held_out_file.empty()) {
+    result.held_out = read_data(options.held_out_file, options.read, true, result.train.columns());
+  }
+  return result;
+}
+
+[[nodiscard]] std::string name_of(const Data& data, int label) {
+  return data.class_names.empty() ? std::to_string(label)
+                                  : data.class_names[static_cast<std::size_t>(label)];
+}
+
+/// Whether floats tell these rows apart as well as doubles: inner products lose no more than a
+/// ten-thousandth of the distances to where the rows have their mean.
+[[nodiscard]] bool floats_suffice(const bpm::RowMatrix<double>& rows) {
+  const Eigen::RowVectorXd mean = rows.colwise().mean();
+  const double square = rows.squaredNorm() / static_cast<double>(rows.rows());
+  return square <= 100 * (square - mean.squaredNorm());
+}
+
+/// The rows as the sampler takes them: those that see a cone ask for all kernel values, and rows
+/// are few; perceptrons take bytes and sparse rows as they are, and many rows as floats.
+void prepare(const TrainOptions& options, Data& data,
+             std::optional<bpm::Standardisation>& scaling) {
+  if (options.standardise) {
+    const bpm::RowMatrix<double> rows = dense_numbers(data.inputs, options.memory);
+    scaling = bpm::Standardisation::of(rows);
+    data.inputs = scaling->apply(rows);
+  } else if (options.sampler != "perceptron") {
+    data.inputs = dense_numbers(data.inputs, options.memory);
+  }
+  constexpr Eigen::Index many = 5000;
+  if (options.sampler != "perceptron" || data.rows() < many) return;
+  if (const auto* rows = std::get_if<bpm::RowMatrix<double>>(&data.inputs);
+      rows != nullptr && floats_suffice(*rows)) {
+    data.inputs = bpm::RowMatrix<float>(rows->cast<float>());
+  }
+}
+
+[[nodiscard]] double median_of(const Inputs& inputs, bool unit) {
+  return std::visit(
+      [unit](const auto& rows) {
+        if (!unit) return bpm::median_distance(rows);
+        // Of the rows scaled to norm 1.
+        auto scaled = [&] {
+          if constexpr (requires { rows.isCompressed(); }) {
+            return rows;
+          } else {
+            return bpm::RowMatrix<double>(rows.template cast<double>());
+          }
+        }();
+        for (Eigen::Index i = 0; i < scaled.rows(); ++i) {
+          const double norm = scaled.row(i).norm();
+          if (norm > 0) scaled.row(i) *= 1 / norm;
+        }
+        return bpm::median_distance(scaled);
+      },
+      inputs);
+}
+
+/// The kernels to choose from, or the one.
+[[nodiscard]] std::vector<bpm::RuntimeKernel> make_kernels(const TrainOptions& options,
+                                                           const Data& data) {
+  std::vector<bpm::RuntimeKernel> kernels;
+  if (options.libsvm) {
+    const LibsvmKernel& svm = *options.libsvm;
+    const double gamma =
+        svm.gamma.value_or(1.0 / static_cast<double>(std::max<Eigen::Index>(1, data.columns())));
+    if (svm.type == 0) {
+      kernels.emplace_back(bpm::Linear{});
+    } else if (svm.type == 1) {
+      kernels.emplace_back(bpm::Polynomial(svm.degree, gamma, svm.offset));
+    } else {
+      kernels.emplace_back(bpm::Gaussian::from_gamma(gamma));
+    }
+  } else if (options.kernel == "polynomial") {
+    for (const int degree : options.degrees) {
+      kernels.emplace_back(bpm::Polynomial(degree, 1, options.offset));
+    }
+  } else if (options.kernel == "arc-cosine") {
+    for (const int depth : options.depths) kernels.emplace_back(bpm::ArcCosine(depth));
+  } else if (options.kernel == "linear") {
+    kernels.emplace_back(bpm::Linear{});
+  } else if (!options.widths.empty()) {
+    for (const double width : options.widths) {
+      kernels.emplace_back(bpm::Gaussian::from_width(width));
+    }
+  } else {
+    const double median = median_of(data.inputs, options.normalise);
+    if (!(median > 0)) {
+      throw bpm::DataError(data.name +
+                           ": most rows are equal, there is no median distance; give --width W");
+    }
+    for (const double factor :
+         options.choosing ? std::vector{0.25, 0.5, 1.0, 2.0} : std::vector{1.0}) {
+      kernels.emplace_back(bpm::Gaussian::from_width(factor * median));
+    }
+  }
+  if (options.normalise) {
+    for (bpm::RuntimeKernel& kernel : kernels) kernel = bpm::on_unit_inputs(kernel);
+  }
+  return kernels;
+}
+
+/// One weight a label.
+[[nodiscard]] std::vector<std::pair<int, double>> make_weights(const TrainOptions& options,
+                                                               const Data& data) {
+  std::map<int, double> counts;
+  for (const int label : data.labels) ++counts[label];
+  std::vector<std::pair<int, double>> weights;
+  if (options.balanced) {
+    const double mean =
+        static_cast<double>(data.labels.size()) / static_cast<double>(counts.size());
+    for (const auto& [label, count] : counts) weights.emplace_back(label, mean / count);
+    return weights;
+  }
+  for (const auto& [name, weight] : options.class_weights) {
+    const auto found = std::ranges::find_if(
+        counts, [&](const auto& one) { return name_of(data, one.first) == name; });
+    if (found == counts.end()) {
+      throw bpm::DataError(data.name + ": has no class '" + name + "' for --class-weights");
+    }
+    weights.emplace_back(found->first, weight);
+  }
+  return weights;
+}
+
+[[nodiscard]] FitTask make_task(const TrainOptions& options, const Data& data) {
+  FitTask task{.kernels = make_kernels(options, data)};
+  bpm::FitSettings& settings = task.settings;
+  settings.seed = options.common.seed;
+  settings.threads = static_cast<unsigned>(options.common.threads);
+  settings.memory = options.memory;
+  settings.bias = options.bias;
+  if (!options.soft_boundary.empty()) {
+    settings.soft_boundary = bpm::SoftBoundary::automatic().with_factor(options.soft_boundary[0]);
+    task.relative_lambdas = options.soft_boundary;
+  }
+  if (auto weights = make_weights(options, data); !weights.empty()) {
+    settings.soft_boundary = settings.soft_boundary.with_class_weights(std::move(weights));
+  }
+  task.sampler = options.sampler;
+  task.draws = options.draws;
+  task.choosing = options.choosing;
+  task.folds = options.folds;
+  task.fit = !options.model.empty();
+  task.checkpoint = options.checkpoint;
+  task.resume = options.resume;
+  return task;
+}
+
+[[nodiscard]] FitOutcome fit(const FitTask& task, const Data& data, const Watch& watch) {
+  return std::visit(
+      [&]<class Rows>(const Rows& rows) {
+        if constexpr (std::same_as<Rows, bpm::RowMatrix<double>>) {
+          return fit_doubles(task, rows, data.labels, watch);
+        } else if constexpr (std::same_as<Rows, bpm::RowMatrix<float>>) {
+          return fit_floats(task, rows, data.labels, watch);
+        } else if constexpr (std::same_as<Rows, bpm::RowMatrix<std::uint8_t>>) {
+          return fit_bytes(task, rows, data.labels, watch);
+        } else {
+          return fit_sparse(task, rows, data.labels, watch);
+        }
+      },
+      data.inputs);
+}
+
+/// What there is to say of a run, whatever becomes of it.
+struct TrainReport {
+  std::size_t rows = 0;
+  std::size_t features = 0;
+  std::map<int, std::size_t> class_counts;
+  std::optional<ModelFacts> facts;
+  std::optional<OutOfFoldResult> out_of_fold;
+  std::optional<double> training_error;
+  std::optional<bpm::CertifiedRisk> guarantee;
+  std::size_t held_out = 0;
+  std::vector<std::string> warnings;
+  std::uint64_t draws_wanted = 0;
+  double train_seconds = 0;
+  std::size_t model_bytes = 0;
+};
+
+/// The boundary that was taken, if it was chosen; the candidate that it was.
+[[nodiscard]] const bpm::ChoiceCandidate* taken_candidate(const bpm::BoundaryChoice& boundary) {
+  for (const bpm::ChoiceCandidate& one : boundary.candidates) {
+    if (one.consistent && one.relative_lambda == boundary.relative_lambda &&
+        one.label_noise == boundary.label_noise) {
+      return &one;
+    }
+  }
+  return nullptr;
+}
+
+[[nodiscard]] std::vector<std::string> warnings_of(const ModelFacts& facts) {
+  std::vector<std::string> warnings;
+  for (const bpm::FitWarning& warning : facts.warnings) {
+    std::string text(warning.what());
+    if (warning.kind == bpm::FitWarning::Kind::class_never_predicted) {
+      const auto at = std::ranges::find(facts.classes, warning.label) - facts.classes.begin();
+      text = "class " + facts.class_names[static_cast<std::size_t>(at)] + ": " + text;
+    }
+    warnings.push_back(text);
+  }
+  if (facts.report.chains) {
+    ChainCheck chains;
+    chains.add(facts.report.chains->standard_error);
+    if (const std::string text = chains.warning(); !text.empty()) {
+      warnings.push_back(text + " (--draws)");
+    }
+  }
+  if (facts.constant_columns > 0) {
+    warnings.push_back(count_text(facts.constant_columns, "column is", "columns are") +
+                       " constant, and of no use");
+  }
+  return warnings;
+}
+
+/// Columns in units that far apart: the largest decides all distances.
+void warn_of_units(const Data& data, const TrainOptions& options,
+                   std::vector<std::string>& warnings) {
+  const auto* rows = std::get_if<bpm::RowMatrix<double>>(&data.inputs);
+  if (rows == nullptr || options.standardise || rows->cols() < 2) return;
+  const Eigen::RowVectorXd mean = rows->colwise().mean();
+  const Eigen::RowVectorXd deviation = (rows->rowwise() - mean).colwise().norm();
+  const double largest = deviation.maxCoeff();
+  double smallest = largest;
+  for (const double one : deviation) {
+    if (one > 0) smallest = std::min(smallest, one);
+  }
+  if (largest > 100 * smallest) {
+    warnings.push_back("columns differ in scale by a factor of " +
+                       number_text(largest / smallest, 2) + ": try --standardise");
+  }
+}
+
+[[nodiscard]] Json train_json(const TrainReport& report, const TrainOptions& options,
+                              const FitTask& task, const FitOutcome& outcome) {
+  Json json;
+  json["train_size"] = report.rows;
+  json["features"] = report.features;
+  json["classes"] = report.class_counts.size();
+  json["kernel"] = options.libsvm
+                       ? std::vector{"linear", "polynomial",
+                                     "gaussian"}[static_cast<std::size_t>(options.libsvm->type)]
+                       : options.kernel;
+  const auto number = [](const auto& value) { return value ? Json(*value) : Json(); };
+  std::optional<double> boundary;
+  if (!options.soft_boundary.empty()) boundary = options.soft_boundary.front();
+  if (report.facts) {
+    json["kernel_formula"] = report.facts->kernel.formula;
+    json["input"] = report.facts->inputs;
+    json["support"] = report.facts->support;
+    if (report.facts->boundary) boundary = report.facts->boundary->relative_lambda;
+  }
+  json["sampler"] = options.sampler;
+  if (!outcome.candidates.empty()) {
+    const bpm::ChoiceCandidate& best = outcome.candidates[outcome.best];
+    if (!report.facts || !report.facts->boundary) boundary = best.relative_lambda;
+  }
+  json["soft_boundary"] = number(boundary);
+  json["soft_boundary_automatic"] = options.soft_boundary.empty();
+  if (report.facts && report.facts->boundary && report.facts->boundary->label_noise > 0) {
+    json["label_noise"] = report.facts->boundary->label_noise;
+  }
+  json["draws"] = report.facts ? report.facts->report.draws : 0;
+  json["training_error_percent"] =
+      report.training_error ? Json(100 * *report.training_error) : Json();
+  json["out_of_fold_error_percent"] =
+      report.out_of_fold ? Json(100 * report.out_of_fold->error) : Json();
+  json["out_of_fold_log_loss"] = report.out_of_fold ? Json(report.out_of_fold->loss) : Json();
+  if (options.choosing) {
+    Json list = Json::array();
+    for (const bpm::ChoiceCandidate& one : outcome.candidates) {
+      Json entry{{"kernel", one.kernel}, {"soft_boundary", one.relative_lambda}};
+      if (one.label_noise > 0) entry["label_noise"] = one.label_noise;
+      entry["log_loss"] = one.consistent ? Json(one.loss) : Json();
+      entry["error_percent"] = one.consistent ? Json(100 * one.error) : Json();
+      list.push_back(std::move(entry));
+    }
+    json["candidates"] = std::move(list);
+    json["best"] = outcome.best;
+    json["kernels"] = task.kernels.size();
+  }
+  if (report.guarantee) {
+    const bpm::CertifiedRisk& found = *report.guarantee;
+    json["guaranteed"] = {{"risk_percent", 100 * found.risk},
+                          {"delta", found.delta},
+                          {"threshold", found.found ? Json(found.threshold) : Json()},
+                          {"held_out", report.held_out},
+                          {"coverage_percent", 100 * found.coverage},
+                          {"errors", found.errors}};
+  }
+  json["warnings"] = report.warnings;
+  json["seed"] = options.common.seed;
+  json["threads"] = options.common.threads;
+  json["train_seconds"] = report.train_seconds;
+  json["peak_memory_bytes"] = peak_resident_bytes();
+  json["model_bytes"] = report.model_bytes > 0 ? Json(report.model_bytes) : Json();
+  return json;
+}
+
+void print_report(std::ostream& out, const TrainReport& report, const TrainOptions& options,
+                  const Data& data) {
+  std::ostringstream text;
+  report_line(text, "data") << data.name << ": " << count_text(report.rows, "row", "rows") << ", "
+                            << count_text(report.features, "feature", "features") << "; ";
+  std::size_t named = 0;
+  for (const auto& [label, count] : report.class_counts) {
+    if (named > 0) text << ", ";
+    if (++named > 10) {
+      text << "...";
+      break;
+    }
+    text << count << " of " << name_of(data, label);
+  }
+  text << '\n';
+  if (report.facts) {
+    const ModelFacts& facts = *report.facts;
+    report_line(text, "kernel") << facts.kernel.formula
+                                << (facts.standardised ? ", columns standardised" : "") << '\n';
+    report_line(text, "soft boundary");
+    if (facts.boundary && facts.boundary->label_noise > 0) {
+      text << "label noise " << facts.boundary->label_noise << ", chosen";
+    } else if (facts.boundary) {
+      text << facts.boundary->relative_lambda << " k(x, x), chosen";
+    } else if (options.soft_boundary.size() == 1 && options.soft_boundary[0] == 0) {
+      text << "hard";
+    } else if (!options.soft_boundary.empty()) {
+      text << options.soft_boundary[0] << " k(x, x)";
+    } else {
+      text << "chosen";
+    }
+    text << '\n';
+    report_line(text, "machine") << options.sampler;
+    if (options.sampler != "ep") text << ", " << facts.report.draws << " draws";
+    text << ", " << count_text(facts.support, "support row", "support rows") << '\n';
+  }
+  if (report.training_error) {
+    report_line(text, "errors") << "on the rows that trained "
+                                << percent_text(*report.training_error) << '\n';
+  }
+  if (report.out_of_fold) {
+    report_line(text, "out of fold")
+        << "error " << percent_text(report.out_of_fold->error) << ", log loss "
+        << number_text(report.out_of_fold->loss) << '\n';
+  }
+  if (report.guarantee) {
+    report_line(text, "guarantee")
+        << (report.guarantee->found
+                ? percent_text(report.guarantee->coverage) + " of " +
+                      count_text(report.held_out, "row", "rows") + " held out accepted, " +
+                      std::to_string(report.guarantee->errors) + " wrong; at most " +
+                      percent_text(report.guarantee->risk) + " of what is accepted, unless a " +
+                      percent_text(report.guarantee->delta) + " chance came true"
+                : "none")
+        << '\n';
+  }
+  if (report.model_bytes > 0) {
+    report_line(text, "model") << options.model << ", " << report.model_bytes << " bytes, after "
+                               << number_text(report.train_seconds, 3) << " s\n";
+  }
+  out << text.str() << std::flush;
+}
+
+void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outcome) {
+  std::ostringstream text;
+  text << "   log loss   error   soft boundary   kernel\n";
+  for (std::size_t i = 0; i < outcome.candidates.size(); ++i) {
+    const bpm::ChoiceCandidate& one = outcome.candidates[i];
+    text << (i == outcome.best ? " * " : "   ") << std::fixed;
+    if (one.consistent) {
+      text << std::setw(8) << number_text(one.loss) << std::setw(8) << std::setprecision(2)
+           << 100 * one.error << std::defaultfloat;
+    } else {
+      text << "  not separable ";
+    }
+    text << std::setw(16)
+         << number_text(one.label_noise > 0 ? one.label_noise : one.relative_lambda) << "   "
+         << words_of(task.kernels[one.kernel]).formula << '\n';
+  }
+  out << text.str() << std::flush;
+}
+
+/// The threshold above which the risk is guaranteed, by rows that trained nothing.
+[[nodiscard]] bpm::CertifiedRisk certify(const TrainOptions& options, const Model& model,
+                                         const Data& held_out) {
+  const ModelFacts facts = facts_of(model);
+  const std::vector<int> labels = labels_for(facts, held_out);
+  const Eigen::MatrixXd values = decision_values(model, held_out.inputs);
+  return bpm::certify_risk(bpm::gap_scores(values),
+                           bpm::correct_predictions(labels, labels_of(model, values)),
+                           *options.risk, options.delta);
+}
+
+}  // namespace
+
+void run_train(const TrainOptions& options) {
+  const JsonFile json(options.common.json);
+  TrainingData data = read_training(options);
+  WallTimer timer;
+  TrainReport report;
+  report.rows = static_cast<std::size_t>(data.train.rows());
+  report.features = static_cast<std::size_t>(data.train.columns());
+  for (const int label : data.train.labels) ++report.class_counts[label];
+  warn_of_units(data.train, options, report.warnings);
+  Finish finish{.names = data.train.class_names};
+  prepare(options, data.train, finish.scaling);
+  const FitTask task = make_task(options, data.train);
+  report.draws_wanted = options.draws.value_or(options.sampler == "perceptron" ? 10 : 100);
+
+  const InterruptGuard guard;
+  FitOutcome outcome;
+  {
+    ProgressBar bar(progress_style(options.common.quiet));
+    try {
+      outcome = fit(task, data.train, [&](const bpm::Progress& now) {
+        bar(now);
+        return !guard.interrupted();
+      });
+    } catch (const bpm::Stopped&) {
+      throw Interrupted(
+          "stopped before the first draw was finished: no model is written" +
+          std::string(options.checkpoint.empty()
+                          ? ""
+                          : "; --resume begins with what '" + options.checkpoint + "' holds"));
+    }
+  }
+  report.out_of_fold = outcome.out_of_fold;
+  const bool quiet = options.common.quiet || options.model == "-";
+  if (outcome.model) {
+    Model model = *outcome.model;
+    // Asked before the scaling is put in: these rows are scaled. A multiple of training's own work.
+    if (!quiet || !options.common.json.empty()) {
+      report.training_error = bpm::error_rate(
+          data.train.labels, labels_of(model, decision_values(model, data.train.inputs)));
+    }
+    const ModelFacts fitted = facts_of(model);
+    if (!fitted.calibrated && outcome.out_of_fold && outcome.out_of_fold->slope > 0) {
+      finish.slope = outcome.out_of_fold->slope;
+    }
+    model = finished(model, finish);
+    if (options.risk) {
+      report.guarantee = certify(options, model, data.held_out);
+      report.held_out = static_cast<std::size_t>(data.held_out.rows());
+      model = finished(model, {.rejection = bpm::Rejection{"gap", report.guarantee->rejector()}});
+      if (!report.guarantee->found) {
+        report.warnings.push_back("no threshold keeps the risk at " + percent_text(*options.risk) +
+                                  ": " + report.guarantee->message() +
+                                  "; every row will be rejected, give more rows to "
+                                  "--held-out or a larger --risk");
+      }
+    }
+    report.facts = facts_of(model);
+    if (!report.out_of_fold && report.facts->boundary) {
+      if (const auto* taken = taken_candidate(*report.facts->boundary);
+          taken != nullptr && taken->slope > 0) {
+        report.out_of_fold = OutOfFoldResult{taken->error, taken->loss, taken->slope};
+      }
+    }
+    for (std::string& text : warnings_of(*report.facts)) report.warnings.push_back(text);
+    report.model_bytes = save_model(model, options.model);
+  }
+  report.train_seconds = timer.seconds();
+  if (!quiet) {
+    if (options.choosing) print_choice(std::cout, task, outcome);
+    print_report(std::cout, report, options, data.train);
+  }
+  for (const std::string& warning : report.warnings) {
+    std::cerr << "bpm: warning: " << one_line(warning) << '\n' << std::flush;
+  }
+  json.write(train_json(report, options, task, outcome));
+  if (report.facts && report.facts->report.stopped) {
+    throw Interrupted("stopped after " + std::to_string(report.facts->report.draws) + " of " +
+                      std::to_string(report.draws_wanted) + " draws; the model is theirs");
+  }
+}
+
+}  // namespace bpm_examples
