@@ -334,7 +334,8 @@ void warn_of_units(const Data& data, const TrainOptions& options,
       Json entry{{"kernel", one.kernel}, {"soft_boundary", one.relative_lambda}};
       if (one.label_noise > 0) entry["label_noise"] = one.label_noise;
       entry["log_loss"] = one.consistent ? Json(one.loss) : Json();
-      entry["error_percent"] = one.consistent ? Json(100 * one.error) : Json();
+      entry["error_percent"] =
+          one.consistent && options.sampler != "ep" ? Json(100 * one.error) : Json();
       list.push_back(std::move(entry));
     }
     json["candidates"] = std::move(list);
@@ -423,14 +424,20 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
 }
 
 void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outcome) {
+  // Of expectation propagation the loss is minus the log evidence a row.
+  const bool by_evidence = task.sampler == "ep";
   std::ostringstream text;
-  text << "   log loss   error   soft boundary   kernel\n";
+  text << (by_evidence ? "  -evidence" : "   log loss") << "   error   soft boundary   kernel\n";
   for (std::size_t i = 0; i < outcome.candidates.size(); ++i) {
     const bpm::ChoiceCandidate& one = outcome.candidates[i];
     text << (i == outcome.best ? " * " : "   ") << std::fixed;
     if (one.consistent) {
-      text << std::setw(8) << number_text(one.loss) << std::setw(8) << std::setprecision(2)
-           << 100 * one.error << std::defaultfloat;
+      text << std::setw(8) << number_text(one.loss) << std::setw(8);
+      if (by_evidence) {
+        text << "-";
+      } else {
+        text << std::setprecision(2) << 100 * one.error << std::defaultfloat;
+      }
     } else {
       text << "  not separable ";
     }
