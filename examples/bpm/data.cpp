@@ -215,8 +215,17 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   Data data;
   data.name = source.name;
   if (format == "csv") {
-    auto table =
-        bpm::read_table<double>(*source.stream, source.name, table_settings(options, labelled));
+    auto table = [&] {
+      const bpm::TableSettings settings = table_settings(options, labelled);
+      try {
+        return bpm::read_table<double>(*source.stream, source.name, settings);
+      } catch (const bpm::DataError& error) {
+        const std::string what = error.what();
+        if (labelled || !options.label.empty() || !what.ends_with("expected a finite number"))
+          throw;
+        throw bpm::DataError(what + "; if that column is the label, name it by --label");
+      }
+    }();
     data.labels = std::move(table.labels);
     data.class_names = std::move(table.class_names);
     data.inputs = std::move(table.inputs);

@@ -309,39 +309,49 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   std::uint64_t draws = 0;
   add_whole_option(app, "--draws", draws, "Classifiers to draw (default: 10, of chains 100)", 1,
                    1'000'000'000);
-  add_text_option(app, "--soft-boundary",
-                  "How far rows may lie on the wrong side, in units of k(x, x) (default: "
-                  "automatic" +
-                      several + ")",
-                  [&](const std::string& text) {
-                    options.soft_boundary.clear();
-                    if (text == "automatic") return;
-                    options.soft_boundary =
-                        text == "hard" ? std::vector<double>{0} : parse_reals(text, 0, 1e6);
-                    if (!std::ranges::is_sorted(options.soft_boundary)) {
-                      throw std::invalid_argument("'" + text + "' does not ascend");
-                    }
-                  })
+  add_text_option(
+      app, "--soft-boundary",
+      "How far rows may lie on the wrong side, in units of k(x, x) (default: "
+      "automatic" +
+          several + ")",
+      [&](const std::string& text) {
+        options.soft_boundary.clear();
+        if (text == "automatic") return;
+        try {
+          options.soft_boundary =
+              text == "hard" ? std::vector<double>{0} : parse_reals(text, 0, 1e6);
+        } catch (const std::invalid_argument& error) {
+          throw std::invalid_argument(std::string(error.what()) + "; or write automatic, or hard");
+        }
+        if (!std::ranges::is_sorted(options.soft_boundary)) {
+          throw std::invalid_argument("'" + text + "' does not ascend");
+        }
+      })
       ->type_name("automatic|hard|NUMBER");
   double bias = 0;
   add_real_option(app, "--bias", bias,
                   "Constant beside the kernel, in units of the mean k(x, x) (default: 1)", 0, 1e9)
       ->type_name("B");
-  add_text_option(app, "--class-weights",
-                  "Rows of a class weigh so much: balanced, or such as yes=10,no=1",
-                  [&](const std::string& text) {
-                    if (text == "balanced") {
-                      options.balanced = true;
-                      return;
-                    }
-                    for (auto& weight : parse_weights(text)) {
-                      options.class_weights.push_back(std::move(weight));
-                    }
-                  })
+  app.add_option_function<std::vector<std::string>>(
+         "--class-weights",
+         [&](const std::vector<std::string>& texts) {
+           try {
+             for (const std::string& text : texts) {
+               if (text == "balanced") {
+                 options.balanced = true;
+                 continue;
+               }
+               for (auto& weight : parse_weights(text)) {
+                 options.class_weights.push_back(std::move(weight));
+               }
+             }
+           } catch (const std::invalid_argument& error) {
+             throw CLI::ValidationError("--class-weights", error.what());
+           }
+         },
+         "Rows of a class weigh so much: balanced, or such as yes=10,no=1")
       ->type_name("CLASS=W,...")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   add_whole_option(app, "--folds", options.folds,
                    choosing ? "Parts that are left out in turn (default: 5)"
                             : "Judge by so many parts that are left out in turn, and calibrate "

@@ -208,7 +208,7 @@ void prepare(const TrainOptions& options, Data& data,
   return task;
 }
 
-[[nodiscard]] FitOutcome fit(const FitTask& task, const Data& data, const Watch& watch) {
+[[nodiscard]] FitOutcome fit_inputs(const FitTask& task, const Data& data, const Watch& watch) {
   return std::visit(
       [&]<class Rows>(const Rows& rows) {
         if constexpr (std::same_as<Rows, bpm::RowMatrix<double>>) {
@@ -222,6 +222,23 @@ void prepare(const TrainOptions& options, Data& data,
         }
       },
       data.inputs);
+}
+
+/// The same, with what to type where it fails.
+[[nodiscard]] FitOutcome fit(const FitTask& task, const Data& data, const Watch& watch) {
+  const auto fail = [](const std::exception& error, const char* cure) {
+    throw std::runtime_error(std::string(error.what()) + " (" + cure + ")");
+  };
+  try {
+    return fit_inputs(task, data, watch);
+  } catch (const bpm::NotSeparable& error) {
+    fail(error, "here: leave --soft-boundary automatic, or give a larger number");
+  } catch (const bpm::BudgetTooSmall& error) {
+    fail(error, "here: a larger --memory");
+  } catch (const bpm::KernelValueError& error) {
+    fail(error, "here: --standardise, or --normalise");
+  }
+  return {};
 }
 
 /// What there is to say of a run, whatever becomes of it.
