@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: MIT
+// The program bpm: its commands on files of all formats, what it refuses, Ctrl-C.
+#include <signal.h>
+#include <zlib.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/data/gzip.hpp"
+#include "bpm/data/table.hpp"
+#include "catch.hpp"
+#include "program_test.hpp"
+
+using namespace examples_test;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+const std::string bpm_program = BPM_COMMAND_LINE_PROGRAM;
+
+/// Rows of three kinds around points of their own, which lie far apart: who errs is wrong.
+struct Flowers {
+  std::vector<std::vector<double>> rows;
+  std::vector<std::size_t> kinds;
+  const std::vector<std::string> names{"iris, blue", "rose", "tulip"};
+
+  Flowers(std::size_t count, std::uint64_t seed, double spread = 0.5) {
+    bpm::RandomEngine engine(seed);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t kind = i % 3;
+      const auto noise = [&] { return spread * (2 * bpm::uniform_unit(engine) - 1); };
+      rows.push_back({4.0 * static_cast<double>(kind == 0) + noise(),
+                      4.0 * static_cast<double>(kind == 1) + noise(), noise()});
+      kinds.push_back(kind);
+    }
+  }
+
+  /// A table with a header, the kind last; `stretch`: of the first column.
+  [[nodiscard]] std::string csv(bool labelled = true, double stretch = 1) const {
+    std::ostringstream text;
+    text.precision(17);
+    text << "length,width,height" << (labelled ? ",kind" : "") << '\n';
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      text << stretch * rows[i][0] << ',' << rows[i][1] << ',' << rows[i][2];
+      if (labelled) text << ",\"" << names[kinds[i]] << '"';
+      text << '\n';
+    }
+    return text.str();
+  }
+  [[nodiscard]] std::string libsvm() const {
+    std::ostringstream text;
+    text.precision(17);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      text << kinds[i];
+      for (std::size_t j = 0; j < 3; ++j) text << ' ' << j + 1 << ':' << rows[i][j];
+      text << '\n';
+    }
+    return text.str();
+  }
+};
+
+struct BpmOutcome {
+  int status = 0;
+  std::string out;
+  std::string errors;
+};
+
+BpmOutcome run_bpm(const std::vector<std::string>& words) {
+  ChildProcess child(bpm_program, words);
+  BpmOutcome outcome;
+  outcome.status = child.wait();
+  outcome.out = child.out();
+  outcome.errors = child.errors();
+  return outcome;
+}
+
+/// A command of the shell, in the folder, which finds bpm by its name.
+BpmOutcome run_shell(const std::filesystem::path& folder, const std::string& command) {
+  const std::string place = std::filesystem::path(bpm_program).parent_path().string();
+  ChildProcess child("/bin/sh", {"-c", "cd '" + folder.string() + "' && PATH='" + place +
+                                           "':\"$PATH\" && " + command});
+  BpmOutcome outcome;
+  outcome.status = child.wait();
+  outcome.out = child.out();
+  outcome.errors = child.errors();
+  return outcome;
+}
+
+/// Flowers to train on, others to judge by, and a folder for what is made of them.
+struct Garden : Alone {
+  Flowers flowers{240, 1};
+  Flowers others{150, 2};
+
+  Garden() {
+    write("flowers.csv", flowers.csv());
+    write("more-flowers.csv", others.csv());
+    write("unlabelled.csv", others.csv(false));
+  }
+  void write(const std::string& name, const std::string& text) const {
+    write_text(folder.path() / name, text);
+  }
+  [[nodiscard]] std::string text(const std::string& name) const {
+    return read_text(folder.path() / name);
+  }
+  [[nodiscard]] Json json(const std::string& name) const { return Json::parse(text(name)); }
+  /// The command with --quiet and --json; what is in that.
+  [[nodiscard]] Json made(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--quiet", "--json", path("made.json")});
+    CAPTURE(words);
+    const BpmOutcome outcome = run_bpm(words);
+    CAPTURE(outcome.errors);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.out.empty());
+    return json("made.json");
+  }
+  [[nodiscard]] std::string predicted(const std::string& model, const std::string& file,
+                                      const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{"predict", path(model), path(file), "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    const BpmOutcome outcome = run_bpm(words);
+    CAPTURE(outcome.errors);
+    REQUIRE(outcome.status == 0);
+    return outcome.out;
+  }
+};
+
+std::size_t count_lines(const std::string& text) {
+  std::size_t lines = 0;
+  for (const char c : text) lines += c == '\n' ? 1U : 0U;
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("bpm: a table with a header and words, from the file to judged predictions",
+          "[examples]") {
+  const Garden garden;
+  const Json trained = garden.made({"train", garden.path("flowers.csv"), garden.path("a.model"),
+                                    "--label", "kind", "--standardise"});
+  CHECK(trained["train_size"] == 240);
+  CHECK(trained["features"] == 3);
+  CHECK(trained["classes"] == 3);
+  CHECK(trained["kernel"] == "gaussian");
+  CHECK(trained["sampler"] == "perceptron");
+  CHECK(trained["soft_boundary_automatic"] == true);
+  CHECK(trained["draws"] == 10);
+  CHECK(trained["training_error_percent"] == 0);
+  CHECK(trained["out_of_fold_error_percent"] == 0);
+  CHECK(trained["out_of_fold_log_loss"].get<double>() > 0);
+  CHECK(trained["warnings"].empty());
+  CHECK(trained["model_bytes"] == std::filesystem::file_size(garden.path("a.model")));
+  CHECK(trained["peak_memory_bytes"] > 0);
+  CHECK(trained["train_seconds"] > 0);
+
+  // Predictions come as a table, which our own reader understands.
+  std::istringstream csv(garden.predicted("a.model", "unlabelled.csv"));
+  const auto table = bpm::read_table<double>(csv, "predictions",
+                                             {.label = bpm::TableSettings::LabelColumn::first});
+  CHECK(table.feature_names == garden.flowers.names);
+  REQUIRE(table.inputs.rows() == 150);
+  for (Eigen::Index i = 0; i < table.inputs.rows(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    Eigen::Index most = 0;
+    table.inputs.row(i).maxCoeff(&most);
+    CHECK(static_cast<std::size_t>(most) == garden.others.kinds[row]);
+    CHECK(table.class_names[static_cast<std::size_t>(table.labels[row])] ==
+          garden.flowers.names[garden.others.kinds[row]]);
+    CHECK(table.inputs.row(i).sum() == Approx(1).margin(1e-5));
+  }
+
+  const Json judged =
+      garden.made({"evaluate", garden.path("a.model"), garden.path("more-flowers.csv")});
+  CHECK(judged["n"] == 150);
+  CHECK(judged["error_percent"] == 0);
+  CHECK(judged["coverage_percent"] == 100);
+  CHECK(judged["accepted_error_percent"] == 0);
+  CHECK(judged["confusion"]["classes"] == Json(garden.flowers.names));
+  CHECK(judged["confusion"]["counts"] == Json{{50, 0, 0}, {0, 50, 0}, {0, 0, 50}});
+  CHECK(judged["rejection_gap"].size() == 11);
+  CHECK(judged["rejection_gap"][10]["rate_percent"] == 10);
+  // Of the probabilities that were printed.
+  double loss = 0;
+  double brier = 0;
+  for (Eigen::Index i = 0; i < table.inputs.rows(); ++i) {
+    const auto kind = static_cast<Eigen::Index>(garden.others.kinds[static_cast<std::size_t>(i)]);
+    loss -= std::log(table.inputs(i, kind)) / 150;
+    for (Eigen::Index c = 0; c < 3; ++c) {
+      const double away = table.inputs(i, c) - (c == kind ? 1 : 0);
+      brier += away * away / 150;
+    }
+  }
+  CHECK(judged["log_loss"].get<double>() == Approx(loss).epsilon(1e-3));
+  CHECK(judged["brier"].get<double>() == Approx(brier).epsilon(1e-3));
+  CHECK(judged["calibration_error"].get<double>() >= 0);
+  CHECK(judged["predict_seconds"] > 0);
+
+  const Json info = garden.made({"info", garden.path("a.model")});
+  CHECK(info["classes"] == Json(garden.flowers.names));
+  CHECK(info["features"] == 3);
+  CHECK(info["standardised"] == true);
+  CHECK(info["calibrated"] == true);
+  CHECK(info["kernel_formula"] == trained["kernel_formula"]);
+  CHECK(info["soft_boundary"] == trained["soft_boundary"]);
+  CHECK(info["draws"] == 10);
+}
+
+TEST_CASE("bpm: the examples of --help run as they stand", "[examples]") {
+  const Garden garden;
+  // So many rows that a risk can be shown.
+  garden.write("flowers.csv", Flowers(600, 1).csv());
+  std::size_t examples = 0;
+  for (const char* command : {"train", "choose", "predict", "evaluate", "info"}) {
+    const BpmOutcome help = run_bpm({command, "--help"});
+    CHECK(help.status == 0);
+    CHECK(help.errors.empty());
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("  bpm ")) continue;
+      CAPTURE(line);
+      ++examples;
+      const BpmOutcome outcome = run_shell(garden.folder.path(), line);
+      CAPTURE(outcome.errors);
+      CHECK(outcome.status == 0);
+    }
+  }
+  CHECK(examples == 10);
+  CHECK_THAT(run_bpm({"--help"}).out, ContainsSubstring("bpm train DATA MODEL"));
+}
+
+TEST_CASE("bpm: the same rows in any format are the same model", "[examples]") {
+  const Garden garden;
+  garden.write("flowers.txt", garden.flowers.libsvm());
+  garden.write("others.txt", garden.others.libsvm());
+  gzFile packed = ::gzopen(garden.path("flowers.gz").c_str(), "wb");
+  const std::string rows = garden.flowers.libsvm();
+  ::gzwrite(packed, rows.data(), static_cast<unsigned>(rows.size()));
+  ::gzclose(packed);
+  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("csv.model")}));
+  static_cast<void>(garden.made({"train", garden.path("flowers.txt"), garden.path("txt.model")}));
+  static_cast<void>(garden.made({"train", garden.path("flowers.gz"), garden.path("gz.model")}));
+  CHECK(run_shell(garden.folder.path(), "cat flowers.gz | bpm train - - -q > pipe.model").status ==
+        0);
+  const auto probabilities = [](std::string csv) {
+    // The labels are words there, and numbers here.
+    std::string rest;
+    std::istringstream lines(csv);
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) rest += line.substr(line.rfind(',', line.rfind(',') - 1));
+    return rest;
+  };
+  const std::string expected = probabilities(garden.predicted("csv.model", "unlabelled.csv"));
+  for (const char* model : {"txt.model", "gz.model", "pipe.model"}) {
+    CHECK(probabilities(garden.predicted(model, "others.txt")) == expected);
+  }
+  const BpmOutcome piped =
+      run_shell(garden.folder.path(), "cat txt.model | bpm predict - others.txt - -q");
+  CHECK(probabilities(piped.out) == expected);
+}
+
+TEST_CASE("bpm: whole numbers up to 255 are bytes, few entries are sparse, IDX files have labels",
+          "[examples]") {
+  const Garden garden;
+  std::string pixels;
+  std::string digits;
+  std::string text;
+  for (std::size_t i = 0; i < 120; ++i) {
+    const std::size_t digit = i % 2;
+    digits += static_cast<char>(digit);
+    text += std::to_string(digit);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const std::size_t ink = (k / 2 == digit ? 200 : 10) + (7 * i + 3 * k) % 40;
+      pixels += static_cast<char>(ink);
+      text += " " + std::to_string(k + 1) + ":" + std::to_string(ink);
+    }
+    text += "\n";
+  }
+  const auto head = [](const std::vector<char>& sizes) {
+    std::string bytes("\0\0\x08", 3);
+    bytes += static_cast<char>(sizes.size());
+    for (const char size : sizes) bytes += std::string(3, '\0') + size;
+    return bytes;
+  };
+  garden.write("train-images-idx3-ubyte", head({120, 2, 2}) + pixels);
+  garden.write("train-labels-idx1-ubyte", head({120}) + digits);
+  garden.write("pixels.txt", text);
+  const Json idx =
+      garden.made({"train", garden.path("train-images-idx3-ubyte"), garden.path("idx.model")});
+  CHECK(idx["input"] == "byte");
+  CHECK(idx["training_error_percent"] == 0);
+  CHECK(garden.made({"train", garden.path("pixels.txt"), garden.path("txt.model")})["input"] ==
+        "byte");
+  const std::string expected = garden.predicted("idx.model", "train-images-idx3-ubyte");
+  CHECK(garden.predicted("txt.model", "pixels.txt") == expected);
+  CHECK(garden.predicted("idx.model", "pixels.txt") == expected);
+  CHECK(garden.made({"evaluate", garden.path("idx.model"), garden.path("train-images-idx3-ubyte"),
+                     "--label", garden.path("train-labels-idx1-ubyte")})["error_percent"] == 0);
+
+  // Two words of 1000 a row, of one half or the other.
+  std::string words;
+  for (std::size_t i = 0; i < 100; ++i) {
+    const std::size_t first = 1 + 500 * (i % 2);
+    words += (i % 2 == 0 ? "-1 " : "+1 ") + std::to_string(first) + ":1.5 " +
+             std::to_string(first + 1 + i % 7) + ":0.5\n";
+  }
+  garden.write("words.txt", words + "-1 1000:0.25\n+1 999:0.5\n");
+  const Json sparse = garden.made({"train", garden.path("words.txt"), garden.path("s.model")});
+  CHECK(sparse["input"] == "sparse");
+  CHECK(sparse["features"] == 1000);
+  garden.write("three.txt", "0 1:1.5 3:0.5\n0 501:1.5 503:0.5\n");
+  const std::string labels = garden.predicted("s.model", "three.txt");
+  CHECK_THAT(labels, StartsWith("label,-1,1\n-1,"));
+  CHECK_THAT(labels, ContainsSubstring("\n1,"));
+}
+
+TEST_CASE("bpm: columns of any scale are standardised alike, and words keep their meaning",
+          "[examples]") {
+  const Garden garden;
+  garden.write("wide.csv", garden.flowers.csv(true, 1024));  // Exact in binary.
+  garden.write("wide-others.csv", garden.others.csv(false, 1024));
+  static_cast<void>(
+      garden.made({"train", garden.path("flowers.csv"), garden.path("a.model"), "--standardise"}));
+  static_cast<void>(
+      garden.made({"train", garden.path("wide.csv"), garden.path("b.model"), "--standardise"}));
+  CHECK(garden.predicted("b.model", "wide-others.csv") ==
+        garden.predicted("a.model", "unlabelled.csv"));
+  const Json plain = garden.made({"train", garden.path("wide.csv"), garden.path("c.model")});
+  REQUIRE(plain["warnings"].size() == 1);
+  CHECK_THAT(plain["warnings"][0].get<std::string>(), ContainsSubstring("--standardise"));
+
+  // A file of one kind, whose word would be another number by itself.
+  garden.write("tulips.csv", "length,width,height,kind\n0,0,0,tulip\n0.1,0.1,0,tulip\n");
+  const Json tulips = garden.made({"evaluate", garden.path("a.model"), garden.path("tulips.csv")});
+  CHECK(tulips["error_percent"] == 0);
+  CHECK(tulips["confusion"]["counts"][2][2] == 2);
+  garden.write("daisies.csv", "length,width,height,kind\n0,0,0,daisy\n0.1,0.1,0,tulip\n");
+  check_refused(bpm_program, 1, {"evaluate", garden.path("a.model"), garden.path("daisies.csv")},
+                "found the label 'daisy', the model knows iris, blue, rose, tulip");
+}
+
+TEST_CASE("bpm: every sampler, and a choice among kernels", "[examples]") {
+  const Garden garden;
+  for (const char* sampler : {"perceptron", "billiard", "gibbs", "ep"}) {
+    std::vector<std::string> words{"train",
+                                   garden.path("flowers.csv"),
+                                   garden.path("m.model"),
+                                   "--sampler",
+                                   sampler,
+                                   "--soft-boundary",
+                                   "0.1"};
+    if (std::string(sampler) != "ep") words.insert(words.end(), {"--draws", "20", "--folds", "3"});
+    CAPTURE(sampler);
+    const Json json = garden.made(words);
+    CHECK(json["sampler"] == sampler);
+    CHECK(json["soft_boundary"] == 0.1);
+    CHECK(json["soft_boundary_automatic"] == false);
+    CHECK(json["training_error_percent"] == 0);
+    // Folds find probabilities where nothing was chosen; expectation propagation has its own.
+    const Json judged =
+        garden.made({"evaluate", garden.path("m.model"), garden.path("more-flowers.csv")});
+    CHECK(judged["error_percent"] == 0);
+    CHECK(judged["log_loss"].get<double>() < 0.5);
+  }
+  const Json given = garden.made(
+      {"train", garden.path("flowers.csv"), garden.path("m.model"), "--soft-boundary", "hard"});
+  CHECK(given["soft_boundary"] == 0);
+  CHECK(given["out_of_fold_log_loss"].is_null());
+  CHECK_THAT(garden.predicted("m.model", "unlabelled.csv"), StartsWith("label\n"));
+
+  for (const char* sampler : {"perceptron", "ep"}) {
+    const Json choice =
+        garden.made({"choose", garden.path("flowers.csv"), garden.path("c.model"), "--width",
+                     "0.01,3", "--soft-boundary", "0.1,1", "--sampler", sampler});
+    CAPTURE(sampler);
+    REQUIRE(choice["candidates"].size() == 4);
+    // A width at which no row is like another says nothing of new ones.
+    CHECK(choice["candidates"][choice["best"].get<std::size_t>()]["kernel"] == 1);
+    CHECK_THAT(choice["kernel_formula"].get<std::string>(), ContainsSubstring("/ 3^2"));
+    CHECK(garden.made({"evaluate", garden.path("c.model"),
+                       garden.path("more-flowers.csv")})["error_percent"] == 0);
+  }
+}
+
+TEST_CASE("bpm: rejection by rate, by expected error, and by a guaranteed risk", "[examples]") {
+  const Garden garden;
+  // Two kinds that lie across each other: some rows cannot be told.
+  garden.write("near.csv", Flowers(900, 3, 3.0).csv());
+  garden.write("near-others.csv", Flowers(500, 4, 3.0).csv());
+  const Json trained = garden.made({"train", garden.path("near.csv"), garden.path("a.model"),
+                                    "--risk", "10%", "--delta", "0.05", "--held-out", "0.4"});
+  CHECK(trained["train_size"] == 540);
+  REQUIRE(trained["guaranteed"]["threshold"].is_number());
+  CHECK(trained["guaranteed"]["held_out"] == 360);
+  CHECK(trained["guaranteed"]["delta"] == 0.05);
+
+  const auto judged = [&](const char* reject) {
+    return garden.made(
+        {"evaluate", garden.path("a.model"), garden.path("near-others.csv"), "--reject", reject});
+  };
+  const Json rate = judged("rate=0.1");
+  CHECK(rate["coverage_percent"] == 90);
+  CHECK(rate["accepted_error_percent"] == rate["rejection_gap"][10]["error_percent"]);
+  const Json risk = judged("risk");
+  CHECK(risk["error_percent"].get<double>() > 10);
+  CHECK(risk["accepted_error_percent"].get<double>() <= 10);
+  CHECK(risk["coverage_percent"].get<double>() > 20);
+  const Json error = judged("error=5%");
+  CHECK(error["coverage_percent"].get<double>() < 100);
+  CHECK(error["accepted_error_percent"].get<double>() < rate["error_percent"].get<double>());
+
+  const std::string csv =
+      garden.predicted("a.model", "near-others.csv", {"--label", "kind", "--reject", "rate=10%"});
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  CHECK_THAT(line, Catch::Matchers::EndsWith(",rejected"));
+  std::size_t rejected = 0;
+  while (std::getline(lines, line)) rejected += line.back() == '1' ? 1U : 0U;
+  CHECK(rejected == 50);
+
+  // Too few rows to show it: the model says so and accepts nothing.
+  const Json none = garden.made({"train", garden.path("near.csv"), garden.path("b.model"), "--risk",
+                                 "0.001", "--held-out", garden.path("near-others.csv")});
+  CHECK(none["train_size"] == 900);
+  CHECK(none["guaranteed"]["threshold"].is_null());
+  CHECK_THAT(none["warnings"].back().get<std::string>(), ContainsSubstring("no threshold keeps"));
+  const Json nothing = garden.made(
+      {"evaluate", garden.path("b.model"), garden.path("near-others.csv"), "--reject", "risk"});
+  CHECK(nothing["coverage_percent"] == 0);
+  CHECK(nothing["accepted_error_percent"].is_null());
+}
+
+TEST_CASE("bpm: weights of classes hold on to the rare one", "[examples]") {
+  const Garden garden;
+  std::string text;
+  bpm::RandomEngine engine(5);
+  for (std::size_t i = 0; i < 400; ++i) {
+    const bool rare = i % 8 == 0;
+    text += std::to_string(bpm::uniform_unit(engine) + (rare ? 0.6 : 0)) + "," +
+            (rare ? "yes\n" : "no\n");
+  }
+  garden.write("rare.csv", text);
+  const auto missed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"train", garden.path("rare.csv"), garden.path("r.model"),
+                                   "--soft-boundary", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    static_cast<void>(garden.made(words));
+    return garden
+        .made({"evaluate", garden.path("r.model"),
+               garden.path("rare.csv")})["confusion"]["counts"][1][0]
+        .get<int>();
+  };
+  const int plain = missed({});
+  const int weighed = missed({"--class-weights", "yes=7,no=0.5"});
+  CHECK(weighed < plain);
+  CHECK(missed({"-wyes", "7", "-wno", "0.5"}) == weighed);
+  check_refused(
+      bpm_program, 1,
+      {"train", garden.path("rare.csv"), garden.path("q.model"), "--class-weights", "maybe=2"},
+      "has no class 'maybe' for --class-weights");
+}
+
+TEST_CASE("bpm: LIBSVM's flags mean what they mean there", "[examples]") {
+  const Garden garden;
+  garden.write("flowers.txt", garden.flowers.libsvm());
+  const auto formula = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> words{"train", garden.path("flowers.txt"), garden.path("a.model")};
+    words.insert(words.end(), flags.begin(), flags.end());
+    return garden.made(words)["kernel_formula"].get<std::string>();
+  };
+  CHECK(formula({"-t", "0"}) == "<x, x'>");
+  CHECK(formula({"-t", "1"}) == "(0.333333 <x, x'> + 0)^3");
+  CHECK(formula({"-t", "1", "-d", "2", "-g", "0.5", "-r", "1", "-b", "1"}) ==
+        "(0.5 <x, x'> + 1)^2");
+  CHECK(formula({"-t", "2", "-g", "0.25", "-b", "0"}) == "exp(-|x - x'|^2 / 2^2)");
+  CHECK(formula({"-g", "0.25"}) == "exp(-|x - x'|^2 / 2^2)");
+  // Three features: 1 / 3 is a width of the root of three.
+  CHECK(formula({"-t", "2"}) == "exp(-|x - x'|^2 / 1.73205^2)");
+
+  const Json folds =
+      garden.made({"train", garden.path("flowers.txt"), garden.path("v.model"), "-v", "5"});
+  CHECK(folds["out_of_fold_error_percent"] == 0);
+  CHECK(folds["model_bytes"].is_null());
+  CHECK_FALSE(std::filesystem::exists(garden.path("v.model")));
+}
+
+TEST_CASE("bpm: what cannot be understood is refused in one line, and nothing is written",
+          "[examples]") {
+  const Garden garden;
+  garden.write("rows.txt", garden.flowers.libsvm());
+  garden.write("full/draw", "another's");
+  REQUIRE(
+      run_shell(garden.folder.path(), "bpm train flowers.csv m -q --soft-boundary hard").status ==
+      0);
+  const std::vector<std::string> train{
+      "--frobnicate",
+      "--kernel cubic",
+      "--kernel",
+      "--sampler svm",
+      "--degree 3",
+      "--kernel polynomial --degree 0",
+      "--kernel polynomial --degree 2.5",
+      "--kernel polynomial --degree 1,2",
+      "--kernel polynomial --offset -1",
+      "--kernel polynomial --width 2",
+      "--kernel linear --offset 2",
+      "--width 0",
+      "--width 1,2",
+      "--depth 2",
+      "--kernel arc-cosine --depth 0",
+      "--draws 0",
+      "--draws 1e3",
+      "--sampler ep --draws 10",
+      "--sampler ep --checkpoint c",
+      "--sampler ep --folds 5",
+      "--soft-boundary soft",
+      "--soft-boundary -1",
+      "--soft-boundary 0.1,1",
+      "--bias -1",
+      "--class-weights yes",
+      "--class-weights yes=0",
+      "--class-weights yes=1,yes=2",
+      "--class-weights balanced --class-weights yes=2",
+      "--folds 1",
+      "--folds 5 -v 5",
+      "--risk 0.01",
+      "--risk 1 --held-out 0.2",
+      "--risk 0.01 --held-out 2",
+      "--held-out 0.2",
+      "--delta 0.1",
+      "--resume",
+      "--checkpoint full",
+      "--checkpoint flowers.csv",
+      "--seed -1",
+      "--threads 0",
+      "--memory 1.5G",
+      "--label 0",
+      "--header no --label kind",
+      "--header maybe",
+      "--format xml",
+      "--json new",
+      "--json a.json --plot a.json",
+      "-s 0",
+      "-c 10",
+      "-n 0.5",
+      "-p 0.1",
+      "-e 0.001",
+      "-h 0",
+      "-m 100",
+      "-t 3",
+      "-t 4",
+      "-t 2 -d 3",
+      "-t 0 -g 1",
+      "-t 2 --width 2",
+      "-b 2",
+      "-v 1",
+      "-w 1",
+      "-w1",
+      "-g 0",
+      "another",
+  };
+  std::vector<std::string> lines{"",
+                                 "frobnicate",
+                                 "Train flowers.csv new",
+                                 "train",
+                                 "train flowers.csv",
+                                 "train flowers.csv flowers.csv",
+                                 "train rows.txt new --label kind",
+                                 "train rows.txt new --header yes",
+                                 "choose",
+                                 "choose flowers.csv --risk 0.1 --held-out 0.2",
+                                 "choose flowers.csv --checkpoint c",
+                                 "choose flowers.csv --soft-boundary 1,0.1",
+                                 "predict",
+                                 "predict m",
+                                 "predict m flowers.csv new another",
+                                 "predict m flowers.csv --reject some",
+                                 "predict m flowers.csv --reject rate=2",
+                                 "predict m flowers.csv --reject error=",
+                                 "predict m unlabelled.csv new --reject error=0.1",
+                                 "predict m unlabelled.csv new --reject risk",
+                                 "predict - -",
+                                 "predict m flowers.csv m",
+                                 "predict m flowers.csv --seed 3",
+                                 "evaluate m",
+                                 "evaluate m flowers.csv --json flowers.csv",
+                                 "evaluate m flowers.csv --plot",
+                                 "info",
+                                 "info m more",
+                                 "info m --json"};
+  for (const std::string& options : train) lines.push_back("train flowers.csv new " + options);
+  CHECK(lines.size() >= 60);
+  const std::size_t files = garden.folder.count();
+  for (const std::string& line : lines) {
+    CAPTURE(line);
+    const BpmOutcome outcome = run_shell(garden.folder.path(), "bpm " + line);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    CAPTURE(outcome.errors);
+    CHECK(count_lines(outcome.errors) == 1);
+    CHECK_THAT(outcome.errors, StartsWith("bpm"));
+    CHECK_THAT(outcome.errors, ContainsSubstring("--help shows the options)"));
+    CHECK(garden.folder.count() == files);
+  }
+}
+
+TEST_CASE("bpm: what cannot be done ends with status 1 and what to do", "[examples]") {
+  const Garden garden;
+  REQUIRE(run_shell(garden.folder.path(), "bpm train flowers.csv m -q").status == 0);
+  const auto refuse = [&](const std::string& line, const std::string& part) {
+    CAPTURE(line);
+    const BpmOutcome outcome = run_shell(garden.folder.path(), "bpm " + line + " -q");
+    CHECK(outcome.status == 1);
+    CHECK(count_lines(outcome.errors) == 1);
+    CHECK_THAT(outcome.errors, ContainsSubstring(part));
+    CHECK_FALSE(std::filesystem::exists(garden.path("new")));
+  };
+  refuse("train nothing.csv new", "nothing.csv: cannot be opened for reading");
+  refuse("train m new --format idx", "expected 0 (start of an IDX file)");
+  refuse("train flowers.csv new --memory 1000", "(here: a larger --memory)");
+  refuse("train flowers.csv new --held-out 0.001 --risk 0.1", "leaves none to train");
+  refuse("predict m flowers.csv new", "if that column is the label, name it by --label");
+  refuse("predict flowers.csv flowers.csv new", "flowers.csv");
+  garden.write("two.csv", "length,width\n1,2\n");
+  refuse("predict m two.csv new", "found 2 features, the model has 3");
+  garden.write("four.csv", "1,2,3,4\n5,6,7,8\n");
+  refuse("predict m four.csv new", "if one column is the label, name it by --label");
+  garden.write("equal.csv", "1,1,a\n1,1,b\n1,1,a\n1,1,b\n2,1,b\n");
+  refuse("train equal.csv new", "give --width W");
+  garden.write("same.csv", "0,0,a\n0,0,b\n1,1,a\n1,2,b\n");
+  refuse("train same.csv new --soft-boundary hard --width 1",
+         "(here: leave --soft-boundary automatic, or give a larger number)");
+}
+
+TEST_CASE("bpm: Ctrl-C ends with the model so far, and --resume with that of one run",
+          "[examples]") {
+  const Garden garden;
+  garden.write("near.csv", Flowers(2000, 6, 3.0).csv());
+  const std::string folder = garden.path("draws");
+  for (const char* sampler : {"perceptron", "billiard"}) {
+    CAPTURE(sampler);
+    const std::vector<std::string> words{"train",
+                                         garden.path("near.csv"),
+                                         garden.path("cut.model"),
+                                         "--soft-boundary",
+                                         "0.3",
+                                         "--sampler",
+                                         sampler,
+                                         "--draws",
+                                         "200",
+                                         "--threads",
+                                         "1",
+                                         "--quiet",
+                                         "--checkpoint",
+                                         folder};
+    std::filesystem::remove(garden.path("cut.model"));
+    int status = 0;
+    {
+      ChildProcess child(bpm_program, words);
+      // Once a draw is kept, or the run has ended, which it may.
+      for (int wait = 0; wait < 3000 && !std::filesystem::exists(garden.path("cut.model"));
+           ++wait) {
+        if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+      child.send(SIGINT);
+      status = child.wait();
+      CAPTURE(child.errors());
+      CHECK((status == 130 || status == 0));
+      if (status == 130) CHECK_THAT(child.errors(), ContainsSubstring("stopped "));
+    }
+    std::vector<std::string> again = words;
+    again.push_back("--resume");
+    again[2] = garden.path("resumed.model");
+    CHECK(run_bpm(again).status == 0);
+    std::vector<std::string> whole(words.begin(), words.end() - 2);
+    whole[2] = garden.path("whole.model");
+    CHECK(run_bpm(whole).status == 0);
+    CHECK(garden.predicted("resumed.model", "unlabelled.csv") ==
+          garden.predicted("whole.model", "unlabelled.csv"));
+    std::filesystem::remove_all(folder);
+  }
+}
