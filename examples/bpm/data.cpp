@@ -193,7 +193,8 @@ Data Data::part(std::span<const bpm::PointIndex> points) const {
   Data result{std::visit([&](const auto& rows) -> Inputs { return rows_of(rows, points); }, inputs),
               {},
               class_names,
-              name};
+              name,
+              table};
   if (!labels.empty()) {
     for (const bpm::PointIndex i : points) {
       result.labels.push_back(labels[static_cast<std::size_t>(i)]);
@@ -229,6 +230,7 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
     data.labels = std::move(table.labels);
     data.class_names = std::move(table.class_names);
     data.inputs = std::move(table.inputs);
+    data.table = true;
     check_columns(data, columns, options, true);
     return data;
   }

@@ -27,6 +27,7 @@ struct Data {
   std::vector<int> labels{};  ///< Empty where there are none.
   std::vector<std::string> class_names{};
   std::string name{};  ///< Of the file, for messages.
+  bool table = false;  ///< Whether it is one: its columns may be in any units.
 
   [[nodiscard]] Eigen::Index rows() const;
   [[nodiscard]] Eigen::Index columns() const;

@@ -247,6 +247,10 @@ void check_train_options(const CLI::App& app, TrainOptions& options) {
     one(options.depths.size(), "--depth");
     one(options.soft_boundary.size(), "--soft-boundary");
   }
+  if (!options.choosing) {
+    check_given(app, "--plot", options.soft_boundary.empty() && !options.only_cross_validate,
+                " draws what was tried for the soft boundary: leave that automatic");
+  }
   for (const std::string& file : {options.common.json.string(), options.common.plot.string()}) {
     if (!file.empty() && (file == options.model || file == options.data)) {
       throw UsageError("'" + file + "' is named twice: name another file");

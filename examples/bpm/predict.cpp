@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <numeric>
 #include <sstream>
@@ -15,10 +16,10 @@
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "commands.hpp"
+#include "common/figure.hpp"
 #include "common/json_file.hpp"
 #include "common/machine_info.hpp"
 #include "common/output_file.hpp"
-#include "common/plot.hpp"
 #include "common/program.hpp"
 #include "model.hpp"
 #include "text.hpp"
@@ -267,6 +268,43 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
   out << text.str() << std::flush;
 }
 
+/// Two panels: the error of the accepted against the rate of rejection, and how often the most
+/// probable class is right against its probability.
+void draw_evaluation(const Answers& answers, const Evaluation& found,
+                     const std::filesystem::path& path) {
+  FigureScript figure;
+  std::vector<double> rates;
+  for (int step = 0; step <= 100; ++step) rates.push_back(step / 200.0);
+  std::vector<std::vector<double>> rows;
+  for (const auto& point : bpm::error_reject_curve(answers.scores, found.correct, rates)) {
+    rows.push_back({100 * point.rate, 100 * point.error});
+  }
+  const std::string curve = figure.add_data(rows);
+  std::vector<std::vector<double>> bins;
+  for (const bpm::ReliabilityBin& bin : found.reliability) {
+    if (bin.inputs > 0) bins.push_back({bin.probability, bin.correct});
+  }
+  const bool two = !bins.empty();
+  const std::string reliable = two ? figure.add_data(bins) : "";
+  std::ostream& out = figure.commands();
+  out << "set border 3 linecolor rgb '#404040'\nset tics nomirror\n"
+         "set grid linecolor rgb '#D0D0D0' linewidth 0.5\nunset key\n"
+         "set multiplot layout 1,"
+      << (two ? 2 : 1)
+      << "\nset xlabel 'rejected (%)'\nset ylabel 'error of the accepted (%)'\nset yrange [0:*]\n"
+         "plot "
+      << curve << " using 1:2 with lines linewidth 1.5 linecolor rgb '#0072B2'\n";
+  if (two) {
+    out << "set xlabel 'probability of the most probable class'\nset ylabel 'share that is right'\n"
+           "set xrange [0:1]\nset yrange [0:1]\n"
+           "plot x with lines dashtype 2 linecolor rgb '#606060', "
+        << reliable
+        << " using 1:2 with linespoints pointtype 7 linewidth 1.5 linecolor rgb '#0072B2'\n";
+  }
+  out << "unset multiplot\n";
+  write_figure(figure, two ? 1000 : 560, 420, path);
+}
+
 }  // namespace
 
 void run_predict(const PredictOptions& options) {
@@ -287,6 +325,7 @@ void run_evaluate(const PredictOptions& options) {
     print_evaluation(std::cout, answers, found, options.reject.by != RejectOption::By::nothing);
   }
   json.write(evaluation_json(answers, found));
+  if (!options.common.plot.empty()) draw_evaluation(answers, found, options.common.plot);
 }
 
 }  // namespace bpm_examples

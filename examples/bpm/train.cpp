@@ -296,7 +296,7 @@ struct TrainReport {
 void warn_of_units(const Data& data, const TrainOptions& options,
                    std::vector<std::string>& warnings) {
   const auto* rows = std::get_if<bpm::RowMatrix<double>>(&data.inputs);
-  if (rows == nullptr || options.standardise || rows->cols() < 2) return;
+  if (!data.table || rows == nullptr || options.standardise || rows->cols() < 2) return;
   const Eigen::RowVectorXd mean = rows->colwise().mean();
   const Eigen::RowVectorXd deviation = (rows->rowwise() - mean).colwise().norm();
   const double largest = deviation.maxCoeff();
@@ -465,6 +465,46 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   out << text.str() << std::flush;
 }
 
+/// The loss of what was tried against the soft boundary, a line a kernel. A hard boundary has no
+/// place on the logarithmic axis; label noise has its own.
+[[nodiscard]] Plot choice_plot(const FitTask& task, const std::string& data,
+                               const std::vector<bpm::ChoiceCandidate>& candidates) {
+  Plot plot;
+  plot.title = data;
+  bool noise = false;
+  for (const bpm::ChoiceCandidate& one : candidates) noise = noise || one.label_noise > 0;
+  plot.x_label = noise ? "label noise" : "soft boundary, lambda / k(x, x)";
+  plot.y_label = task.sampler == "ep" ? "minus the log evidence a row" : "log loss out of fold";
+  plot.log_x = true;
+  for (std::size_t k = 0; k < task.kernels.size(); ++k) {
+    PlotSeries series;
+    series.title = words_of(task.kernels[k]).formula;
+    for (const bpm::ChoiceCandidate& one : candidates) {
+      const double x = noise ? one.label_noise : one.relative_lambda;
+      if (one.kernel != k || !one.consistent || x == 0) continue;
+      series.x.push_back(x);
+      series.y.push_back(one.loss);
+    }
+    if (!series.x.empty()) plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcome& outcome,
+                 const std::string& data, const std::filesystem::path& path) {
+  auto candidates = outcome.candidates;
+  if (candidates.empty() && report.facts && report.facts->boundary) {
+    candidates = report.facts->boundary->candidates;
+    for (bpm::ChoiceCandidate& one : candidates) one.kernel = 0;
+  }
+  const Plot plot = choice_plot(task, data, candidates);
+  if (plot.series.empty()) {
+    throw OutputError("cannot plot into '" + path.string() +
+                      "': no soft boundary but the hard one was consistent");
+  }
+  write_plot(plot, path);
+}
+
 /// The threshold above which the risk is guaranteed, by rows that trained nothing.
 [[nodiscard]] bpm::CertifiedRisk certify(const TrainOptions& options, const Model& model,
                                          const Data& held_out) {
@@ -553,6 +593,9 @@ void run_train(const TrainOptions& options) {
     std::cerr << "bpm: warning: " << one_line(warning) << '\n' << std::flush;
   }
   json.write(train_json(report, options, task, outcome));
+  if (!options.common.plot.empty()) {
+    draw_choice(task, report, outcome, data.train.name, options.common.plot);
+  }
   if (report.facts && report.facts->report.stopped) {
     throw Interrupted("stopped after " + std::to_string(report.facts->report.draws) + " of " +
                       std::to_string(report.draws_wanted) + " draws; the model is theirs");

@@ -438,6 +438,40 @@ TEST_CASE("bpm: rejection by rate, by expected error, and by a guaranteed risk",
   CHECK(nothing["accepted_error_percent"].is_null());
 }
 
+TEST_CASE("bpm: plots", "[examples]") {
+  if (!draws_plots()) return;
+  const Garden garden;
+  garden.write("near.csv", Flowers(300, 3, 3.0).csv());
+  static_cast<void>(garden.made({"train", garden.path("near.csv"), garden.path("a.model"), "--plot",
+                                 garden.path("train.svg")}));
+  CHECK_THAT(garden.text("train.svg"), ContainsSubstring("log loss out of fold"));
+  static_cast<void>(garden.made({"choose", garden.path("near.csv"), "--width", "1.5,2.5", "--plot",
+                                 garden.path("choose.svg")}));
+  CHECK_THAT(garden.text("choose.svg"), ContainsSubstring("/ 2.5^2"));
+  static_cast<void>(garden.made({"evaluate", garden.path("a.model"), garden.path("near.csv"),
+                                 "--plot", garden.path("evaluate.svg")}));
+  CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("error of the accepted (%)"));
+  CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("share that is right"));
+}
+
+TEST_CASE("bpm: many rows are floats, unless they lie far from the origin", "[examples]") {
+  const Garden garden;
+  Flowers many(5000, 7);
+  garden.write("many.csv", many.csv());
+  for (auto& row : many.rows) row[0] += 2000;  // Years.
+  garden.write("years.csv", many.csv());
+  const std::vector<std::string> once{"--soft-boundary", "1", "--draws", "1", "--width", "3"};
+  const auto trained = [&](const char* file) {
+    std::vector<std::string> words{"train", garden.path(file), garden.path("a.model")};
+    words.insert(words.end(), once.begin(), once.end());
+    return garden.made(words);
+  };
+  const Json floats = trained("many.csv");
+  CHECK(floats["input"] == "float");
+  CHECK(floats["training_error_percent"] == 0);
+  CHECK(trained("years.csv")["input"] == "double");
+}
+
 TEST_CASE("bpm: weights of classes hold on to the rare one", "[examples]") {
   const Garden garden;
   std::string text;
