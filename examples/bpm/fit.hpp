@@ -18,8 +18,7 @@
 #include "model.hpp"
 
 /// \file
-/// One fit: what is wanted, and what came out, whatever the sampler and the kind of inputs. A kind
-/// of inputs is compiled by itself (fit_*.cpp): its blocks of kernel values serve all samplers.
+/// One fit: what is wanted, and what came out, whatever the sampler and the kind of rows.
 
 namespace bpm_examples {
 
@@ -53,15 +52,9 @@ struct FitOutcome {
 
 using Watch = std::function<bool(const bpm::Progress&)>;
 
-/// Throws as the machines; `bpm::Stopped` where the watch said no before there was a model.
-[[nodiscard]] FitOutcome fit_doubles(const FitTask& task, const bpm::RowMatrix<double>& inputs,
+/// Billiards, Gibbs samplers and expectation propagation take doubles, perceptrons any rows. Throws
+/// as the machines; `bpm::Stopped` where the watch said no before there was a model.
+[[nodiscard]] FitOutcome fit_machine(const FitTask& task, const Inputs& inputs,
                                      std::span<const int> labels, const Watch& watch);
-/// Permuted perceptrons of other kinds of inputs.
-[[nodiscard]] FitOutcome fit_floats(const FitTask& task, const bpm::RowMatrix<float>& inputs,
-                                    std::span<const int> labels, const Watch& watch);
-[[nodiscard]] FitOutcome fit_bytes(const FitTask& task, const bpm::RowMatrix<std::uint8_t>& inputs,
-                                   std::span<const int> labels, const Watch& watch);
-[[nodiscard]] FitOutcome fit_sparse(const FitTask& task, const bpm::SparseRowMatrix<double>& inputs,
-                                    std::span<const int> labels, const Watch& watch);
 
 }  // namespace bpm_examples

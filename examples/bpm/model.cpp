@@ -15,8 +15,6 @@
 #include <utility>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/decision/temperature.hpp"
-#include "bpm/kernels/byte_inputs.hpp"
 #include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "posterior.hpp"
@@ -46,54 +44,8 @@ using Posterior = decltype(PosteriorModel::classifier);
   return std::move(bytes).str();
 }
 
-/// The rows as questions to a classifier of such support inputs.
-template <class Support, class Rows, class Ask>
-auto with_questions(const Rows& rows, const Ask& ask) {
-  using Scalar = typename Support::Scalar;
-  constexpr bool sparse = std::same_as<Support, bpm::SparseRowMatrix<Scalar>>;
-  constexpr bool sparse_rows = std::same_as<Rows, bpm::SparseRowMatrix<double>>;
-  if constexpr (std::same_as<Rows, Support>) {
-    return ask(rows);
-  } else if constexpr (sparse && sparse_rows) {
-    const Support cast = rows.template cast<Scalar>();
-    return ask(cast);
-  } else if constexpr (sparse) {
-    const bpm::RowMatrix<Scalar> numbers = rows.template cast<Scalar>();
-    const Support cast = numbers.sparseView();
-    return ask(cast);
-  } else if constexpr (sparse_rows) {
-    const bpm::RowMatrix<double> dense(rows);
-    return with_questions<Support>(dense, ask);
-  } else if constexpr (std::same_as<Scalar, std::uint8_t>) {
-    if (bpm::are_bytes(rows)) {
-      const Support bytes = bpm::to_bytes(rows);
-      return ask(bytes);
-    }
-    const bpm::RowMatrix<float> numbers = rows.template cast<float>();
-    return ask(numbers);
-  } else {
-    const Support cast = rows.template cast<Scalar>();
-    return ask(cast);
-  }
-}
-
 template <class Classifier>
 using inputs_of = std::remove_cvref_t<decltype(std::declval<Classifier>().parts().inputs)>;
-
-/// ask(classifier, questions) of the model's classifier, and the rows as it takes them.
-template <class Ask>
-[[nodiscard]] Eigen::MatrixXd ask_model(const Model& model, const Inputs& inputs, const Ask& ask) {
-  return std::visit(
-      [&]<class C>(const C& classifier) {
-        return std::visit(
-            [&](const auto& rows) -> Eigen::MatrixXd {
-              return with_questions<inputs_of<C>>(
-                  rows, [&](const auto& questions) { return ask(classifier, questions); });
-            },
-            inputs);
-      },
-      model.classifier);
-}
 
 template <class C>
 [[nodiscard]] C finished_classifier(C classifier, const Finish& finish) {
@@ -218,27 +170,6 @@ ModelFacts facts_of(const Model& model) {
         return facts;
       },
       model.classifier);
-}
-
-Eigen::MatrixXd decision_values(const Model& model, const Inputs& inputs) {
-  return ask_model(model, inputs, [](const auto& classifier, const auto& questions) {
-    return classifier.decision_values(questions);
-  });
-}
-
-Eigen::MatrixXd class_probabilities(const Model& model, const Inputs& inputs,
-                                    const Eigen::MatrixXd& values) {
-  Eigen::MatrixXd found;
-  if (model.posterior) {
-    found = model.posterior->classifier.predict_probability(dense_numbers(inputs));
-  } else if (const double slope = facts_of(model).slope; slope > 0) {
-    found = bpm::probabilities_of(values, slope);
-  }
-  if (found.cols() != 1) return found;
-  Eigen::MatrixXd both(found.rows(), 2);
-  both.col(0) = 1 - found.col(0).array();
-  both.col(1) = found.col(0);
-  return both;
 }
 
 std::vector<int> labels_of(const Model& model, const Eigen::MatrixXd& values) {

@@ -208,29 +208,13 @@ void prepare(const TrainOptions& options, Data& data,
   return task;
 }
 
-[[nodiscard]] FitOutcome fit_inputs(const FitTask& task, const Data& data, const Watch& watch) {
-  return std::visit(
-      [&]<class Rows>(const Rows& rows) {
-        if constexpr (std::same_as<Rows, bpm::RowMatrix<double>>) {
-          return fit_doubles(task, rows, data.labels, watch);
-        } else if constexpr (std::same_as<Rows, bpm::RowMatrix<float>>) {
-          return fit_floats(task, rows, data.labels, watch);
-        } else if constexpr (std::same_as<Rows, bpm::RowMatrix<std::uint8_t>>) {
-          return fit_bytes(task, rows, data.labels, watch);
-        } else {
-          return fit_sparse(task, rows, data.labels, watch);
-        }
-      },
-      data.inputs);
-}
-
-/// The same, with what to type where it fails.
+/// The fit, with what to type where it fails.
 [[nodiscard]] FitOutcome fit(const FitTask& task, const Data& data, const Watch& watch) {
   const auto fail = [](const std::exception& error, const char* cure) {
     throw std::runtime_error(std::string(error.what()) + " (" + cure + ")");
   };
   try {
-    return fit_inputs(task, data, watch);
+    return fit_machine(task, data.inputs, data.labels, watch);
   } catch (const bpm::NotSeparable& error) {
     fail(error, "here: leave --soft-boundary automatic, or give a larger number");
   } catch (const bpm::BudgetTooSmall& error) {

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// Everything that computes kernel values, compiled as one: what they take is shared by samplers,
+// kinds of rows, fits and predictions, and is most of the work of compiling.
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/decision/temperature.hpp"
+#include "bpm/kernels/byte_inputs.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/choose.hpp"
+#include "bpm/machine/cross_validate.hpp"
+#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/storage/checkpointed_perceptron.hpp"
+#include "bpm/storage/training_file.hpp"
+#include "common/program.hpp"
+#include "fit.hpp"
+#include "model.hpp"
+#include "posterior.hpp"
+
+namespace bpm_examples {
+
+namespace {
+
+// --- Fits
+// ------------------------------------------------------------------------------------------
+
+template <class Sampler>
+using Machine = bpm::OneVsRest<bpm::RuntimeKernel, Sampler>;
+
+/// Refuses what another run has left, unless this one is to go on with it.
+void check_checkpoint(const FitTask& task) {
+  namespace fs = std::filesystem;
+  if (task.resume || !fs::exists(task.checkpoint)) return;
+  if (!fs::is_directory(task.checkpoint)) {
+    throw UsageError("--checkpoint: '" + task.checkpoint.string() + "' is no folder");
+  }
+  if (!fs::is_empty(task.checkpoint)) {
+    throw UsageError("--checkpoint: '" + task.checkpoint.string() +
+                     "' is not empty: go on with --resume, or name another folder");
+  }
+}
+
+/// fit(machine) makes the classifier of the machine that is given, or chosen.
+template <class Sampler, class I, class Fit>
+[[nodiscard]] FitOutcome fit_or_choose(const Sampler& sampler, const FitTask& task, const I& inputs,
+                                       std::span<const int> labels, const Watch& watch,
+                                       const Fit& fit) {
+  FitOutcome outcome;
+  const Machine<Sampler> machine(
+      bpm::BayesPointMachine(task.kernels.front(), sampler, task.settings));
+  if (task.choosing) {
+    bpm::ChoiceGrid<bpm::RuntimeKernel> grid{.kernels = task.kernels};
+    if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
+    if (task.folds > 0) grid.folds = task.folds;
+    const auto choice = bpm::choose(machine, grid, inputs, labels, watch);
+    outcome.candidates = choice.candidates;
+    outcome.best = choice.best;
+    const bpm::ChoiceCandidate& chosen = choice.chosen();
+    outcome.out_of_fold = {chosen.error, chosen.loss, chosen.slope};
+    if (task.fit) outcome.model = Model{fit(choice.machine)};
+    return outcome;
+  }
+  if (task.folds > 0) {
+    const bpm::OutOfFold left_out = bpm::cross_validate(machine, inputs, labels, task.folds, watch);
+    const bpm::FittedSlope slope = left_out.slope();
+    outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope};
+  }
+  if (task.fit) outcome.model = Model{fit(machine)};
+  return outcome;
+}
+
+/// Permuted perceptrons, with a folder for their draws if one is named.
+template <class I>
+[[nodiscard]] FitOutcome fit_perceptrons(const FitTask& task, const I& inputs,
+                                         std::span<const int> labels, const Watch& watch) {
+  const bpm::PermutedPerceptron sampler{.draws = task.draws.value_or(10)};
+  if (!task.checkpoint.empty()) check_checkpoint(task);
+  return fit_or_choose(sampler, task, inputs, labels, watch, [&](const auto& machine) {
+    if (task.checkpoint.empty()) return machine.fit(inputs, labels, watch);
+    const auto& binary = machine.machine();
+    const bpm::CheckpointedPerceptron kept{sampler, task.checkpoint};
+    return Machine<bpm::CheckpointedPerceptron>(
+               bpm::BayesPointMachine(binary.kernel(), kept, binary.settings()))
+        .fit(inputs, labels, watch);
+  });
+}
+
+using Doubles = bpm::RowMatrix<double>;
+
+/// The draws of chains in ten parts, of which each leaves a file to go on from: what Ctrl-C ends is
+/// made again from there. The model is that of one run.
+template <class Sampler>
+[[nodiscard]] auto fit_by_parts(const Machine<Sampler>& machine, const FitTask& task,
+                                const Doubles& inputs, std::span<const int> labels,
+                                const Watch& watch) {
+  check_checkpoint(task);
+  std::filesystem::create_directories(task.checkpoint);
+  const std::filesystem::path file = task.checkpoint / "chains";
+  const auto& binary = machine.machine();
+  const std::uint64_t wanted = binary.sampler().draws.value();
+  const std::uint64_t part = std::max<std::uint64_t>(1, wanted / 10);
+  const Machine<Sampler> first(bpm::BayesPointMachine(
+      binary.kernel(), binary.sampler().with_draws(std::min(part, wanted)), binary.settings()));
+  auto training = std::filesystem::exists(file) ? bpm::resume(first, inputs, labels, file)
+                                                : first.train(inputs, labels, watch);
+  while (!training.report().stopped) {
+    bpm::save(training, file);
+    const std::uint64_t done = training.report().draws;
+    if (done >= wanted) break;
+    try {
+      training.add_draws(std::min(part, wanted - done), watch);
+    } catch (const bpm::Stopped&) {
+      break;  // Before the first draw of this part.
+    }
+  }
+  return training.classifier();
+}
+
+template <class Sampler>
+[[nodiscard]] FitOutcome fit_chains(Sampler sampler, const FitTask& task, const Doubles& inputs,
+                                    std::span<const int> labels, const Watch& watch) {
+  sampler.draws = task.draws.value_or(100);
+  return fit_or_choose(sampler, task, inputs, labels, watch, [&](const auto& machine) {
+    return task.checkpoint.empty() ? machine.fit(inputs, labels, watch)
+                                   : fit_by_parts(machine, task, inputs, labels, watch);
+  });
+}
+
+/// Of all kernels and boundaries the one with the largest evidence.
+[[nodiscard]] FitOutcome fit_posterior(const FitTask& task, const Doubles& inputs,
+                                       std::span<const int> labels, const Watch& watch) {
+  using Kernel = bpm::RuntimeKernel;
+  const auto fit = [&](const Kernel& kernel, const bpm::FitSettings& settings) {
+    return bpm::OneVsRest<Kernel, bpm::ExpectationPropagation>(
+               bpm::BayesPointMachine(kernel, bpm::ExpectationPropagation{}, settings))
+        .fit(inputs, labels, watch);
+  };
+  FitOutcome outcome;
+  std::shared_ptr<const PosteriorModel> best;
+  std::vector<double> boundaries = task.relative_lambdas;
+  if (boundaries.empty()) boundaries.push_back(-1);  // Chosen by the fit.
+  for (std::size_t k = 0; k < task.kernels.size(); ++k) {
+    for (const double boundary : boundaries) {
+      bpm::FitSettings settings = task.settings;
+      if (boundary >= 0) settings.soft_boundary = settings.soft_boundary.with_factor(boundary);
+      bpm::ChoiceCandidate candidate{.kernel = k, .relative_lambda = std::max(0.0, boundary)};
+      try {
+        const auto found =
+            std::make_shared<const PosteriorModel>(PosteriorModel{fit(task.kernels[k], settings)});
+        const auto& classifier = found->classifier;
+        candidate.consistent = true;
+        candidate.loss = 0;
+        for (std::ptrdiff_t c = 0; c < classifier.columns(); ++c) {
+          candidate.loss -= classifier.log_evidence(static_cast<std::size_t>(c)) /
+                            static_cast<double>(inputs.rows());
+        }
+        if (const auto& chosen = classifier.parts().boundary) {
+          candidate.relative_lambda = chosen->relative_lambda;
+        }
+        if (!best || candidate.loss < outcome.candidates[outcome.best].loss) {
+          best = found;
+          outcome.best = outcome.candidates.size();
+        }
+      } catch (const bpm::NotSeparable&) {
+        if (!task.choosing) throw;
+      } catch (const bpm::NotConverged&) {
+        if (!task.choosing) throw;
+      }
+      outcome.candidates.push_back(candidate);
+    }
+  }
+  if (!best) {
+    throw bpm::NotSeparable(
+        "choose: no kernel and soft boundary found a posterior; add wider "
+        "ones, or leave --soft-boundary automatic");
+  }
+  if (task.fit) outcome.model = Model{bpm::Classifier(best->classifier), best};
+  if (!task.choosing) outcome.candidates.clear();
+  return outcome;
+}
+
+// --- Questions
+// -------------------------------------------------------------------------------------
+
+/// The rows as questions to a classifier of such support inputs.
+template <class Support, class Rows, class Ask>
+auto with_questions(const Rows& rows, const Ask& ask) {
+  using Scalar = typename Support::Scalar;
+  constexpr bool sparse = std::same_as<Support, bpm::SparseRowMatrix<Scalar>>;
+  constexpr bool sparse_rows = std::same_as<Rows, bpm::SparseRowMatrix<double>>;
+  if constexpr (std::same_as<Rows, Support>) {
+    return ask(rows);
+  } else if constexpr (sparse && sparse_rows) {
+    const Support cast = rows.template cast<Scalar>();
+    return ask(cast);
+  } else if constexpr (sparse) {
+    const bpm::RowMatrix<Scalar> numbers = rows.template cast<Scalar>();
+    const Support cast = numbers.sparseView();
+    return ask(cast);
+  } else if constexpr (sparse_rows) {
+    const bpm::RowMatrix<double> dense(rows);
+    return with_questions<Support>(dense, ask);
+  } else if constexpr (std::same_as<Scalar, std::uint8_t>) {
+    if (bpm::are_bytes(rows)) {
+      const Support bytes = bpm::to_bytes(rows);
+      return ask(bytes);
+    }
+    const bpm::RowMatrix<float> numbers = rows.template cast<float>();
+    return ask(numbers);
+  } else {
+    const Support cast = rows.template cast<Scalar>();
+    return ask(cast);
+  }
+}
+
+template <class Classifier>
+using inputs_of = std::remove_cvref_t<decltype(std::declval<Classifier>().parts().inputs)>;
+
+/// ask(classifier, questions) of the model's classifier, and the rows as it takes them.
+template <class Ask>
+[[nodiscard]] Eigen::MatrixXd ask_model(const Model& model, const Inputs& inputs, const Ask& ask) {
+  return std::visit(
+      [&]<class C>(const C& classifier) {
+        return std::visit(
+            [&](const auto& rows) -> Eigen::MatrixXd {
+              return with_questions<inputs_of<C>>(
+                  rows, [&](const auto& questions) { return ask(classifier, questions); });
+            },
+            inputs);
+      },
+      model.classifier);
+}
+
+}  // namespace
+
+FitOutcome fit_machine(const FitTask& task, const Inputs& inputs, std::span<const int> labels,
+                       const Watch& watch) {
+  return std::visit(
+      [&]<class Rows>(const Rows& rows) {
+        if constexpr (std::same_as<Rows, Doubles>) {
+          if (task.sampler == "billiard") {
+            return fit_chains(bpm::Billiard{}, task, rows, labels, watch);
+          }
+          if (task.sampler == "gibbs") {
+            return fit_chains(bpm::KernelGibbs{}, task, rows, labels, watch);
+          }
+          if (task.sampler == "ep") return fit_posterior(task, rows, labels, watch);
+        }
+        return fit_perceptrons(task, rows, labels, watch);
+      },
+      inputs);
+}
+
+Eigen::MatrixXd decision_values(const Model& model, const Inputs& inputs) {
+  return ask_model(model, inputs, [](const auto& classifier, const auto& questions) {
+    return classifier.decision_values(questions);
+  });
+}
+
+Eigen::MatrixXd class_probabilities(const Model& model, const Inputs& inputs,
+                                    const Eigen::MatrixXd& values) {
+  Eigen::MatrixXd found;
+  if (model.posterior) {
+    found = model.posterior->classifier.predict_probability(dense_numbers(inputs));
+  } else if (const double slope = facts_of(model).slope; slope > 0) {
+    found = bpm::probabilities_of(values, slope);
+  }
+  if (found.cols() != 1) return found;
+  Eigen::MatrixXd both(found.rows(), 2);
+  both.col(0) = 1 - found.col(0).array();
+  both.col(1) = found.col(0);
+  return both;
+}
+
+}  // namespace bpm_examples
