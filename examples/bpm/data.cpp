@@ -194,7 +194,7 @@ Data Data::part(std::span<const bpm::PointIndex> points) const {
               {},
               class_names,
               name,
-              table};
+              format};
   if (!labels.empty()) {
     for (const bpm::PointIndex i : points) {
       result.labels.push_back(labels[static_cast<std::size_t>(i)]);
@@ -215,6 +215,7 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   };
   Data data;
   data.name = source.name;
+  data.format = format;
   if (format == "csv") {
     auto table = [&] {
       const bpm::TableSettings settings = table_settings(options, labelled);
@@ -230,7 +231,6 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
     data.labels = std::move(table.labels);
     data.class_names = std::move(table.class_names);
     data.inputs = std::move(table.inputs);
-    data.table = true;
     check_columns(data, columns, options, true);
     return data;
   }
@@ -267,7 +267,9 @@ bpm::RowMatrix<double> dense_numbers(const Inputs& inputs, std::size_t most) {
             static_cast<double>(most)) {
           throw bpm::DataError(std::to_string(rows.rows()) + " rows of " +
                                std::to_string(rows.cols()) + " features, dense, take more than " +
-                               std::to_string(most) + " bytes; leave out --standardise");
+                               std::to_string(most) +
+                               " bytes; give a larger --memory, or leave out --standardise, and "
+                               "--sampler but perceptron");
         }
         if constexpr (std::same_as<Rows, bpm::SparseRowMatrix<double>>) {
           return bpm::RowMatrix<double>(rows);

@@ -26,8 +26,8 @@ struct Data {
   Inputs inputs;
   std::vector<int> labels{};  ///< Empty where there are none.
   std::vector<std::string> class_names{};
-  std::string name{};  ///< Of the file, for messages.
-  bool table = false;  ///< Whether it is one: its columns may be in any units.
+  std::string name{};    ///< Of the file, for messages.
+  std::string format{};  ///< csv, libsvm or idx.
 
   [[nodiscard]] Eigen::Index rows() const;
   [[nodiscard]] Eigen::Index columns() const;

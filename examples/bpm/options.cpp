@@ -151,6 +151,11 @@ void parse_words(CLI::App& app, const CommonOptions& common, const std::vector<s
   std::vector<const char*> argv{name};
   for (const std::string& word : words) argv.push_back(word.c_str());
   parse_options(app, common, static_cast<int>(argv.size()), argv.data());
+  for (const CLI::Option* option : app.get_options()) {
+    if (std::ranges::count(option->results(), std::string()) > 0) {
+      throw UsageError(option->get_name() + ": is empty");
+    }
+  }
 }
 
 [[nodiscard]] std::vector<std::pair<std::string, double>> parse_weights(const std::string& text) {

@@ -59,7 +59,9 @@ struct TrainingData {
   if (options.held_out_share > 0) return split(data, options.held_out_share, options.common.seed);
   TrainingData result{std::move(data), {}};
   if (!options.held_out_file.empty()) {
-    result.held_out = read_data(options.held_out_file, options.read, true, result.train.columns());
+    ReadOptions read = options.read;
+    if (result.train.format == "idx") read.label.clear();  // The labels of those that train.
+    result.held_out = read_data(options.held_out_file, read, true, result.train.columns());
   }
   return result;
 }
@@ -280,7 +282,7 @@ struct TrainReport {
 void warn_of_units(const Data& data, const TrainOptions& options,
                    std::vector<std::string>& warnings) {
   const auto* rows = std::get_if<bpm::RowMatrix<double>>(&data.inputs);
-  if (!data.table || rows == nullptr || options.standardise || rows->cols() < 2) return;
+  if (data.format != "csv" || rows == nullptr || options.standardise || rows->cols() < 2) return;
   const Eigen::RowVectorXd mean = rows->colwise().mean();
   const Eigen::RowVectorXd deviation = (rows->rowwise() - mean).colwise().norm();
   const double largest = deviation.maxCoeff();

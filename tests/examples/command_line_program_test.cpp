@@ -438,6 +438,30 @@ TEST_CASE("bpm: rejection by rate, by expected error, and by a guaranteed risk",
   CHECK(nothing["accepted_error_percent"].is_null());
 }
 
+TEST_CASE("bpm: images held out have labels of their own", "[examples]") {
+  const Garden garden;
+  const auto write_images = [&](const std::string& name, char count, bool swapped) {
+    std::string pixels;
+    std::string labels;
+    for (char i = 0; i < count; ++i) {
+      pixels += i % 2 == 0 ? std::string("\0\xf0", 2) : std::string("\xf0\0", 2);
+      labels += static_cast<char>((i % 2 == 0) != swapped ? 1 : 0);
+    }
+    const std::string sizes = std::string(3, '\0') + count;
+    const std::string width = std::string("\0\0\0\1\0\0\0\2", 8);
+    garden.write(name + "-images", std::string("\0\0\x08\x03", 4) + sizes + width + pixels);
+    garden.write(name + "-labels", std::string("\0\0\x08\x01", 4) + sizes + labels);
+  };
+  write_images("train", 60, false);
+  write_images("others", 60, true);  // As many, and all of the other class.
+  const Json json = garden.made({"train", garden.path("train-images"), garden.path("a.model"),
+                                 "--label", garden.path("train-labels"), "--risk", "0.3", "--delta",
+                                 "0.1", "--held-out", garden.path("others-images")});
+  CHECK(json["training_error_percent"] == 0);
+  CHECK(json["guaranteed"]["held_out"] == 60);
+  CHECK(json["guaranteed"]["threshold"].is_null());  // All are wrong.
+}
+
 TEST_CASE("bpm: plots", "[examples]") {
   if (!draws_plots()) return;
   const Garden garden;
@@ -573,6 +597,8 @@ TEST_CASE("bpm: what cannot be understood is refused in one line, and nothing is
       "--resume",
       "--checkpoint full",
       "--checkpoint flowers.csv",
+      "--checkpoint ''",
+      "--label ''",
       "--seed -1",
       "--threads 0",
       "--memory 1.5G",
@@ -622,6 +648,7 @@ TEST_CASE("bpm: what cannot be understood is refused in one line, and nothing is
                                  "predict m unlabelled.csv new --reject error=0.1",
                                  "predict m unlabelled.csv new --reject risk",
                                  "predict - -",
+                                 "predict '' flowers.csv",
                                  "predict m flowers.csv m",
                                  "predict m flowers.csv --seed 3",
                                  "evaluate m",
