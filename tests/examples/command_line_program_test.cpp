@@ -727,7 +727,7 @@ TEST_CASE("bpm: Ctrl-C ends with the model so far, and --resume with that of one
     {
       ChildProcess child(bpm_program, words);
       // Once a draw is kept, or the run has ended, which it may.
-      for (int wait = 0; wait < 3000 && !std::filesystem::exists(garden.path("cut.model"));
+      for (int wait = 0; wait < 30000 && !std::filesystem::exists(garden.path("cut.model"));
            ++wait) {
         if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
