@@ -495,7 +495,9 @@ void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcom
 [[nodiscard]] bpm::CertifiedRisk certify(const TrainOptions& options, const Model& model,
                                          const Data& held_out) {
   const ModelFacts facts = facts_of(model);
-  const std::vector<int> labels = labels_for(facts, held_out);
+  // A share has the labels of the rows that train; one that only it has is never said.
+  const std::vector<int> labels =
+      options.held_out_share > 0 ? held_out.labels : labels_for(facts, held_out);
   const Eigen::MatrixXd values = decision_values(model, held_out.inputs);
   return bpm::certify_risk(bpm::gap_scores(values),
                            bpm::correct_predictions(labels, labels_of(model, values)),

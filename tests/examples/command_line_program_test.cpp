@@ -426,6 +426,13 @@ TEST_CASE("bpm: rejection by rate, by expected error, and by a guaranteed risk",
   while (std::getline(lines, line)) rejected += line.back() == '1' ? 1U : 0U;
   CHECK(rejected == 50);
 
+  // A kind that only the rows held out have is an error there, and no reason to stop.
+  garden.write("rare.csv", garden.text("near.csv") + "0,0,0,daisy\n");
+  const Json rare = garden.made({"train", garden.path("rare.csv"), garden.path("c.model"), "--risk",
+                                 "0.3", "--held-out", "0.9", "--seed", "2"});
+  CHECK(rare["classes"] == 3);
+  CHECK(rare["guaranteed"]["held_out"] == 811);
+
   // Too few rows to show it: the model says so and accepts nothing.
   const Json none = garden.made({"train", garden.path("near.csv"), garden.path("b.model"), "--risk",
                                  "0.001", "--held-out", garden.path("near-others.csv")});
