@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
+#include <concepts>
 #include <filesystem>
 #include <istream>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "bpm/core/errors.hpp"

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <span>
 #include <sstream>
 #include <type_traits>

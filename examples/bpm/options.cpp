@@ -3,10 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <stdexcept>
 #include <string_view>
 

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <iostream>
 #include <map>
-#include <numeric>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -302,10 +300,7 @@ void warn_of_units(const Data& data, const TrainOptions& options,
   json["train_size"] = report.rows;
   json["features"] = report.features;
   json["classes"] = report.class_counts.size();
-  json["kernel"] = options.libsvm
-                       ? std::vector{"linear", "polynomial",
-                                     "gaussian"}[static_cast<std::size_t>(options.libsvm->type)]
-                       : options.kernel;
+  json["kernel"] = words_of(task.kernels.front()).name;
   const auto number = [](const auto& value) { return value ? Json(*value) : Json(); };
   std::optional<double> boundary;
   if (!options.soft_boundary.empty()) boundary = options.soft_boundary.front();
