@@ -143,11 +143,10 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
 }
 
 /// As `parse_options`, of words without the program's name.
-void parse_words(CLI::App& app, const CommonOptions& common, const std::vector<std::string>& words,
-                 const char* name) {
+void parse_words(CLI::App& app, const std::vector<std::string>& words, const char* name) {
   std::vector<const char*> argv{name};
   for (const std::string& word : words) argv.push_back(word.c_str());
-  parse_options(app, common, static_cast<int>(argv.size()), argv.data());
+  parse_options(app, static_cast<int>(argv.size()), argv.data());
   for (const CLI::Option* option : app.get_options()) {
     if (std::ranges::count(option->results(), std::string()) > 0) {
       throw UsageError(option->get_name() + ": is empty");
@@ -418,7 +417,7 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
             "  bpm train flowers.csv flowers.model --label kind --standardise\n"
             "  bpm train flowers.csv flowers.model --standardise --risk 10% --held-out 0.4");
 
-  parse_words(app, options.common, translated(argc, argv), argv[0]);
+  parse_words(app, translated(argc, argv), argv[0]);
   const auto given = [&app](const char* name) { return app.get_option(name)->count() > 0; };
   if (given("--draws")) options.draws = draws;
   if (given("--bias")) options.bias = bias;
@@ -497,7 +496,7 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
                    "  bpm predict flowers.model more-flowers.csv --label kind --reject "
                    "rate=10%");
   const std::vector<std::string> words(argv + 1, argv + argc);
-  parse_words(app, options.common, words, argv[0]);
+  parse_words(app, words, argv[0]);
   options.threads_given = app.get_option("--threads")->count() > 0;
   if (options.model == "-" && options.data == "-") {
     throw UsageError("MODEL and DATA are both -: one of them must be a file");
@@ -526,7 +525,7 @@ InfoOptions parse_info_options(int argc, const char* const* argv) {
       "  bpm info flowers.model\n"
       "  bpm info flowers.model --quiet --json info.json");
   const std::vector<std::string> words(argv + 1, argv + argc);
-  parse_words(app, options.common, words, argv[0]);
+  parse_words(app, words, argv[0]);
   return options;
 }
 

@@ -12,6 +12,7 @@
 #include <ios>
 #include <limits>
 #include <locale>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -254,8 +255,7 @@ inline void add_common_options(CLI::App& app, CommonOptions& options, const Exam
 /// Parses the command line and looks at the files that are to be written, so that a run never
 /// fails at its end for a reason known at its start.
 /// Throws `UsageError`, `HelpRequested`, and `OutputError` for a file that cannot be written.
-inline void parse_options(CLI::App& app, const CommonOptions& options, int argc,
-                          const char* const* argv) {
+inline void parse_options(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -263,22 +263,24 @@ inline void parse_options(CLI::App& app, const CommonOptions& options, int argc,
   } catch (const CLI::ParseError& error) {
     throw UsageError(one_line(error.what()));
   }
-  for (const char* name : {"--data", "--json", "--plot"}) {
-    const CLI::Option* option = app.get_option_no_throw(name);  // Not every program has all.
-    if (option != nullptr && option->count() > 0 && option->results().front().empty()) {
-      throw UsageError(std::string(name) + ": the name is empty");
+  // Files are known by the names of their options; not every program has all.
+  std::map<std::filesystem::path, const CLI::Option*> files;
+  for (const std::string name : {"--data", "--json", "--plot", "--plot-sphere", "--pictures"}) {
+    const CLI::Option* option = app.get_option_no_throw(name);
+    if (option == nullptr || option->count() == 0) continue;
+    const std::string& given = option->results().front();
+    if (given.empty()) throw UsageError(name + ": the name is empty");
+    if (name == "--data") continue;
+    const auto [other, is_new] =
+        files.emplace(std::filesystem::absolute(given).lexically_normal(), option);
+    if (!is_new) {
+      throw UsageError(other->second->get_name() + " and " + name + " name the same file, '" +
+                       other->second->results().front() + "'");
     }
   }
-  if (!options.json.empty() && !options.plot.empty() &&
-      std::filesystem::absolute(options.json).lexically_normal() ==
-          std::filesystem::absolute(options.plot).lexically_normal()) {
-    throw UsageError("--json and --plot name the same file, '" + options.json.string() + "'");
-  }
-  if (!options.json.empty()) {
-    check_writable(options.json);
-  }
-  if (!options.plot.empty()) {
-    check_plot(options.plot);
+  for (const auto& [path, option] : files) {
+    const std::string& given = option->results().front();
+    option->get_name() == "--json" ? check_writable(given) : check_plot(given);
   }
 }
 

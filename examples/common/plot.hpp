@@ -193,7 +193,7 @@ class TemporaryFolder {
   auto program = find_program("gnuplot");
   if (program.empty()) {
     throw OutputError("cannot plot into '" + target.string() +
-                      "': gnuplot was not found on the PATH; install it or leave out --plot");
+                      "': gnuplot was not found on the PATH; install it, or ask for no plot");
   }
   return program;
 }

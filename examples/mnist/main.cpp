@@ -18,6 +18,7 @@
 #include "common/progress_bar.hpp"
 #include "experiment.hpp"
 #include "options.hpp"
+#include "pictures.hpp"
 #include "pixels.hpp"
 #include "report.hpp"
 

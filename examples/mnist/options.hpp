@@ -210,9 +210,8 @@ struct MnistOptions {
   add_common_options(app, options.common,
                      {"mnist --features gradient --virtual elastic --pictures a.svg",
                       "mnist --normalise --json a.json --plot a.svg"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
 
-  if (!options.pictures.empty()) check_plot(options.pictures);
   const auto only_for = [&](const CLI::Option* option, const char* kernel) {
     if (option->count() > 0 && options.kernel != kernel) {
       throw UsageError(option->get_name() + " belongs to --kernel " + kernel + ", not to " +

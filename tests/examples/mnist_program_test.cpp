@@ -370,6 +370,10 @@ TEST_CASE("mnist: pictures of what was misread, by any kernel", "[examples]") {
   const bool features = !options.empty() && options[0] == "--features";
   CHECK((svg.find("and its features") != std::string::npos) == features);
   refuse(1, small + Words{"--pictures", alone.path("none/a.svg")}, "none/a.svg");
+  refuse(2, small + Words{"--pictures", ""}, "--pictures: the name is empty");
+  const std::string same = alone.path("b.svg");
+  refuse(2, small + Words{"--plot", same, "--pictures", same},
+         "--plot and --pictures name the same file, ");
 }
 
 TEST_CASE("mnist: images of another size learn as well", "[examples]") {

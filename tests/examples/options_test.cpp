@@ -38,7 +38,7 @@ Parsed parse_common(std::vector<std::string> words) {
   for (const auto& word : words) {
     argv.push_back(word.c_str());
   }
-  bpm_examples::parse_options(app, parsed.common, static_cast<int>(argv.size()), argv.data());
+  bpm_examples::parse_options(app, static_cast<int>(argv.size()), argv.data());
   return parsed;
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("files that cannot be written are found before the work", "[examples]"
   const std::string plot = (folder.path() / "a.svg").string();
   CHECK_THROWS_WITH(parse_common({"--plot", plot}),
                     "cannot plot into '" + plot +
-                        "': gnuplot was not found on the PATH; install it or leave out --plot");
+                        "': gnuplot was not found on the PATH; install it, or ask for no plot");
 }
 
 TEST_CASE("a program ends with a status and at most one line", "[examples]") {

@@ -138,7 +138,7 @@ TEST_CASE("gnuplot that is missing or fails is told in one line", "[examples]") 
     CHECK_THROWS_AS(bpm_examples::check_plot(file), OutputError);
     CHECK_THROWS_WITH(write_plot(small_plot(), file),
                       "cannot plot into '" + at +
-                          "': gnuplot was not found on the PATH; install it or leave out --plot");
+                          "': gnuplot was not found on the PATH; install it, or ask for no plot");
   }
   // One that prints two lines and gives up, one that succeeds without a whole image.
   const auto fake = bin / "gnuplot";

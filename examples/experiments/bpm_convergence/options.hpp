@@ -56,7 +56,7 @@ struct ConvergenceOptions {
   add_common_options(app, options.common,
                      {"bpm_convergence --tables 1,3 --bounces 5000",
                       "bpm_convergence --json a.json --plot a.svg"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   options.range = range == "unit" ? InputRange::unit : InputRange::symmetric;
   return options;
 }

@@ -38,7 +38,7 @@ struct CertifiedRiskOptions {
   add_common_options(
       app, options.common,
       {"certified_risk --samples 10000", "certified_risk --size 2000 --json a.json"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   return options;
 }
 

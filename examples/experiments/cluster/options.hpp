@@ -54,7 +54,7 @@ struct ClusterOptions {
       ->type_name("float|byte");
   add_common_options(app, options.common,
                      {"mpirun -np 4 cluster --checkpoint draws", "cluster --train 10000 --cost"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   if (!options.common.plot.empty()) {
     throw UsageError("--plot: this program draws nothing");
   }

@@ -35,30 +35,14 @@ struct BoundaryOptions {
   add_whole_option(app, "--train", options.train, "Training points (default: 60)", 4, 2000);
   add_whole_option(app, "--bounces", options.bounces, "Bounces of each billiard (default: 100000)",
                    1000, 1'000'000'000);
-  CLI::Option* sphere =
-      app.add_option("--plot-sphere", options.plot_sphere,
-                     "Draw the version space into this file (needs gnuplot); --plot draws the "
-                     "boundaries")
-          ->type_name("FILE.svg");
+  app.add_option("--plot-sphere", options.plot_sphere,
+                 "Draw the version space into this file (needs gnuplot); --plot draws the "
+                 "boundaries")
+      ->type_name("FILE.svg");
   add_common_options(app, options.common,
                      {"decision_boundary --plot boundary.svg --plot-sphere sphere.svg",
                       "decision_boundary --train 200 --seed 3 --json a.json"});
-  parse_options(app, options.common, argc, argv);
-  if (sphere->count() > 0) {
-    if (options.plot_sphere.empty()) {
-      throw UsageError("--plot-sphere: the name is empty");
-    }
-    const auto plain = [](const std::filesystem::path& path) {
-      return std::filesystem::absolute(path).lexically_normal();
-    };
-    for (const auto& other : {options.common.json, options.common.plot}) {
-      if (!other.empty() && plain(other) == plain(options.plot_sphere)) {
-        throw UsageError("--plot-sphere and another option name the same file, '" +
-                         options.plot_sphere.string() + "'");
-      }
-    }
-    check_plot(options.plot_sphere);
-  }
+  parse_options(app, argc, argv);
   return options;
 }
 

@@ -58,7 +58,7 @@ struct GrowthOptions {
                    "Working memory beside the inputs, with k, M or G (default: 3G)");
   add_common_options(app, options.common,
                      {"growth --plot growth.svg", "growth --sizes 1000,2000,4000 --json a.json"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   return options;
 }
 

@@ -100,7 +100,7 @@ struct InterpolationOptions {
   add_common_options(app, options.common,
                      {"kernel_interpolation --sizes 100,300 --plot figure.svg",
                       "kernel_interpolation --sizes 1000 --subsets 5 --json a.json"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   return options;
 }
 

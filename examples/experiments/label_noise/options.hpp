@@ -45,7 +45,7 @@ struct NoiseOptions {
   add_common_options(app, options.common,
                      {"label_noise --plot noise.svg",
                       "label_noise --data DIR --splits 100 --evidence 10 --json a.json"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   if (options.evidence_splits > options.splits) {
     throw UsageError("--evidence is " + std::to_string(options.evidence_splits) +
                      ", must be at most --splits, " + std::to_string(options.splits));

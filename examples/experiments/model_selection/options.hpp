@@ -34,7 +34,7 @@ struct SelectionOptions {
   add_common_options(app, options.common,
                      {"model_selection --plot figure.svg",
                       "model_selection --train 1000 --subsets 2 --json a.json"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   return options;
 }
 

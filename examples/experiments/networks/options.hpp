@@ -61,7 +61,7 @@ struct NetworksOptions {
   add_common_options(app, options.common,
                      {"networks --plot networks.svg",
                       "networks --width 1000 --voters 501 --sizes 50,500,1000 --json a.json"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   return options;
 }
 

@@ -93,7 +93,7 @@ struct RobustOptions {
   add_common_options(app, options.common,
                      {"robust_bpm --datasets sonar,heart --splits 20",
                       "robust_bpm --figure2 --json figure2.json --plot figure2.svg"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
 
   if (options.figure2) {
     for (const CLI::Option* option : {datasets, width, lambda}) {

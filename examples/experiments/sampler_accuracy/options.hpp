@@ -33,7 +33,7 @@ struct AccuracyOptions {
                       "sampler_accuracy --seeds 5 --json a.json --plot a.svg"});
   CLI::Option* const threads = app.get_option("--threads");
   threads->description("Runs side by side, which may slow each other (default: 1)");
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   if (threads->count() == 0) {
     options.common.threads = 1;
   }

@@ -39,7 +39,7 @@ struct SamplersOptions {
   add_common_options(app, options.common,
                      {"version_space_samplers --plot figure.svg",
                       "version_space_samplers --samples 200 --seed 2 --json a.json"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   return options;
 }
 
