@@ -54,8 +54,8 @@ template <class Sampler, class Use>
 auto with_inputs(const Experiment& experiment, const DigitInputs& digits, Use&& use) {
   if constexpr (std::same_as<Sampler, bpm::PermutedPerceptron>) {
     if (digits.bytes) {
-      return use(PixelKernel{experiment.kernel, experiment.unit}, digits.train_bytes,
-                 digits.test_bytes);
+      return use(PixelKernel<bpm::RuntimeKernel>{experiment.kernel, experiment.unit},
+                 digits.train_bytes, digits.test_bytes);
     }
   }
   return use(experiment.kernel, digits.train, digits.test);
