@@ -39,6 +39,7 @@
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
+#include "bpm/storage/stored_features.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "mnist/options.hpp"
 
@@ -214,6 +215,16 @@ void resume_training(std::string_view changes) {
   if (which == 2) go_on(std::integral_constant<int, 2>{}, gibbs);
 }
 
+/// What is taken makes features.
+void read_features(std::string_view text) {
+  const bpm::GradientFeatures gradients = bpm::gradient_features_from(text);
+  if (gradients.image().size() > 10000) return;
+  const bpm::RowMatrix<std::uint8_t> image =
+      bpm::RowMatrix<std::uint8_t>::Constant(1, gradients.image().size(), 9);
+  if (gradients(image, 1).cols() != gradients.size()) std::abort();
+  if (bpm::gradient_features_from(bpm::describe(gradients)) != gradients) std::abort();
+}
+
 /// Words between zero bytes.
 void parse_command_line(std::string_view bytes) {
   std::vector<std::string> words{"mnist"};
@@ -225,7 +236,9 @@ void parse_command_line(std::string_view bytes) {
   std::vector<const char*> argv;
   for (const std::string& word : words) {
     // Nothing is to be written.
-    if (word.starts_with("--json") || word.starts_with("--plot")) return;
+    for (const char* file : {"--json", "--plot", "--pictures"}) {
+      if (word.starts_with(file)) return;
+    }
     argv.push_back(word.c_str());
   }
   static_cast<void>(bpm_examples::parse_mnist_options(static_cast<int>(argv.size()), argv.data()));
@@ -249,6 +262,7 @@ constexpr std::array targets{
     Target{"posterior", load_posterior},
     Target{"interpolator", load_interpolator},
     Target{"training", resume_training},
+    Target{"features", read_features},
 };
 
 /// The one that the environment names, if it names one.

@@ -355,7 +355,12 @@ TEST_CASE("gradient features that cannot be are refused", "[images]") {
   CHECK(made({28, 28}, {.bends = 4}) == "GradientFeatures: bends is 4, must be 1, 3, 5, 7 or 9");
   CHECK(made({28, 28}, {.smoothing = 3}) == "GradientFeatures: smoothing is 3, must be 0, 1 or 2");
   CHECK(made({28, 28}, {.norm = 0}) == "GradientFeatures: norm is 0, must be 1 to 4000");
-  CHECK(made({28, 28}, {.grids = {}}) == "GradientFeatures: grids is empty");
+  CHECK(made({28, 28}, {.grids = {}}) ==
+        "GradientFeatures: grids has 0 entries, must have 1 to 16");
+  CHECK(made({28, 28}, {.grids = std::vector<bpm::FeatureGrid>(17)}) ==
+        "GradientFeatures: grids has 17 entries, must have 1 to 16");
+  CHECK(made({4000, 4000}, {.grids = {{1000, 1000, 0}}, .bends = 3}) ==
+        "GradientFeatures: grids make 24000000 features, must make 2^20 or fewer");
   CHECK(made({28, 28}, {.grids = {{4, 25, 2}}}) ==
         "GradientFeatures: grids has one of 4 x 25 cells, margin 2, must be 1 x 1 to as many as "
         "there are pixels inside the margin");

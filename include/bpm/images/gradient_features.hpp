@@ -44,7 +44,10 @@ class GradientFeatures {
                   settings_.smoothing, ", must be 0, 1 or 2");
     detail::check(settings_.norm >= 1 && settings_.norm <= 4000, name, "norm", "is ",
                   settings_.norm, ", must be 1 to 4000");
-    detail::check(!settings_.grids.empty(), name, "grids", "is empty");
+    detail::check(!settings_.grids.empty() && settings_.grids.size() <= 16, name, "grids", "has ",
+                  settings_.grids.size(), " entries, must have 1 to 16");
+    // In doubles: a sum of products of sides beyond any image.
+    double features = 0;
     for (const FeatureGrid& grid : settings_.grids) {
       const Eigen::Index side = std::min(image_.rows, image_.columns);
       detail::check(grid.margin >= 0 && grid.margin < side && grid.rows >= 1 && grid.columns >= 1 &&
@@ -53,7 +56,11 @@ class GradientFeatures {
                     name, "grids", "has one of ", grid.rows, " x ", grid.columns, " cells, margin ",
                     grid.margin,
                     ", must be 1 x 1 to as many as there are pixels inside the margin");
+      features += static_cast<double>(grid.rows) * static_cast<double>(grid.columns) * n * bends;
     }
+    constexpr double most_features = 1 << 20;
+    detail::check(features <= most_features, name, "grids", "make ", features,
+                  " features, must make 2^20 or fewer");
     plan();
   }
 
