@@ -81,7 +81,7 @@ struct PeersOptions {
   add_common_options(app, options.common,
                      {"peers --train 3000 --test 1000",
                       "peers --libsvm libsvm-3.36 --json peers.json --plot peers.svg"});
-  parse_options(app, options.common, argc, argv);
+  parse_options(app, argc, argv);
   if (only_option->count() > 0) {
     std::string word;
     for (const char c : only + ",") {

@@ -69,7 +69,7 @@ inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300",   "
   bpm_examples::add_common_options(
       app, options.common,
       {"any_data --datasets heart,sonar --splits 5", "any_data --files mine.csv --json mine.json"});
-  bpm_examples::parse_options(app, options.common, argc, argv);
+  bpm_examples::parse_options(app, argc, argv);
   for (const std::string& name : options.datasets) {
     if (bpm_examples::find_benchmark_set(name) == nullptr &&
         std::ranges::find(synthetic_sets, name) == synthetic_sets.end()) {
