@@ -458,7 +458,7 @@ TEST_CASE("mnist: a wrong command line ends with status 2", "[examples]") {
   refuse(2, {"--seed"}, "--seed");
   const Outcome help = run({"--help"});
   CHECK(help.status == 0);
-  CHECK_THAT(help.out, ContainsSubstring("mnist --train 5000 --sampler billiard"));
+  CHECK_THAT(help.out, ContainsSubstring("mnist --features gradient --virtual elastic --pictures"));
   CHECK(help.errors.empty());
 }
 
