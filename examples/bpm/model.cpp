@@ -97,14 +97,10 @@ Model load_model(const std::string& path) {
   std::string name;
   const std::string bytes = read_bytes(path, name);
   const auto view = std::as_bytes(std::span(bytes));
-  try {
-    const auto found =
-        std::make_shared<const PosteriorModel>(PosteriorModel{bpm::load<Posterior>(view, name)});
-    return {bpm::Classifier(found->classifier), found};
-  } catch (const bpm::DataError&) {
-    // No model of expectation propagation; what is wrong with any other is said now.
-    return {bpm::load_any(view, name), nullptr};
-  }
+  if (!bpm::is_posterior_model(view, name)) return {bpm::load_any(view, name), nullptr};
+  const auto found =
+      std::make_shared<const PosteriorModel>(PosteriorModel{bpm::load<Posterior>(view, name)});
+  return {bpm::Classifier(found->classifier), found};
 }
 
 std::size_t save_model(const Model& model, const std::string& path) {

@@ -279,6 +279,13 @@ TEST_CASE("tables: beside other libraries") {
     readme.cell(table, row, 3, {number(of(key), "predict_seconds")});
     readme.cell(table, row, 4, {peak_mebibytes(of(key))});
   }
+  const Json& svm = of("libsvm-polynomial");
+  Page coming("docs/coming-from-libsvm.md");
+  coming.sentence("The error is {} %, that of",
+                  {number(of("ours-byte-normalise"), "error_percent")});
+  coming.sentence(
+      "with the same kernel {} %; its training and prediction take {} s and {} s",
+      {number(svm, "error_percent"), number(svm, "train_seconds"), number(svm, "predict_seconds")});
   Page page("docs/benchmarks.md");
   for (const char* key : {"ours-float", "ours-byte", "ours-byte-normalise", "libsvm-polynomial",
                           "sklearn-polynomial"}) {

@@ -706,6 +706,14 @@ TEST_CASE("bpm: what cannot be done ends with status 1 and what to do", "[exampl
   garden.write("same.csv", "0,0,a\n0,0,b\n1,1,a\n1,2,b\n");
   refuse("train same.csv new --soft-boundary hard --width 1",
          "(here: leave --soft-boundary automatic, or give a larger number)");
+  // A posterior that is damaged is no reason to go on without it.
+  REQUIRE(run_shell(garden.folder.path(), "bpm train flowers.csv ep --sampler ep -q").status == 0);
+  std::string bytes = read_text(garden.path("ep"));
+  const std::size_t mean = bytes.find("posterior.0.mean");
+  REQUIRE(mean != std::string::npos);
+  bytes.replace(mean, 16, "posterior.0.MEAN");
+  garden.write("ep", bytes);
+  refuse("predict ep unlabelled.csv new", "posterior.0.mean");
 }
 
 TEST_CASE("bpm: Ctrl-C ends with the model so far, and --resume with that of one run",

@@ -127,6 +127,22 @@ TEST_CASE("a loaded posterior classifier predicts to the bit, and has all its pa
   }
 }
 
+TEST_CASE("a file says whether it holds posteriors") {
+  const Bytes bytes = bpm::model_bytes(small_posterior());
+  CHECK(bpm::is_posterior_model(bytes));
+  const Plain& plain = small_posterior();
+  CHECK_FALSE(bpm::is_posterior_model(bpm::model_bytes(plain)));
+  // The classifier is whole, the posterior is not: no classifier without it is taken for the model.
+  const Bytes broken = with_text(bytes, "posterior.1.mean", "posterior.1.MEAN");
+  CHECK(bpm::is_posterior_model(broken));
+  CHECK_NOTHROW((void)bpm::load<Plain>(broken));
+  CHECK_THROWS_AS(bpm::load<Posterior>(broken), bpm::DataError);
+  CHECK(message_of([] { (void)bpm::is_posterior_model(Bytes(3), "m"); }).starts_with("m"));
+  CHECK(message_of([&] {
+          (void)bpm::is_posterior_model(with_text(bytes, "bpm posterior", "abc posterior"), "m");
+        }) == "m is no model of this library");
+}
+
 TEST_CASE("a rejection stays with a posterior") {
   const Posterior back =
       through_bytes(small_posterior().with_rejection({"largest probability", {0.75}}));

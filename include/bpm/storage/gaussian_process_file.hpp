@@ -122,11 +122,13 @@ template <class T>
   return value;
 }
 
+inline constexpr std::string_view posterior_kind = "bpm posterior classifier";
+
 template <class Kernel, class Inputs>
 struct StoredModel<PosteriorClassifier<Kernel, Inputs>> {
   using Model = PosteriorClassifier<Kernel, Inputs>;
   static constexpr bool known = true;
-  static constexpr std::string_view kind = "bpm posterior classifier";
+  static constexpr std::string_view kind = posterior_kind;
 
   [[nodiscard]] static std::string array_key(std::size_t column, const char* name) {
     return join("posterior.", column, ".", name);
@@ -192,3 +194,18 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
 };
 
 }  // namespace bpm::detail
+
+namespace bpm {
+
+/// Whether the bytes of a model file hold posteriors beside their classifier, which `load` of a
+/// `PosteriorClassifier` reads and `load_any` leaves out. `name` stands in messages.
+/// \throws DataError on bytes that are no model.
+[[nodiscard]] inline bool is_posterior_model(std::span<const std::byte> bytes,
+                                             const std::string& name = "the model") {
+  const detail::TensorFile file(bytes, name);
+  const bool holds = file.has("kind") && file.text("kind") == detail::posterior_kind;
+  detail::check_model(file, holds ? detail::posterior_kind : detail::model_kind);
+  return holds;
+}
+
+}  // namespace bpm
