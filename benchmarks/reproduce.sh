@@ -50,6 +50,7 @@ runs=(
   "mnist_elastic_one_draw      0.5 mnist --features gradient --virtual elastic --draws 1"
   "mnist_million               3   mnist --features gradient --virtual elastic --copies 17 --draws 1"
   "mnist_four_million          20  mnist --features gradient --virtual elastic --copies 66 --draws 1 --memory 3G"
+  "mnist_eight_million         30  mnist --features gradient --virtual elastic --copies 134 --draws 1 --memory 6G"
   "growth                      2   growth"
   "robust_bpm                  4   robust_bpm"
   "sampler_accuracy            2   sampler_accuracy"
