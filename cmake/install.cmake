@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(bpm_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bpm")
 
-install(TARGETS bpm EXPORT bpm-targets FILE_SET HEADERS)
+# Consumers with CMake 3.16 to 3.22 know no file sets: they get the include directory.
+install(TARGETS bpm EXPORT bpm-targets FILE_SET HEADERS INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT bpm-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
 foreach(part gzip models nlopt mpi)
   install(TARGETS bpm_${part} EXPORT bpm-${part}-targets FILE_SET HEADERS)

@@ -6,6 +6,7 @@
 #
 #   ./tests/run.sh           everything
 #   ./tests/run.sh --quick   formatting and the GCC build only
+#   ./tests/run.sh --platforms [NAME...]   other compilers, systems and architectures: docs/platforms.md
 #
 # Tests that need the real data find it by BPM_DATA_DIR and are shown as skipped without it.
 set -euo pipefail
@@ -17,8 +18,9 @@ quick=no
 for argument in "$@"; do
   case "$argument" in
     --quick) quick=yes ;;
+    --platforms) exec ./tests/platforms/run.sh "${@:2}" ;;
     *)
-      sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+      sed -n '3,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
       [[ "$argument" == -h || "$argument" == --help ]] && exit 0
       exit 2
       ;;

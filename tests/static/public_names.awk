@@ -85,6 +85,7 @@ FNR == 1 {
         kind_of[level] = "namespace"
         name_of[level] = statement
         gsub(/^[ \t]*(inline )?namespace|[ \t]/, "", name_of[level])
+        sub(/::inlineBPM_TARGET/, "", name_of[level])
         statement = ""
       } else {
         --level

@@ -8,8 +8,9 @@
 
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// How many draws of an ensemble agree with its centre, and whether that is as theory demands.
 ///

@@ -7,8 +7,9 @@
 #include <numbers>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Which PAC-Bayes theorem a bound on the Gibbs error comes from. Both hold for every posterior Q
 /// that makes no training error, at once.

@@ -6,8 +6,9 @@
 #include <cstddef>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The margin bound on the error of one linear classifier, by its terms (2 / m) (volume +
 /// union + confidence + 2), in nats.

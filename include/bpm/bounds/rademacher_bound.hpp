@@ -5,8 +5,9 @@
 #include <cstddef>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The Rademacher bound on the error of the interpolator of the signs, to compare with:
 /// 4 sqrt(Y' K^-1 Y / n), as section 6.1 of "Kernel Interpolation as a Bayes Point Machine" has it

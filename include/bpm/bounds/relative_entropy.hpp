@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// The relative entropy of two coins and its inverses: what the tails of means in [0, 1] are
@@ -20,7 +21,7 @@
 /// and the same above p. With c = log(1 / delta) / N, `kl_upper_inverse(q, c)` is therefore an
 /// upper limit of p with confidence 1 - delta, and `kl_lower_inverse(q, c)` a lower one.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

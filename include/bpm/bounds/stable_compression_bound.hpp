@@ -8,8 +8,9 @@
 
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// An upper bound on the error of a classifier that k of its N training points make alone, without
 /// test data: with probability 1 - delta over the training set the error is at most this epsilon,

@@ -10,9 +10,10 @@
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/votes.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// An upper bound on the error of an ensemble's majority vote, and of any classifier by how often
 /// it differs from the vote. Lemma 4 of "Kernel Interpolation as a Bayes Point Machine": a

@@ -21,6 +21,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 
 // The C interface of MPI. Its old C++ interface, which some implementations still bring along and
 // which would have to be linked, is left out.
@@ -35,7 +36,7 @@
 /// \file
 /// How ranks talk, and how they fail together: an error of one becomes the same error of all.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Something went wrong on one rank for which there is no type of its own. The message names the
 /// rank and says what.

@@ -7,10 +7,11 @@
 
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/distributed_run.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Permuted perceptrons whose draws are spread over the ranks of MPI. Every rank has the whole
 /// training set, fits the same machine at the same time, and has the same fitted machine at the

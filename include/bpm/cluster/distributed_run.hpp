@@ -14,8 +14,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stop_token>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,13 +21,16 @@
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/draw_exchange.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/parallel.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/run_digest.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// One call of `DistributedPerceptron::sample`. `Settings` is that.
 template <class Settings, VersionSpace Space>
@@ -67,7 +68,7 @@ class DistributedRun {
     // A continuation adds to sums that only the sink has, so that it needs the outputs one by
     // one.
     DrawExchange exchange(ranks_, spaces_[0].size(), spaces_.size(), begin_ == 0);
-    std::stop_source stop;
+    StopSource stop;
     std::atomic<double> done{0};  // Part of this rank's pieces.
     const RunControl control{[&](const Progress& now) {
                                done = now.fraction;
@@ -83,7 +84,7 @@ class DistributedRun {
     bool failed = false;
     {
       // This thread alone communicates. The other ends before what it uses.
-      const std::jthread work([&] { make_pieces(runs); });
+      const JoinedThread work([&] { make_pieces(runs); });
       const StopAtExit stop_at_exit{runs, stop};
       next = exchange_draws(runs, exchange, stop, done, sink);
       failed = explain_failure(runs.failure());
@@ -99,7 +100,7 @@ class DistributedRun {
 
   struct StopAtExit {
     PieceRuns<Space>& runs;
-    std::stop_source& stop;
+    StopSource& stop;
     ~StopAtExit() {
       stop.request_stop();
       runs.end_at(0);
@@ -168,7 +169,7 @@ class DistributedRun {
   /// Brings finished draws to all ranks until no rank makes any more. The first that is missing.
   template <class Sink>
   std::uint64_t exchange_draws(PieceRuns<Space>& runs, DrawExchange& exchange,
-                               std::stop_source& stop, const std::atomic<double>& done,
+                               StopSource& stop, const std::atomic<double>& done,
                                Sink& sink) {
     std::uint64_t next = begin_;
     bool halted = false;

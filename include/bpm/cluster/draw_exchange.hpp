@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "bpm/cluster/communicator.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/byte_stream.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A piece of a draw and the rank that makes it.
 struct OwnedPiece {

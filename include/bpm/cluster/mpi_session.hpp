@@ -9,8 +9,9 @@
 
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// MPI from here to the end of the scope. Where it runs already, nothing is done.
 class MpiSession {

@@ -14,6 +14,7 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
@@ -24,7 +25,7 @@
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The inputs of mistaken points, numbered as in the `MistakeList`, in blocks that are prepared
 /// together.

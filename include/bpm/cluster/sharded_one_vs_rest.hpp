@@ -12,7 +12,6 @@
 #include <memory>
 #include <numeric>
 #include <span>
-#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,8 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -31,7 +32,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// One-vs-rest Bayes points by permuted perceptrons for training sets that are too large for one
 /// rank: each rank holds some of the inputs, and all work on one draw at a time. The coefficients
@@ -75,7 +76,7 @@ class ShardedOneVsRest {
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
                                                                   std::span<const int> labels,
                                                                   O&& observer = {},
-                                                                  std::stop_token stop = {}) const {
+                                                                  StopToken stop = {}) const {
     static_assert(I::IsRowMajor, "inputs of shards are row-major");
     const detail::Communicator ranks(communicator_);
     detail::together(ranks, [&] { check_own(inputs, labels); });

@@ -18,13 +18,14 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// One draw after the other, all ranks on each: every rank brings the outputs of its points of a
 /// group up to date, one rank visits the group's points, and its mistakes go to all.

@@ -10,7 +10,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace bpm::detail {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET::detail {
 
 /// 4 GiB; on machines whose sizes cannot tell so much, all of their memory.
 inline constexpr std::size_t four_gibibytes = static_cast<std::size_t>(

@@ -13,12 +13,13 @@
 #include <type_traits>
 
 #include "bpm/core/standard.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// Argument checks for public doors. Each message has one form, "function: argument what", so that
 /// a reader finds the place, the thing and the value in the same order everywhere.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Joins its arguments, printed one after the other, into one string: all of it, or an exception.
 template <class... Parts>

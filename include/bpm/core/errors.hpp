@@ -3,12 +3,14 @@
 
 #include <stdexcept>
 
+#include "bpm/core/target.hpp"
+
 /// \file
 /// What the library throws. A bad argument is a `std::invalid_argument` whose message names the
 /// function, the argument and the value; everything else that can go wrong has a type below, so
 /// that a caller can tell "your file is broken" from "your data cannot be separated".
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// A file or stream does not hold what its format demands. The message names the file, the line or
 /// byte offset, and what was expected there.

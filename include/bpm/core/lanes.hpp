@@ -10,12 +10,14 @@
 #include <immintrin.h>
 #endif
 
+#include "bpm/core/target.hpp"
+
 /// \file
 /// A register-wide group of numbers, as the compiler's vector types offer it. Element-wise
 /// arithmetic on it never depends on where a value stands, which is what makes kernel values the
 /// same bits in every block (see panels.hpp and row_products.hpp).
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// a b + sum, rounded the same wherever it stands: once where the target has the instruction, twice
 /// where it has not. Left to itself a compiler fuses the operations of one loop and not those of
@@ -60,7 +62,7 @@ inline constexpr int lane_count = static_cast<int>(register_bytes / sizeof(T));
 #define BPM_DETAIL_FULL_WIDTH
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(BPM_DETAIL_VECTOR_TYPES)
 
 template <class T, int N>
 struct LanesType {

@@ -7,12 +7,13 @@
 #include <numbers>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// The standard normal distribution's functions, right to rounding also far out in the tails, where
 /// differences of distribution functions have no digit left; Student's and chi beside it.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The density phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
 [[nodiscard]] inline double normal_density(double x) {

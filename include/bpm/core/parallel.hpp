@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -10,11 +11,33 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
+
+/// A thread that is waited for where it leaves its scope. (Not std::jthread, which libc++ has from
+/// 20 on.)
+class JoinedThread {
+ public:
+  template <class Work>
+    requires(!std::same_as<std::remove_cvref_t<Work>, JoinedThread>)
+  explicit JoinedThread(Work&& work) : thread_(std::forward<Work>(work)) {}
+  JoinedThread(JoinedThread&&) noexcept = default;
+  JoinedThread& operator=(JoinedThread&&) = delete;
+  JoinedThread(const JoinedThread&) = delete;
+  JoinedThread& operator=(const JoinedThread&) = delete;
+  ~JoinedThread() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::thread thread_;
+};
 
 /// Threads that help each other: one with work to share has it done by those that are idle. Who
 /// takes which piece depends on the clock, so a piece's result must not.
@@ -144,7 +167,7 @@ void parallel_for(unsigned threads, std::ptrdiff_t count, Work&& work) {
     return;
   }
   Crew crew(1);
-  std::vector<std::jthread> helpers;
+  std::vector<JoinedThread> helpers;
   struct Leaving {
     Crew& crew;
     ~Leaving() { crew.leave(); }

@@ -7,10 +7,12 @@
 #include <numeric>
 #include <vector>
 
+#include "bpm/core/target.hpp"
+
 /// \file
 /// How the points of a training set are held and numbered.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Numbers with one input a row, in row-major order. Grey images: height * width bytes a row, their
 /// pixels row by row from the top.

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <type_traits>
 
-namespace bpm {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET {
 
 /// What a running computation tells an observer. Fields that do not apply are zero.
 struct Progress {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// Sums over pairs of rows (inner products, Manhattan distances) at matrix-product speed, whose
@@ -17,7 +18,7 @@
 /// picks other instructions for the edges of a block, and other splits when it runs threaded.
 /// Both sides are read where they lie, so no packing either.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Term of an inner product.
 struct ProductTerm {

@@ -7,12 +7,13 @@
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/row_products.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// Operations on rows of numbers that are padded with zeros to whole registers. The order of the
 /// sums is fixed, so results are the same bits whatever the compiler makes of the loops.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// `size` rounded up to whole registers of T.
 template <class T>

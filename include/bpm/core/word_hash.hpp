@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace bpm::detail {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A hash of a sequence of words, four chains wide so that they overlap.
 class WordHash {

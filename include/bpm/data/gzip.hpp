@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bpm/core/target.hpp"
 #include "bpm/data/idx.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/data/svmlight.hpp"
@@ -24,7 +25,7 @@
 /// `read_idx_images(GzipFile{path})` reads a plain file or a gzip file (RFC 1952), told apart by
 /// the first two bytes, 1f 8b; the name of the file does not matter.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

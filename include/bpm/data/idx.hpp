@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bpm/core/target.hpp"
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/data/source.hpp"
 
@@ -19,7 +20,7 @@
 /// elements, the last index running fastest (Y. LeCun, C. Cortes, C. Burges, "The MNIST database").
 /// Compressed files are read by data/gzip.hpp.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

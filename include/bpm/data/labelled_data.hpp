@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Inputs, one a row, and the label of each: labels[i] belongs to row i. `labels` is empty where
 /// the source holds none, the names where it has none.

@@ -15,11 +15,12 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// Where readers get their bytes from.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The content of a file, and the name that begins messages about it.
 struct OpenFile {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/target.hpp"
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/data/text.hpp"
 
@@ -20,7 +21,7 @@
 /// counting from 1 and ascending, absent values 0, comments from '#' to the end of the line.
 /// (T. Joachims, SVMlight; C.-C. Chang, C.-J. Lin, LIBSVM.)
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

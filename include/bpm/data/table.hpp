@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/data/text.hpp"
 
@@ -24,7 +25,7 @@
 /// Tables as text: an input a line, fields separated by commas or something else, with or without
 /// names in the first line. Features are numbers, labels integers or words.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// How a table is laid out. As it stands, it reads most files as they come.
 struct TableSettings {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <clocale>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdlib>
 #include <istream>
 #include <limits>
 #include <optional>
@@ -13,14 +15,15 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <version>
 
+#include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 
 /// \file
-/// Lines, numbers and labels of text formats. Numbers are read by `std::from_chars`: the user's
-/// locale never changes what a file says.
+/// Lines, numbers and labels of text formats. The user's locale never changes what a file says.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Text in quotes, printable and of bounded length, for a message.
 struct Quoted {
@@ -66,6 +69,56 @@ struct Quoted {
   return exponent > static_cast<long long>(first_digit(text)) - static_cast<long long>(point);
 }
 
+// That of libstdc++ for i386 rounds twice.
+#if defined(__cpp_lib_to_chars) && !defined(__i386__)
+inline constexpr bool from_chars_reads_double = true;
+#else
+inline constexpr bool from_chars_reads_double = false;
+#endif
+
+/// The text as a double, as `parse_number` reads it, by `std::strtod`: for standard libraries whose
+/// `std::from_chars` does not know double (libc++) or rounds it wrongly. strtod gets the locale's
+/// decimal point for '.'.
+[[nodiscard]] inline std::optional<double> parse_by_strtod(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  const auto is_word = [&](std::string_view word) {
+    return std::equal(digits.begin(), digits.end(), word.begin(), word.end(),
+                      [](char a, char b) { return (a | 0x20) == b; });
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (is_word("inf") || is_word("infinity")) return negative ? -infinity : infinity;
+  if (is_word("nan")) return std::numeric_limits<double>::quiet_NaN();
+
+  std::size_t at = 0;
+  const auto count_digits = [&] {
+    const std::size_t begin = at;
+    while (at < digits.size() && digits[at] >= '0' && digits[at] <= '9') ++at;
+    return at - begin;
+  };
+  const auto skip = [&](char a, char b) {
+    const bool there = at < digits.size() && (digits[at] == a || digits[at] == b);
+    if (there) ++at;
+    return there;
+  };
+  std::size_t mantissa = count_digits();
+  if (skip('.', '.')) mantissa += count_digits();
+  if (mantissa == 0) return std::nullopt;
+  if (skip('e', 'E')) {
+    static_cast<void>(skip('+', '-'));
+    if (count_digits() == 0) return std::nullopt;
+  }
+  if (at != digits.size()) return std::nullopt;
+
+  std::string local(text);
+  if (const std::size_t point = local.find('.'); point != std::string::npos) {
+    local.replace(point, 1, std::localeconv()->decimal_point);
+  }
+  const double value = std::strtod(local.c_str(), nullptr);
+  if (std::isinf(value)) return infinity;
+  return value == 0 && first_digit(text) != std::string_view::npos ? 0.0 : value;
+}
+
 /// The whole text as a number; empty where it is none. Where a double is too large it is infinite,
 /// where it is too small it is 0; other types out of range are empty. A leading '+' is accepted,
 /// which from_chars does not do.
@@ -74,18 +127,22 @@ template <class Number>
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
     text.remove_prefix(1);
   }
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if constexpr (std::floating_point<Number>) {
-    if (error == std::errc::result_out_of_range && stop == end) {
-      return is_too_large(text) ? std::numeric_limits<Number>::infinity() : Number{0};
+  if constexpr (std::floating_point<Number> && !from_chars_reads_double) {
+    return parse_by_strtod(text);
+  } else {
+    Number value{};
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if constexpr (std::floating_point<Number>) {
+      if (error == std::errc::result_out_of_range && stop == end) {
+        return is_too_large(text) ? std::numeric_limits<Number>::infinity() : Number{0};
+      }
     }
+    if (error != std::errc{} || stop != end) {
+      return std::nullopt;
+    }
+    return value;
   }
-  if (error != std::errc{} || stop != end) {
-    return std::nullopt;
-  }
-  return value;
 }
 
 /// The text as a finite `Scalar`; `where` begins the message of the DataError thrown otherwise.
@@ -142,4 +199,4 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// Errors among independent trials: what a count of them says about their rate, exactly.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// P(X <= k) for X the number of errors in n independent trials that each fail with probability p.
 /// Summed from k away from the mean, to some 1e-12 relative; O(k + sqrt(n)).

@@ -13,11 +13,12 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/binomial.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What `certify_risk` found: a threshold with a guarantee, or that these data allow none.
 struct CertifiedRisk {

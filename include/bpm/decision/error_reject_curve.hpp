@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 
 /// \file
 /// The error that is left when the least confident inputs are rejected, as a function of how many.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// One point of an error-reject curve.
 struct ErrorRejectPoint {

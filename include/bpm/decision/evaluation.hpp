@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// How right the predicted labels are. Class labels are any integers.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Counts of (true label, predicted label).
 struct ConfusionMatrix {

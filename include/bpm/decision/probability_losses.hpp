@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// How good probabilities of classes are, by the labels that came true. Probabilities are n x C, a
@@ -18,7 +19,7 @@
 /// second. All functions throw `std::invalid_argument` without an input, if sizes disagree, on
 /// numbers outside [0, 1] and on labels that are not among the classes; cost O(n C).
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/scores.hpp"
 
 /// \file
@@ -24,7 +25,7 @@
 /// wanted rate exactly. An input that arrives alone is decided by a `Rejector`, a threshold on its
 /// score chosen on held-out data (`threshold_for_rate`, `threshold_for_error`).
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Accepts an input whose score is at least `threshold`. Minus infinity accepts everything.
 struct Rejector {

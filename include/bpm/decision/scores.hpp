@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// Confidence scores: one number an input from the outputs of its classes. Rejection sorts by it;
 /// a low score means "not sure". Scores order inputs, they are not probabilities.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

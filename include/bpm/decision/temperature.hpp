@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/probability_losses.hpp"
 #include "bpm/decision/scores.hpp"
 
@@ -17,7 +18,7 @@
 /// two classes, softmax(s f) of several. Since s is positive and shared, the most probable class is
 /// that of the largest output, and the order of scores stays.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The probabilities of classes, of the shape of `decision_values`: n x C, softmax over a row; or
 /// n x 1, the second of two classes, logistic. Cost O(n C).

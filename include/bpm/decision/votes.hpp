@@ -9,8 +9,9 @@
 #include <string_view>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What an ensemble of classifiers says at n inputs: for each the share of it that votes for the
 /// positive class, E_w 1[f(x; w) > 0]; and the rates that section 3 of "Kernel interpolation as a

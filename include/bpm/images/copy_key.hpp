@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Which copy of which example of a training set, and by which seed: what alone decides how the
 /// copy differs from the original. Copy 0 is the original.

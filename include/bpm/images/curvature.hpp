@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
-namespace bpm::detail {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET::detail {
 
 /// scale * kappa, rounded towards 0 and cut at +- most: kappa is the curvature, in 1 / pixels, of
 /// the line of equal brightness through column x of the middle one of three rows of an image. With

@@ -12,10 +12,11 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/images/copy_key.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 class PreparedDeformation;

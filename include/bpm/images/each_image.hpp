@@ -7,8 +7,9 @@
 #include <string_view>
 
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Images take microseconds: threads fetch them in blocks of so many.
 inline constexpr Eigen::Index image_block = 64;

@@ -13,12 +13,13 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/images/curvature.hpp"
 #include "bpm/images/each_image.hpp"
 #include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Features of one-channel images: how much gradient of each direction and bend there is in each
 /// cell (after N. Dalal, B. Triggs, CVPR 2005). The image is smoothed; its gradient, differences of

@@ -4,7 +4,9 @@
 #include <Eigen/Core>
 #include <vector>
 
-namespace bpm {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET {
 
 /// The cells of a `GradientFeatures`: rows x columns of them cover the image but for a margin.
 struct FeatureGrid {

@@ -6,8 +6,9 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The shape of one-channel images: each is rows * columns bytes, row by row from the top.
 struct ImageShape {

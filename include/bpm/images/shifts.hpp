@@ -8,10 +8,11 @@
 #include <span>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/images/copy_key.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Copies shifted by whole pixels, the nearest first: copies 1 to 4 lie one pixel off to the right,
 /// left, bottom and top, 5 to 8 on the diagonals, 9 to 24 in the rest of the square of two pixels

@@ -6,10 +6,11 @@
 #include <cstdint>
 
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Sets handwriting upright: shears an image along its rows until its grey levels v have no moment
 /// of slant left. With v's centre of mass (cx, cy),

@@ -13,11 +13,12 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/images/copy_key.hpp"
 #include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// A copy of an example of a training set; copy 0 is the original.
 struct CopyOf {

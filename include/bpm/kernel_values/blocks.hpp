@@ -11,6 +11,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/row_products.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
@@ -21,7 +22,7 @@
 /// \file
 /// Blocks of kernel values between prepared inputs.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Kernels that some input set can be used with: on dense and sparse numbers those that are
 /// functions of inner products, and any pair kernel on what it can be called with.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_tiles.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
@@ -12,7 +13,7 @@
 /// Inner products of rows of bytes with columns in panels, exact integers: tile by tile
 /// (byte_tiles.hpp).
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Bytes a row whose sums of products surely fit 32 bits: 255^2 * 32768 < 2^31.
 inline constexpr std::ptrdiff_t longest_byte_chain = 32768;

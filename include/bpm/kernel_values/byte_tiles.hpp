@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
 /// \file
@@ -22,16 +23,20 @@
 /// tiles are chosen as the program runs (byte_tiles_x86.hpp): sums of integers are the same by
 /// whatever instruction.
 
+#if defined(BPM_DETAIL_VECTOR_TYPES)
 #if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
 #define BPM_DETAIL_BYTE_INSTRUCTION 1
-#elif defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(_MSC_VER)
+#elif defined(__x86_64__) && !defined(_MSC_VER)
 #define BPM_DETAIL_BYTES_AT_RUN_TIME 1
 #endif
 #if defined(__SSE2__) && !defined(__AVX2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #endif
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Four bytes of a row or a column.
 using ByteUnit = std::uint32_t;
@@ -53,9 +58,24 @@ inline constexpr ByteUnit instruction_flip = 0x80808080U;
 inline constexpr std::int32_t instruction_shift = 128;
 
 /// sum + the products of a row's four bytes, the same in every lane, with those of the columns.
+inline Lanes<std::int32_t> add_one_by_one(Lanes<std::int32_t> sum, const Lanes<ByteUnit>& row,
+                                          const Lanes<ByteUnit>& columns) {
+  for (int l = 0; l < lane_count<std::int32_t>; ++l) {
+    ByteUnit total = 0;
+    for (int byte = 0; byte < 4; ++byte) {
+      total += (row[l] >> (8 * byte) & 255U) * (columns[l] >> (8 * byte) & 255U);
+    }
+    sum[l] += static_cast<std::int32_t>(total);
+  }
+  return sum;
+}
+
+/// The same by the instructions that are compiled for.
 [[gnu::always_inline]] inline Lanes<std::int32_t> add_byte_products(
     Lanes<std::int32_t> sum, const Lanes<ByteUnit>& row, const Lanes<ByteUnit>& columns) {
-#if defined(__AVX512VNNI__)
+#if !defined(BPM_DETAIL_VECTOR_TYPES)
+  return add_one_by_one(sum, row, columns);
+#elif defined(__AVX512VNNI__)
   return (Lanes<std::int32_t>)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)row, (__m512i)columns);
 #elif defined(__AVXVNNI__) && !defined(__AVX512F__)
   return (Lanes<std::int32_t>)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)row, (__m256i)columns);
@@ -75,21 +95,22 @@ inline constexpr std::int32_t instruction_shift = 128;
   add(_mm256_and_si256((__m256i)row, even), _mm256_and_si256((__m256i)columns, even));
   add(_mm256_srli_epi16((__m256i)row, 8), _mm256_srli_epi16((__m256i)columns, 8));
   return sum;
-#elif defined(__SSE2__) && !defined(__AVX__) && (defined(__GNUC__) || defined(__clang__))
+#elif defined(__SSE2__) && !defined(__AVX__)
   const auto add = [&](__m128i a, __m128i b) { sum += (Lanes<std::int32_t>)_mm_madd_epi16(a, b); };
   const __m128i even = _mm_set1_epi16(255);
   add(_mm_and_si128((__m128i)row, even), _mm_and_si128((__m128i)columns, even));
   add(_mm_srli_epi16((__m128i)row, 8), _mm_srli_epi16((__m128i)columns, 8));
   return sum;
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+  return (Lanes<std::int32_t>)vdotq_u32((uint32x4_t)sum, (uint8x16_t)row, (uint8x16_t)columns);
+#elif defined(__aarch64__)
+  const auto r = (uint8x16_t)row;
+  const auto c = (uint8x16_t)columns;
+  const uint16x8_t low = vmull_u8(vget_low_u8(r), vget_low_u8(c));
+  const uint16x8_t high = vmull_high_u8(r, c);
+  return sum + (Lanes<std::int32_t>)vpaddq_u32(vpaddlq_u16(low), vpaddlq_u16(high));
 #else
-  for (int l = 0; l < lane_count<std::int32_t>; ++l) {
-    ByteUnit total = 0;
-    for (int byte = 0; byte < 4; ++byte) {
-      total += (row[l] >> (8 * byte) & 255U) * (columns[l] >> (8 * byte) & 255U);
-    }
-    sum[l] += static_cast<std::int32_t>(total);
-  }
-  return sum;
+  return add_one_by_one(sum, row, columns);
 #endif
 }
 
@@ -161,13 +182,13 @@ struct CompiledByteTiles {
   }
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 #include "bpm/kernel_values/byte_tiles_x86.hpp"
 #else
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 using ByteTiles = CompiledByteTiles;
 [[nodiscard]] constexpr ByteTiles byte_tiles() noexcept { return {}; }
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail
 #endif

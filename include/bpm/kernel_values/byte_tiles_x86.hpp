@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_tiles.hpp"
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
@@ -19,7 +20,7 @@
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Functions of tiles, behind pointers: as `CompiledByteTiles`. A call is some thousand operations.
 struct ByteTiles {

@@ -16,6 +16,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -24,7 +25,7 @@
 /// \file
 /// A test of the promises that a kernel makes, for the author of one.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What `check_kernel` saw of a kernel in which it found no fault.
 struct KernelReport {

@@ -14,9 +14,10 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A part of a matrix: values (row + a, column + b) for a < height, b < width.
 struct Tile {

@@ -6,9 +6,10 @@
 #include <span>
 
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Kernel values on the training set, K_ij = k(x_i, x_j), wherever they come from.
 ///

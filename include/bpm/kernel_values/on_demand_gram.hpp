@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Kernel values computed when asked for: no matrix, O(m) memory. Refers to the inputs.
 template <class Kernel, InputSet I>

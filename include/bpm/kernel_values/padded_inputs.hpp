@@ -11,6 +11,7 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -19,7 +20,7 @@
 /// Inputs made ready for blocks of kernel values. They refer to the caller's inputs, which must
 /// outlive them, and copy only what cannot be read in place.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 template <InputSet I>
 class PreparedInputs;

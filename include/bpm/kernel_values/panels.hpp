@@ -10,6 +10,7 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// The layout in which one side of a block of inner products is packed, the lists of features that
@@ -21,7 +22,7 @@
 /// lanes. Features at which the few rows of a tile are all zero add nothing and are left out, which
 /// for images of ink on paper is most of them.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int panel_registers = 4;  // 16 sums, 4 operands, 1 number of a row: of 32.

@@ -5,10 +5,11 @@
 #include <limits>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// A kernel matrix that the user brings, m x m, kept by reference.
 template <class T>

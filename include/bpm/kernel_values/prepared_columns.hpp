@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <span>
 
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Some inputs as the columns of blocks that will be asked for several times: for inner-product
 /// kernels on dense inputs they are packed here once instead of in every block. Refers to the

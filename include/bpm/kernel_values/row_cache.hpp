@@ -9,8 +9,9 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Kernel rows that are kept once they are known, within a byte budget, for those who will ask for
 /// them again. A row is claimed by one thread, filled in any order, published, and from then on

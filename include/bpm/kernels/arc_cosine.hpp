@@ -4,9 +4,10 @@
 #include <numbers>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The arc-cosine kernel of a network with L layers of rectified linear units in the limit of
 /// infinite width: k(x, x') = h o ... o h (L - 1 times) of the cosine t = <x, x'> / (|x| |x'|),

@@ -6,12 +6,13 @@
 #include <cstdint>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 /// \file
 /// Bytes from inputs of another type that hold nothing but bytes.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// Kernels from kernels: sum, product, scaling, bias, normalisation, unit inputs. Each result is a
 /// kernel again; it works on blocks when its parts do and on any input type that its parts take.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

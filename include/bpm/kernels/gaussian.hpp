@@ -2,10 +2,11 @@
 #pragma once
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/median_distance.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -15,12 +15,13 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// The three kinds of inputs and what the library needs of each: how many there are, one of them,
 /// a chosen few of them in memory of our own, and a check that every number is finite.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Sparse numbers with one input a row.
 template <class Scalar>

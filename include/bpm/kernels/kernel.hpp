@@ -7,12 +7,13 @@
 #include <type_traits>
 
 #include "bpm/core/standard.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// What a kernel is. A kernel is a positive semi-definite function k(x, x') of two inputs: for any
 /// inputs x_1 .. x_m the matrix K_ij = k(x_i, x_j) is symmetric with no negative eigenvalue.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// All a user's kernel needs: a const callable on two inputs of one type that returns a number.
 /// Inputs are whatever the training set holds: Eigen rows, strings, graphs.

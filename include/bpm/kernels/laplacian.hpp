@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The Laplacian kernel k(x, x') = exp(-|x - x'|_1 / sigma), of the Manhattan distance.
 class Laplacian {

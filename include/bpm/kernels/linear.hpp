@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The linear kernel k(x, x') = <x, x'>. Its classifiers pass through the origin;
 /// `biased(Linear{})` adds a constant feature.

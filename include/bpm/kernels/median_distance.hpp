@@ -12,9 +12,10 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The median of |x_i - x_j| over pairs i < j: of all pairs up to 64 inputs, beyond of 2 000 random
 /// ones of the seed, whose median has a standard error of some 1 % of the distances' spread. A

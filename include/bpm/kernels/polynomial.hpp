@@ -2,9 +2,10 @@
 #pragma once
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The polynomial kernel k(x, x') = (scale <x, x'> + offset)^degree.
 ///

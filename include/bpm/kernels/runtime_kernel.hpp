@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
@@ -16,7 +17,7 @@
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -14,6 +14,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/candidates.hpp"
@@ -23,7 +24,7 @@
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// At most some `most` points, ascending: of every class its share, and ten at least where it has
 /// them.

@@ -3,18 +3,19 @@
 
 #include <concepts>
 #include <span>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 struct ExpectationPropagation;
 
@@ -73,7 +74,7 @@ class BayesPointMachine {
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
                                                                   std::span<const int> labels,
                                                                   O&& observer = {},
-                                                                  std::stop_token stop = {}) const {
+                                                                  StopToken stop = {}) const {
     return detail::start_training(*this, false, inputs, labels, observer, std::move(stop),
                                   "BayesPointMachine::fit")
         .classifier();
@@ -83,7 +84,7 @@ class BayesPointMachine {
   template <class I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
-                           std::stop_token stop = {}) const {
+                           StopToken stop = {}) const {
     return detail::start_training(*this, false, std::forward<I>(inputs), std::move(labels),
                                   observer, std::move(stop), "BayesPointMachine::train");
   }

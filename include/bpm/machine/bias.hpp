@@ -6,13 +6,14 @@
 #include <string_view>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// `FitSettings::bias` in its units: what was given, or the default.
 /// \throws std::invalid_argument unless it is finite and not negative, or if it is positive where

@@ -5,7 +5,9 @@
 #include <limits>
 #include <vector>
 
-namespace bpm {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET {
 
 /// A candidate and what became of it. Of expectation propagation, which chooses by the evidence:
 /// `consistent` where it converged, `loss` is minus the log evidence a point, the rest is not

@@ -11,13 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/target.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What is tried for lambda, over k(x, x).
 inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};

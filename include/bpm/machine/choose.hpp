@@ -12,6 +12,8 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bias.hpp"
@@ -19,7 +21,7 @@
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/cross_validate.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What `choose` tries: every kernel with every soft boundary, or label noise.
 template <class Kernel>
@@ -90,7 +92,7 @@ template <class K, class S>
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                      const I& inputs, std::span<const int> labels,
-                                     O&& observer = {}, std::stop_token stop = {}) {
+                                     O&& observer = {}, StopToken stop = {}) {
   const char* const f = "choose";
   const auto& binary = detail::binary_machine(machine);
   const FitSettings& settings = binary.settings();
@@ -175,7 +177,7 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
   requires DenseInputs<I> || SparseInputs<I>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
                                      std::span<const int> labels, O&& observer = {},
-                                     std::stop_token stop = {}) {
+                                     StopToken stop = {}) {
   ChoiceGrid<Gaussian> grid;
   for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
     grid.kernels.push_back(Gaussian::from_median(inputs, factor));

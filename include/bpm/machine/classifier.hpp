@@ -17,6 +17,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/temperature.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/classifier_parts.hpp"
@@ -26,7 +27,7 @@
 #include "bpm/machine/standardisation.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// A classifier of kernel values with some training inputs, its support: a plain value. Made by
 /// machines, or from parts; copies share memory and are never changed.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/boundary_choice.hpp"
@@ -22,7 +23,7 @@
 #include "bpm/machine/standardisation.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What a classifier is made of. C below is the number of columns: 1 for two classes, whose
 /// positive values mean the second of them; for more classes one a class, whose largest value wins.

@@ -6,9 +6,10 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Coefficients of several classifiers on one list of training points, in panels of classifiers, so
 /// that outputs are a product of kernel values with them.

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
-#include <stop_token>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -15,6 +14,8 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
@@ -28,7 +29,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 
@@ -70,7 +71,7 @@ struct FoldProgress {
     return !stopped;
   }
   /// \throws Stopped if it is to be.
-  void check_not_stopped(const std::stop_token& stop, std::string_view function) const {
+  void check_not_stopped(const StopToken& stop, std::string_view function) const {
     ensure<Stopped>(!stopped && !stop.stop_requested(), function, ": stopped in fold ", done);
   }
 };
@@ -89,7 +90,7 @@ struct FoldProgress {
 template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,
                                        std::span<const int> labels, std::size_t folds = 5,
-                                       O&& observer = {}, std::stop_token stop = {}) {
+                                       O&& observer = {}, StopToken stop = {}) {
   const char* const f = "cross_validate";
   const auto& binary = detail::binary_machine(machine);
   const FitSettings& settings = binary.settings();

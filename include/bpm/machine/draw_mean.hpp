@@ -10,10 +10,11 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A draw that is kept: a classifier of norm 1 by its dual coefficients.
 struct KeptDraw {

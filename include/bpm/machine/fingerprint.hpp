@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/target.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 template <class I>
 concept HashableInputs = !RangeInputs<I> || requires(const std::ranges::range_value_t<I>& x) {

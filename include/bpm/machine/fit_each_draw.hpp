@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,13 +15,15 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What one draw is trained on.
 template <DenseInputs Inputs>
@@ -121,7 +122,7 @@ template <class Kernel, class Inputs>
 ///         `OneVsRest::fit`.
 template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
 [[nodiscard]] auto fit_each_draw(const OneVsRest<Kernel, PermutedPerceptron>& machine,
-                                 MakeSet&& make_set, O&& observer = {}, std::stop_token stop = {}) {
+                                 MakeSet&& make_set, O&& observer = {}, StopToken stop = {}) {
   const char* const function = "fit_each_draw";
   using Set = std::remove_cvref_t<std::invoke_result_t<MakeSet&, std::uint64_t>>;
   using Inputs = detail::owned_inputs_t<decltype(Set::inputs)>;

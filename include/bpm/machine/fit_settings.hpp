@@ -8,10 +8,11 @@
 #include <optional>
 #include <string_view>
 
+#include "bpm/core/target.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Where a fit takes its kernel values from. The model does not depend on it.
 enum class Strategy {

@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +16,8 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
@@ -31,12 +32,12 @@
 /// What every fit is made of, whatever comes between: kernel values and a look at the labels
 /// before, a classifier after.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The control of a run from what a machine's caller gives. The observer must outlive it.
 template <Observer O>
 [[nodiscard]] RunControl run_control(const FitSettings& settings, O& observer,
-                                     std::stop_token stop) {
+                                     StopToken stop) {
   return {[&observer](const Progress& progress) { return notify(observer, progress); },
           std::move(stop), thread_count(settings.threads)};
 }

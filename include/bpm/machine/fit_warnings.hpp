@@ -11,11 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "bpm/core/target.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/labels.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What a fit says of its own classifier.
 struct FitWarning {

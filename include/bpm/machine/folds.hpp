@@ -10,10 +10,11 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/labels.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// A training set dealt into parts, each of which is left out in turn.
 struct Folds {

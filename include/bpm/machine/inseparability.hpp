@@ -14,11 +14,12 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/labels.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A combination v = sum_i a_i u_i, a >= 0, sum a = 1, of the points u_i = y_i x_i / norm(x_i) in
 /// feature space which shows that no classifier separates them.

@@ -13,10 +13,11 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The distinct labels, ascending.
 [[nodiscard]] inline std::vector<int> distinct_labels(std::span<const int> labels) {

@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/folds.hpp"
@@ -20,7 +21,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/standardise.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 
@@ -40,7 +41,7 @@ template <class Machine>
 /// others.
 template <class I, class O, class ChooseOn>
 [[nodiscard]] OutOfFold nested_by(const I& inputs, std::span<const int> labels, std::size_t folds,
-                                  std::uint64_t seed, O& observer, const std::stop_token& stop,
+                                  std::uint64_t seed, O& observer, const StopToken& stop,
                                   ChooseOn&& choose_on) {
   OutOfFold result = empty_out_of_fold(labels, check_labels(input_count(inputs), labels, "nested"),
                                        Folds::stratified(labels, folds, seed));
@@ -73,7 +74,7 @@ template <class I, class O, class ChooseOn>
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                const I& inputs, std::span<const int> labels, std::size_t folds = 5,
-                               O&& observer = {}, std::stop_token stop = {}) {
+                               O&& observer = {}, StopToken stop = {}) {
   return detail::nested_by(inputs, labels, folds, detail::seed_of(machine), observer, stop,
                            [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
                              return choose(machine, grid, part, of_part, watched, stop);
@@ -84,7 +85,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
 template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
                                std::size_t folds = 5, O&& observer = {},
-                               std::stop_token stop = {}) {
+                               StopToken stop = {}) {
   return detail::nested_by(inputs, labels, folds, detail::seed_of(machine), observer, stop,
                            [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
                              return choose(machine, part, of_part, watched, stop);

@@ -2,17 +2,18 @@
 #pragma once
 
 #include <span>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Many classes by one binary subproblem per class, it against the rest; the largest decision value
 /// wins ("Large Scale Bayes Point Machines", section 4). The classes share kernel values and, where
@@ -34,7 +35,7 @@ class OneVsRest {
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
                                                                   std::span<const int> labels,
                                                                   O&& observer = {},
-                                                                  std::stop_token stop = {}) const {
+                                                                  StopToken stop = {}) const {
     return detail::start_training(machine_, true, inputs, labels, observer, std::move(stop),
                                   "OneVsRest::fit")
         .classifier();
@@ -44,7 +45,7 @@ class OneVsRest {
   template <class I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
-                           std::stop_token stop = {}) const {
+                           StopToken stop = {}) const {
     return detail::start_training(machine_, true, std::forward<I>(inputs), std::move(labels),
                                   observer, std::move(stop), "OneVsRest::train");
   }

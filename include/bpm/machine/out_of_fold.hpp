@@ -13,6 +13,7 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/temperature.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
@@ -25,7 +26,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/run_sampler.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Outputs at training points of machines that did not see them: what slopes of probabilities and
 /// choices are made of. No calibration data for `certify_risk`, which refuses them: all but one

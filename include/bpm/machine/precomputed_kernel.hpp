@@ -4,9 +4,10 @@
 #include <Eigen/Core>
 #include <cstddef>
 
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Stands where a kernel stands when the user brings the kernel values. "Inputs" are then matrices
 /// of type `RowMatrix<T>`: to fit, the m x m matrix K of the training set; to predict, the n x m

@@ -19,6 +19,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
@@ -27,7 +28,7 @@
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Support inputs packed for blocks of kernel values with them: at once, or, of a view, each block
 /// when it is first asked for. Refers to the inputs.

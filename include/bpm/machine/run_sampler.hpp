@@ -14,6 +14,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/labels.hpp"
@@ -21,7 +22,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 template <class Sampler>
 inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;

@@ -9,12 +9,13 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/labels.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Throws NotSeparable where two points or one can be seen to rule out every classifier.
 template <GramAccess Gram, InputSet I>

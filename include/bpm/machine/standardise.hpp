@@ -2,17 +2,18 @@
 #pragma once
 
 #include <span>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/cross_validate.hpp"
 #include "bpm/machine/standardisation.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// A machine whose inputs are standardised by mean and deviation of the training set; its
 /// classifiers do the same to what they are asked (`ClassifierParts::standardisation`).
@@ -29,7 +30,7 @@ class Standardise {
   /// As the machine's. Memory: a copy of the inputs.
   template <InputSet I, Observer O = detail::IgnoreProgress>
   [[nodiscard]] auto fit(const I& inputs, std::span<const int> labels, O&& observer = {},
-                         std::stop_token stop = {}) const {
+                         StopToken stop = {}) const {
     const Standardisation scaling = of(inputs);
     return machine_.fit(scaling.apply(inputs), labels, observer, std::move(stop))
         .with_standardisation(scaling);
@@ -62,7 +63,7 @@ template <class Machine, class Kernel, class I, Observer O = detail::IgnoreProgr
 [[nodiscard]] Choice<Standardise<Machine>> choose(const Standardise<Machine>& machine,
                                                   const ChoiceGrid<Kernel>& grid, const I& inputs,
                                                   std::span<const int> labels, O&& observer = {},
-                                                  std::stop_token stop = {}) {
+                                                  StopToken stop = {}) {
   auto choice = choose(machine.machine(), grid, machine.of(inputs).apply(inputs), labels,
                        std::forward<O>(observer), std::move(stop));
   return {Standardise(std::move(choice.machine)), std::move(choice.candidates), choice.best,
@@ -71,7 +72,7 @@ template <class Machine, class Kernel, class I, Observer O = detail::IgnoreProgr
 template <class Machine, class I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Standardise<Machine>> choose(const Standardise<Machine>& machine,
                                                   const I& inputs, std::span<const int> labels,
-                                                  O&& observer = {}, std::stop_token stop = {}) {
+                                                  O&& observer = {}, StopToken stop = {}) {
   auto choice = choose(machine.machine(), machine.of(inputs).apply(inputs), labels,
                        std::forward<O>(observer), std::move(stop));
   return {Standardise(std::move(choice.machine)), std::move(choice.candidates), choice.best,
@@ -82,7 +83,7 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
 template <class Machine, class I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold cross_validate(const Standardise<Machine>& machine, const I& inputs,
                                        std::span<const int> labels, std::size_t folds = 5,
-                                       O&& observer = {}, std::stop_token stop = {}) {
+                                       O&& observer = {}, StopToken stop = {}) {
   return cross_validate(machine.machine(), machine.of(inputs).apply(inputs), labels, folds,
                         std::forward<O>(observer), std::move(stop));
 }

@@ -11,7 +11,6 @@
 #include <optional>
 #include <ranges>
 #include <span>
-#include <stop_token>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -20,6 +19,8 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bias.hpp"
 #include "bpm/machine/classifier.hpp"
@@ -40,7 +41,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 template <class Kernel, class Sampler>
 class BayesPointMachine;
@@ -120,7 +121,7 @@ class Training {
   /// because inputs or labels are no longer what they were (checked; of inputs that cannot be
   /// hashed, only number and labels).
   template <Observer O = detail::IgnoreProgress>
-  void add_draws(std::uint64_t draws, O&& observer = {}, std::stop_token stop = {}) {
+  void add_draws(std::uint64_t draws, O&& observer = {}, StopToken stop = {}) {
     const char* const function = "Training::add_draws";
     const auto points = state_.means[0].size();
     detail::check(draws >= 1, function, "draws", "is ", draws, ", must be 1 or more");
@@ -356,7 +357,7 @@ template <class Kernel, class Sampler, class I, class Make>
 template <class Kernel, class Sampler, class I, class O>
 [[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler>& machine,
                                   bool any_number, I&& inputs, LabelList labels, O& observer,
-                                  std::stop_token stop, std::string_view function) {
+                                  StopToken stop, std::string_view function) {
   return with_training_set(
       machine, any_number, std::forward<I>(inputs), labels.list(), function,
       [&]<class T>(std::type_identity<T>, auto kept, std::vector<int> classes) {

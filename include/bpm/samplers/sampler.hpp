@@ -8,7 +8,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,11 +15,13 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 
@@ -129,7 +130,7 @@ struct SamplerReport {
 /// threads it may use. The observer is called from one thread at a time.
 struct RunControl {
   std::function<bool(const Progress&)> observer{};  ///< Empty: nobody watches. False: stop.
-  std::stop_token stop{};
+  StopToken stop{};
   unsigned threads = 1;
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
   /// lambda over k(x, x) where it was chosen: a run with the next lambda that is tried may share

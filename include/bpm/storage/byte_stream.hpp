@@ -7,10 +7,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "bpm/core/target.hpp"
+
 /// \file
 /// Numbers as bytes, in this machine's order, one after the other: for files and for messages.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 class ByteWriter {
  public:

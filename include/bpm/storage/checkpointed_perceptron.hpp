@@ -8,6 +8,7 @@
 #include <span>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -15,7 +16,7 @@
 #include "bpm/storage/folder_lock.hpp"
 #include "bpm/storage/run_digest.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Permuted perceptrons that keep each finished draw in a folder: a run that ended
 /// early, by a stop, an error or with its process, goes on from there when it is started again on

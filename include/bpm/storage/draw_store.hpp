@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <dirent.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -13,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,13 +18,15 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/system_calls.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Finished draws in a folder, a file a piece, so that a run that ended early can go on from them.
 ///
@@ -66,22 +64,8 @@ class DrawStore {
   /// \throws CheckpointError on a file that is no checkpoint, or one of other data or settings.
   [[nodiscard]] std::vector<DrawPiece> list() const {
     std::vector<DrawPiece> pieces;
-    // Not a directory_iterator: that of libstdc++ ends the program where there is no memory.
-    const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(
-        ::opendir(folder_.c_str()), [](::DIR* open) { return ::closedir(open); });
-    const auto check_read = [&](bool holds) {
-      check_file(holds, folder_, "cannot be read: ", std::strerror(errno));
-    };
-    check_read(entries != nullptr);
-    for (;;) {
-      errno = 0;
-      const ::dirent* const entry = ::readdir(entries.get());
-      if (entry == nullptr) {
-        check_read(errno == 0);
-        break;
-      }
-      const std::string name = entry->d_name;
-      if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
+    const int error = for_each_name(folder_, [&](const std::string& name) {
+      if (!name.starts_with(prefix) || !name.ends_with(suffix)) return;
       const std::filesystem::path path = folder_ / name;
       const Head head = check_head(path, read_bytes(path, sizeof(Head)));
       const DrawPiece piece{head.number, static_cast<std::size_t>(head.first),
@@ -89,7 +73,8 @@ class DrawStore {
       check_file(path_of(piece).filename() == name, path, "holds draw ", head.number,
                  ": it was renamed");
       pieces.push_back(piece);
-    }
+    });
+    check_file(error == 0, folder_, "cannot be read: ", std::strerror(error));
     std::sort(pieces.begin(), pieces.end());
     return pieces;
   }

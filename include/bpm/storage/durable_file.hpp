@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -17,35 +14,17 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
+#include "bpm/storage/system_calls.hpp"
 
 /// \file
-/// Files that are there whole or not at all (POSIX).
+/// Files that are there whole or not at all.
 
-namespace bpm::detail {
-
-/// An open file, closed at the end of its scope.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) noexcept : number_(number) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-  /// 0, or the error: some file systems report a full disk only here.
-  [[nodiscard]] int close() noexcept {
-    return ::close(std::exchange(number_, -1)) == 0 ? 0 : errno;
-  }
-
- private:
-  int number_;
-};
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Throws a CheckpointError about a file, or folder, unless `holds`.
 template <class... What>
@@ -59,7 +38,7 @@ void check_file(bool holds, const std::filesystem::path& path, const What&... wh
   std::filesystem::path partial = path;
   // Processes of two machines may have one number; they do not begin in one nanosecond.
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  partial += ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(now) + "-" +
+  partial += ".partial-" + std::to_string(process_number()) + "-" + std::to_string(now) + "-" +
              std::to_string(number++);
   return partial;
 }
@@ -69,13 +48,13 @@ struct PartialFile {
   explicit PartialFile(const std::filesystem::path& whole) : path(partial_name(whole)) {}
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
-  ~PartialFile() { ::unlink(path.c_str()); }
+  ~PartialFile() { remove_file(path); }
   const std::filesystem::path path;
 };
 
 [[nodiscard]] inline int write_all(int file, std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
-    const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
+    const std::ptrdiff_t written = write_some(file, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
       return errno;
@@ -107,18 +86,14 @@ inline void write_pieces_durably(const std::filesystem::path& path,
                             std::strerror(code), "; what was there before is whole", cure);
   };
   {
-    FileDescriptor file(
-        ::open(partial.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    FileDescriptor file(open_new(partial.path));
     check_step(file.get() < 0 ? errno : 0, "open");
     for (const auto piece : pieces) check_step(write_all(file.get(), piece), "write");
-    check_step(::fsync(file.get()) != 0 ? errno : 0, "flush");
+    check_step(flush_file(file.get()), "flush");
     check_step(file.close(), "close");
   }
-  check_step(::rename(partial.path.c_str(), path.c_str()) != 0 ? errno : 0, "rename");
-  // The name itself reaches the disk with its folder. Not every file system can; then it was as
-  // durable as that file system makes things.
-  const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_CLOEXEC));
-  if (folder.get() >= 0) static_cast<void>(::fsync(folder.get()));
+  check_step(rename_file(partial.path, path), "rename");
+  flush_folder(parent);
 }
 
 /// The same of one piece.

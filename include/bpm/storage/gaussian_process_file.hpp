@@ -17,6 +17,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
@@ -41,7 +42,7 @@
 /// the model's classifier, with arrays beside: 16 r^2 + 16 r + 48 m bytes a column of a
 /// posterior, 8 n^2 + 8 n a column of an interpolator.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The numbers of a posterior.
 template <Either<EpPosterior> S, class Visit>
@@ -195,7 +196,7 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
 
 }  // namespace bpm::detail
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Whether the bytes of a model file hold posteriors beside their classifier, which `load` of a
 /// `PosteriorClassifier` reads and `load_any` leaves out. `name` stands in messages.

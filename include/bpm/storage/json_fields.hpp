@@ -16,6 +16,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -26,7 +27,7 @@
 /// What a fit leaves beside its classifier as JSON, and back: the fields of a structure by their
 /// names, infinity as null, an empty optional left out.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 template <class S, class T>
 concept Either = std::same_as<std::remove_const_t<S>, T>;

@@ -26,6 +26,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
@@ -38,7 +39,7 @@
 #include "bpm/storage/tensor_file.hpp"
 #include "bpm/version.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

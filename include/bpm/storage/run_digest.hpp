@@ -10,12 +10,13 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What the numbers of a `RunDigest` are made of.
 inline constexpr std::array<const char*, 6> run_digest_parts{

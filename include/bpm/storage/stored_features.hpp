@@ -9,6 +9,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
@@ -22,7 +23,7 @@
 ///     const auto loaded = bpm::load<MyClassifier>("digits.safetensors");
 ///     const auto gradients = bpm::gradient_features_from(*loaded.parts().inputs_made_by);
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

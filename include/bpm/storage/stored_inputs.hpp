@@ -14,13 +14,14 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
 /// Matrices and inputs as arrays of a file, and back.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 template <class Matrix>
 [[nodiscard]] std::span<const typename Matrix::Scalar> values_of_matrix(const Matrix& matrix) {

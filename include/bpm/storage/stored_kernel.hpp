@@ -14,6 +14,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
@@ -24,7 +25,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/storage/json_fields.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// How a kernel is written into model files: a name, and its parameters as a JSON object. Kernels
 /// of the library and their compositions have theirs; for a kernel of one's own:

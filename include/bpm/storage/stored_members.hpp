@@ -22,6 +22,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/storage/json_fields.hpp"
@@ -31,7 +32,7 @@
 /// \file
 /// Types with `visit_members` (samplers/chains/stored_chain.hpp) in files, and back.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 struct IgnoreMember {
   template <class Member>

@@ -21,6 +21,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// Named arrays of numbers and a map of strings in one block of bytes: the layout of safetensors.
@@ -29,7 +30,7 @@
 /// first. The header says of each array `{"dtype": "F64", "shape": [r, c], "data_offsets": [begin,
 /// end]}`, counted from the end of the header; `"__metadata__"` is the map.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 using Json = nlohmann::json;
 

@@ -18,6 +18,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -48,7 +49,7 @@
 /// A file holds sums over draws, kept draws and where chains stand; not the inputs, and of kernel,
 /// labels and settings what tells them from others.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -14,12 +14,13 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -13,11 +13,12 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -11,9 +11,10 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A factor of the sampling kernel: K + diag(lambda) ~ L L'.
 struct KernelFactor {

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The soft boundary lambda: samplers work with the sampling kernel K + diag(lambda), lambda_i >=
 /// 0, which lets a point lie on the wrong side at a price. It acts by index, not by equality of

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Version space of a two-class problem as samplers see it: the classifiers w = sum_i alpha_i
 /// phi(x_i) with d_i = y_i <w, x_i> > 0 for all m training points. No inputs, no kernel.

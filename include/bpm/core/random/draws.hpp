@@ -10,11 +10,13 @@
 #include <span>
 #include <utility>
 
+#include "bpm/core/target.hpp"
+
 /// \file
 /// Our own draws from a generator of 64 random bits. Those of the standard libraries differ from
 /// one library to the next even with one seed; these do not.
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

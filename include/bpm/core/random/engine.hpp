@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace bpm {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

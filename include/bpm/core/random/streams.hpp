@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The generator a caller hands to a sampler: a seed and the number of the next stream.
 ///

@@ -7,8 +7,9 @@
 #include <cstdint>
 
 #include "bpm/core/random/draws.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Standard normal numbers in bulk, at a quarter of the cost of `NormalDraws`: a random direction
 /// in R^r needs r of them, which would otherwise take as long as their product with the cone.

@@ -13,12 +13,13 @@
 #include "bpm/core/normal.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/row_products.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -16,10 +16,11 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

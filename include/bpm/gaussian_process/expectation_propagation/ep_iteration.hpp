@@ -7,10 +7,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/tilted_moments.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The state of expectation propagation on a cone: a site a point, and the Gaussian law of w that
 /// the sites and the prior N(0, I) make,

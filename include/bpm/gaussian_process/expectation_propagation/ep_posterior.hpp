@@ -13,9 +13,10 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

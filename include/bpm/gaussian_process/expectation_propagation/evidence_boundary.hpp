@@ -11,6 +11,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/boundary_choice.hpp"
@@ -22,7 +23,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What `forecast_memory` asks of a method.
 struct EpDemand {

@@ -12,13 +12,14 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Expectation propagation for Gaussian process classification: settings of the function
 /// `expectation_propagation`, and with expectation_propagation/machine.hpp, in the place of a

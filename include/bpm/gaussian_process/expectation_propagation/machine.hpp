@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -20,6 +19,8 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/stop_token.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/gaussian_process/expectation_propagation/evidence_boundary.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
@@ -46,7 +47,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// A classifier with the Gaussian posteriors of its latent outputs beside it, one a column. Made by
 /// machines of `ExpectationPropagation`.
@@ -196,7 +197,7 @@ namespace detail {
 template <class Kernel, InputSet I, Observer O>
 [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
     const BayesPointMachine<Kernel, ExpectationPropagation>& machine, bool any_number,
-    const I& inputs, std::span<const int> labels, O& observer, std::stop_token stop,
+    const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
     std::string_view function) {
   const auto start = std::chrono::steady_clock::now();
   const ExpectationPropagation& method = machine.method();
@@ -332,7 +333,7 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
-      std::stop_token stop = {}) const {
+      StopToken stop = {}) const {
     return detail::fit_posteriors(*this, false, inputs, labels, observer, std::move(stop),
                                   "BayesPointMachine::fit");
   }
@@ -368,7 +369,7 @@ class OneVsRest<Kernel, ExpectationPropagation> {
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {},
-      std::stop_token stop = {}) const {
+      StopToken stop = {}) const {
     return detail::fit_posteriors(machine_, true, inputs, labels, observer, std::move(stop),
                                   "OneVsRest::fit");
   }

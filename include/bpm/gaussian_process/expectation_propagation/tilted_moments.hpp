@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "bpm/core/normal.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What is left of a standard normal number u that is known to exceed -z, as functions of z alone.
 /// None is a difference of numbers that are nearly equal, so that all are right to rounding, at

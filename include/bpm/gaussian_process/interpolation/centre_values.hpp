@@ -9,12 +9,13 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -9,9 +9,10 @@
 #include <span>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The complexity A(k, X, Y) = KL(Q_iso || P_GP) of the centroidal kernel interpolator, by its
 /// terms ("Kernel Interpolation as a Bayes Point Machine", section 5 and lemma 8):

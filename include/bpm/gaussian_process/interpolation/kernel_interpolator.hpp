@@ -17,6 +17,7 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -26,7 +27,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// How a kernel interpolator is fitted. A plain value.
 struct InterpolatorSettings {

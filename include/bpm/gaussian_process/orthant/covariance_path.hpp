@@ -8,10 +8,11 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The factor L D L' of the tridiagonal matrix t T + s I, t = 1 - s.
 struct TridiagonalFactor {

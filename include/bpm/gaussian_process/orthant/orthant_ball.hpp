@@ -9,12 +9,13 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What makes the flights' law N(0, S) on the orthant. A parameter so that tests can break it.
 struct OrthantFlightLaw {

@@ -12,12 +12,13 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What a flight in an orthant needs of N(0, S): the rows of S, which reflections add, and the rows
 /// of any F with S = F F', which make velocities F z. Rows are padded with zeros to whole

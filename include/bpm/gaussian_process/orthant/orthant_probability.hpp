@@ -16,6 +16,7 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"
@@ -25,7 +26,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// An estimate of log P[sign f = Y], f ~ N(0, K).
 struct OrthantProbability {

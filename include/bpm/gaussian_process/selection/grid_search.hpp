@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// `count` values from `low` to `high` in equal ratios.
 /// \throws std::invalid_argument unless 0 < low <= high, both finite, and count >= 1.

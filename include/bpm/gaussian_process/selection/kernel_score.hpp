@@ -7,6 +7,7 @@
 
 #include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
@@ -14,7 +15,7 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// What a kernel is worth on a training set, by figures that need no other data.
 struct KernelScore {

@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/selection/grid_search.hpp"
 
 /// \file
 /// Opt-in: needs NLopt (target bpm::nlopt).
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 struct NloptSettings {
   std::vector<double> lower;  ///< Bounds of the parameters, all finite.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/billiard/stored_geodesic_chain.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
@@ -16,7 +17,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Billiards in version space ("Robust Bayes Point Machines"; "Convergence of the Bayes Point
 /// Machine"): several balls side by side, whose paths are averaged. They fly on great circles, with

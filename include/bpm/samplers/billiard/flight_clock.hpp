@@ -7,7 +7,9 @@
 #include <limits>
 #include <numbers>
 
-namespace bpm::detail {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The angle that a ball on great circles has flown since a mark, kept as its cosine, sine and
 /// whole turns, so that arcs whose angles are known by cosine and sine alone add up without a

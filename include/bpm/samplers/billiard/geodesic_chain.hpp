@@ -12,6 +12,7 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
@@ -22,7 +23,7 @@
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// How a geodesic chain flies.
 struct GeodesicSettings {

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What a billiard's bounces have added to its direction, plane by plane: their sum, which is the
 /// centre of mass, and their part in position and direction since the last anchor. A bounce costs

@@ -7,13 +7,14 @@
 #include <cstddef>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A ball on a draw, or behind its burn-in before the first one: it stands at an anchor, where
 /// jumps are settled, the clock begins anew, and a whole spacing lies before the next draw.

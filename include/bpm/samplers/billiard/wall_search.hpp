@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 inline constexpr double no_distance = 1e-300;  ///< Of no plane at all; not 0, which is at a corner.
 
@@ -35,7 +36,7 @@ struct FlightStep {
   double scale = 0;
 };
 
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(BPM_DETAIL_VECTOR_TYPES)
 
 /// Candidates for the nearest plane, one a lane.
 template <int N>

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The running sums of one chain at equally spaced draws, at most 64 of them: when there are more,
 /// every other one is dropped. Their differences are batches, whose spread tells how far the mean

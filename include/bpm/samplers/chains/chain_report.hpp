@@ -7,7 +7,9 @@
 #include <limits>
 #include <vector>
 
-namespace bpm {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET {
 
 /// The centre of mass of version space as a chain sampler has found it: the mean E[w] of the
 /// uniform law, which has norm below 1; its direction is the Bayes point.

@@ -16,13 +16,14 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// When a run of chains ends: what the chain samplers' settings have in common.
 struct ChainBudget {

@@ -9,10 +9,11 @@
 #include <optional>
 #include <vector>
 
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -25,7 +26,7 @@
 /// `after_reading` throws std::invalid_argument on what no run leaves, and makes the rest.
 /// `points`: of the training set.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What has been counted one by one.
 inline constexpr std::uint64_t largest_count = std::uint64_t{1} << 62U;

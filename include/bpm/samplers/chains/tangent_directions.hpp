@@ -10,11 +10,12 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A vector z beside a position b of norm 1: <z, b>, and the norm of what is left of z without it.
 struct DirectionNorms {

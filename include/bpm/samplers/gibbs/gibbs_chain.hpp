@@ -14,6 +14,7 @@
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
@@ -22,7 +23,7 @@
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Along what a Gibbs step moves.
 enum class GibbsDirection {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/core/random/draws.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_cuts.hpp"
 #include "bpm/samplers/gibbs/gibbs_loops.hpp"
@@ -18,7 +19,7 @@
 /// The outputs are d of b and p of z, so plane i sees d_i cos t + (p_i - <z, b> d_i) / across sin
 /// t.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The two places where a Gibbs sampler's law is decided, as a policy, so that tests can put a
 /// wrong one in and see it found out.

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace bpm::detail {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Where a curve crosses the planes, sorted, and how the number of training errors changes there.
 ///

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bpm/core/random/draws.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/gibbs/gibbs_cuts.hpp"
 #include "bpm/samplers/gibbs/gibbs_loops.hpp"
 #include "bpm/samplers/gibbs/gibbs_normal.hpp"
@@ -17,7 +18,7 @@
 /// component a = <w, s> / norm(s) is replaced. Outputs on the line are rho d_i + (x - a) p_i /
 /// norm(s) where d are those of b and p those of s.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A line in the flat space.
 struct GibbsLine {

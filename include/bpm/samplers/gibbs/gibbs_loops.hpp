@@ -6,11 +6,12 @@
 #include <limits>
 
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// The passes over the m outputs that a Gibbs step makes.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 struct Extremes {
   double smallest = std::numeric_limits<double>::infinity();
@@ -27,7 +28,7 @@ struct Extremes {
                                              std::ptrdiff_t count) {
   Extremes result;
   std::ptrdiff_t i = 0;
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(BPM_DETAIL_VECTOR_TYPES)
   constexpr int width = lane_count<double>;
   if (count >= width) {
     Lanes<double> smallest = load_lanes(p) / load_lanes(d);
@@ -52,7 +53,7 @@ inline double combine_smallest(double* out, double a, const double* d, double b,
                                std::ptrdiff_t count) {
   double smallest = std::numeric_limits<double>::infinity();
   std::ptrdiff_t i = 0;
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(BPM_DETAIL_VECTOR_TYPES)
   constexpr int width = lane_count<double>;
   if (count >= width) {
     using Unaligned = LanesType<double, width>::unaligned;

@@ -8,11 +8,12 @@
 #include <numbers>
 
 #include "bpm/core/random/draws.hpp"
+#include "bpm/core/target.hpp"
 
 /// \file
 /// The normal law on an interval, right in both tails however far out, and the chi law.
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Mills' ratio (1 - Phi(x)) / phi(x) for x >= 0, to about 1e-14: by erfc while it has its digits,
 /// then by Laplace's continued fraction 1 / (x + 1 / (x + 2 / (x + ...))).

@@ -11,12 +11,13 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_loops.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Divides by the norm, also where squares would overflow. What has norm 1 already stays as it is.
 inline void normalise(std::vector<double>& x) {

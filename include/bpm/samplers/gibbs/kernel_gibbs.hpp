@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
@@ -14,7 +15,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2000):
 /// classifiers from the posterior of label noise q,

@@ -12,6 +12,7 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
@@ -19,7 +20,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 namespace detail {
 

@@ -8,13 +8,14 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/normal.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_cuts.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// A Gibbs chain on a draw, or behind its burn-in before the first one: its state is settled,
 /// with the outputs of its position, and a hard one was last seen inside where it stands.

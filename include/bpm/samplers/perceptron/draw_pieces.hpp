@@ -8,10 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Some of the problems of one draw: what is worked on, and kept, at a time.
 struct DrawPiece {

@@ -9,7 +9,9 @@
 #include <mutex>
 #include <utility>
 
-namespace bpm::detail {
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Hands results that threads finish in any order to one receiver in the order of their numbers.
 /// A thread that is too far ahead waits, so that only a few results are ever held.

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// What ends one perceptron run, whoever makes it: `PermutedPerceptron`'s settings on a training
 /// set of a certain size.

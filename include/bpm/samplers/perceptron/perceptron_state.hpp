@@ -13,9 +13,10 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// One problem's part in a mistake: scale (+1 or -1) times the kernel row of the mistaken point.
 struct MistakeUpdate {

@@ -7,12 +7,13 @@
 #include <span>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm {
+namespace bpm::inline BPM_TARGET {
 
 /// Kernel perceptrons on random permutations of the training set ("Large Scale Bayes Point
 /// Machines", section 3): draw n visits the points in a random order of its own until a full pass

@@ -19,6 +19,7 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/perceptron/ordered_delivery.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
@@ -26,7 +27,7 @@
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Finished draws that may wait for one before them, beside one for each draw in progress.
 inline constexpr unsigned results_ahead = 2;

@@ -6,10 +6,11 @@
 #include <span>
 
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// Perceptrons on kernel rows that are in memory: a mistake costs one row and an axpy of length m.
 /// Columns of the state are points.

@@ -10,11 +10,12 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/target.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::detail {
+namespace bpm::inline BPM_TARGET::detail {
 
 /// The columns of blocks of kernel values as a version space makes them ready, else a list of
 /// points.
@@ -222,7 +223,8 @@ class WindowedPerceptron {
     const auto width = std::ssize(columns.points());
     hand.values.reserve_discarding(window * depth);
     for (std::int64_t begin = applied_[b]; begin < mistakes_.end(); begin += depth) {
-      const std::ptrdiff_t count = std::min(depth, mistakes_.end() - begin);
+      const auto count =
+          static_cast<std::ptrdiff_t>(std::min<std::int64_t>(depth, mistakes_.end() - begin));
       find_values(begin, count, columns, hand);
       for (std::ptrdiff_t e = 0; e < count; ++e) {
         state_.add(mistakes_.updates(begin + e), hand.values.data() + hand.places[e] * width,
@@ -323,4 +325,4 @@ class WindowedPerceptron {
   MistakeList<Event> mistakes_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

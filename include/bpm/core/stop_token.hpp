@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <version>
+
+#if defined(__cpp_lib_jthread)
+#include <stop_token>
+#else
+#include <atomic>
+#include <memory>
+#include <utility>
+#endif
+
+#include "bpm/core/target.hpp"
+
+/// \file
+/// How another thread asks a fit to end. libc++ before 20 has no `std::stop_token` (but with
+/// `-fexperimental-library`).
+
+namespace bpm::inline BPM_TARGET {
+
+#if defined(__cpp_lib_jthread)
+
+using StopToken = std::stop_token;
+using StopSource = std::stop_source;
+
+#else
+
+/// What a fit asks whether it shall end: of a `StopSource`, or of none, and then never. It is
+/// `std::stop_token` where the standard library has that.
+class StopToken {
+ public:
+  StopToken() noexcept = default;
+  [[nodiscard]] bool stop_requested() const noexcept { return requested_ && requested_->load(); }
+
+ private:
+  friend class StopSource;
+  explicit StopToken(std::shared_ptr<const std::atomic<bool>> requested) noexcept
+      : requested_(std::move(requested)) {}
+
+  std::shared_ptr<const std::atomic<bool>> requested_;
+};
+
+/// Who asks, from any thread. It is `std::stop_source` where the standard library has that.
+class StopSource {
+ public:
+  [[nodiscard]] StopToken get_token() const noexcept { return StopToken(requested_); }
+  void request_stop() const noexcept { requested_->store(true); }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> requested_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+#endif
+
+}  // namespace bpm::inline BPM_TARGET

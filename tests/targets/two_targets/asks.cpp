@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/kernels/polynomial.hpp"
+
+double degree_of(const bpm::Polynomial& kernel);
+
+int main() { return degree_of(bpm::Polynomial(3, 1, 1)) == 3 ? 0 : 1; }
