@@ -285,9 +285,8 @@ TEST_CASE("tables: beside other libraries") {
   }
   Page coming("docs/coming-from-libsvm.md");
   const char* const digits = "| MNIST, 60 000 digits | error %";
-  for (const auto& [row, key] :
-       {std::pair{"| LIBSVM 3.24 with OpenMP", "libsvm-polynomial"},
-        std::pair{"| bpm, bytes", "ours-byte-normalise"}}) {
+  for (const auto& [row, key] : {std::pair{"| LIBSVM 3.24 with OpenMP", "libsvm-polynomial"},
+                                 std::pair{"| bpm, bytes", "ours-byte-normalise"}}) {
     coming.cell(digits, row, 1, {number(of(key), "error_percent")});
     coming.cell(digits, row, 2, {number(of(key), "train_seconds")});
     coming.cell(digits, row, 3, {number(of(key), "predict_seconds")});

@@ -69,4 +69,4 @@ struct DistributedPerceptron : PermutedPerceptron {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -168,9 +168,8 @@ class DistributedRun {
 
   /// Brings finished draws to all ranks until no rank makes any more. The first that is missing.
   template <class Sink>
-  std::uint64_t exchange_draws(PieceRuns<Space>& runs, DrawExchange& exchange,
-                               StopSource& stop, const std::atomic<double>& done,
-                               Sink& sink) {
+  std::uint64_t exchange_draws(PieceRuns<Space>& runs, DrawExchange& exchange, StopSource& stop,
+                               const std::atomic<double>& done, Sink& sink) {
     std::uint64_t next = begin_;
     bool halted = false;
     while (true) {
@@ -304,4 +303,4 @@ class DistributedRun {
   bool finished_ = false;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -257,4 +257,4 @@ class Shard {
   std::vector<Hand> hands_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -234,4 +234,4 @@ class ShardedRun {
   PlainError error_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -111,4 +111,4 @@ struct GzipFile {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

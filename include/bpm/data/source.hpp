@@ -73,4 +73,4 @@ template <File F>
   }
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -38,4 +38,4 @@ namespace bpm::inline BPM_TARGET::detail {
   return static_cast<int>(std::clamp<std::int64_t>(curvature, -most, most));
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -35,4 +35,4 @@ void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
   });
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

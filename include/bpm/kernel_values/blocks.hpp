@@ -336,4 +336,4 @@ template <class Kernel, class I>
   return diagonal;
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

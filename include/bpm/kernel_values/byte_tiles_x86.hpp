@@ -183,6 +183,6 @@ template <int M>
   return best;
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail
 
 #endif

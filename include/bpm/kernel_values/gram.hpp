@@ -79,4 +79,4 @@ class MatrixGram {
   std::ptrdiff_t size_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -88,4 +88,4 @@ class OnDemandGram {
   RowCache<Scalar>* row_cache_ = nullptr;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -287,4 +287,4 @@ class PreparedInputs<I> {
   const I* inputs_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

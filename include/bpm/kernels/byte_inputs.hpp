@@ -57,4 +57,4 @@ template <DenseInputs I>
   return bytes;
 }
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -57,4 +57,4 @@ template <class I>
   return *middle;
 }
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

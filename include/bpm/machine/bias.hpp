@@ -58,4 +58,4 @@ template <class Kernel>
   }
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -80,4 +80,4 @@ struct MemoryForecast {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

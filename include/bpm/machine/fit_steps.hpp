@@ -36,8 +36,7 @@ namespace bpm::inline BPM_TARGET::detail {
 
 /// The control of a run from what a machine's caller gives. The observer must outlive it.
 template <Observer O>
-[[nodiscard]] RunControl run_control(const FitSettings& settings, O& observer,
-                                     StopToken stop) {
+[[nodiscard]] RunControl run_control(const FitSettings& settings, O& observer, StopToken stop) {
   return {[&observer](const Progress& progress) { return notify(observer, progress); },
           std::move(stop), thread_count(settings.threads)};
 }
@@ -187,4 +186,4 @@ template <class Kernel, InputSet I>
   return parts;
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -123,4 +123,4 @@ namespace detail {
 }
 
 }  // namespace detail
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

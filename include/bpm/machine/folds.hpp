@@ -69,4 +69,4 @@ struct Folds {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -84,12 +84,11 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
 /// The same with `choose`'s own Gaussian kernels.
 template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
-                               std::size_t folds = 5, O&& observer = {},
-                               StopToken stop = {}) {
+                               std::size_t folds = 5, O&& observer = {}, StopToken stop = {}) {
   return detail::nested_by(inputs, labels, folds, detail::seed_of(machine), observer, stop,
                            [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
                              return choose(machine, part, of_part, watched, stop);
                            });
 }
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

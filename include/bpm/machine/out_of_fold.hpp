@@ -190,4 +190,4 @@ template <class Kernel, class I>
 }
 
 }  // namespace detail
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -174,4 +174,4 @@ template <class Sampler, GramAccess Gram>
   }
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -87,4 +87,4 @@ struct Standardisation {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -169,4 +169,4 @@ template <class Kernel, class Sampler, InputSet I>
   }
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

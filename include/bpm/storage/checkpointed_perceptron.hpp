@@ -76,4 +76,4 @@ struct CheckpointedPerceptron : PermutedPerceptron {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

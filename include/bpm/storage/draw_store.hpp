@@ -200,4 +200,4 @@ class DrawStore {
   std::ptrdiff_t points_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

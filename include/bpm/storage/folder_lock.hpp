@@ -44,4 +44,4 @@ class FolderLock {
   FileDescriptor file_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

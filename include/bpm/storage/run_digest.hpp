@@ -98,4 +98,4 @@ template <VersionSpace Space>
           settings.value()};
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -78,4 +78,4 @@ void visit_fields(S& s, Visit&& visit) {
   }
 }
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -236,4 +236,4 @@ struct StoredKernel<detail::UnitInputs<Inner>> {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

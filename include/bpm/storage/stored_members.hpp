@@ -268,4 +268,4 @@ class MemberReader {
   std::ptrdiff_t points_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -371,4 +371,4 @@ class TensorFile {
   std::map<std::string, Array> arrays_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

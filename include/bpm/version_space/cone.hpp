@@ -206,4 +206,4 @@ class Cone {
   detail::Buffer<double> products_;
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -83,4 +83,4 @@ template <class Space>
   return result;
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

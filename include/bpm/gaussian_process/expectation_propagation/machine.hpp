@@ -332,8 +332,7 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {},
-      StopToken stop = {}) const {
+      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const {
     return detail::fit_posteriors(*this, false, inputs, labels, observer, std::move(stop),
                                   "BayesPointMachine::fit");
   }
@@ -368,8 +367,7 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {},
-      StopToken stop = {}) const {
+      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const {
     return detail::fit_posteriors(machine_, true, inputs, labels, observer, std::move(stop),
                                   "OneVsRest::fit");
   }
@@ -389,4 +387,4 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   Machine machine_;
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

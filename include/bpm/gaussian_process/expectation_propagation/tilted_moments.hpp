@@ -83,4 +83,4 @@ struct TiltedLaw {
   return 0.5 * (exponent / scale - std::log(scale));
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

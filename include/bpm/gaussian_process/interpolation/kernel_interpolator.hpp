@@ -366,4 +366,4 @@ class KernelInterpolator {
   InterpolatorSettings settings_;
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

@@ -148,4 +148,4 @@ class OrthantBall {
   std::uint64_t repairs_ = 0;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -112,4 +112,4 @@ struct BatchSpread {
   return largest;
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -83,4 +83,4 @@ struct ChainReport {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

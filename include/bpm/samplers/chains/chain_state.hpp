@@ -246,4 +246,4 @@ template <class Chain>
   return report;
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -61,4 +61,4 @@ class GibbsPenalty {
   std::vector<double> powers_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -150,4 +150,4 @@ class GibbsPieces {
   double heaviest_ = 0;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

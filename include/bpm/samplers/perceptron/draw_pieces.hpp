@@ -113,4 +113,4 @@ class PieceTasks {
   return tasks;
 }
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

@@ -125,4 +125,4 @@ class PerceptronPasses {
   std::vector<PerceptronProblem> problems_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail

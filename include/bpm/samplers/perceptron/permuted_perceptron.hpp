@@ -105,4 +105,4 @@ struct PermutedPerceptron {
   }
 };
 
-}  // namespace bpm
+}  // namespace bpm::inline BPM_TARGET

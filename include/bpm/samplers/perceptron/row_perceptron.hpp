@@ -129,4 +129,4 @@ class RowPerceptron {
   PerceptronState state_;
 };
 
-}  // namespace bpm::detail
+}  // namespace bpm::inline BPM_TARGET::detail
