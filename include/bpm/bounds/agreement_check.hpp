@@ -72,4 +72,4 @@ struct AgreementCheck {
   [[nodiscard]] bool holds() const noexcept { return smallest >= threshold; }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -140,4 +140,4 @@ struct BayesPointBound {
   [[nodiscard]] bool vacuous() const { return value() >= 1; }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -59,4 +59,4 @@ struct MarginBound {
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -38,4 +38,4 @@ struct RademacherBound {
   [[nodiscard]] bool vacuous() const { return value() >= 1; }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -134,4 +134,4 @@ template <class Predicate>
       q, [&](double p) { return p > 0 && detail::relative_entropy(q, p) <= c; });
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -76,4 +76,4 @@ namespace bpm::inline BPM_TARGET {
   });
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

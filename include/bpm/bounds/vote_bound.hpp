@@ -182,4 +182,4 @@ struct CBound {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

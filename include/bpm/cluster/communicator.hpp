@@ -310,4 +310,4 @@ inline void check_agreement(const Communicator& ranks, const std::vector<SharedW
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

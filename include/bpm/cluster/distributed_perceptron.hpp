@@ -69,4 +69,4 @@ struct DistributedPerceptron : PermutedPerceptron {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -303,4 +303,4 @@ class DistributedRun {
   bool finished_ = false;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -162,4 +162,4 @@ class DrawExchange {
   std::vector<double> sums_;  ///< Of this rank's range of the points, a problem after the other.
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -81,4 +81,4 @@ class MpiSession {
   int size_ = 1;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

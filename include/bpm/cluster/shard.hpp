@@ -257,4 +257,4 @@ class Shard {
   std::vector<Hand> hands_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -275,4 +275,4 @@ class ShardedOneVsRest {
   MPI_Comm communicator_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

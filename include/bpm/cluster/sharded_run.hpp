@@ -234,4 +234,4 @@ class ShardedRun {
   PlainError error_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -83,4 +83,4 @@ class Buffer {
   T* data_ = nullptr;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

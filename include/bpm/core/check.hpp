@@ -120,4 +120,4 @@ inline void check_signs(std::string_view function, std::span<const signed char> 
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

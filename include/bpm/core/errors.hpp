@@ -58,4 +58,4 @@ struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -234,4 +234,4 @@ inline Lanes<T> lanes_distance(const Lanes<T>& a, const Lanes<T>& b) {
 
 #endif
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

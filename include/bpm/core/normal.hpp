@@ -107,4 +107,4 @@ namespace bpm::inline BPM_TARGET::detail {
   return mean;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -178,4 +178,4 @@ void parallel_for(unsigned threads, std::ptrdiff_t count, Work&& work) {
   crew.share(0, count, std::ref(work));
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

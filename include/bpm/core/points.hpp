@@ -32,4 +32,4 @@ namespace detail {
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -67,4 +67,4 @@ class ProgressThrottle {
 
 }  // namespace detail
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

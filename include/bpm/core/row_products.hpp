@@ -125,4 +125,4 @@ void row_products(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

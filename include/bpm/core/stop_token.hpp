@@ -53,4 +53,4 @@ class StopSource {
 
 #endif
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -64,4 +64,4 @@ inline void combine(T* out, T a, const T* x, T b, const T* y, std::ptrdiff_t len
   for (std::ptrdiff_t i = 0; i < length; ++i) out[i] = a * x[i] + b * y[i];
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -46,4 +46,4 @@ class WordHash {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -111,4 +111,4 @@ struct GzipFile {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -218,4 +218,4 @@ template <detail::File Images, detail::File Labels>
   return data;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -19,4 +19,4 @@ struct LabelledData {
   std::vector<std::string> feature_names = {};  ///< One a column of the inputs.
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

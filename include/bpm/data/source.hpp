@@ -73,4 +73,4 @@ template <File F>
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -166,4 +166,4 @@ template <class Scalar = double, detail::File File>
   return read_svmlight_sparse<Scalar>(*opened.stream, opened.name, columns);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

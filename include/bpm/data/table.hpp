@@ -379,4 +379,4 @@ template <class Scalar = double, detail::File File>
   return read_table<Scalar>(*opened.stream, opened.name, settings);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -199,4 +199,4 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -70,4 +70,4 @@ namespace bpm::inline BPM_TARGET {
   return high;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

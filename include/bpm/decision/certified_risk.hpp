@@ -159,4 +159,4 @@ template <detail::Flags Correct = std::vector<bool>>
   return results;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -90,4 +90,4 @@ template <detail::Flags Correct = std::vector<bool>>
   return sum / static_cast<double>(scores.size());
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -136,4 +136,4 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
   return result;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -171,4 +171,4 @@ struct ReliabilityBin {
   return sum / inputs;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

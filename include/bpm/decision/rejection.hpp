@@ -176,4 +176,4 @@ template <detail::Flags Correct = std::vector<bool>>
   return std::nullopt;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

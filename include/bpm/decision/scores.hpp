@@ -90,4 +90,4 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
   return scores;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

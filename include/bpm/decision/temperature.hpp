@@ -130,4 +130,4 @@ struct FittedSlope {
   return {slope, mean, n > 1 ? std::sqrt(variance / (inputs - 1)) : 0};
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

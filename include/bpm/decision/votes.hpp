@@ -143,4 +143,4 @@ struct Votes {
   return errors / static_cast<double>(outputs.size());
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -31,4 +31,4 @@ struct CopyKey {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -38,4 +38,4 @@ namespace bpm::inline BPM_TARGET::detail {
   return static_cast<int>(std::clamp<std::int64_t>(curvature, -most, most));
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

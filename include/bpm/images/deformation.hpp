@@ -261,4 +261,4 @@ inline detail::PreparedDeformation Deformation::prepared() const {
   return detail::PreparedDeformation(*this);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

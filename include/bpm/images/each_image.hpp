@@ -35,4 +35,4 @@ void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
   });
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -392,4 +392,4 @@ class GradientFeatures {
   std::array<std::int32_t, max_lanes> after_x_{}, after_y_{}, before_x_{}, before_y_{};
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -29,4 +29,4 @@ struct GradientSettings {
   friend bool operator==(const GradientSettings&, const GradientSettings&) = default;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

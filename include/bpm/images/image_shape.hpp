@@ -39,4 +39,4 @@ void check_images(std::string_view function, const Images& images, const ImageSh
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -51,4 +51,4 @@ struct Shifts {
        {2, -1}, {-2, 1}, {-2, -1}, {2, 2},  {2, -2}, {-2, 2}, {-2, -2}}};
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -122,4 +122,4 @@ class SlantRemoval {
   ImageShape image_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

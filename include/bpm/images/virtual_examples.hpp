@@ -201,4 +201,4 @@ template <class Images, class Parameters>
 VirtualExamples(ImageShape, const Images&, const Parameters&, std::uint64_t = 1)
     -> VirtualExamples<decltype(detail::prepared_transform(std::declval<const Parameters&>()))>;
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

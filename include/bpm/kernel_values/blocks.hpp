@@ -336,4 +336,4 @@ template <class Kernel, class I>
   return diagonal;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -72,4 +72,4 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
   });
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

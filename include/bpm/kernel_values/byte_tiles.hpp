@@ -182,7 +182,7 @@ struct CompiledByteTiles {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 #include "bpm/kernel_values/byte_tiles_x86.hpp"
@@ -190,5 +190,5 @@ struct CompiledByteTiles {
 namespace bpm::inline BPM_TARGET::detail {
 using ByteTiles = CompiledByteTiles;
 [[nodiscard]] constexpr ByteTiles byte_tiles() noexcept { return {}; }
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail
 #endif

@@ -183,6 +183,6 @@ template <int M>
   return best;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail
 
 #endif

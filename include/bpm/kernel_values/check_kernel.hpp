@@ -216,4 +216,4 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
   return {n, smallest, largest};
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

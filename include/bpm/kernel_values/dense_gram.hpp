@@ -128,4 +128,4 @@ class DenseGram : public MatrixGram<T> {
   double seconds_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

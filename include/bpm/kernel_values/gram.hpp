@@ -79,4 +79,4 @@ class MatrixGram {
   std::ptrdiff_t size_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -144,4 +144,4 @@ template <class Kernel, InputSet I>
   return Eigen::VectorXd::NullaryExpr(diagonal.size(), [&](Eigen::Index i) { return diagonal[i]; });
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

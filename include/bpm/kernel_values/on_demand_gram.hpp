@@ -88,4 +88,4 @@ class OnDemandGram {
   RowCache<Scalar>* row_cache_ = nullptr;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

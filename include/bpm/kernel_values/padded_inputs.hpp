@@ -287,4 +287,4 @@ class PreparedInputs<I> {
   const I* inputs_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -282,4 +282,4 @@ void panel_products(const T* const* rows, std::ptrdiff_t count, const T* panels,
   });
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -49,4 +49,4 @@ class PrecomputedGram : public detail::MatrixGram<T> {
   explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

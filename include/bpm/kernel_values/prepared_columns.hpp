@@ -75,4 +75,4 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   kernel_block(kernel, x, rows, z.inputs(), columns, values, ld, scratch);
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -91,4 +91,4 @@ concept KeepsRows = requires(const Values& values) {
   { values.row_cache() } -> std::same_as<RowCache<typename Values::Scalar>*>;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -48,4 +48,4 @@ class ArcCosine : public detail::CalledOnPairs<ArcCosine> {
   int depth_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -57,4 +57,4 @@ template <DenseInputs I>
   return bytes;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -174,4 +174,4 @@ template <InnerProductKernel Inner>
   return {{}, std::move(inner)};
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

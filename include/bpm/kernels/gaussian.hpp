@@ -69,4 +69,4 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
   double gamma_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -176,4 +176,4 @@ void check_inputs(const I& inputs, std::string_view function, Eigen::Index first
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -86,4 +86,4 @@ struct CalledOnPairs {
 };
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

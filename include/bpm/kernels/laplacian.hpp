@@ -59,4 +59,4 @@ class Exponential : public detail::CalledOnPairs<Exponential> {
   double sigma_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -16,4 +16,4 @@ struct Linear : detail::CalledOnPairs<Linear> {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

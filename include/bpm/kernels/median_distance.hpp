@@ -57,4 +57,4 @@ template <class I>
   return *middle;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

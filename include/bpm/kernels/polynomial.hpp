@@ -54,4 +54,4 @@ class Polynomial : public detail::CalledOnPairs<Polynomial> {
   double offset_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -127,4 +127,4 @@ void RuntimeKernel::compose(int steps, Kernel kernel) {
   composed_ = std::make_shared<const Composition>(Composition{std::move(kernel)});
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

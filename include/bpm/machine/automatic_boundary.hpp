@@ -180,4 +180,4 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

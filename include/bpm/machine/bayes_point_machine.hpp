@@ -107,4 +107,4 @@ class BayesPointMachine {
   FitSettings settings_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -58,4 +58,4 @@ template <class Kernel>
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -41,4 +41,4 @@ struct BoundaryChoice {
   unsigned raised = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -123,4 +123,4 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

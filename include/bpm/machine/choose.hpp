@@ -185,4 +185,4 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
   return choose(machine, grid, inputs, labels, std::forward<O>(observer), std::move(stop));
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

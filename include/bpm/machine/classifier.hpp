@@ -309,4 +309,4 @@ class Classifier {
   std::shared_ptr<const Body> body_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -171,4 +171,4 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -122,4 +122,4 @@ class PackedCoefficients {
   Buffer<double> panels_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -153,4 +153,4 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
   return result;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

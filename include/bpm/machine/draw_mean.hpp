@@ -163,4 +163,4 @@ class DrawMean {
   std::vector<KeptDraw> kept_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

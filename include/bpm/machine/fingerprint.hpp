@@ -104,4 +104,4 @@ template <InputSet I>
   return hash.value();
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

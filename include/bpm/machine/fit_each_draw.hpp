@@ -174,4 +174,4 @@ template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
   return Classifier<Kernel, Inputs>(std::move(mean));
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

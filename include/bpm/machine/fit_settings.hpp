@@ -80,4 +80,4 @@ struct MemoryForecast {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

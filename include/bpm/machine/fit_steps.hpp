@@ -186,4 +186,4 @@ template <class Kernel, InputSet I>
   return parts;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -123,4 +123,4 @@ namespace detail {
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -69,4 +69,4 @@ struct Folds {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

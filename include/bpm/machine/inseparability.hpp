@@ -137,4 +137,4 @@ void check_combinations(const Kernel& kernel, const I& inputs, const Subproblems
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

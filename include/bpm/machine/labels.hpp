@@ -93,4 +93,4 @@ struct Subproblems {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -91,4 +91,4 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
                            });
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

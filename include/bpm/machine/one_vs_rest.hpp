@@ -67,4 +67,4 @@ class OneVsRest {
   BayesPointMachine<Kernel, Sampler> machine_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

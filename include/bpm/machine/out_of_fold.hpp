@@ -190,4 +190,4 @@ template <class Kernel, class I>
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -36,4 +36,4 @@ template <class Questions>
 
 }  // namespace detail
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -390,4 +390,4 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
   std::span<const PointIndex> support_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

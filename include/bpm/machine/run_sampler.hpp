@@ -174,4 +174,4 @@ template <class Sampler, GramAccess Gram>
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

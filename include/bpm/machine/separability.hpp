@@ -47,4 +47,4 @@ void check_separable(const Gram& gram, const I& inputs, std::span<const std::uin
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

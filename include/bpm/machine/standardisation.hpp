@@ -87,4 +87,4 @@ struct Standardisation {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

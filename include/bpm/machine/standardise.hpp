@@ -88,4 +88,4 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
                         std::forward<O>(observer), std::move(stop));
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -169,4 +169,4 @@ template <class Kernel, class Sampler, InputSet I>
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

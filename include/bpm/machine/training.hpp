@@ -368,4 +368,4 @@ template <class Kernel, class Sampler, class I, class O>
 }
 
 }  // namespace detail
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

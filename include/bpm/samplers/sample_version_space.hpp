@@ -169,4 +169,4 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -364,4 +364,4 @@ template <SamplerSettings S>
 
 }  // namespace detail
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

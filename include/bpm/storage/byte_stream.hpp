@@ -61,4 +61,4 @@ class ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -76,4 +76,4 @@ struct CheckpointedPerceptron : PermutedPerceptron {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

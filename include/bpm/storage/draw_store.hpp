@@ -200,4 +200,4 @@ class DrawStore {
   std::ptrdiff_t points_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

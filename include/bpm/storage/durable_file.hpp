@@ -116,4 +116,4 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
   return bytes;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -44,4 +44,4 @@ class FolderLock {
   FileDescriptor file_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

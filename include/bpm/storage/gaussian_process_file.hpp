@@ -194,7 +194,7 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail
 
 namespace bpm::inline BPM_TARGET {
 
@@ -209,4 +209,4 @@ namespace bpm::inline BPM_TARGET {
   return holds;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -227,4 +227,4 @@ void from_json_value(const nlohmann::json& json, T& value, const std::string& wh
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

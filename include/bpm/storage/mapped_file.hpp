@@ -111,4 +111,4 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -396,4 +396,4 @@ using AnyClassifier = std::variant<Classifier<RuntimeKernel, RowMatrix<float>>,
   return load_any(*file.stream, file.name);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

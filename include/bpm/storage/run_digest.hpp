@@ -98,4 +98,4 @@ template <VersionSpace Space>
           settings.value()};
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -78,4 +78,4 @@ void visit_fields(S& s, Visit&& visit) {
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

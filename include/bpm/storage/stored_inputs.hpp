@@ -172,4 +172,4 @@ struct StoredInputs<std::vector<std::string>> {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

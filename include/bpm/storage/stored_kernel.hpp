@@ -236,4 +236,4 @@ struct StoredKernel<detail::UnitInputs<Inner>> {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

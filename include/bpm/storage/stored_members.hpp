@@ -268,4 +268,4 @@ class MemberReader {
   std::ptrdiff_t points_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -186,4 +186,4 @@ class FileDescriptor {
   int number_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -371,4 +371,4 @@ class TensorFile {
   std::map<std::string, Array> arrays_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

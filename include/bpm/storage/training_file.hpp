@@ -329,4 +329,4 @@ template <detail::DrawingMachine Machine, class I>
   return resume(machine, std::forward<I>(inputs), std::move(labels), *file.stream, file.name);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

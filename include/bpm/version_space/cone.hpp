@@ -206,4 +206,4 @@ class Cone {
   detail::Buffer<double> products_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

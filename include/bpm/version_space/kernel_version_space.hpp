@@ -170,4 +170,4 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   Lambda lambda_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -83,4 +83,4 @@ template <class Space>
   return result;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

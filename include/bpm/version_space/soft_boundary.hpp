@@ -186,4 +186,4 @@ class SoftBoundary {
   std::vector<std::pair<int, double>> class_weights_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -70,4 +70,4 @@ concept ColumnSpace =
 
 }  // namespace detail
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -93,4 +93,4 @@ void random_permutation(std::span<Integer> values, detail::Random64 auto& engine
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

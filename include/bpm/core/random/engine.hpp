@@ -73,4 +73,4 @@ class RandomEngine {
   std::array<std::uint64_t, 4> state_{};
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

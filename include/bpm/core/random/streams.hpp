@@ -25,4 +25,4 @@ struct RandomStreams {
   friend constexpr bool operator==(const RandomStreams&, const RandomStreams&) = default;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

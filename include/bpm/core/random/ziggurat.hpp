@@ -82,4 +82,4 @@ class Ziggurat {
   std::array<double, layers + 1> height_{};
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -214,4 +214,4 @@ class PosteriorEnsemble {
   Eigen::VectorXd deviations_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -174,4 +174,4 @@ class OrthantValues {
   std::vector<detail::OrthantBall<>> chains_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -212,4 +212,4 @@ class EpIteration {
   Matrix factor_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -259,4 +259,4 @@ inline void check_posterior(const EpPosterior& posterior, std::string_view funct
 
 }  // namespace detail
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -86,4 +86,4 @@ template <class Kernel, class I>
   return choice;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -218,4 +218,4 @@ template <VersionSpace Space>
   return expectation_propagation(Cone(space, settings.factor_tolerance), settings);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -387,4 +387,4 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   Machine machine_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -83,4 +83,4 @@ struct TiltedLaw {
   return 0.5 * (exponent / scale - std::log(scale));
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -75,4 +75,4 @@ struct CentreValues {
   SamplerReport report{};
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -205,4 +205,4 @@ class JitteredCholesky {
   double rcond_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -88,4 +88,4 @@ struct KernelComplexity {
   [[nodiscard]] double value() const { return orthant_term() + trace_term() + label_term(); }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

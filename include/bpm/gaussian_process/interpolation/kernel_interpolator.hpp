@@ -366,4 +366,4 @@ class KernelInterpolator {
   InterpolatorSettings settings_;
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -128,4 +128,4 @@ class CovariancePath {
   Eigen::VectorXd off_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

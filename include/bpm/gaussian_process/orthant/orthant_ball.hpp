@@ -148,4 +148,4 @@ class OrthantBall {
   std::uint64_t repairs_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

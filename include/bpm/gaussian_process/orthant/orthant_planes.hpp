@@ -126,4 +126,4 @@ template <VersionSpace Space>
   return covariance;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -254,4 +254,4 @@ template <VersionSpace Space>
                              streams, control);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

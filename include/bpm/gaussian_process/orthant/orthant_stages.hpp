@@ -245,4 +245,4 @@ class OrthantStages {
   std::mutex mutex_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -255,4 +255,4 @@ class TruncatedNormal {
   detail::OrthantPlanes planes_{0};
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

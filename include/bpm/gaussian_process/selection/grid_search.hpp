@@ -90,4 +90,4 @@ template <std::invocable<const std::vector<double>&> Score>
   return result;
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -63,4 +63,4 @@ struct KernelScore {
   std::string failure;       ///< Why the kernel has no score; empty if it has.
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

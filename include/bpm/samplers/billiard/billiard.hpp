@@ -136,4 +136,4 @@ struct Billiard {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -83,4 +83,4 @@ class FlightClock {
   double stop_sin_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

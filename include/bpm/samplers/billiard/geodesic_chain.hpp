@@ -386,4 +386,4 @@ class BasicGeodesicChain {
 
 using GeodesicChain = BasicGeodesicChain<>;
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

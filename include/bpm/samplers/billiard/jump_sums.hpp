@@ -91,4 +91,4 @@ class JumpSums {
   Buffer<double> sines_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -147,4 +147,4 @@ class BilliardBurnIn {
   std::optional<RefreshSearch> race_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -109,4 +109,4 @@ struct StoredChain<BasicGeodesicChain<Law>> {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

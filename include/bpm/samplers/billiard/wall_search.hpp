@@ -130,4 +130,4 @@ inline Wall fly_and_search(double* d, double* nu, const double* row, const Fligh
 
 #endif
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

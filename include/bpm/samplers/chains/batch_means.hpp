@@ -112,4 +112,4 @@ struct BatchSpread {
   return largest;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

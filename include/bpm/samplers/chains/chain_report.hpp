@@ -83,4 +83,4 @@ struct ChainReport {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

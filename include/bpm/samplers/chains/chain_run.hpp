@@ -343,4 +343,4 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
   return ChainRun<Chain>(cone, budget, control, state).go(fresh, streams.next, sink);
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

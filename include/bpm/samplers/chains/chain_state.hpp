@@ -246,4 +246,4 @@ template <class Chain>
   return report;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -299,4 +299,4 @@ struct LargestMargin {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -77,4 +77,4 @@ inline void check_unit(std::string_view name, std::span<const double> x) {
   check(std::abs(squared - 1) <= 1e-6, "chain", name, "has a square of ", squared, ", must be 1");
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -142,4 +142,4 @@ class TangentDirections {
   VectorBlock<16> block_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -345,4 +345,4 @@ class BasicGibbsChain {
 
 using GibbsChain = BasicGibbsChain<GibbsLaw>;
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -176,4 +176,4 @@ class GibbsCircle {
   std::ptrdiff_t fewest_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -61,4 +61,4 @@ class GibbsPenalty {
   std::vector<double> powers_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -150,4 +150,4 @@ class GibbsPieces {
   double heaviest_ = 0;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -80,4 +80,4 @@ inline double combine_smallest(double* out, double a, const double* d, double b,
   return errors;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

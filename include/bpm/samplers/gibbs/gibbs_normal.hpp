@@ -120,4 +120,4 @@ struct NormalPiece {
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

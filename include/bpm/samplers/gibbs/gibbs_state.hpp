@@ -155,4 +155,4 @@ struct GibbsState {
   std::vector<double> inside_d;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

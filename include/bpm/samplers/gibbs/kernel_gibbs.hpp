@@ -146,4 +146,4 @@ struct KernelGibbs {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

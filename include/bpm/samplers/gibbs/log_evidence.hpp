@@ -254,4 +254,4 @@ template <VersionSpace Space>
   return log_evidence(Cone(space, settings.factor_tolerance), label_noise, settings, streams);
 }
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

@@ -76,4 +76,4 @@ struct StoredChain<BasicGibbsChain<Law>> {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -113,4 +113,4 @@ class PieceTasks {
   return tasks;
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

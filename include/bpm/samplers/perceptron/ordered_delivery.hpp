@@ -92,4 +92,4 @@ class OrderedDelivery {
   std::uint64_t allowed_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -125,4 +125,4 @@ class PerceptronPasses {
   std::vector<PerceptronProblem> problems_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

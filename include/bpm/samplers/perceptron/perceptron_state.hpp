@@ -190,4 +190,4 @@ struct PerceptronState {
   Buffer<std::int32_t> counts;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

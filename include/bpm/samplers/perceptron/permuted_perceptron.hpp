@@ -105,4 +105,4 @@ struct PermutedPerceptron {
   }
 };
 
-}  // namespace bpm::inline BPM_TARGET
+}  // namespace bpm

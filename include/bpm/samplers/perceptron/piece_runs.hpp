@@ -298,4 +298,4 @@ void check_spaces(std::span<const Space> spaces, const char* function) {
   }
 }
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

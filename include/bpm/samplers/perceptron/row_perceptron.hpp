@@ -129,4 +129,4 @@ class RowPerceptron {
   PerceptronState state_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail

@@ -325,4 +325,4 @@ class WindowedPerceptron {
   MistakeList<Event> mistakes_;
 };
 
-}  // namespace bpm::inline BPM_TARGET::detail
+}  // namespace bpm::detail
