@@ -127,12 +127,12 @@ TEST_CASE("platforms: doubles, billiard and Gibbs sampler") {
     return differences;
   };
   const auto centre =
-      bpm::BayesPointMachine(kernel, bpm::Billiard{.bounces = 20000}, settings).fit(inputs, two);
+      bpm::BayesPointMachine(kernel, bpm::Billiard{.bounces = 8000}, settings).fit(inputs, two);
   CHECK(count_differences(centre,
                           "--++-+--+---+-----+----+-----++--+---+--+----++-++-+---+---++----+---"
                           "--+-----+-+---++--+-+----+-----") <= 4);
   const auto chain =
-      bpm::BayesPointMachine(kernel, bpm::KernelGibbs{.steps = 20000}, settings).fit(inputs, two);
+      bpm::BayesPointMachine(kernel, bpm::KernelGibbs{.steps = 8000}, settings).fit(inputs, two);
   CHECK(count_differences(chain,
                           "--++-+-++---+-----+----+-----++--+---+--+----++-++-+---+---++----+---"
                           "--+-----+-----+---+-+----+-----") <= 4);
