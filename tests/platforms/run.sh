@@ -7,16 +7,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=../../cmake/packages.sh
 source ../cmake/packages.sh
 
-# Name | Debian packages | compiler and its flags | what runs the program.
+# Name | Debian packages | compiler and its flags | what runs the program; what takes longest first.
 platforms=(
-  "x86-64|g++|g++|"
-  "x86-64, plain arrays|g++|g++ -DBPM_PLAIN_ARRAYS|"
-  "i686|g++-i686-linux-gnu|i686-linux-gnu-g++ -msse2 -mfpmath=sse -static|"
-  "libc++ 19|clang-19 libc++-19-dev libc++abi-19-dev|clang++-19 -stdlib=libc++|"
-  "mingw-w64|g++-mingw-w64-x86-64-posix wine64|x86_64-w64-mingw32-g++-posix -static -Wa,-mbig-obj|/usr/lib/wine/wine64"
+  "s390x|g++-s390x-linux-gnu qemu-user-static|s390x-linux-gnu-g++ -static|qemu-s390x-static"
   "aarch64|g++-aarch64-linux-gnu qemu-user-static|aarch64-linux-gnu-g++ -static|qemu-aarch64-static"
   "aarch64, dotprod|g++-aarch64-linux-gnu qemu-user-static|aarch64-linux-gnu-g++ -march=armv8.2-a+dotprod -static|qemu-aarch64-static -cpu max"
-  "s390x|g++-s390x-linux-gnu qemu-user-static|s390x-linux-gnu-g++ -static|qemu-s390x-static"
+  "mingw-w64|g++-mingw-w64-x86-64-posix wine64|x86_64-w64-mingw32-g++-posix -static -Wa,-mbig-obj|/usr/lib/wine/wine64"
+  "libc++ 19|clang-19 libc++-19-dev libc++abi-19-dev|clang++-19 -stdlib=libc++|"
+  "i686|g++-i686-linux-gnu|i686-linux-gnu-g++ -msse2 -mfpmath=sse -static|"
+  "x86-64|g++|g++|"
+  "x86-64, plain arrays|g++|g++ -DBPM_PLAIN_ARRAYS|"
 )
 sources=(support/main.cpp platforms/platform_test.cpp storage/format_1_test.cpp data/text_test.cpp)
 build="$PWD/../build/tests/platforms"
