@@ -19,6 +19,7 @@
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/path_text.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/draws.hpp"

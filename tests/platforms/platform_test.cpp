@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -162,8 +163,15 @@ TEST_CASE("platforms: draws in a folder, one owner at a time, and a training to 
   const auto outputs = fit(10).decision_values(asked().inputs);
   CHECK(outputs == byte_model().decision_values(asked().inputs));
 
-  const bpm::detail::FolderLock owner(folder.path() / "draws");
-  CHECK_THROWS_WITH(fit(10), Catch::Matchers::ContainsSubstring("is in use by process"));
+  {
+    const bpm::detail::FolderLock owner(folder.path() / "draws");
+    CHECK_THROWS_WITH(fit(10), Catch::Matchers::ContainsSubstring("is in use by process"));
+  }
+  // The draws there are read: a damaged one is found.
+  for (const auto& file : std::filesystem::directory_iterator(folder.path() / "draws")) {
+    if (file.path().extension() != ".lock") std::ofstream(file.path()) << "damaged";
+  }
+  CHECK_THROWS_AS(fit(10), bpm::CheckpointError);
 
   const auto machine = byte_machine(bpm::PermutedPerceptron{.draws = 4});
   bpm::save(machine.train(training().inputs, training().labels), folder.path() / "training");

@@ -14,8 +14,8 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// How another thread asks a fit to end. libc++ before 20 has no `std::stop_token` (but with
-/// `-fexperimental-library`).
+/// How another thread asks a fit to end. libc++ before 20 has no `std::stop_token` (except
+/// with `-fexperimental-library`).
 
 namespace bpm::inline BPM_TARGET {
 
@@ -26,8 +26,8 @@ using StopSource = std::stop_source;
 
 #else
 
-/// What a fit asks whether it shall end: of a `StopSource`, or of none, and then never. It is
-/// `std::stop_token` where the standard library has that.
+/// Tells a fit whether to stop. A `StopSource` makes them; one of its own never asks to stop. It is
+/// `std::stop_token` where the standard library has that, of which this is the part that fits need.
 class StopToken {
  public:
   StopToken() noexcept = default;
@@ -45,7 +45,8 @@ class StopToken {
 class StopSource {
  public:
   [[nodiscard]] StopToken get_token() const noexcept { return StopToken(requested_); }
-  void request_stop() const noexcept { requested_->store(true); }
+  bool request_stop() const noexcept { return !requested_->exchange(true); }
+  [[nodiscard]] bool stop_requested() const noexcept { return requested_->load(); }
 
  private:
   std::shared_ptr<std::atomic<bool>> requested_ = std::make_shared<std::atomic<bool>>(false);

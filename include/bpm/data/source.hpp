@@ -15,6 +15,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/path_text.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
@@ -32,11 +33,11 @@ struct OpenFile {
 [[nodiscard]] inline OpenFile open_file(const std::filesystem::path& path) {
   // A directory opens like a file on some systems and fails only when read.
   std::error_code ignored;
-  ensure<DataError>(!std::filesystem::is_directory(path, ignored), path.string(),
+  ensure<DataError>(!std::filesystem::is_directory(path, ignored), text_of(path),
                     ": is a directory, expected a file");
   auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
-  ensure<DataError>(!file->fail(), path.string(), ": cannot be opened for reading");
-  return {std::move(file), path.string()};
+  ensure<DataError>(!file->fail(), text_of(path), ": cannot be opened for reading");
+  return {std::move(file), text_of(path)};
 }
 
 /// All that is left of a stream. \throws DataError, with the offset, where reading fails.

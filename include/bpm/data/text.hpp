@@ -114,7 +114,9 @@ inline constexpr bool from_chars_reads_double = false;
   if (const std::size_t point = local.find('.'); point != std::string::npos) {
     local.replace(point, 1, std::localeconv()->decimal_point);
   }
-  const double value = std::strtod(local.c_str(), nullptr);
+  char* end = nullptr;
+  const double value = std::strtod(local.c_str(), &end);
+  if (end != local.c_str() + local.size()) return std::nullopt;
   if (std::isinf(value)) return infinity;
   return value == 0 && first_digit(text) != std::string_view::npos ? 0.0 : value;
 }

@@ -18,6 +18,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/path_text.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/storage/system_calls.hpp"
 
@@ -29,7 +30,7 @@ namespace bpm::inline BPM_TARGET::detail {
 /// Throws a CheckpointError about a file, or folder, unless `holds`.
 template <class... What>
 void check_file(bool holds, const std::filesystem::path& path, const What&... what) {
-  ensure<CheckpointError>(holds, "checkpoint: ", path.string(), " ", what...);
+  ensure<CheckpointError>(holds, "checkpoint: ", text_of(path), " ", what...);
 }
 
 /// A name beside the file's that no other writer takes.
@@ -75,7 +76,7 @@ inline void write_pieces_durably(const std::filesystem::path& path,
                                  std::span<const std::span<const std::byte>> pieces,
                                  std::string_view what, std::string_view cure) {
   // Memory is taken before the file is made: whatever is thrown between, it does not stay.
-  const std::string name = path.string();
+  const std::string name = text_of(path);
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code unknown;
   ensure<CheckpointError>(!std::filesystem::is_other(std::filesystem::status(path, unknown)), what,

@@ -27,6 +27,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/path_text.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/storage/system_calls.hpp"
 
@@ -34,12 +35,12 @@ namespace bpm::inline BPM_TARGET::detail {
 
 /// A file's bytes where the system shows them as memory: nothing is read before it is looked at,
 /// and processes share what was. Who writes into the file writes into what is seen, and a file cut
-/// short ends the process that looks: replace files by renaming, as `write_durably` does. (Windows
-/// lets nobody write into, cut or replace a file that is mapped.)
+/// short ends the process that looks: replace files by renaming, as `write_durably` does. (On
+/// Windows a file that is mapped can be neither cut nor replaced.)
 class MappedFile {
  public:
   /// \throws DataError where the file cannot be opened or shown, a folder among them.
-  explicit MappedFile(const std::filesystem::path& path) : name_(path.string()) { show(path); }
+  explicit MappedFile(const std::filesystem::path& path) : name_(text_of(path)) { show(path); }
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile() {

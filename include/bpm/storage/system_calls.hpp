@@ -29,6 +29,7 @@
 #include <system_error>
 #include <utility>
 
+#include "bpm/core/path_text.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
@@ -60,15 +61,20 @@ inline int close_file(int file) noexcept { return ::_close(file) == 0 ? 0 : errn
   return ::_write(file, bytes, static_cast<unsigned>(std::min(count, most)));
 }
 [[nodiscard]] inline int flush_file(int file) noexcept { return ::_commit(file) == 0 ? 0 : errno; }
-/// Windows has names reach the disk by themselves.
+/// Windows writes names some time later, and has no call for a folder.
 inline void flush_folder(const std::filesystem::path&) noexcept {}
 inline void remove_file(const std::filesystem::path& path) noexcept { ::_wunlink(path.c_str()); }
+/// Of an error of the standard library: errno's value where it has one.
+[[nodiscard]] inline int number_of(const std::error_code& error) noexcept {
+  const std::error_condition condition = error.default_error_condition();
+  return condition.category() == std::generic_category() ? condition.value() : EIO;
+}
 /// Gives the file the name, whatever had it.
 [[nodiscard]] inline int rename_file(const std::filesystem::path& from,
                                      const std::filesystem::path& to) noexcept {
   std::error_code error;
   std::filesystem::rename(from, to, error);
-  return error ? error.default_error_condition().value() : 0;
+  return number_of(error);
 }
 /// A lock until the file is closed, which is on a byte far behind the last one: a locked byte is
 /// one that no other process can read.
@@ -77,7 +83,8 @@ inline void remove_file(const std::filesystem::path& path) noexcept { ::_wunlink
   if (::_lseek(file, far_behind, SEEK_SET) != far_behind) return FileLock::not_offered;
   errno = 0;
   const bool taken = ::_locking(file, _LK_NBLCK, 1) == 0;
-  const bool of_another = errno != EINVAL && errno != EBADF;
+  // Wine does not say why it refuses.
+  const bool of_another = errno == EACCES || errno == EDEADLOCK || errno == 0;
   ::_lseek(file, 0, SEEK_SET);
   if (taken) return FileLock::taken;
   return of_another ? FileLock::of_another : FileLock::not_offered;
@@ -99,9 +106,9 @@ template <class Visit>
   std::error_code error;
   std::filesystem::directory_iterator entry(folder, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    visit(entry->path().filename().string());
+    visit(text_of(entry->path().filename()));
   }
-  return error ? error.default_error_condition().value() : 0;
+  return number_of(error);
 }
 
 #else
