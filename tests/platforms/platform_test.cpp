@@ -119,6 +119,7 @@ TEST_CASE("platforms: doubles, billiard and Gibbs sampler") {
   const bpm::Gaussian kernel = bpm::Gaussian::from_width(1);
   const bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::relative(0.1), .seed = 4};
   // Chains are chaotic: what is rounded otherwise takes another path to nearly the same centre.
+  // The classes are those of 20 000 bounces or steps.
   const auto count_differences = [&](const auto& fitted, std::string_view expected) {
     int differences = 0;
     const std::vector<int> classes = fitted.predict(others);
