@@ -82,4 +82,4 @@ ln -sfn /usr/include/catch2 "$build/include/catch2"
 # Several at a time, in order of their ends; the exit code is that of all.
 printf '%s\0' "${chosen[@]}" | xargs -0 -n 1 -P "$(nproc)" platforms/run.sh --one && status=0 || status=1
 [[ $status -eq 0 ]] && echo "All platforms passed." || echo "Not all platforms passed."
-exit $status
+exit "$status"
