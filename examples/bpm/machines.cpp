@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Everything that computes kernel values, compiled as one: what they take is shared by samplers,
-// kinds of rows, fits and predictions, and is most of the work of compiling.
+// Everything that computes kernel values: what they take is shared by samplers, kinds of rows, fits
+// and predictions, and is most of the work of compiling.
 
 #include <algorithm>
 #include <concepts>

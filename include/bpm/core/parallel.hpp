@@ -156,6 +156,20 @@ class Crew {
   return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
 }
 
+/// As parallel_for. (Of one type for all work: threads are compiled once.)
+inline void work_on_threads(unsigned threads, std::ptrdiff_t count, const Crew::Work& work) {
+  Crew crew(1);
+  std::vector<JoinedThread> helpers;
+  struct Leaving {
+    Crew& crew;
+    ~Leaving() { crew.leave(); }
+  } const leaving{crew};  // Before the helpers are waited for.
+  for (unsigned worker = 1; worker < threads; ++worker) {
+    helpers.emplace_back([&crew, worker] { crew.help(worker); });
+  }
+  crew.share(0, count, work);
+}
+
 /// Calls work(worker, i) once for every i in [0, count), on up to `threads` threads, in order of i
 /// but not in step; `worker` in [0, threads) tells whose scratch memory to use. The first exception
 /// thrown ends the hand-out of work and is rethrown here once every thread has ended.
@@ -166,16 +180,7 @@ void parallel_for(unsigned threads, std::ptrdiff_t count, Work&& work) {
     for (std::ptrdiff_t i = 0; i < count; ++i) work(0U, i);
     return;
   }
-  Crew crew(1);
-  std::vector<JoinedThread> helpers;
-  struct Leaving {
-    Crew& crew;
-    ~Leaving() { crew.leave(); }
-  } const leaving{crew};  // Before the helpers are waited for.
-  for (unsigned worker = 1; worker < workers; ++worker) {
-    helpers.emplace_back([&crew, worker] { crew.help(worker); });
-  }
-  crew.share(0, count, std::ref(work));
+  work_on_threads(workers, count, std::ref(work));
 }
 
 }  // namespace bpm::detail

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -68,10 +69,13 @@ class PieceRuns {
         delivery_(tasks.size(), at_once_ + results_ahead, allowed),
         fractions_(threads_, 0.0) {}
 
+  /// What takes the pieces of a finished draw. (Of one type, whatever the sink: all that makes
+  /// draws is compiled once for each kind of kernel values.)
+  using Receive = std::function<void(std::span<FinishedPiece>)>;
+
   /// Calls receive(pieces of a draw), draw by draw, from one thread at a time; returns when all is
   /// over.
-  template <class Receive>
-  void run(Receive&& receive) {
+  void run(const Receive& receive) {
     try {
       if (!limits_.greedy && !spaces_[0].rows_in_memory()) {
         run_by<WindowedPerceptron<Space>>(receive);
@@ -108,8 +112,8 @@ class PieceRuns {
   }
 
  private:
-  template <class Perceptron, class Receive>
-  void run_by(Receive& receive) {
+  template <class Perceptron>
+  void run_by(const Receive& receive) {
     std::vector<typename Perceptron::Hand> hands(threads_);
     // The first threads make draws, all others help them, as those do that find none left.
     parallel_for(threads_, threads_, [&](unsigned worker, std::ptrdiff_t role) {
@@ -127,8 +131,8 @@ class PieceRuns {
     }
   }
 
-  template <class Perceptron, class Receive>
-  void work(unsigned worker, std::span<typename Perceptron::Hand> hands, Receive& receive) {
+  template <class Perceptron>
+  void work(unsigned worker, std::span<typename Perceptron::Hand> hands, const Receive& receive) {
     std::optional<Perceptron> perceptron;
     std::pair<std::size_t, std::size_t> problems;  // Which it is made for.
     std::uint64_t n = 0;
@@ -196,8 +200,8 @@ class PieceRuns {
   }
 
   /// Called in order. What `receive` throws ends the run.
-  template <class Receive>
-  void hand_over(unsigned worker, std::uint64_t n, FinishedPiece& finished, Receive& receive) {
+  void hand_over(unsigned worker, std::uint64_t n, FinishedPiece& finished,
+                 const Receive& receive) {
     const DrawPiece piece = finished.piece;
     draw_.push_back(std::move(finished));
     const bool whole = n + 1 == tasks_.size() || tasks_[n + 1].piece.number != piece.number;
