@@ -8,6 +8,8 @@
 
 #if defined(__AVX2__) || defined(__FMA__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #include "bpm/core/target.hpp"

@@ -10,6 +10,7 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
@@ -61,8 +62,9 @@ BPM_DETAIL_ONE_COPY void manhattan_chunk(const Kernel& kernel, const Chunk& dist
   out = kernel.from_manhattan_distances(distances);
 }
 
-/// Numbers that a kernel is applied to at once.
-inline constexpr int map_width = 64;
+/// Numbers that a kernel is applied to at once: four registers of floats, few enough that the
+/// formula and its copies are unrolled in place.
+inline constexpr int map_width = 4 * lane_count<float>;
 
 /// Applies a pointwise function to `count` numbers in registers' multiples: the tail is padded, so
 /// that a packet's exp and a scalar's, which differ, are never mixed.

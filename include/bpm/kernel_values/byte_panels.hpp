@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_tiles.hpp"
@@ -48,8 +49,16 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
             // Both terms and their sum are below 2^31 in size.
             const auto shift = static_cast<std::int32_t>(tiles.shift * row_sums[row + i]);
             T* const out = values + (row + i) * ld + first;
-            for (std::ptrdiff_t c = 0; c < there; ++c) {
-              out[c] = static_cast<T>(sums[i * width + c] + shift);
+            const std::int32_t* const from = sums + i * width;
+            const auto write = [&](auto columns_there) {
+              for (std::ptrdiff_t c = 0; c < columns_there; ++c) {
+                out[c] = static_cast<T>(from[c] + shift);
+              }
+            };
+            if (there == width) {  // Known to the compiler: no rest to look after.
+              write(std::integral_constant<std::ptrdiff_t, width>{});
+            } else {
+              write(there);
             }
           }
           return;

@@ -29,9 +29,7 @@
 #elif defined(__x86_64__) && !defined(_MSC_VER)
 #define BPM_DETAIL_BYTES_AT_RUN_TIME 1
 #endif
-#if defined(__SSE2__) && !defined(__AVX2__)
-#include <emmintrin.h>
-#elif defined(__aarch64__)
+#if defined(__aarch64__)
 #include <arm_neon.h>
 #endif
 #endif

@@ -82,6 +82,11 @@ BPM_DETAIL_FULL_WIDTH inline void pack_panel(const T* const* columns, std::ptrdi
   }
 }
 
+/// The places of the bits that are set in a number of four bits, ascending.
+alignas(16) inline constexpr std::uint32_t places_of_bits[16][4] = {
+    {},  {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
+    {3}, {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
+
 /// Lists the steps k in [begin, end) at which one of M rows is not zero, ascending; returns how
 /// many. There is room for a register more than end - begin entries.
 template <int M, class T>
@@ -109,6 +114,24 @@ BPM_DETAIL_FULL_WIDTH inline std::ptrdiff_t active_steps(const T* const* rows, s
     const __m512i places = _mm512_add_epi32(counting, _mm512_set1_epi32(static_cast<int>(k)));
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(mask), places));
     out += std::popcount(mask);
+  }
+#elif defined(BPM_DETAIL_VECTOR_TYPES) && defined(__SSE2__)
+  if constexpr (sizeof(T) == 4) {
+    for (; k + 4 <= end; k += 4) {
+      __m128i any = _mm_setzero_si128();
+#pragma GCC unroll 8
+      for (int i = 0; i < M; ++i) {
+        const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i] + k));
+        any = _mm_or_si128(any, std::integral<T> ? bits : _mm_slli_epi32(bits, 1));
+      }
+      const __m128i zeros = _mm_cmpeq_epi32(any, _mm_setzero_si128());
+      const auto mask = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(zeros))) ^ 15U;
+      const __m128i places =
+          _mm_add_epi32(_mm_set1_epi32(static_cast<int>(k)),
+                        _mm_load_si128(reinterpret_cast<const __m128i*>(places_of_bits[mask])));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out), places);
+      out += (std::uint64_t{0x4332'3221'3221'2110} >> (4 * mask)) & 15U;  // How many bits are set.
+    }
   }
 #endif
   for (; k < end; ++k) {
