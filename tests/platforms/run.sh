@@ -73,6 +73,11 @@ done
 read -r -a packages <<<"$(printf '%s\n' "${packages[@]}" | sort -u | tr '\n' ' ')"
 (install_packages "${packages[@]}") || say "What is missing is named below."
 
+if [[ ! -e /usr/include/catch2/catch.hpp ]]; then
+  say "run.sh: the platforms' programs take Catch2 2, a header alone (Debian 12: catch2); it is not in /usr/include"
+  exit 1
+fi
+
 # What all of them include, without the other headers of this system.
 mkdir -p "$build/include"
 ln -sfn /usr/include/eigen3/Eigen "$build/include/Eigen"
