@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/check.hpp"
@@ -14,120 +15,272 @@
 #include "bpm/decision/scores.hpp"
 
 /// \file
-/// Probabilities from outputs by one slope s > 0, the inverse of a temperature: logistic(s f) of
-/// two classes, softmax(s f) of several. Since s is positive and shared, the most probable class is
-/// that of the largest output, and the order of scores stays.
+/// Probabilities from outputs by one slope s > 0, the inverse of a temperature, and where they are
+/// wanted one offset b_c a class: logistic(s f + b) of two classes, softmax(s f_c + b_c) of
+/// several. Since s is positive and shared, without offsets the most probable class is that of the
+/// largest output, and the order of scores stays.
 
 namespace bpm::inline BPM_TARGET {
 
-/// The probabilities of classes, of the shape of `decision_values`: n x C, softmax over a row; or
-/// n x 1, the second of two classes, logistic. Cost O(n C).
-/// \throws std::invalid_argument on values that are not finite, none at all, or a slope that is not
-///         positive and finite.
+/// The probabilities of classes, of the shape of `decision_values`: n x C, softmax of s f_c + b_c
+/// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one a column, or
+/// none. `judged`: how many rows gave slope and offsets; so many say nothing of what happens less
+/// often than once in n + 2 times, so that no probability of two classes is below e = 1 / (n + 2)
+/// or above 1 - e, and none of C below e / (C - 1); 0: not known, no bound. Cost O(n C). \throws
+/// std::invalid_argument on values that are not finite, none at all, a slope that is not
+///         positive and finite, or offsets that are not one a column and finite.
 [[nodiscard]] inline Eigen::MatrixXd probabilities_of(
-    const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope) {
+    const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,
+    std::span<const double> offsets = {}, std::size_t judged = 0) {
   const char* const f = "probabilities_of";
   detail::check_decision_values(decision_values, f);
   detail::check_positive(f, "slope", slope);
   Eigen::MatrixXd result = slope * decision_values;
+  if (!offsets.empty()) {
+    detail::check_size(f, "offsets", offsets.size(), result.cols(), "one a column, or none");
+    for (Eigen::Index c = 0; c < result.cols(); ++c) {
+      const double offset = offsets[static_cast<std::size_t>(c)];
+      detail::check(std::isfinite(offset), f, "offsets", "at ", c, " is ", offset,
+                    ", must be finite");
+      result.col(c).array() += offset;
+    }
+  }
+  const double rare = judged == 0 ? 0 : 1 / (static_cast<double>(judged) + 2);
   if (result.cols() == 1) {
-    result = (1 + (-result.array()).exp()).inverse().matrix().eval();
+    result = (1 + (-result.array()).exp()).inverse().max(rare).min(1 - rare).matrix().eval();
     return result;
   }
+  const double least = rare / static_cast<double>(result.cols() - 1);
   for (Eigen::Index i = 0; i < result.rows(); ++i) {
     result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp().eval();
     result.row(i) /= result.row(i).sum();
+    if (least > 0) {
+      result.row(i) = result.row(i).array().max(least).eval();
+      result.row(i) /= result.row(i).sum();
+    }
   }
   return result;
 }
 
-/// A slope fitted to outputs, and how well it fits.
+/// A slope fitted to outputs, with offsets where these were asked for, and how well they fit.
 struct FittedSlope {
   double slope = 1;
-  double loss = 0;            ///< Mean loss at the slope, in nats, against smoothed targets.
-  double standard_error = 0;  ///< Of that mean over the inputs.
+  double loss = 0;  ///< Mean loss in nats, against smoothed targets, without the offsets' ridge.
+  double standard_error = 0;      ///< Of that mean over the inputs.
+  std::vector<double> offsets{};  ///< One a column, or none.
 };
 
+namespace detail {
+
+/// The loss of `fit_slope` for outputs at n inputs, n x C: of two classes with a first column of
+/// zeros, so that the softmax is the logistic function.
+class SlopeLoss {
+ public:
+  SlopeLoss(const Eigen::Ref<const Eigen::MatrixXd>& decision_values, std::vector<Eigen::Index> own,
+            std::size_t classes)
+      : own_(std::move(own)),
+        fixed_(static_cast<Eigen::Index>(classes) - decision_values.cols()),
+        outputs_(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(classes), decision_values.rows())),
+        error_(1 / (static_cast<double>(decision_values.rows()) + 2)) {
+    outputs_.bottomRows(decision_values.cols()) = decision_values.transpose();
+    offsets_.setZero(outputs_.rows());
+  }
+
+  double mean = 0, standard_error = 0;  ///< At the last point asked about.
+  double slope = 0, curvature = 0;      ///< First and second derivative in s of the sum.
+
+  /// At slope s, and the offsets set.
+  void ask(double s) {
+    double sum = 0, squares = 0;
+    slope = curvature = 0;
+    const auto classes = outputs_.rows();
+    for (Eigen::Index i = 0; i < outputs_.cols(); ++i) {
+      const auto f = outputs_.col(i);
+      weights_ = s * f + offsets_;
+      const double largest = weights_.maxCoeff();
+      const double target = target_of(i, f);
+      double loss = s * target + target_of(i, offsets_);
+      weights_ = (weights_.array() - largest).exp().matrix().eval();
+      const double total = weights_.sum();
+      loss = std::log(total) + largest - loss;
+      sum += loss;
+      squares += loss * loss;
+      double first = 0, second = 0;
+      for (Eigen::Index c = 0; c < classes; ++c) {
+        const double away = f[c] - f[own_[static_cast<std::size_t>(i)]];
+        first += weights_[c] * away;
+        second += weights_[c] * away * away;
+      }
+      slope += first / total + f[own_[static_cast<std::size_t>(i)]] - target;
+      curvature += second / total - first / total * (first / total);
+    }
+    const auto n = static_cast<double>(outputs_.cols());
+    mean = sum / n;
+    standard_error = n > 1 ? std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1)) : 0;
+  }
+
+  /// Offsets and slope together, from slope `s` on, by Newton's method with conjugate gradients and
+  /// halved steps; a ridge of 1/2 sum b_c^2 is added to the sum of losses. Returns the slope.
+  double fit_offsets(double s, double least) {
+    const auto classes = outputs_.rows();
+    const auto penalised = [&](double at) {
+      ask(at);
+      return mean * static_cast<double>(outputs_.cols()) + 0.5 * offsets_.squaredNorm();
+    };
+    double value = penalised(s);
+    // Of theta = (s, b): gradient, and the Hessian's products by the probabilities p_i:
+    // sum_i J_i' (diag p_i - p_i p_i') J_i with J_i theta = f_i s + b.
+    for (int step = 0; step < 50; ++step) {
+      Eigen::MatrixXd p(classes, outputs_.cols());
+      Eigen::VectorXd gradient = Eigen::VectorXd::Zero(classes + 1);
+      for (Eigen::Index i = 0; i < p.cols(); ++i) {
+        weights_ = s * outputs_.col(i) + offsets_;
+        p.col(i) = (weights_.array() - weights_.maxCoeff()).exp();
+        p.col(i) /= p.col(i).sum();
+        gradient[0] += p.col(i).dot(outputs_.col(i)) - target_of(i, outputs_.col(i));
+        gradient.tail(classes) += p.col(i);
+        gradient.tail(classes).array() -= error_ / static_cast<double>(classes - 1);
+        gradient[1 + own_[static_cast<std::size_t>(i)]] -=
+            1 - error_ * static_cast<double>(classes) / static_cast<double>(classes - 1);
+      }
+      gradient.tail(classes) += offsets_;
+      gradient.segment(1, fixed_).setZero();
+      const auto product = [&](const Eigen::VectorXd& v) {
+        Eigen::VectorXd result = Eigen::VectorXd::Zero(classes + 1);
+        for (Eigen::Index i = 0; i < p.cols(); ++i) {
+          weights_ = outputs_.col(i) * v[0] + v.tail(classes);
+          const double centre = p.col(i).dot(weights_);
+          weights_ = p.col(i).cwiseProduct((weights_.array() - centre).matrix()).eval();
+          result[0] += weights_.dot(outputs_.col(i));
+          result.tail(classes) += weights_;
+        }
+        result.tail(classes) += v.tail(classes);
+        result.segment(1, fixed_).setZero();
+        return result;
+      };
+      Eigen::VectorXd direction = Eigen::VectorXd::Zero(classes + 1);
+      Eigen::VectorXd residual = -gradient;
+      Eigen::VectorXd search = residual;
+      double squared = residual.squaredNorm();
+      const double enough = 1e-16 * squared;
+      for (Eigen::Index k = 0; k <= 2 * classes && squared > enough; ++k) {
+        const Eigen::VectorXd along = product(search);
+        const double curved = search.dot(along);
+        if (!(curved > 0)) break;
+        direction += squared / curved * search;
+        residual -= squared / curved * along;
+        const double next = residual.squaredNorm();
+        search = residual + next / squared * search;
+        squared = next;
+      }
+      const double decrease = -gradient.dot(direction);
+      if (!(decrease > 1e-12)) break;
+      const double from = s;
+      const Eigen::VectorXd before = offsets_;
+      double part = 1;
+      for (; part > 1e-9; part /= 2) {
+        s = std::max(least, from + part * direction[0]);
+        offsets_ = before + part * direction.tail(classes);
+        if (const double now = penalised(s); now < value) {
+          value = now;
+          break;
+        }
+      }
+      if (part <= 1e-9) {
+        s = from;
+        offsets_ = before;
+        break;
+      }
+    }
+    ask(s);
+    return s;
+  }
+
+  [[nodiscard]] std::vector<double> offsets() const {
+    return {offsets_.data() + fixed_, offsets_.data() + offsets_.size()};
+  }
+
+ private:
+  /// sum_c t_c v_c: input i is of its class by 1 - e, of the others, in equal parts, by e.
+  template <class V>
+  [[nodiscard]] double target_of(Eigen::Index i, const V& v) const {
+    const double own = v[own_[static_cast<std::size_t>(i)]];
+    return own + error_ * (v.sum() - static_cast<double>(v.size()) * own) /
+                     static_cast<double>(v.size() - 1);
+  }
+
+  std::vector<Eigen::Index> own_;
+  Eigen::Index fixed_;       ///< Of two classes the first has no offset.
+  Eigen::MatrixXd outputs_;  ///< C x n.
+  Eigen::VectorXd offsets_;
+  Eigen::VectorXd weights_;
+  double error_;
+};
+
+}  // namespace detail
+
 /// The slope with the smallest log loss on outputs at inputs that did not train (out-of-fold
-/// outputs: one slope for all folds). Targets are smoothed as by Platt (1999): an input of class c,
-/// which has n_c inputs, is of it by (n_c + 1) / (n_c + 2), and of the others, in equal parts, by
-/// the rest; so that outputs without an error have a finite slope as well. The loss is convex in s;
-/// by Newton's method in brackets. Outputs that say the opposite of the labels, or nothing: the
-/// smallest slope, 1e-6 over the root mean square of the outputs. Cost: some 30 n C exponentials.
+/// outputs: one slope for all folds), and with `with_offsets` the offset of each column beside it,
+/// with a ridge of 1/2 sum b_c^2 on the sum of losses (of two classes the second has one). Targets
+/// are smoothed by one error in all n inputs: an input is of its class by (n + 1) / (n + 2), and of
+/// the others, in equal parts, by the rest; so that outputs without an error have a finite slope as
+/// well. (Platt, 1999, smooths by the inputs of each class, which with many classes invents as many
+/// errors.) The loss is convex; in s by Newton's method in brackets. Outputs that say the opposite
+/// of the labels, or nothing: the smallest slope, 1e-6 over the root mean square of the outputs.
+/// Cost: some 30 n C exponentials; with offsets some 20 times n C products more.
 ///
 /// Shapes as `log_losses`. \throws std::invalid_argument as that, and on values that are not
 /// finite.
 [[nodiscard]] inline FittedSlope fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values,
                                            std::span<const int> labels,
-                                           std::span<const int> classes) {
+                                           std::span<const int> classes,
+                                           bool with_offsets = false) {
   const char* const f = "fit_slope";
   detail::check_decision_values(decision_values, f);
-  const auto index =
-      detail::class_indices(labels, classes, decision_values.rows(), decision_values.cols(), f);
-  const Eigen::Index n = decision_values.rows();
-  const auto count = static_cast<Eigen::Index>(classes.size());
-  // Of two classes the outputs 0 and f: their softmax is the logistic function.
-  Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(n, count);
-  outputs.rightCols(decision_values.cols()) = decision_values;
-  std::vector<double> of_class(classes.size(), 0.0);
-  for (const Eigen::Index c : index) ++of_class[static_cast<std::size_t>(c)];
-
-  const double scale = std::sqrt(decision_values.squaredNorm() / static_cast<double>(n * count));
-  if (scale == 0) {
-    return {1, std::log(static_cast<double>(count)), 0};
-  }
-  struct Loss {
-    double mean = 0, square = 0, slope = 0, curvature = 0;
-  };
-  const auto loss_at = [&](double s) {
-    Loss total;
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const Eigen::Index own = index[static_cast<std::size_t>(i)];
-      const double largest = outputs.row(i).maxCoeff();
-      double sum = 0, first = 0, second = 0, all = 0;
-      for (Eigen::Index c = 0; c < count; ++c) {
-        const double away = outputs(i, c) - largest;
-        const double weight = std::exp(s * away);
-        sum += weight;
-        first += weight * away;
-        second += weight * away * away;
-        all += away;
+  detail::SlopeLoss loss(
+      decision_values,
+      detail::class_indices(labels, classes, decision_values.rows(), decision_values.cols(), f),
+      classes.size());
+  const double scale = std::sqrt(
+      decision_values.squaredNorm() /
+      static_cast<double>(decision_values.rows() * static_cast<Eigen::Index>(classes.size())));
+  FittedSlope result;
+  double least = 0;
+  if (scale > 0) {
+    // The derivative grows with s: negative at `low`, unless the smallest slope is the best.
+    least = 1e-6 / scale;
+    double low = least;
+    result.slope = low;
+    const auto derivative = [&](double s) {
+      loss.ask(s);
+      return loss.slope;
+    };
+    if (derivative(low) < 0) {
+      double high = 1 / scale;
+      while (derivative(high) < 0 && high < 1e12 / scale) {
+        low = high;
+        high *= 4;
       }
-      const double away = outputs(i, own) - largest;
-      const double other = 1 / (of_class[static_cast<std::size_t>(own)] + 2);
-      const double target =
-          (1 - other) * away + other * (all - away) / static_cast<double>(count - 1);
-      const double loss = std::log(sum) - s * target;
-      total.mean += loss;
-      total.square += loss * loss;
-      total.slope += first / sum - target;
-      total.curvature += second / sum - first / sum * (first / sum);
-    }
-    return total;
-  };
-  // The derivative grows with s: negative at `low`, unless the smallest slope is the best.
-  double low = 1e-6 / scale;
-  double slope = low;
-  if (loss_at(low).slope < 0) {
-    double high = 1 / scale;
-    while (loss_at(high).slope < 0 && high < 1e12 / scale) {
-      low = high;
-      high *= 4;
-    }
-    slope = std::sqrt(low * high);
-    for (int step = 0; step < 60 && high - low > 1e-12 * high; ++step) {
-      const Loss at = loss_at(slope);
-      (at.slope < 0 ? low : high) = slope;
-      const double newton = slope - at.slope / at.curvature;
-      slope = newton > low && newton < high ? newton : std::sqrt(low * high);
-      if (std::abs(newton - slope) == 0 && std::abs(at.slope / at.curvature) < 1e-13 * slope) break;
+      result.slope = std::sqrt(low * high);
+      for (int step = 0; step < 60 && high - low > 1e-12 * high; ++step) {
+        loss.ask(result.slope);
+        (loss.slope < 0 ? low : high) = result.slope;
+        const double change = loss.slope / loss.curvature;
+        const double newton = result.slope - change;
+        result.slope = newton > low && newton < high ? newton : std::sqrt(low * high);
+        if (newton == result.slope && std::abs(change) < 1e-13 * result.slope) break;
+      }
     }
   }
-  const Loss at = loss_at(slope);
-  const auto inputs = static_cast<double>(n);
-  const double mean = at.mean / inputs;
-  const double variance = std::max(0.0, at.square / inputs - mean * mean);
-  return {slope, mean, n > 1 ? std::sqrt(variance / (inputs - 1)) : 0};
+  if (with_offsets) {
+    result.slope = loss.fit_offsets(result.slope, least);
+    result.offsets = loss.offsets();
+  } else {
+    loss.ask(result.slope);
+  }
+  result.loss = loss.mean;
+  result.standard_error = loss.standard_error;
+  return result;
 }
 
 }  // namespace bpm
