@@ -45,7 +45,7 @@ int main() {
 
   // A row of outputs has three numbers; the gap between the best two says how sure the machine is.
   const Eigen::MatrixXd values = fitted.decision_values(test.inputs);
-  const std::vector<double> scores = bpm::gap_scores(values);
+  const std::vector<double> scores = bpm::gap_scores(fitted.shifted(values));
   const std::vector<bool> correct = bpm::correct_predictions(test.labels, fitted.labels_of(values));
   std::cout << std::fixed << std::setprecision(2) << "rejected %   error % of the accepted\n";
   const std::vector<double> rates{0, 0.05, 0.10, 0.20, 0.30};
@@ -56,7 +56,7 @@ int main() {
   // One in a hundred wrong, at most, among those accepted: by points that were not trained on.
   const Eigen::MatrixXd held_out_values = fitted.decision_values(held_out.inputs);
   const auto choice = bpm::threshold_for_error(
-      bpm::gap_scores(held_out_values),
+      bpm::gap_scores(fitted.shifted(held_out_values)),
       bpm::correct_predictions(held_out.labels, fitted.labels_of(held_out_values)), 0.01);
   if (!choice) return 1;
   const bpm::Rejector rejector{choice->threshold};

@@ -13,7 +13,6 @@
 #include <variant>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/decision/temperature.hpp"
 #include "bpm/kernels/byte_inputs.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/choose.hpp"
@@ -274,8 +273,9 @@ Eigen::MatrixXd class_probabilities(const Model& model, const Inputs& inputs,
   Eigen::MatrixXd found;
   if (model.posterior) {
     found = model.posterior->classifier.predict_probability(dense_numbers(inputs));
-  } else if (const double slope = facts_of(model).slope; slope > 0) {
-    found = bpm::probabilities_of(values, slope);
+  } else if (facts_of(model).slope > 0) {
+    found = std::visit([&](const auto& classifier) { return classifier.probabilities(values); },
+                       model.classifier);
   }
   if (found.cols() != 1) return found;
   Eigen::MatrixXd both(found.rows(), 2);

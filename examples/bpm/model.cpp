@@ -171,6 +171,11 @@ std::vector<int> labels_of(const Model& model, const Eigen::MatrixXd& values) {
                     model.classifier);
 }
 
+Eigen::MatrixXd shifted_values(const Model& model, const Eigen::MatrixXd& values) {
+  return std::visit([&](const auto& classifier) { return classifier.shifted(values); },
+                    model.classifier);
+}
+
 std::vector<int> labels_for(const ModelFacts& facts, const Data& data) {
   std::vector<int> labels;
   labels.reserve(data.labels.size());

@@ -91,6 +91,8 @@ std::size_t save_model(const Model& model, const std::string& path);
 /// values of these inputs.
 [[nodiscard]] Eigen::MatrixXd class_probabilities(const Model& model, const Inputs& inputs,
                                                   const Eigen::MatrixXd& values);
+/// Decision values as the labels are taken from them: scores of rejection are of these.
+[[nodiscard]] Eigen::MatrixXd shifted_values(const Model& model, const Eigen::MatrixXd& values);
 [[nodiscard]] std::vector<int> labels_of(const Model& model, const Eigen::MatrixXd& values);
 
 /// The labels of the data as the classes of the model, which may be other numbers for the same

@@ -95,7 +95,7 @@ struct Answers {
   answers.values = decision_values(model, answers.data.inputs);
   answers.probabilities = class_probabilities(model, answers.data.inputs, answers.values);
   answers.labels = labels_of(model, answers.values);
-  answers.scores = bpm::gap_scores(answers.values);
+  answers.scores = bpm::gap_scores(shifted_values(model, answers.values));
   answers.seconds = timer.seconds();
   answers.rejected = rejected_rows(answers, options.reject);
   return answers;

@@ -494,7 +494,7 @@ void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcom
   const std::vector<int> labels =
       options.held_out_share > 0 ? held_out.labels : labels_for(facts, held_out);
   const Eigen::MatrixXd values = decision_values(model, held_out.inputs);
-  return bpm::certify_risk(bpm::gap_scores(values),
+  return bpm::certify_risk(bpm::gap_scores(shifted_values(model, values)),
                            bpm::correct_predictions(labels, labels_of(model, values)),
                            *options.risk, options.delta);
 }

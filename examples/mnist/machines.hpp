@@ -303,7 +303,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   const Eigen::MatrixXd values = fitted.decision_values(test);
   report.predict_seconds += timer.seconds();
   progress({.stage = "test digits", .fraction = 1});
-  report_test(values, fitted.labels_of(values), digits.test_labels, report);
+  report_test(fitted.shifted(values), fitted.labels_of(values), digits.test_labels, report);
   if constexpr (std::same_as<Inputs, bpm::RowMatrix<std::uint8_t>>) {
     report.digit_seconds = seconds_of_a_digit(fitted, experiment, digits);
   }
@@ -319,7 +319,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
     }();
     const Eigen::MatrixXd outputs = fitted.decision_values(calibration);
     const bpm::CertifiedRisk certified = bpm::certify_risk(
-        bpm::gap_scores(outputs),
+        bpm::gap_scores(fitted.shifted(outputs)),
         bpm::correct_predictions(digits.calibration_labels, fitted.labels_of(outputs)),
         *experiment.risk, experiment.delta);
     Guarantee& guarantee = report.guarantee.emplace();
@@ -327,7 +327,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
     guarantee.delta = experiment.delta;
     guarantee.calibration_coverage_percent = 100 * certified.coverage;
     if (certified.found) guarantee.threshold = certified.threshold;
-    const std::vector<double> scores = bpm::gap_scores(values);
+    const std::vector<double> scores = bpm::gap_scores(fitted.shifted(values));
     const std::vector<bool> correct =
         bpm::correct_predictions(digits.test_labels, fitted.labels_of(values));
     std::size_t accepted = 0;

@@ -31,7 +31,7 @@ CertifiedRiskResult run_certified_risk(const CertifiedRiskOptions& options,
   if (classifier.report().stopped) throw bpm::Stopped("stopped");
   const Eigen::MatrixXd outputs = classifier.decision_values(digits.test.inputs);
   Population population(
-      bpm::gap_scores(outputs),
+      bpm::gap_scores(classifier.shifted(outputs)),
       bpm::correct_predictions(digits.test.labels, classifier.labels_of(outputs)));
   const WallTimer timer;
   auto levels = draw_thresholds(population, options.samples, options.sample_size,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -96,6 +97,49 @@ struct ChoicePart {
   }
 };
 
+/// The exponent g with which the best slope of probabilities grows with the number of training
+/// points, s ~ m^g: by the slope of `whole`, which all the points of `values` gave, and the one
+/// that half of them give. From 0 to 0.6: noisy classes may say more, but not for long. 0 where
+/// half of the points give no slope.
+template <class Scalar, class Sampler>
+[[nodiscard]] double slope_growth(const DenseGram<Scalar>& values, const OutOfFold& folds,
+                                  std::span<const int> labels, const Sampler& sampler,
+                                  const FitSettings& settings, const RunControl& control,
+                                  const ChoiceCandidate& whole) {
+  const std::vector<PointIndex> half = stratified_part(labels, labels.size() / 2, settings.seed);
+  const std::vector<int> half_labels = labels_at(labels, half);
+  const double more = static_cast<double>(labels.size()) / static_cast<double>(half.size());
+  const auto alone = std::ranges::count_if(
+      folds.classes, [&](int label) { return std::ranges::count(half_labels, label) < 2; });
+  if (!(whole.slope > 0) || more < 1.2 || alone > 0) return 0;
+  ChoiceCandidate part{.relative_lambda = whole.relative_lambda, .label_noise = whole.label_noise};
+  try_boundaries<Scalar>(
+      FoldValues<Scalar>::part_of(values, half, 0),
+      empty_out_of_fold(half_labels, folds.classes,
+                        Folds::stratified(half_labels, folds.folds.count, settings.seed)),
+      half_labels, sampler, settings, control, std::span(&part, 1));
+  if (!part.consistent) return 0;
+  return std::clamp(std::log(whole.slope / part.slope) / std::log(more), 0.0, 0.6);
+}
+
+/// What a fit takes over from the candidate that was chosen on a part of the points.
+template <class Scalar, class Sampler>
+[[nodiscard]] BoundaryChoice boundary_of(const ChoiceCandidate& chosen,
+                                         const DenseGram<Scalar>& values, const OutOfFold& folds,
+                                         const ChoicePart& part, const Sampler& sampler,
+                                         const FitSettings& settings, const RunControl& control) {
+  const auto points = static_cast<double>(part.points.size());
+  const auto left_out = static_cast<double>(folds.points.size());
+  return {.relative_lambda = chosen.relative_lambda,
+          .label_noise = chosen.label_noise,
+          .slope = chosen.slope,
+          .offsets = chosen.offsets,
+          .growth = slope_growth(values, folds, part.labels, sampler, settings, control, chosen),
+          .fold_rows = points - left_out / static_cast<double>(folds.folds.count),
+          .points = part.points.size(),
+          .largest_class = part.largest_class};
+}
+
 /// lambda over k(x, x), or label noise for samplers that take it, by the smallest out-of-fold log
 /// loss on a part of the points, as `choose` does for one kernel: five folds, five draws each of up
 /// to ten binary subproblems, of more so many fewer. Memory: `bytes_to_choose`. \throws Stopped.
@@ -129,19 +173,19 @@ template <class Kernel, class Sampler, class I>
       part.labels, classes,
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
                         settings.seed));
-  try_boundaries<kernel_scalar_t<I>>(values, folds, part.labels,
-                                     to_try(sampler, draws_to_try(problems)), settings, watched,
+  const auto brief = to_try(sampler, draws_to_try(problems));
+  try_boundaries<kernel_scalar_t<I>>(values, folds, part.labels, brief, settings, watched,
                                      choice.candidates);
-  ensure<Stopped>(!stopped && !control.stop.stop_requested(), function,
-                  ": stopped while choosing the soft boundary");
   if (const auto best = best_candidate(choice.candidates)) {
-    choice.relative_lambda = choice.candidates[*best].relative_lambda;
-    choice.label_noise = choice.candidates[*best].label_noise;
-    choice.slope = choice.candidates[*best].slope;
+    auto candidates = std::move(choice.candidates);
+    choice = boundary_of(candidates[*best], values, folds, part, brief, settings, watched);
+    choice.candidates = std::move(candidates);
   } else {
     choice.relative_lambda = choice.candidates.back().relative_lambda;
     choice.label_noise = choice.candidates.back().label_noise;
   }
+  ensure<Stopped>(!stopped && !control.stop.stop_requested(), function,
+                  ": stopped while choosing the soft boundary");
   return choice;
 }
 
@@ -154,6 +198,8 @@ template <class Kernel, class Sampler, class I>
   check(takes_label_noise || choice.label_noise == 0, function, "boundary_choice",
         "has label noise, which the sampler does not take");
   check_not_negative(function, "boundary_choice", choice.slope);
+  check_not_negative(function, "boundary_choice", choice.growth);
+  check_not_negative(function, "boundary_choice", choice.fold_rows);
   choice.raised = 0;
   return choice;
 }
@@ -176,6 +222,7 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
     if (one.relative_lambda == choice.relative_lambda && one.label_noise == choice.label_noise &&
         one.slope > 0) {
       choice.slope = one.slope;
+      choice.offsets = one.offsets;
     }
   }
 }

@@ -22,7 +22,8 @@ struct ChoiceCandidate {
   double loss = std::numeric_limits<double>::infinity();  ///< Out-of-fold log loss, in nats.
   double standard_error = 0;                              ///< Of the loss.
   double slope = 0;                                       ///< Of the probabilities.
-  double error = 1;                                       ///< Out-of-fold share of errors.
+  std::vector<double> offsets{};  ///< Likewise, where there are class weights; see `fit_slope`.
+  double error = 1;               ///< Out-of-fold share of errors.
 };
 
 /// How `SoftBoundary::automatic` came to its lambda, or label noise, and beside which
@@ -31,8 +32,14 @@ struct BoundaryChoice {
   double relative_lambda = 0;  ///< What the fit took: lambda_i over k(x_i, x_i).
   double label_noise = 0;      ///< What it took in its place, of samplers that take label noise.
   /// Of probabilities, out of fold, at what the fit took or the nearest smaller one that was tried;
-  /// 0: not known.
+  /// 0: not known. Of machines of `fold_rows` points, five draws each.
   double slope = 0;
+  std::vector<double> offsets{};  ///< Beside the slope, where there are class weights.
+  /// g in [0, 0.6]: the best slope grows with the number m of training points like m^g, by the
+  /// slopes of machines of half as many points and of `fold_rows`. A fit of m points has the slope
+  /// times (m / fold_rows)^g.
+  double growth = 0;
+  double fold_rows = 0;                       ///< Points that train a fold, on average.
   std::size_t points = 0;                     ///< On which the candidates were tried,
   double largest_class = 0;                   ///< and the share of the largest class among them.
   std::vector<ChoiceCandidate> candidates{};  ///< Ascending.

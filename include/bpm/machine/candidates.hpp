@@ -88,12 +88,14 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     }
   }
   for (std::size_t l = smallest; l < candidates.size(); ++l) {
-    const FittedSlope slope = outputs[l].slope();
+    // Class weights shift the boundary, which no slope undoes.
+    const FittedSlope slope = outputs[l].slope(settings.soft_boundary.has_class_weights());
     ChoiceCandidate& candidate = candidates[l];
     candidate.consistent = true;
     candidate.loss = slope.loss;
     candidate.standard_error = slope.standard_error;
     candidate.slope = slope.slope;
+    candidate.offsets = slope.offsets;
     candidate.error = outputs[l].error();
   }
 }

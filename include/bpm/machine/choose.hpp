@@ -161,11 +161,12 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     what, "s to the grid"));
   }
   const ChoiceCandidate& winner = candidates[*best];
-  BoundaryChoice boundary{.relative_lambda = winner.relative_lambda,
-                          .label_noise = winner.label_noise,
-                          .slope = winner.slope,
-                          .points = part.points.size(),
-                          .largest_class = part.largest_class};
+  const double bias = detail::absolute_bias(grid.kernels[winner.kernel], settings, inputs, f);
+  const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[winner.kernel], bias),
+                                               inputs, part.points, control.threads);
+  BoundaryChoice boundary = detail::boundary_of(
+      winner, values, folds, part, detail::to_try(binary.sampler(), draws), settings, control);
+  detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
                        [&](const ChoiceCandidate& one) { return one.kernel == winner.kernel; });
   return {detail::with_choice(machine, grid.kernels[winner.kernel], std::move(boundary)),

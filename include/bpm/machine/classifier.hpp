@@ -64,18 +64,35 @@ class Classifier {
     });
   }
 
-  /// Of two classes the second where the value is positive, of more the one with the largest value,
-  /// the first among equals.
+  /// Decision values with the classes' offsets: f_c + b_c / s where labels have them
+  /// (`ClassifierParts::offsets_move_labels`), as they are elsewhere. What labels are taken from,
+  /// and what scores of rejection should be. Cost O(n C).
+  /// \throws std::invalid_argument unless there are C columns.
+  [[nodiscard]] Eigen::MatrixXd shifted(Eigen::MatrixXd decision_values) const {
+    detail::check_size("Classifier::shifted", "decision_values", decision_values.cols(), columns(),
+                       "columns: one for two classes, else one per class");
+    if (parts().offsets_move_labels) {
+      for (std::size_t c = 0; c < parts().offsets.size(); ++c) {
+        decision_values.col(static_cast<Eigen::Index>(c)).array() +=
+            parts().offsets[c] / parts().slope;
+      }
+    }
+    return decision_values;
+  }
+
+  /// Of two classes the second where the `shifted` value is positive, of more the one with the
+  /// largest of them, the first among equals.
   /// \throws std::invalid_argument unless there are C columns of finite numbers.
   [[nodiscard]] std::vector<int> labels_of(const Eigen::MatrixXd& decision_values) const {
     detail::check_size("Classifier::labels_of", "decision_values", decision_values.cols(),
                        columns(), "columns: one for two classes, else one per class");
     detail::check(decision_values.allFinite(), "Classifier::labels_of", "decision_values",
                   "hold a number that is not finite");
+    const Eigen::MatrixXd values = shifted(decision_values);
     std::vector<int> labels;
-    labels.reserve(static_cast<std::size_t>(decision_values.rows()));
-    for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-      labels.push_back(classes()[winner(decision_values, i, 0)]);
+    labels.reserve(static_cast<std::size_t>(values.rows()));
+    for (Eigen::Index i = 0; i < values.rows(); ++i) {
+      labels.push_back(classes()[winner(values, i, 0)]);
     }
     return labels;
   }
@@ -85,25 +102,36 @@ class Classifier {
     return labels_of(decision_values(inputs));
   }
 
-  /// P(class | x) for n inputs, n x C, of two classes that of the second: `probabilities_of` the
-  /// decision values at the slope that the fit found, out of fold. The predicted class is the most
-  /// probable one. With classes as frequent as in the training set.
-  /// \throws std::invalid_argument where no slope is known (a fit that chose its lambda by folds
-  ///         found one; else `with_slope`); as `decision_values`.
-  template <class Questions>
-  [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {
+  /// P(class | x) for decision values of n inputs, n x C, of two classes that of the second:
+  /// `probabilities_of` them at slope and offsets that the fit found on rows that had not trained
+  /// it yet, never surer than so many rows can say. The predicted class is the most probable one,
+  /// but where class weights move it. With classes as frequent as in the training set, class
+  /// weights or not.
+  /// \throws std::invalid_argument where no slope is known (a fit that chose its lambda found one;
+  ///         else `with_slope`); as `probabilities_of`.
+  [[nodiscard]] Eigen::MatrixXd probabilities(const Eigen::MatrixXd& decision_values) const {
     detail::check(parts().slope > 0, "Classifier::predict_probability", "slope",
                   "is not known: fit with an automatic soft boundary, or give one by with_slope");
-    return probabilities_of(decision_values(inputs), parts().slope);
+    return probabilities_of(decision_values, parts().slope, parts().offsets,
+                            parts().probability_rows);
   }
 
-  /// The same classifier with this slope of probabilities, as of `OutOfFold::slope`,
-  /// `ChoiceCandidate` or `fit_slope` on data of one's own. Cost: a copy of the parts. \throws
-  /// std::invalid_argument unless it is positive and finite.
+  /// `probabilities` of the decision values of inputs. \throws as the two.
+  template <class Questions>
+  [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {
+    return probabilities(decision_values(inputs));
+  }
+
+  /// The same classifier with this slope of probabilities and no offsets, as of `OutOfFold::slope`,
+  /// `ChoiceCandidate` or `fit_slope` on data of one's own: labels are again those of the largest
+  /// decision value. Cost: a copy of the parts. \throws std::invalid_argument unless it is positive
+  /// and finite.
   [[nodiscard]] Classifier with_slope(double slope) const {
     detail::check_positive("Classifier::with_slope", "slope", slope);
     Parts copy = parts();
     copy.slope = slope;
+    copy.offsets.clear();
+    copy.probability_rows = 0;
     return Classifier(std::move(copy));
   }
 

@@ -57,6 +57,14 @@ struct ClassifierParts {
   std::vector<std::string> class_names{};  ///< Of the classes, in their order, or empty.
   /// Of probabilities: see `probabilities_of`. 0: not known.
   double slope = 0;
+  /// Of probabilities too, in log odds: C, or none. Decision values are without them.
+  std::vector<double> offsets{};
+  /// Whether labels and scores of rejection have the offsets as well, which `Classifier::shifted`
+  /// adds. Not where the soft boundary has class weights: these move the labels on purpose, and the
+  /// offsets give the probabilities back what they moved.
+  bool offsets_move_labels = true;
+  /// How many rows' outputs gave slope and offsets; 0: not known.
+  std::size_t probability_rows = 0;
   /// Chosen on data held out, to be kept in the model's file: no prediction looks at it.
   std::optional<Rejection> rejection{};
   /// How its inputs are made of images or of whatever they are, in the words of their maker: kept
@@ -133,6 +141,10 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
     }
   }
   check_not_negative(f, "slope", parts.slope);
+  check(parts.offsets.empty() || parts.slope > 0, f, "offsets", "are given without a slope");
+  for (const double offset : parts.offsets) {
+    check(std::isfinite(offset), f, "offsets", "have a ", offset, ", must be finite");
+  }
   if (parts.rejection) {
     check(!parts.rejection->score.empty(), f, "rejection",
           "does not say which score its threshold is one of");
@@ -168,6 +180,7 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
   check_list(parts.mean_norms.size(), "mean_norms");
   check_list(parts.training_margins.size(), "training_margins");
   check_list(parts.training_errors.size(), "training_errors");
+  check_list(parts.offsets.size(), "offsets");
 }
 
 }  // namespace detail

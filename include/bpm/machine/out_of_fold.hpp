@@ -46,8 +46,10 @@ struct OutOfFold {
     }
     return errors / static_cast<double>(points.size());
   }
-  /// One slope for all folds, and its loss: see `fit_slope`.
-  [[nodiscard]] FittedSlope slope() const { return fit_slope(decision_values, labels, classes); }
+  /// One slope for all folds, with offsets where they are wanted, and its loss: see `fit_slope`.
+  [[nodiscard]] FittedSlope slope(bool with_offsets = false) const {
+    return fit_slope(decision_values, labels, classes, with_offsets);
+  }
   /// The label that the output says.
   [[nodiscard]] int predicted(Eigen::Index i) const {
     if (decision_values.cols() == 1) return classes[decision_values(i, 0) > 0 ? 1 : 0];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -143,7 +144,7 @@ class Training {
     parts.threads = settings_.threads;
     parts.seed = settings_.seed;
     parts.boundary = boundary_;
-    if (boundary_) parts.slope = boundary_->slope;
+    if (boundary_) take_probabilities(parts);
     parts.report = state_.report;
     parts.forecast = forecast_;
     const auto problems = static_cast<double>(problems_.size());
@@ -184,6 +185,20 @@ class Training {
     if (settings.soft_boundary.is_automatic() && !detail::chooses_boundary(sampler, settings)) {
       settings_.soft_boundary = SoftBoundary::hard();
     }
+  }
+
+  /// Slope and offsets of the classifier's probabilities: those that its choice found out of fold,
+  /// on machines of fewer points, whose outputs have another scale.
+  template <class Parts>
+  void take_probabilities(Parts& parts) const {
+    const BoundaryChoice& choice = *boundary_;
+    const auto m = static_cast<double>(labels_.list().size());
+    parts.slope = choice.fold_rows > 0
+                      ? choice.slope * std::pow(m / choice.fold_rows, choice.growth)
+                      : choice.slope;
+    parts.offsets = choice.offsets;
+    parts.offsets_move_labels = !given_boundary_.has_class_weights();
+    if (parts.slope > 0) parts.probability_rows = choice.points;
   }
 
   /// \throws std::invalid_argument where inputs or labels are no longer what they were.

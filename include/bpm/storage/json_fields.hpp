@@ -32,6 +32,15 @@ namespace bpm::inline BPM_TARGET::detail {
 template <class S, class T>
 concept Either = std::same_as<std::remove_const_t<S>, T>;
 
+/// A field that older files do not have, and that is left out where it has this value.
+template <class T, class Visit>
+void visit_unless(const std::remove_const_t<T>& usual, const char* name, T& value, Visit&& visit) {
+  std::optional<std::remove_const_t<T>> unusual;
+  if (value != usual) unusual = value;
+  visit(name, unusual);
+  if constexpr (!std::is_const_v<T>) value = unusual.value_or(usual);
+}
+
 template <Either<ChoiceCandidate> S, class Visit>
 void visit_fields(S& s, Visit&& visit) {
   visit("kernel", s.kernel);
@@ -41,6 +50,7 @@ void visit_fields(S& s, Visit&& visit) {
   visit("loss", s.loss);
   visit("standard_error", s.standard_error);
   visit("slope", s.slope);
+  visit_unless({}, "offsets", s.offsets, visit);
   visit("error", s.error);
 }
 template <Either<BoundaryChoice> S, class Visit>
@@ -48,6 +58,9 @@ void visit_fields(S& s, Visit&& visit) {
   visit("relative_lambda", s.relative_lambda);
   visit("label_noise", s.label_noise);
   visit("slope", s.slope);
+  visit_unless({}, "offsets", s.offsets, visit);
+  visit_unless(0, "growth", s.growth, visit);
+  visit_unless(0, "fold_rows", s.fold_rows, visit);
   visit("points", s.points);
   visit("largest_class", s.largest_class);
   visit("candidates", s.candidates);

@@ -60,6 +60,9 @@ void visit_model(Parts& parts, Visit&& visit) {
   visit("training_errors", parts.training_errors);
   visit("class_names", parts.class_names);
   visit("slope", parts.slope);
+  visit_unless({}, "offsets", parts.offsets, visit);
+  visit_unless(true, "offsets_move_labels", parts.offsets_move_labels, visit);
+  visit_unless(0, "probability_rows", parts.probability_rows, visit);
   visit("rejection", parts.rejection);
   visit("inputs_made_by", parts.inputs_made_by);
   visit("seed", parts.seed);
