@@ -101,6 +101,7 @@
 #include "bpm/machine/folds.hpp"
 #include "bpm/machine/inseparability.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/left_out.hpp"
 #include "bpm/machine/nested.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/out_of_fold.hpp"

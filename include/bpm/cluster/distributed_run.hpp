@@ -50,7 +50,7 @@ class DistributedRun {
     together(ranks_, [&] {
       settings_.check_settings();
       check_spaces(spaces_, function);
-      digest = run_digest(settings_, spaces_, streams_, scratch_);
+      digest = run_digest(settings_, spaces_, streams_, scratch_, control_.left_out_draws);
     });
     check_ranks(digest);
     std::vector<DrawPiece> stored;
@@ -74,7 +74,11 @@ class DistributedRun {
                                done = now.fraction;
                                return true;
                              },
-                             stop.get_token(), control_.threads, control_.draws_at_once};
+                             stop.get_token(),
+                             control_.threads,
+                             control_.draws_at_once,
+                             control_.chosen_lambda,
+                             control_.left_out_draws};
     const PieceTasks tasks(tasks_);
     PieceRuns<Space> runs(PerceptronLimits::of(settings_, spaces_[0].size()), spaces_,
                           streams_.seed, tasks, control, store_ ? store_->keeper() : PieceKeeper{},

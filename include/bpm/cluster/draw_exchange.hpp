@@ -65,6 +65,9 @@ class DrawExchange {
         from.take(count);
         from.take_all(solution.support, count);
         from.take_all(solution.coefficients, count);
+        from.take(count);
+        from.take_all(solution.left_out, count);
+        from.take_all(solution.left_out_outputs, count);
         if (!reduces_) {
           if (owner == ranks_.rank()) solution.outputs = mine.at(piece).solutions[c].outputs;
           solution.outputs.resize(static_cast<std::size_t>(points_));
@@ -75,7 +78,9 @@ class DrawExchange {
                   .support = solution.support,
                   .coefficients = solution.coefficients,
                   .outputs = solution.outputs,
-                  .part = reduces_ ? DrawPart::coefficients : DrawPart::whole});
+                  .part = reduces_ ? DrawPart::coefficients : DrawPart::whole,
+                  .left_out = solution.left_out,
+                  .left_out_outputs = solution.left_out_outputs});
       }
     }
     for (std::size_t c = 0; reduces_ && c < problems_; ++c) reduce(c, pieces, mine);
@@ -114,6 +119,9 @@ class DrawExchange {
         packed.put(std::uint64_t{solution.support.size()});
         packed.put_all(solution.support);
         packed.put_all(solution.coefficients);
+        packed.put(std::uint64_t{solution.left_out.size()});
+        packed.put_all(solution.left_out);
+        packed.put_all(solution.left_out_outputs);
       }
     }
     return packed.bytes();

@@ -56,6 +56,12 @@ class DrawMean {
     }
     if (of_draws_) weight_ += draw.weight;
     ++count_;
+    if (!draw.left_out.empty()) {
+      left_out_.push_back({draw.number,
+                           draw.weight,
+                           {draw.left_out.begin(), draw.left_out.end()},
+                           {draw.left_out_outputs.begin(), draw.left_out_outputs.end()}});
+    }
     if (keep_) {
       kept_.push_back({draw.number,
                        draw.weight,
@@ -80,6 +86,9 @@ class DrawMean {
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] const std::vector<KeptDraw>& kept() const noexcept { return kept_; }
+  /// Of draws that left points out at first: these, and what was noted of them in the place of
+  /// coefficients.
+  [[nodiscard]] const std::vector<KeptDraw>& left_out() const noexcept { return left_out_; }
 
   /// Coefficient of training point i in the mean E[w].
   [[nodiscard]] double coefficient(std::ptrdiff_t i) const { return coefficients_[i] / weight_; }
@@ -105,6 +114,7 @@ class DrawMean {
     visit("weight", self.weight_);
     visit("count", self.count_);
     visit("kept", self.kept_);
+    visit("left_out", self.left_out_);
   }
   void after_reading(std::ptrdiff_t points) const {
     const char* const f = "DrawMean";
@@ -120,6 +130,18 @@ class DrawMean {
                   .outputs = {},
                   .weight = draw.weight,
                   .part = DrawPart::coefficients});
+    }
+    check(left_out_.size() <= count_, f, "left_out", "is of ", left_out_.size(),
+          " draws, more than there are");
+    for (const KeptDraw& draw : left_out_) {
+      check_draw({.number = draw.number,
+                  .support = {},
+                  .coefficients = {},
+                  .outputs = {},
+                  .weight = draw.weight,
+                  .part = DrawPart::coefficients,
+                  .left_out = draw.support,
+                  .left_out_outputs = draw.coefficients});
     }
   }
 
@@ -140,18 +162,24 @@ class DrawMean {
               ", must be finite");
     }
     if (draw.part == DrawPart::outputs) return;
-    require(draw.support.size() == draw.coefficients.size(), draw.support.size(),
-            " support points and ", draw.coefficients.size(), " coefficients");
     require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
             ", must be positive and finite");
-    PointIndex last = -1;
-    for (std::size_t s = 0; s < draw.support.size(); ++s) {
-      require(draw.support[s] > last && draw.support[s] < size(), "the support point ",
-              draw.support[s], " after ", last, ", must ascend below ", size());
-      require(std::isfinite(draw.coefficients[s]), "the coefficient ", draw.coefficients[s], " at ",
-              draw.support[s], ", must be finite");
-      last = draw.support[s];
-    }
+    const auto check_points = [&](std::span<const PointIndex> points,
+                                  std::span<const double> values, const char* point,
+                                  const char* value) {
+      require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(),
+              " ", value, "s");
+      PointIndex last = -1;
+      for (std::size_t s = 0; s < points.size(); ++s) {
+        require(points[s] > last && points[s] < size(), "the ", point, " ", points[s], " after ",
+                last, ", must ascend below ", size());
+        require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
+                ", must be finite");
+        last = points[s];
+      }
+    };
+    check_points(draw.support, draw.coefficients, "support point", "coefficient");
+    check_points(draw.left_out, draw.left_out_outputs, "point left out", "output");
   }
 
   bool keep_;
@@ -161,6 +189,7 @@ class DrawMean {
   double weight_ = 0;
   std::uint64_t count_ = 0;
   std::vector<KeptDraw> kept_;
+  std::vector<KeptDraw> left_out_;
 };
 
 }  // namespace bpm::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -133,7 +134,15 @@ template <class Sampler, GramAccess Gram>
         std::span<const Space>(spaces), state.streams[0], control, [&](const Draw& draw) {
           check(draw.problem < problems.size(), "sampler", "draw", draw.number, " is of problem ",
                 draw.problem, ", must be below ", problems.size());
-          state.means[draw.problem].add(draw);
+          // As decision values are: over sqrt(k(x, x)).
+          std::vector<double> left_out(draw.left_out_outputs.begin(), draw.left_out_outputs.end());
+          for (std::size_t i = 0; i < std::min(left_out.size(), draw.left_out.size()); ++i) {
+            const auto self = static_cast<double>(gram.diagonal(draw.left_out[i]));
+            if (self > 0) left_out[i] /= std::sqrt(self);
+          }
+          Draw scaled = draw;
+          scaled.left_out_outputs = left_out;
+          state.means[draw.problem].add(scaled);
           support.add(draw);
           if (draw.part != DrawPart::whole) return;
           state.draw_errors += plain_errors(draw, spaces[draw.problem]);

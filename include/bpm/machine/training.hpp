@@ -32,6 +32,7 @@
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/inseparability.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/left_out.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/separability.hpp"
@@ -187,17 +188,29 @@ class Training {
     }
   }
 
-  /// Slope and offsets of the classifier's probabilities: those that its choice found out of fold,
-  /// on machines of fewer points, whose outputs have another scale.
+  /// Slope and offsets of the classifier's probabilities: by the outputs that its own draws noted
+  /// of points that they did not know yet, where these are enough; else those that the choice of
+  /// the boundary found out of fold, on machines of fewer points, whose outputs have another scale.
   template <class Parts>
   void take_probabilities(Parts& parts) const {
     const BoundaryChoice& choice = *boundary_;
-    const auto m = static_cast<double>(labels_.list().size());
-    parts.slope = choice.fold_rows > 0
-                      ? choice.slope * std::pow(m / choice.fold_rows, choice.growth)
-                      : choice.slope;
+    const bool weighted = given_boundary_.has_class_weights();
+    parts.offsets_move_labels = !weighted;
+    const std::size_t m = labels_.list().size();
+    const detail::OutputsLeftOut noted(state_.means, labels_.list());
+    if (noted.labels.size() >= std::min<std::size_t>(1000, m / 2) && !noted.labels.empty()) {
+      FittedSlope fitted = fit_slope(noted.decision_values, noted.labels, problems_.classes,
+                                     weighted || problems_.classes.size() > 2);
+      parts.slope = fitted.slope;
+      parts.offsets = std::move(fitted.offsets);
+      parts.probability_rows = noted.labels.size();
+      return;
+    }
+    parts.slope = choice.slope;
+    if (choice.fold_rows > 0) {
+      parts.slope *= std::pow(static_cast<double>(m) / choice.fold_rows, choice.growth);
+    }
     parts.offsets = choice.offsets;
-    parts.offsets_move_labels = !given_boundary_.has_class_weights();
     if (parts.slope > 0) parts.probability_rows = choice.points;
   }
 
@@ -264,7 +277,11 @@ class Training {
     const auto start = std::chrono::steady_clock::now();
     control.draws_at_once = forecast_.draws_at_once;
     control.threads = forecast_.threads;
-    if (boundary_) control.chosen_lambda = boundary_->relative_lambda;
+    if (boundary_) {
+      control.chosen_lambda = boundary_->relative_lambda;
+      control.left_out_draws =
+          detail::left_out_draws(labels_.list().size(), problems_.classes.size());
+    }
     SamplerReport report = detail::with_kernel_values(
         detail::with_bias(kernel_, bias_), *inputs_, forecast_,
         detail::before_meeting<Sampler>(control),

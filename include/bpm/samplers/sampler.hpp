@@ -62,6 +62,10 @@ struct Draw {
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
   detail::DrawPart part = detail::DrawPart::whole;
+  /// Of a draw that left points out at first (`RunControl::left_out_draws`): these, ascending, and
+  /// <w', x_i> of the classifier w' of norm 1 on the way that was consistent on the others.
+  std::span<const PointIndex> left_out{};
+  std::span<const double> left_out_outputs{};
 };
 
 /// What happened in a run. Counts are sums over draws and problems; a part that does not apply to
@@ -136,6 +140,9 @@ struct RunControl {
   /// lambda over k(x, x) where it was chosen: a run with the next lambda that is tried may share
   /// what this one keeps on disk.
   std::optional<double> chosen_lambda{};
+  /// Permuted perceptrons: draws with a smaller number leave the last tenth of their permutation
+  /// out until they are consistent on the rest, note their outputs there, and go on with all.
+  std::uint64_t left_out_draws = 0;
   /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
   std::chrono::steady_clock::time_point begin{};
 

@@ -43,8 +43,9 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     detail::check(!checkpoint.empty(), function, "checkpoint",
                   "is empty, expected the name of a folder");
     detail::BlockScratch<typename Space::Scalar> scratch;
-    const detail::DrawStore store(checkpoint, detail::run_digest(*this, spaces, streams, scratch),
-                                  spaces[0].size(), control.chosen_lambda);
+    const detail::DrawStore store(
+        checkpoint, detail::run_digest(*this, spaces, streams, scratch, control.left_out_draws),
+        spaces[0].size(), control.chosen_lambda);
     const detail::FolderLock lock(store.folder());
     const detail::PieceTasks tasks(
         detail::plan_pieces(streams.next, streams.next + draws, spaces.size(), store.list(), 1));

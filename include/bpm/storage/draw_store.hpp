@@ -93,6 +93,9 @@ class DrawStore {
       bytes.put_all(solution.support);
       bytes.put_all(solution.coefficients);
       bytes.put_all(solution.outputs);
+      bytes.put(std::uint64_t{solution.left_out.size()});
+      bytes.put_all(solution.left_out);
+      bytes.put_all(solution.left_out_outputs);
     }
     bytes.put(checksum(bytes.bytes()));
     write_durably(path_of(finished.piece), bytes.bytes());
@@ -124,15 +127,26 @@ class DrawStore {
                 from.take_all(solution.coefficients, support) &&
                 from.take_all(solution.outputs, points),
             short_of_it);
+      if (head.version > 1) {  // The first format had none left out.
+        std::uint64_t left_out = 0;
+        sound(from.take(left_out), short_of_it);
+        sound(left_out <= points, "it leaves too many points out");
+        sound(from.take_all(solution.left_out, left_out) &&
+                  from.take_all(solution.left_out_outputs, left_out),
+              short_of_it);
+      }
       // A checksum that is right says nothing of a content that was made to have it.
-      sound(std::ranges::adjacent_find(solution.support, std::ranges::greater_equal()) ==
-                    solution.support.end() &&
-                (support == 0 || (solution.support.front() >= 0 &&
-                                  static_cast<std::uint64_t>(solution.support.back()) < points)),
-            "its support points do not ascend, or are none");
       const auto finite = [](double number) { return std::isfinite(number); };
+      const auto ascend = [&](const std::vector<PointIndex>& list) {
+        return std::ranges::adjacent_find(list, std::ranges::greater_equal()) == list.end() &&
+               (list.empty() ||
+                (list.front() >= 0 && static_cast<std::uint64_t>(list.back()) < points));
+      };
+      sound(ascend(solution.support), "its support points do not ascend, or are none");
+      sound(ascend(solution.left_out), "its points left out do not ascend, or are none");
       sound(std::ranges::all_of(solution.coefficients, finite) &&
-                std::ranges::all_of(solution.outputs, finite),
+                std::ranges::all_of(solution.outputs, finite) &&
+                std::ranges::all_of(solution.left_out_outputs, finite),
             "it has numbers that are not finite");
       finished.solutions.push_back(std::move(solution));
     }
@@ -157,7 +171,7 @@ class DrawStore {
 
   struct Head {
     std::array<char, 8> magic{'B', 'P', 'M', 'D', 'R', 'A', 'W', '\n'};
-    std::uint32_t version = 1;
+    std::uint32_t version = 2;
     std::uint32_t byte_order = 0x01020304;
     RunDigest digest{};
     std::uint64_t points = 0;
@@ -183,8 +197,8 @@ class DrawStore {
     std::memcpy(&head, bytes.data(), sizeof head);
     check_file(head.magic == expected.magic, path, "is no checkpoint: it begins otherwise");
     check_file(head.byte_order == expected.byte_order, path, "was written in another byte order");
-    check_file(head.version == expected.version, path, "has format ", head.version, ", expected ",
-               expected.version);
+    check_file(head.version == 1 || head.version == expected.version, path, "has format ",
+               head.version, ", expected ", expected.version);
     for (std::size_t p = 0; p < digest_.size(); ++p) {
       check_file(head.digest[p] == digest_[p], path, "belongs to another run: other ",
                  run_digest_parts[p],

@@ -64,12 +64,14 @@ template <VersionSpace Space>
   return hash.value();
 }
 
-/// The digest of a run of `sampler` on these problems with this seed.
+/// The digest of a run of `sampler` on these problems with this seed, whose draws below
+/// `left_out_draws` leave points out at first.
 /// Cost: a pass over the labels, and 20 m kernel values, counted in `scratch`.
 template <VersionSpace Space>
 [[nodiscard]] RunDigest run_digest(const PermutedPerceptron& sampler, std::span<const Space> spaces,
                                    const RandomStreams& streams,
-                                   BlockScratch<typename Space::Scalar>& scratch) {
+                                   BlockScratch<typename Space::Scalar>& scratch,
+                                   std::uint64_t left_out_draws = 0) {
   WordHash format;
   constexpr std::array<unsigned char, 8> order{1, 2, 3, 4, 5, 6, 7, 8};
   format.add_bytes(order.data(), order.size());
@@ -90,6 +92,7 @@ template <VersionSpace Space>
   settings.add(streams.seed);
   settings.add(sampler.margin);
   settings.add(static_cast<std::uint64_t>(sampler.order));
+  if (left_out_draws > 0) settings.add(left_out_draws);
   return {format.value(),
           sizes.value(),
           labels.value(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -83,6 +84,10 @@ struct PerceptronSolution {
   std::vector<double> coefficients;
   std::vector<double> outputs;
   std::uint64_t errors = 0;  ///< Points with d_i <= 0, counted anew from the outputs: none.
+  /// Points that were left out at first, ascending, and the outputs there of the classifier of norm
+  /// 1 that was consistent on the others; empty where there was none.
+  std::vector<PointIndex> left_out{};
+  std::vector<double> left_out_outputs{};
 };
 
 /// outputs += scale * values. The scale is +1 or -1, so the product is exact and the sum is the
@@ -105,15 +110,22 @@ struct PerceptronState {
         counts(points * std::ptrdiff_t(problem_count)) {}
 
   /// w = 0; the order is the caller's.
-  void start() {
+  void start(std::ptrdiff_t points_left_out = 0) {
     outputs.fill(0);
     counts.fill(0);
-    passes.start();
+    left_out = points_left_out;
+    passes.start(left_out > 0);
+    noted.assign(passes.size(), {});
   }
   /// A new permutation, w = 0.
-  void start(RandomEngine engine) {
+  void start(RandomEngine engine, std::ptrdiff_t points_left_out) {
     random_permutation(order.span(), engine);
-    start();
+    start(points_left_out);
+  }
+
+  /// Positions of the order that problem c sees.
+  [[nodiscard]] std::ptrdiff_t seen_by(std::size_t c) const {
+    return passes[c].leaves_out ? size - left_out : size;
   }
 
   [[nodiscard]] double* outputs_of(std::size_t c) {
@@ -173,7 +185,21 @@ struct PerceptronState {
     const double norm = std::sqrt(squared_norm);
     for (double& alpha : result.coefficients) alpha /= norm;
     for (double& output : result.outputs) output /= norm;
+    result.left_out = noted[c].left_out;
+    result.left_out_outputs = noted[c].left_out_outputs;
     return result;
+  }
+
+  /// Notes what problem c says of the points that it leaves out. Its outputs lack no mistake.
+  template <class Space>
+  void note(std::size_t c, const Space& space, bool positions) {
+    const PerceptronSolution now = normalised(c, space, positions);
+    noted[c].left_out.assign(order.begin() + (size - left_out), order.end());
+    std::ranges::sort(noted[c].left_out);
+    noted[c].left_out_outputs.clear();
+    for (const PointIndex i : noted[c].left_out) {
+      noted[c].left_out_outputs.push_back(now.outputs[static_cast<std::size_t>(i)]);
+    }
   }
 
   /// The inverse of the order.
@@ -184,7 +210,9 @@ struct PerceptronState {
   }
 
   std::ptrdiff_t size;
+  std::ptrdiff_t left_out = 0;  ///< Points at the end of the order.
   PerceptronPasses passes;
+  std::vector<PerceptronSolution> noted;  ///< Of each problem; only what was left out.
   Buffer<PointIndex> order;
   Buffer<double> outputs;
   Buffer<std::int32_t> counts;

@@ -152,8 +152,12 @@ class PieceRuns {
             perceptron.emplace(spaces_.subspan(task.piece.first, task.piece.count));
             problems = wanted;
           }
+          PerceptronLimits limits = limits_;
+          if (task.piece.number < control_.left_out_draws && !limits.greedy) {
+            limits.left_out = spaces_[0].size() / 10;
+          }
           const PerceptronOutcome outcome =
-              perceptron->run(limits_, streams_.stream(task.piece.number), hands, worker, crew_,
+              perceptron->run(limits, streams_.stream(task.piece.number), hands, worker, crew_,
                               [&](double passes) { return proceed(worker, n, passes); });
           const PerceptronPasses& passes = perceptron->state().passes;
           if (outcome != PerceptronOutcome::consistent) {
@@ -280,7 +284,9 @@ SamplerReport sample_pieces(const PerceptronLimits& limits, std::span<const Spac
                   .problem = part.piece.first + c,
                   .support = part.solutions[c].support,
                   .coefficients = part.solutions[c].coefficients,
-                  .outputs = part.solutions[c].outputs});
+                  .outputs = part.solutions[c].outputs,
+                  .left_out = part.solutions[c].left_out,
+                  .left_out_outputs = part.solutions[c].left_out_outputs});
       }
     }
   });

@@ -34,20 +34,24 @@ class RowPerceptron {
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
                         unsigned worker, Crew& /*crew*/, GoOn&& go_on) {
     BlockScratch<typename Space::Scalar>& scratch = hands[worker].scratch;
-    state_.start(engine);
+    state_.start(engine, limits.left_out);
     if (limits.greedy) {
       return run_greedy(limits, scratch, go_on);
     }
-    return state_.passes.run(limits, [&](std::uint64_t pass) {
-      for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
-        if (p % 4096 == 0 && !go_on(static_cast<double>(pass) +
-                                    static_cast<double>(p) / static_cast<double>(state_.size))) {
-          return false;
-        }
-        visit(state_.order[p], limits.margin, scratch);
-      }
-      return true;
-    });
+    return state_.passes.run(
+        limits,
+        [&](std::uint64_t pass) {
+          for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
+            if (p % 4096 == 0 &&
+                !go_on(static_cast<double>(pass) +
+                       static_cast<double>(p) / static_cast<double>(state_.size))) {
+              return false;
+            }
+            visit(p, limits.margin, scratch);
+          }
+          return true;
+        },
+        [&](std::size_t c) { state_.note(c, spaces_[c], false); });
   }
 
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
@@ -92,10 +96,11 @@ class RowPerceptron {
     return spaces_[c].label(i) * state_.outputs_of(c)[i];
   }
 
-  void visit(PointIndex i, double margin, BlockScratch<typename Space::Scalar>& scratch) {
+  void visit(std::ptrdiff_t p, double margin, BlockScratch<typename Space::Scalar>& scratch) {
+    const PointIndex i = state_.order[p];
     std::span<const typename Space::Scalar> row;
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      if (!state_.passes[c].done && signed_output(c, i) <= margin) {
+      if (!state_.passes[c].done && p < state_.seen_by(c) && signed_output(c, i) <= margin) {
         if (row.empty()) {
           row = spaces_[0].row(i, scratch);
         }

@@ -117,13 +117,16 @@ class WindowedPerceptron {
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
                         unsigned worker, Crew& crew, GoOn&& go_on) {
-    state_.start(engine);
+    state_.start(engine, limits.left_out);
     begin();
-    const PerceptronOutcome outcome = state_.passes.run(limits, [&](std::uint64_t number) {
-      forget_applied();
-      return pass(limits.margin, hands, worker, crew,
-                  [&](double part) { return go_on(static_cast<double>(number) + part); });
-    });
+    const PerceptronOutcome outcome = state_.passes.run(
+        limits,
+        [&](std::uint64_t number) {
+          forget_applied();
+          return pass(limits.margin, hands, worker, crew,
+                      [&](double part) { return go_on(static_cast<double>(number) + part); });
+        },
+        [&](std::size_t c) { state_.note(c, spaces_[c], true); });
     if (outcome == PerceptronOutcome::consistent) forget_applied();
     return outcome;
   }
@@ -290,8 +293,14 @@ class WindowedPerceptron {
     const auto width = std::ssize(columns.points());
     const std::ptrdiff_t begin = b * window;
     const std::ptrdiff_t end = begin + width;
+    // A problem that does not see all of the window yet looks for mistakes up to there.
+    const auto next_of = [&](std::size_t c, std::ptrdiff_t from) {
+      const std::ptrdiff_t seen = std::min(end, state_.seen_by(c));
+      const std::ptrdiff_t found = from < seen ? next_mistake(c, from, seen, margin) : seen;
+      return found < seen ? found : end;
+    };
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      next_[c] = state_.passes[c].done ? end : next_mistake(c, begin, end, margin);
+      next_[c] = state_.passes[c].done ? end : next_of(c, begin);
     }
     while (true) {
       const std::ptrdiff_t p = *std::min_element(next_.begin(), next_.end());
@@ -310,7 +319,7 @@ class WindowedPerceptron {
         state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
         state_.count_mistake(c, p);
         mistakes_.add_update({static_cast<std::int32_t>(c), scale});
-        next_[c] = next_mistake(c, p + 1, end, margin);
+        next_[c] = next_of(c, p + 1);
       }
     }
     applied_[b] = mistakes_.end();

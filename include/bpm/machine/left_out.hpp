@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
+#include "bpm/machine/draw_mean.hpp"
+
+namespace bpm::inline BPM_TARGET::detail {
+
+/// How many draws leave a tenth of the points out at first, for probabilities: as many as give some
+/// 3000 outputs at such points. It depends on the numbers of points and classes alone, so that
+/// draws are the same whenever they are made. Two classes have but a slope, which out-of-fold
+/// outputs find as well until the machine has many more points than the part that they are of.
+[[nodiscard]] constexpr std::uint64_t left_out_draws(std::size_t points, std::size_t classes) {
+  constexpr std::size_t outputs = 3000;
+  constexpr std::size_t enough_for_two = 6000;
+  const std::size_t tenth = points / 10;
+  if (tenth == 0 || (classes == 2 && points < enough_for_two)) return 0;
+  return (outputs + tenth - 1) / tenth;
+}
+
+/// What the draws of all subproblems noted of points that they left out, a row a draw and point;
+/// draws of which a subproblem noted nothing are left away.
+struct OutputsLeftOut {
+  Eigen::MatrixXd decision_values;  ///< Rows x subproblems.
+  std::vector<int> labels;          ///< Of the rows.
+
+  OutputsLeftOut(std::span<const DrawMean> means, std::span<const int> all) {
+    std::vector<std::vector<const KeptDraw*>> draws;  // Each of all subproblems.
+    for (const KeptDraw& first : means[0].left_out()) {
+      std::vector<const KeptDraw*> one;
+      for (const DrawMean& mean : means) {
+        const auto& noted = mean.left_out();
+        const auto found = std::ranges::lower_bound(noted, first.number, {}, &KeptDraw::number);
+        if (found != noted.end() && found->number == first.number &&
+            found->support == first.support) {
+          one.push_back(&*found);
+        }
+      }
+      if (one.size() < means.size()) continue;
+      for (const PointIndex i : first.support) labels.push_back(all[static_cast<std::size_t>(i)]);
+      draws.push_back(std::move(one));
+    }
+    decision_values.resize(std::ssize(labels), std::ssize(means));
+    Eigen::Index row = 0;
+    for (const auto& draw : draws) {
+      const auto rows = std::ssize(draw[0]->coefficients);
+      for (std::size_t c = 0; c < draw.size(); ++c) {
+        decision_values.col(static_cast<Eigen::Index>(c)).segment(row, rows) =
+            Eigen::Map<const Eigen::VectorXd>(draw[c]->coefficients.data(), rows);
+      }
+      row += rows;
+    }
+  }
+};
+
+}  // namespace bpm::detail
