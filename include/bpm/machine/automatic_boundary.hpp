@@ -122,27 +122,54 @@ template <class Scalar, class Sampler>
   return std::clamp(std::log(whole.slope / part.slope) / std::log(more), 0.0, 0.6);
 }
 
-/// What a fit takes over from the candidate that was chosen on a part of the points.
+/// The v of `BoundaryChoice::draw_chance`: by the slope of `mean`, of `draws` draws, and the one
+/// that single draws give. Up to 0.9; 0 for methods that see a cone, whose centre is no such mean.
+template <class Scalar, class Sampler>
+[[nodiscard]] double draw_chance(const DenseGram<Scalar>& values, const OutOfFold& folds,
+                                 std::span<const int> labels, const Sampler& sampler,
+                                 std::uint64_t draws, const FitSettings& settings,
+                                 const RunControl& control, const ChoiceCandidate& mean) {
+  if constexpr (!sees_cones<Sampler>) {
+    ChoiceCandidate one{.relative_lambda = mean.relative_lambda, .label_noise = mean.label_noise};
+    if (draws > 1 && mean.slope > 0) {
+      try_boundaries<Scalar>(values, folds, labels, to_try(sampler, 1), settings, control,
+                             std::span(&one, 1));
+    }
+    if (one.consistent) {
+      const double ratio = one.slope / mean.slope;
+      return std::clamp((1 - ratio * ratio) / (1 - 1 / static_cast<double>(draws)), 0.0, 0.9);
+    }
+  }
+  return 0;
+}
+
+/// What a fit takes over from the candidate that was chosen on a part of the points by `draws`
+/// draws of a fold.
 template <class Scalar, class Sampler>
 [[nodiscard]] BoundaryChoice boundary_of(const ChoiceCandidate& chosen,
                                          const DenseGram<Scalar>& values, const OutOfFold& folds,
                                          const ChoicePart& part, const Sampler& sampler,
-                                         const FitSettings& settings, const RunControl& control) {
+                                         std::uint64_t draws, const FitSettings& settings,
+                                         const RunControl& control) {
   const auto points = static_cast<double>(part.points.size());
   const auto left_out = static_cast<double>(folds.points.size());
   return {.relative_lambda = chosen.relative_lambda,
           .label_noise = chosen.label_noise,
           .slope = chosen.slope,
           .offsets = chosen.offsets,
-          .growth = slope_growth(values, folds, part.labels, sampler, settings, control, chosen),
+          .growth = slope_growth(values, folds, part.labels, to_try(sampler, draws), settings,
+                                 control, chosen),
+          .draw_chance =
+              draw_chance(values, folds, part.labels, sampler, draws, settings, control, chosen),
           .fold_rows = points - left_out / static_cast<double>(folds.folds.count),
+          .fold_draws = draws,
           .points = part.points.size(),
           .largest_class = part.largest_class};
 }
 
 /// lambda over k(x, x), or label noise for samplers that take it, by the smallest out-of-fold log
-/// loss on a part of the points, as `choose` does for one kernel: five folds, five draws each of up
-/// to ten binary subproblems, of more so many fewer. Memory: `bytes_to_choose`. \throws Stopped.
+/// loss on a part of the points, as `choose` does for one kernel: five folds, five draws each.
+/// Memory: `bytes_to_choose`. \throws Stopped.
 template <class Kernel, class Sampler, class I>
 [[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
@@ -159,7 +186,6 @@ template <class Kernel, class Sampler, class I>
     }
   }
   if (part.can_be_left_out < 2) return choice;  // Nothing to judge by: hard, softer if it must.
-  const std::size_t problems = subproblem_count(classes.size());
   const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
   bool stopped = false;
   const RunControl watched{[&](Progress progress) {
@@ -173,12 +199,12 @@ template <class Kernel, class Sampler, class I>
       part.labels, classes,
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
                         settings.seed));
-  const auto brief = to_try(sampler, draws_to_try(problems));
-  try_boundaries<kernel_scalar_t<I>>(values, folds, part.labels, brief, settings, watched,
-                                     choice.candidates);
+  try_boundaries<kernel_scalar_t<I>>(values, folds, part.labels, to_try(sampler, draws_to_try),
+                                     settings, watched, choice.candidates);
   if (const auto best = best_candidate(choice.candidates)) {
     auto candidates = std::move(choice.candidates);
-    choice = boundary_of(candidates[*best], values, folds, part, brief, settings, watched);
+    choice = boundary_of(candidates[*best], values, folds, part, sampler, draws_to_try, settings,
+                         watched);
     choice.candidates = std::move(candidates);
   } else {
     choice.relative_lambda = choice.candidates.back().relative_lambda;
@@ -200,6 +226,8 @@ template <class Kernel, class Sampler, class I>
   check_not_negative(function, "boundary_choice", choice.slope);
   check_not_negative(function, "boundary_choice", choice.growth);
   check_not_negative(function, "boundary_choice", choice.fold_rows);
+  check(choice.draw_chance >= 0 && choice.draw_chance < 1, function, "boundary_choice",
+        "has a draw_chance of ", choice.draw_chance, ", must be at least 0 and below 1");
   choice.raised = 0;
   return choice;
 }

@@ -58,9 +58,13 @@ template <class Sampler>
   }
 }
 
-/// Draws of each fold's machine: five of up to ten binary subproblems, of more so many fewer.
-[[nodiscard]] constexpr std::uint64_t draws_to_try(std::size_t problems) {
-  return std::clamp<std::uint64_t>(50 / problems, 1, 5);
+/// Draws of each fold's machine.
+inline constexpr std::uint64_t draws_to_try = 5;
+
+/// Whether probabilities have an offset a class beside the slope: where several one-against-rest
+/// machines are compared, and where class weights shift the boundary, which no slope undoes.
+[[nodiscard]] inline bool wants_offsets(const SoftBoundary& boundary, std::size_t classes) {
+  return classes > 2 || boundary.has_class_weights();
 }
 
 /// The out-of-fold scores of all soft boundaries for one kernel, a fold after the other, each from
@@ -88,8 +92,8 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     }
   }
   for (std::size_t l = smallest; l < candidates.size(); ++l) {
-    // Class weights shift the boundary, which no slope undoes.
-    const FittedSlope slope = outputs[l].slope(settings.soft_boundary.has_class_weights());
+    const FittedSlope slope =
+        outputs[l].slope(wants_offsets(settings.soft_boundary, folds.classes.size()));
     ChoiceCandidate& candidate = candidates[l];
     candidate.consistent = true;
     candidate.loss = slope.loss;

@@ -33,8 +33,7 @@ struct ChoiceGrid {
   /// automatic; ascending.
   std::vector<double> label_noises = detail::default_label_noises;
   std::size_t folds = 5;
-  /// Of each fold's machine; 0: five of up to ten binary subproblems, of more so many fewer.
-  std::uint64_t draws = 0;
+  std::uint64_t draws = detail::draws_to_try;  ///< Of each fold's machine.
   /// Of more points a stratified part of about so many is taken, drawn by the machine's seed.
   std::size_t points = 3000;
 };
@@ -103,6 +102,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const std::vector<double>& boundaries = by_noise ? grid.label_noises : grid.relative_lambdas;
   const char* const what = by_noise ? "label noise" : "lambda";
   detail::check(!boundaries.empty(), f, "grid", "has no ", what);
+  detail::check(grid.draws >= 1, f, "grid", "has 0 draws, must have 1 or more");
   for (const double boundary : boundaries) {
     detail::check(
         boundary >= 0 && (by_noise ? boundary < 0.5 : std::isfinite(boundary)), f, "grid",
@@ -135,9 +135,6 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                              return !stopped;
                            },
                            stop, detail::thread_count(settings.threads)};
-  const std::uint64_t draws =
-      grid.draws != 0 ? grid.draws
-                      : detail::draws_to_try(detail::subproblem_count(folds.classes.size()));
   for (std::size_t k = 0; k < grid.kernels.size(); ++k) {
     const std::size_t first = candidates.size();
     for (const double x : boundaries) {
@@ -148,7 +145,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[k], bias), inputs,
                                                  part.points, control.threads);
     detail::try_boundaries<detail::kernel_scalar_t<I>>(
-        values, folds, part.labels, detail::to_try(binary.sampler(), draws), settings, control,
+        values, folds, part.labels, detail::to_try(binary.sampler(), grid.draws), settings, control,
         std::span(candidates).subspan(first));
     ++done;
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
@@ -164,8 +161,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const double bias = detail::absolute_bias(grid.kernels[winner.kernel], settings, inputs, f);
   const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[winner.kernel], bias),
                                                inputs, part.points, control.threads);
-  BoundaryChoice boundary = detail::boundary_of(
-      winner, values, folds, part, detail::to_try(binary.sampler(), draws), settings, control);
+  BoundaryChoice boundary = detail::boundary_of(winner, values, folds, part, binary.sampler(),
+                                                grid.draws, settings, control);
   detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
                        [&](const ChoiceCandidate& one) { return one.kernel == winner.kernel; });

@@ -14,16 +14,15 @@
 
 namespace bpm::inline BPM_TARGET::detail {
 
-/// How many draws leave a tenth of the points out at first, for probabilities: as many as give some
-/// 3000 outputs at such points. It depends on the numbers of points and classes alone, so that
-/// draws are the same whenever they are made. Two classes have but a slope, which out-of-fold
-/// outputs find as well until the machine has many more points than the part that they are of.
-[[nodiscard]] constexpr std::uint64_t left_out_draws(std::size_t points, std::size_t classes) {
+/// How many draws of a fit with probabilities leave a tenth of its points out at first: as many as
+/// give some 3000 outputs there. It depends on the number of points alone, so that draws are the
+/// same whenever they are made. Up to twice the part on which a boundary is chosen (3000 points),
+/// what that found out of fold says more: it is of means of draws.
+[[nodiscard]] constexpr std::uint64_t left_out_draws(std::size_t points) {
   constexpr std::size_t outputs = 3000;
-  constexpr std::size_t enough_for_two = 6000;
+  constexpr std::size_t enough = 6000;
   const std::size_t tenth = points / 10;
-  if (tenth == 0 || (classes == 2 && points < enough_for_two)) return 0;
-  return (outputs + tenth - 1) / tenth;
+  return points < enough ? 0 : (outputs + tenth - 1) / tenth;
 }
 
 /// What the draws of all subproblems noted of points that they left out, a row a draw and point;

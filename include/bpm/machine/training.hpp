@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -194,24 +193,24 @@ class Training {
   template <class Parts>
   void take_probabilities(Parts& parts) const {
     const BoundaryChoice& choice = *boundary_;
-    const bool weighted = given_boundary_.has_class_weights();
-    parts.offsets_move_labels = !weighted;
     const std::size_t m = labels_.list().size();
+    const std::uint64_t draws = state_.means[0].count();
+    parts.offsets_move_labels = !given_boundary_.has_class_weights();
     const detail::OutputsLeftOut noted(state_.means, labels_.list());
-    if (noted.labels.size() >= std::min<std::size_t>(1000, m / 2) && !noted.labels.empty()) {
-      FittedSlope fitted = fit_slope(noted.decision_values, noted.labels, problems_.classes,
-                                     weighted || problems_.classes.size() > 2);
-      parts.slope = fitted.slope;
-      parts.offsets = std::move(fitted.offsets);
-      parts.probability_rows = noted.labels.size();
-      return;
+    if (std::size_t rows = noted.labels.size(); rows >= 500) {
+      FittedSlope fitted =
+          fit_slope(noted.decision_values, noted.labels, problems_.classes,
+                    detail::wants_offsets(given_boundary_, problems_.classes.size()));
+      // Of single draws, which differ by chance where their mean does not.
+      const double factor = choice.slope_of_draws(draws);
+      parts.slope = factor * fitted.slope;
+      for (const double offset : fitted.offsets) parts.offsets.push_back(factor * offset);
+      parts.probability_rows = rows;
+    } else if (choice.slope > 0) {
+      parts.slope = choice.slope * choice.slope_factor(m, draws);
+      parts.offsets = choice.offsets;
+      parts.probability_rows = choice.points;
     }
-    parts.slope = choice.slope;
-    if (choice.fold_rows > 0) {
-      parts.slope *= std::pow(static_cast<double>(m) / choice.fold_rows, choice.growth);
-    }
-    parts.offsets = choice.offsets;
-    if (parts.slope > 0) parts.probability_rows = choice.points;
   }
 
   /// \throws std::invalid_argument where inputs or labels are no longer what they were.
@@ -279,8 +278,7 @@ class Training {
     control.threads = forecast_.threads;
     if (boundary_) {
       control.chosen_lambda = boundary_->relative_lambda;
-      control.left_out_draws =
-          detail::left_out_draws(labels_.list().size(), problems_.classes.size());
+      control.left_out_draws = detail::left_out_draws(labels_.list().size());
     }
     SamplerReport report = detail::with_kernel_values(
         detail::with_bias(kernel_, bias_), *inputs_, forecast_,

@@ -60,7 +60,9 @@ void visit_fields(S& s, Visit&& visit) {
   visit("slope", s.slope);
   visit_unless({}, "offsets", s.offsets, visit);
   visit_unless(0, "growth", s.growth, visit);
+  visit_unless(0, "draw_chance", s.draw_chance, visit);
   visit_unless(0, "fold_rows", s.fold_rows, visit);
+  visit_unless(0, "fold_draws", s.fold_draws, visit);
   visit("points", s.points);
   visit("largest_class", s.largest_class);
   visit("candidates", s.candidates);
