@@ -48,6 +48,7 @@ namespace bpm::inline BPM_TARGET::detail {
 template <Either<EpPosterior> S, class Visit>
 void visit_fields(S& s, Visit&& visit) {
   visit("noise_deviation", s.noise_deviation);
+  visit_unless(0, "relative_lambda", s.relative_lambda, visit);
   visit("log_evidence", s.log_evidence);
   visit("sweeps", s.sweeps);
   visit("change", s.change);

@@ -68,7 +68,8 @@ struct EpPosterior {
   struct Prediction {
     Eigen::VectorXd mean;         ///< E[f(x)].
     Eigen::VectorXd variance;     ///< Var[f(x)] >= 0.
-    Eigen::VectorXd probability;  ///< Phi(mean / sqrt(noise_deviation^2 + variance)).
+    Eigen::VectorXd noise;        ///< relative_lambda k(x, x): of the label, beside f.
+    Eigen::VectorXd probability;  ///< Phi(mean / sqrt(variance + noise + noise_deviation^2)).
   };
 
   /// What the posterior of all other training points says of each one.
@@ -88,7 +89,10 @@ struct EpPosterior {
   };
 
   double noise_deviation = 0;  ///< Of the likelihood, in units of outputs; 0: the step.
-  double log_evidence = 0;     ///< log P(all labels); of the step, log P_Y of the orthant, <= 0.
+  /// Of the soft boundary, lambda over k(x, x): the step on K + lambda is the probit of variance
+  /// lambda on K, so that the labels of new inputs have this noise as those of the training set do.
+  double relative_lambda = 0;
+  double log_evidence = 0;  ///< log P(all labels); of the step, log P_Y of the orthant, <= 0.
 
   std::vector<double> mean;            ///< E[w], r coordinates.
   std::vector<double> coefficients;    ///< Its dual coefficients, m, zero but for the pivots.
@@ -158,16 +162,18 @@ struct EpPosterior {
     for (Eigen::Index k = 0; k < rank(); ++k) {
       means += coefficients[pivots[k]] * values.row(k).transpose();
     }
-    return prediction(means, latent_variance(values, diagonal));
+    return prediction(means, latent_variance(values, diagonal), diagonal);
   }
 
-  /// The prediction for latent outputs of these means and variances.
+  /// The prediction for latent outputs of these means and variances, of inputs with these k(x, x).
   [[nodiscard]] Prediction prediction(const Eigen::VectorXd& means,
-                                      const Eigen::VectorXd& latent_variances) const {
-    Prediction result{means, latent_variances, Eigen::VectorXd(means.size())};
+                                      const Eigen::VectorXd& latent_variances,
+                                      const Eigen::VectorXd& diagonal) const {
+    Prediction result{means, latent_variances, relative_lambda * diagonal,
+                      Eigen::VectorXd(means.size())};
     for (Eigen::Index j = 0; j < means.size(); ++j) {
-      result.probability[j] =
-          detail::positive_probability(means[j], latent_variances[j], noise_deviation);
+      result.probability[j] = detail::positive_probability(
+          means[j], latent_variances[j] + result.noise[j], noise_deviation);
     }
     return result;
   }
@@ -250,6 +256,7 @@ inline void check_posterior(const EpPosterior& posterior, std::string_view funct
   check_factor(function, "precision_factor", posterior.precision_factor, posterior.rank());
   check_factor(function, "pivot_factor", posterior.pivot_factor, posterior.rank());
   check_not_negative(function, "noise_deviation", posterior.noise_deviation);
+  check_not_negative(function, "relative_lambda", posterior.relative_lambda);
   check(std::isfinite(posterior.log_evidence), function, "log_evidence", "is ",
         posterior.log_evidence, ", must be finite");
   check_not_negative(function, "change", posterior.change);

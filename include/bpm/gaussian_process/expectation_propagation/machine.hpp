@@ -74,10 +74,11 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     }
   }
 
-  /// P(class | x) for n inputs, n x C. Of two classes that of the second: Phi(mean /
-  /// sqrt(noise_deviation^2 + variance)) with the moments of `latent`, where f is taken under the
-  /// plain kernel: lambda holds the boundary open at the training points, it is no noise of others.
-  /// More than 1/2 exactly where the decision value is positive, unless mean / deviation is below
+  /// P(class | x) for n inputs, n x C. Of two classes that of the second: Phi(mean / sqrt(variance
+  /// + noise + noise_deviation^2)) with the moments of `latent`. f is taken under the plain kernel;
+  /// a soft boundary is noise of the labels, of variance lambda at a training point and lambda's
+  /// mean over that of k(x_i, x_i), times k(x, x), at others (`EpPosterior::relative_lambda`). More
+  /// than 1/2 exactly where the decision value is positive, unless mean / deviation is below
   /// rounding. Of more classes each class's probability against the rest, divided by their sum,
   /// with logarithms, so that an input that every class disowns has the ratios of its probabilities
   /// as well; the most probable class need not be the predicted one, that of the largest mean. With
@@ -93,7 +94,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     Eigen::MatrixXd result(found[0].mean.size(), std::ssize(found));
     for (Eigen::Index c = 0; c < result.cols(); ++c) {
       for (Eigen::Index i = 0; i < result.rows(); ++i) {
-        result(i, c) = detail::log_positive_probability(found[c].mean[i], found[c].variance[i],
+        result(i, c) = detail::log_positive_probability(found[c].mean[i],
+                                                        found[c].variance[i] + found[c].noise[i],
                                                         (*posteriors_)[c].noise_deviation);
       }
     }
@@ -154,6 +156,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     const std::ptrdiff_t width = std::ssize(support);
     Eigen::MatrixXd mean(count, this->columns());
     Eigen::MatrixXd variance(count, this->columns());
+    Eigen::VectorXd selves(count);
     this->visit_values(
         inputs, function,
         [&](unsigned, std::ptrdiff_t begin, std::ptrdiff_t rows, const auto* values,
@@ -165,6 +168,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
           const Eigen::Map<const RowMatrix<Scalar>> kernel_values(values, rows, width);
           const Eigen::VectorXd self =
               Eigen::VectorX<Scalar>::Map(diagonal, rows).template cast<double>();
+          selves.segment(begin, rows) = self;
           for (Eigen::Index c = 0; c < mean.cols(); ++c) {
             const EpPosterior& law = (*posteriors_)[c];
             Eigen::MatrixXd block(law.rank(), rows);
@@ -183,7 +187,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
                                      ": a variance is beyond double");
     std::vector<EpPosterior::Prediction> result;
     for (Eigen::Index c = 0; c < mean.cols(); ++c) {
-      result.push_back((*posteriors_)[c].prediction(mean.col(c), variance.col(c)));
+      result.push_back((*posteriors_)[c].prediction(mean.col(c), variance.col(c), selves));
     }
     return result;
   }
@@ -192,6 +196,18 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 };
 
 namespace detail {
+
+/// The mean of a subproblem's lambda over that of k(x_i, x_i), which of relative ones is their
+/// factor.
+template <GramAccess Gram>
+[[nodiscard]] double relative_lambda(const Gram& gram, const Subproblems& problems, std::size_t p) {
+  double lambda = 0, diagonal = 0;
+  for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
+    lambda += problems.lambda_at(p, i);
+    diagonal += static_cast<double>(gram.diagonal(i));
+  }
+  return diagonal > 0 ? lambda / diagonal : 0;
+}
 
 /// Runs expectation propagation on every subproblem.
 template <class Kernel, InputSet I, Observer O>
@@ -264,7 +280,8 @@ template <class Kernel, InputSet I, Observer O>
         not_converged = !outcome.not_separable;
         return report;
       }
-      const EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
+      EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
+      posterior.relative_lambda = relative_lambda(gram, problems, p);
       means[p].set_centre(posterior.centre_of_mass());
       pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
     }
