@@ -12,6 +12,7 @@
 
 #include "catch.hpp"
 #include "data.hpp"
+#include "message_of.hpp"
 #include "temporary_folder.hpp"
 
 namespace {
@@ -359,4 +360,90 @@ TEST_CASE("read_table reads the seven two-class benchmark sets") {
     CHECK(std::count(data.labels.begin(), data.labels.end(), 1) == set.positive);
     CHECK(std::count(data.labels.begin(), data.labels.end(), -1) == set.negative);
   }
+}
+
+TEST_CASE("features by name are found in any order, and other columns skipped", "[data]") {
+  bpm::TableSettings settings;
+  settings.label = std::string("kind");
+  settings.features = {"width", "height"};
+  std::istringstream in("id,height,kind,width\na7,2,x,1\nb8,4,y,3\n");
+  const auto data = bpm::read_table<double>(in, "t.csv", settings);
+  CHECK(data.inputs == (bpm::RowMatrix<double>(2, 2) << 1, 2, 3, 4).finished());
+  CHECK(data.feature_names == settings.features);
+  CHECK(data.notes ==
+        std::vector<std::string>{"t.csv: the columns are in another order, and matched by name",
+                                 "t.csv: 1 of 4 columns are not among the features, and skipped"});
+  // Names that are numbers are a header where they are those that are wanted.
+  settings.features = {"10", "20"};
+  settings.label = bpm::TableSettings::LabelColumn::none;
+  std::istringstream numbers("20,10\n1,2\n");
+  CHECK(bpm::read_table<double>(numbers, "n", settings).inputs ==
+        (bpm::RowMatrix<double>(1, 2) << 2, 1).finished());
+  // No header: by position.
+  std::istringstream plain("1,2\n3,4\n");
+  CHECK(bpm::read_table<double>(plain, "p", settings).inputs(1, 0) == 3);
+}
+
+TEST_CASE("a column that is wanted by name must be there once", "[data]") {
+  const auto message = [](const std::string& text, bpm::TableSettings settings) {
+    std::istringstream in(text);
+    return test_support::message_of([&] { (void)bpm::read_table<double>(in, "t", settings); });
+  };
+  CHECK(message("a,b,kind\n1,2,3\n", {.features = {"a", "c"}}) ==
+        "t:1: found no column 'c', expected one of 'a', 'b', 'kind'");
+  CHECK(message("a,a,kind\n1,2,3\n", {.features = {"a"}}) ==
+        "t:1: found two columns 'a', expected one");
+  CHECK(message("a,b,kind\n1,2,3\n", {.ignored = {std::string("c")}}) ==
+        "t:1: found no column 'c', expected one of 'a', 'b', 'kind'");
+  CHECK(message("1,2,3\n4,5,7\n8,9,9\n",
+                {.header = bpm::TableSettings::Header::no, .ignored = {std::string("c")}}) ==
+        "t:1: found no header, expected one with the ignored column 'c'");
+  CHECK(message("a,b,kind\n1,2,3\n", {.ignored = {Eigen::Index{3}}}) ==
+        "t:1: found 3 fields, expected more than 3, the index of an ignored one");
+  CHECK(message("a,kind\n1,3\n", {.ignored = {Eigen::Index{0}}}) ==
+        "t:1: found no column that is a feature, expected one");
+}
+
+TEST_CASE("ignored columns may hold anything", "[data]") {
+  std::istringstream in("id,a,kind\nx7,2,0\nx8,4,1\n");
+  const auto data = bpm::read_table<double>(in, "t", {.ignored = {std::string("id")}});
+  CHECK(data.inputs == (bpm::RowMatrix<double>(2, 1) << 2, 4).finished());
+  CHECK(data.feature_names == std::vector<std::string>{"a"});
+  std::istringstream again("id,a,kind\nx7,2,0\nx8,4,1\n");
+  CHECK(bpm::read_table<double>(again, "t", {.ignored = {Eigen::Index{0}}}).inputs == data.inputs);
+}
+
+TEST_CASE("a first line that counts its fields from 0 is a header", "[data]") {
+  std::istringstream in("0,1,2\n0.5,1.5,1\n2.5,3.5,0\n");
+  const auto data = bpm::read_table<double>(in, "p.csv");
+  CHECK(data.inputs.rows() == 2);
+  CHECK(data.feature_names == std::vector<std::string>{"0", "1"});
+  CHECK(data.notes ==
+        std::vector<std::string>{
+            "p.csv: the first line counts the columns, and is taken for their names"});
+  // As pandas writes it with its index, which is a column without a name.
+  std::string text = ",0,1,2\n";
+  for (int i = 0; i < 12; ++i) text += std::to_string(i) + ",0.5," + std::to_string(i % 5) + ",1\n";
+  std::istringstream indexed(text);
+  const auto with_index = bpm::read_table<double>(indexed, "p.csv");
+  CHECK(with_index.inputs.rows() == 12);
+  REQUIRE(with_index.notes.size() == 2);
+  CHECK(with_index.notes[1] ==
+        "p.csv: column 1 ('') counts the rows, and is a feature unless it is ignored");
+  // Told that it is a row, it is one.
+  std::istringstream row("0,1,2\n0.5,1.5,1\n");
+  CHECK(
+      bpm::read_table<double>(row, "p", {.header = bpm::TableSettings::Header::no}).inputs.rows() ==
+      2);
+}
+
+TEST_CASE("a first line that counts from elsewhere must be told apart", "[data]") {
+  std::istringstream in("1990,1991,1992\n0.5,1.5,1\n");
+  CHECK(
+      test_support::message_of([&] { (void)bpm::read_table<double>(in, "y.csv"); }) ==
+      "y.csv:1: found a line that counts its fields from 1990, which may be names of columns or a "
+      "row, expected to be told which");
+  std::istringstream told("1990,1991,1992\n0.5,1.5,1\n");
+  CHECK(bpm::read_table<double>(told, "y", {.header = bpm::TableSettings::Header::yes})
+            .feature_names == std::vector<std::string>{"1990", "1991"});
 }

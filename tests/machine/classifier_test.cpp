@@ -468,8 +468,16 @@ TEST_CASE("probabilities are those of the outputs at the slope", "[machine]") {
   }
   // A fit that chooses its boundary knows its slope.
   const auto chosen = Machine(bpm::Polynomial(3)).fit(inputs, two_labels(60));
-  CHECK(chosen.parts().slope == chosen.parts().boundary->slope);
-  CHECK(chosen.parts().slope > 0);
+  const bpm::BoundaryChoice& choice = *chosen.parts().boundary;
+  CHECK(choice.slope > 0);
+  // Folds are of 48 points and five draws, the fit of 60 and ten.
+  CHECK(choice.fold_rows == 48);
+  CHECK(choice.fold_draws == 5);
+  CHECK(chosen.parts().slope ==
+        Approx(choice.slope * std::pow(60.0 / 48, choice.growth) *
+               std::sqrt((1 - 0.8 * choice.draw_chance) / (1 - 0.9 * choice.draw_chance))));
+  CHECK(chosen.parts().probability_rows == 60);
+  CHECK(chosen.with_slope(2).parts().probability_rows == 0);
   CHECK((chosen.predict_probability(inputs).array() > 0.5).matrix() ==
         (chosen.decision_values(inputs).array() > 0).matrix());
 }

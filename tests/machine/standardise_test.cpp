@@ -79,11 +79,15 @@ TEST_CASE("nested folds choose anew, by the other folds alone", "[machine]") {
   for (const auto i : train) of_train.push_back(labels[i]);
   const bpm::RowMatrix<float> part = inputs(train, Eigen::all);
   const auto choice = bpm::choose(machine, part, of_train);
-  const Eigen::MatrixXd expected =
-      choice.chosen().slope *
-      choice.machine.fit(part, of_train)
-          .decision_values(bpm::RowMatrix<float>(inputs(left_out, Eigen::all)));
-  CHECK(found.decision_values(left_out, Eigen::all) == expected);
+  // Of two classes, log odds by the slope of the fit itself.
+  const auto fitted = choice.machine.fit(part, of_train);
+  const bpm::RowMatrix<float> questions = inputs(left_out, Eigen::all);
+  CHECK(found.decision_values(left_out, Eigen::all) ==
+        Eigen::MatrixXd(fitted.parts().slope * fitted.decision_values(questions)));
+  const Eigen::ArrayXXd p = fitted.predict_probability(questions).array();
+  CHECK(
+      (found.decision_values(left_out, Eigen::all).array() - (p / (1 - p)).log()).abs().maxCoeff() <
+      1e-9);
   const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)}};
   CHECK(bpm::nested(machine.machine(), grid, inputs, labels, 3).error() < 0.35);
 }

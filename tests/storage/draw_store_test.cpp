@@ -131,7 +131,7 @@ TEST_CASE("damaged and foreign files are refused") {
   put_bytes(file, with(0, 'X'));
   CHECK_THAT(message_of(listing), ContainsSubstring("is no checkpoint: it begins otherwise"));
   put_bytes(file, with(8, 9));
-  CHECK_THAT(message_of(listing), ContainsSubstring("has format 9, expected 1"));
+  CHECK_THAT(message_of(listing), ContainsSubstring("has format 9, expected 2"));
   std::string turned = good;
   std::reverse(turned.begin() + 12, turned.begin() + 16);
   put_bytes(file, turned);

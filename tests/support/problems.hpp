@@ -71,6 +71,8 @@ struct KeptDraw {
   std::vector<double> coefficients;
   std::vector<double> outputs;
   double weight = 0;
+  std::vector<bpm::PointIndex> left_out;
+  std::vector<double> left_out_outputs;
 
   explicit KeptDraw(const bpm::Draw& draw)
       : number(draw.number),
@@ -78,7 +80,9 @@ struct KeptDraw {
         support(draw.support.begin(), draw.support.end()),
         coefficients(draw.coefficients.begin(), draw.coefficients.end()),
         outputs(draw.outputs.begin(), draw.outputs.end()),
-        weight(draw.weight) {}
+        weight(draw.weight),
+        left_out(draw.left_out.begin(), draw.left_out.end()),
+        left_out_outputs(draw.left_out_outputs.begin(), draw.left_out_outputs.end()) {}
 
   friend bool operator==(const KeptDraw&, const KeptDraw&) = default;
 
@@ -174,10 +178,10 @@ inline void textbook_mistake(Textbook& w, const Eigen::MatrixXd& kernel, const L
 }
 
 /// The kernel perceptron: go through the points in `order` until a pass makes no mistake.
-inline Textbook textbook_perceptron(const Eigen::MatrixXd& kernel, const Labels& labels,
-                                    const Lambda& lambda, const std::vector<int>& order,
-                                    double margin = 0) {
-  Textbook w{std::vector<int>(labels.size(), 0), Eigen::VectorXd::Zero(kernel.rows())};
+/// From `w` on.
+inline Textbook textbook_perceptron_from(Textbook w, const Eigen::MatrixXd& kernel,
+                                         const Labels& labels, const Lambda& lambda,
+                                         const std::vector<int>& order, double margin = 0) {
   for (bool mistaken = true; mistaken;) {
     mistaken = false;
     ++w.passes;
@@ -189,6 +193,14 @@ inline Textbook textbook_perceptron(const Eigen::MatrixXd& kernel, const Labels&
     }
   }
   return w;
+}
+
+inline Textbook textbook_perceptron(const Eigen::MatrixXd& kernel, const Labels& labels,
+                                    const Lambda& lambda, const std::vector<int>& order,
+                                    double margin = 0) {
+  return textbook_perceptron_from(
+      {std::vector<int>(labels.size(), 0), Eigen::VectorXd::Zero(kernel.rows())}, kernel, labels,
+      lambda, order, margin);
 }
 
 /// The same, with the point of smallest signed output always next; the first in `order` among

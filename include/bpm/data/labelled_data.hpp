@@ -17,6 +17,8 @@ struct LabelledData {
   std::vector<int> labels;
   std::vector<std::string> class_names = {};    ///< class_names[k]: what label k stands for.
   std::vector<std::string> feature_names = {};  ///< One a column of the inputs.
+  /// What the reader took for granted and its user should know, a sentence each.
+  std::vector<std::string> notes = {};
 };
 
 }  // namespace bpm

@@ -8,6 +8,7 @@
 #include <istream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -39,10 +40,19 @@ struct TableSettings {
   char delimiter = '\0';
   /// Whether the first line holds the names of the columns. Automatic: it does if at least one of
   /// its feature fields is neither a number nor missing while the same field of the second line is
-  /// a number; or if the label is given by name.
+  /// a number; if the label is given by name; if it has all the names in `features`; or if it
+  /// counts its fields from 0, behind an empty one or not, as pandas writes names that are none
+  /// (then a note says so). A first line that counts from elsewhere, 1990, 1991, ..., may be
+  /// either: an error asks.
   Header header = Header::automatic;
   /// The field that is the label, also by its index from 0 or by its name in the header.
   std::variant<LabelColumn, Eigen::Index, std::string> label = LabelColumn::last;
+  /// The columns that are features, by their names in the header and in this order, whatever order
+  /// the file has; all others but the label are skipped. Empty: all but the label. Without a header
+  /// columns are what they are by position.
+  std::vector<std::string> features{};
+  /// Columns that are skipped, by index from 0 or by name in the header.
+  std::vector<std::variant<Eigen::Index, std::string>> ignored{};
   /// A line that begins with this character is skipped; '\0' means that there are no comments.
   char comment = '#';
 };
@@ -107,6 +117,7 @@ class TableLines {
     if (has_header_) {
       names_.assign(first_.fields.begin(), first_.fields.end());
     }
+    find_features();
   }
 
   /// Calls `take` with each line of data.
@@ -126,6 +137,10 @@ class TableLines {
   [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
   /// The label's field; that of no field where there is none.
   [[nodiscard]] std::size_t label() const { return label_; }
+  /// The fields of the features, in their order.
+  [[nodiscard]] const std::vector<std::size_t>& features() const { return features_; }
+  /// See `LabelledData::notes`.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// Of all columns; empty without a header.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] FieldPlace place(const Line& line, std::size_t column) const {
@@ -229,15 +244,69 @@ class TableLines {
                         " fields, expected ", label_, " before the label");
     } else {
       const std::string& wanted = std::get<std::string>(settings_.label);
-      const auto found = std::ranges::find(first_.fields, wanted);
-      ensure<DataError>(found != first_.fields.end(), name_, ":", first_.number,
-                        ": found no column ", Quoted{wanted}, ", expected one of ",
-                        ColumnList{first_.fields});
-      ensure<DataError>(std::find(found + 1, first_.fields.end(), wanted) == first_.fields.end(),
-                        name_, ":", first_.number, ": found two columns ", Quoted{wanted},
-                        ", expected one");
-      label_ = static_cast<std::size_t>(found - first_.fields.begin());
+      label_ = column_of(wanted);
     }
+  }
+
+  /// The only column of a name in the first line.
+  [[nodiscard]] std::size_t column_of(std::string_view wanted) const {
+    const auto found = std::ranges::find(first_.fields, wanted);
+    ensure<DataError>(found != first_.fields.end(), name_, ":", first_.number, ": found no column ",
+                      Quoted{wanted}, ", expected one of ", ColumnList{first_.fields});
+    ensure<DataError>(std::find(found + 1, first_.fields.end(), wanted) == first_.fields.end(),
+                      name_, ":", first_.number, ": found two columns ", Quoted{wanted},
+                      ", expected one");
+    return static_cast<std::size_t>(found - first_.fields.begin());
+  }
+
+  /// Sets features_ by the first line.
+  void find_features() {
+    std::vector<bool> skipped(width(), false);
+    for (const auto& column : settings_.ignored) {
+      if (const auto* const index = std::get_if<Eigen::Index>(&column)) {
+        ensure<DataError>(*index >= 0 && static_cast<std::size_t>(*index) < width(), name_, ":",
+                          first_.number, ": found ", width(), " fields, expected more than ",
+                          *index, ", the index of an ignored one");
+        skipped[static_cast<std::size_t>(*index)] = true;
+      } else {
+        const auto& wanted = std::get<std::string>(column);
+        ensure<DataError>(has_header_, name_, ":", first_.number,
+                          ": found no header, expected one with the ignored column ",
+                          Quoted{wanted});
+        skipped[column_of(wanted)] = true;
+      }
+    }
+    if (has_header_ && !settings_.features.empty()) {
+      for (const std::string& wanted : settings_.features) features_.push_back(column_of(wanted));
+      if (!std::ranges::is_sorted(features_)) {
+        notes_.push_back(join(name_, ": the columns are in another order, and matched by name"));
+      }
+      const std::size_t used = features_.size() + (label_ < width() ? 1 : 0);
+      if (used < width()) {
+        notes_.push_back(join(name_, ": ", width() - used, " of ", width(),
+                              " columns are not among the features, and skipped"));
+      }
+      return;
+    }
+    for (std::size_t i = 0; i < width(); ++i) {
+      if (i != label_ && !skipped[i]) features_.push_back(i);
+    }
+    ensure<DataError>(!features_.empty(), name_, ":", first_.number,
+                      ": found no column that is a feature, expected one");
+  }
+
+  /// The whole number from which the fields of a line count, 0, 1, 2 or 1990, 1991, 1992, if they
+  /// do: three fields or more, or two behind an empty one.
+  [[nodiscard]] static std::optional<long> first_count(const Line& line) {
+    const std::size_t begin = line.fields[0].empty() ? 1 : 0;
+    if (line.fields.size() < 3) return std::nullopt;
+    const auto first = parse_number<long>(line.fields[begin]);
+    for (std::size_t i = begin; first && i < line.fields.size(); ++i) {
+      if (line.fields[i] != std::to_string(*first + static_cast<long>(i - begin))) {
+        return std::nullopt;
+      }
+    }
+    return first;
   }
 
   struct ColumnList {
@@ -251,9 +320,23 @@ class TableLines {
     }
   };
 
-  [[nodiscard]] bool is_header() const {
+  [[nodiscard]] bool is_header() {
     if (settings_.header != TableSettings::Header::automatic) {
       return settings_.header == TableSettings::Header::yes;
+    }
+    if (!settings_.features.empty() &&
+        std::ranges::all_of(settings_.features, [&](const std::string& wanted) {
+          return std::ranges::find(first_.fields, wanted) != first_.fields.end();
+        })) {
+      return true;
+    }
+    if (const auto count = first_count(first_); count && more_ && !first_count(line_)) {
+      ensure<DataError>(*count == 0, name_, ":", first_.number,
+                        ": found a line that counts its fields from ", *count,
+                        ", which may be names of columns or a row, expected to be told which");
+      notes_.push_back(
+          join(name_, ": the first line counts the columns, and is taken for their names"));
+      return true;
     }
     for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
       const std::string_view field = first_.fields[i];
@@ -274,6 +357,8 @@ class TableLines {
   bool more_ = false;  ///< There is a present one.
   bool has_header_ = false;
   std::size_t label_ = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> features_;
+  std::vector<std::string> notes_;
   std::vector<std::string> names_;
 };
 
@@ -337,7 +422,8 @@ class LabelWords {
 /// a line has another number of fields than the first; where there is no such label column, or
 /// two of its name; and where there is no line of data.
 /// \throws std::invalid_argument where the delimiter is a double quote or a line end, the label's
-/// index is negative, or the label has a name and the header is `no`.
+/// index is negative, or the label has a name and the header is `no`. Where `features` or `ignored`
+/// name columns that a header lacks, or has twice, DataError.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream,
                                                          std::string_view name = "table stream",
@@ -347,13 +433,12 @@ template <class Scalar = double>
   detail::LabelWords labels;
   Eigen::Index rows = 0;
   lines.for_each([&](const detail::TableLines::Line& line) {
-    for (std::size_t i = 0; i < line.fields.size(); ++i) {
+    if (lines.label() < line.fields.size()) {
+      labels.add(line.fields[lines.label()], lines.place(line, lines.label()));
+    }
+    for (const std::size_t i : lines.features()) {
       const std::string_view field = line.fields[i];
       const detail::FieldPlace place = lines.place(line, i);
-      if (i == lines.label()) {
-        labels.add(field, place);
-        continue;
-      }
       detail::ensure<DataError>(!detail::is_missing(field), place, "found the missing value ",
                                 detail::Quoted{field}, ", expected a finite number");
       values.push_back(detail::parse_value<Scalar>(field, place));
@@ -363,9 +448,21 @@ template <class Scalar = double>
   LabelledData<RowMatrix<Scalar>> data;
   data.inputs = Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows);
   labels.move_to(data);
-  for (std::size_t i = 0; i < lines.names().size(); ++i) {
-    if (i != lines.label()) {
-      data.feature_names.push_back(lines.names()[i]);
+  data.notes = lines.notes();
+  for (std::size_t c = 0; c < lines.features().size(); ++c) {
+    const std::size_t i = lines.features()[c];
+    if (i < lines.names().size()) data.feature_names.push_back(lines.names()[i]);
+    const auto column = data.inputs.col(static_cast<Eigen::Index>(c)).array();
+    const auto first = static_cast<double>(column[0]);
+    constexpr Eigen::Index enough = 10;
+    if (rows >= enough && (first == 0 || first == 1) &&
+        (column == Eigen::ArrayX<Scalar>::LinSpaced(
+                       rows, static_cast<Scalar>(first),
+                       static_cast<Scalar>(first) + static_cast<Scalar>(rows - 1)))
+            .all()) {
+      data.notes.push_back(detail::join(
+          name, ": column ", i + 1, i < lines.names().size() ? " ('" + lines.names()[i] + "')" : "",
+          " counts the rows, and is a feature unless it is ignored"));
     }
   }
   return data;

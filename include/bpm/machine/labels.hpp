@@ -91,6 +91,17 @@ struct Subproblems {
   [[nodiscard]] double lambda_at(std::size_t p, std::ptrdiff_t i) const {
     return lambda[p]->empty() ? 0.0 : (*lambda[p])[i];
   }
+  /// The mean of a subproblem's lambda over that of k(x_i, x_i): of relative ones their factor.
+  template <GramAccess Gram>
+  [[nodiscard]] double relative_lambda(const Gram& gram, std::size_t p) const {
+    double sum = 0;
+    double diagonal = 0;
+    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
+      sum += lambda_at(p, i);
+      diagonal += static_cast<double>(gram.diagonal(i));
+    }
+    return diagonal > 0 ? sum / diagonal : 0;
+  }
 };
 
 }  // namespace bpm::detail

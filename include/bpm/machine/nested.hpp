@@ -57,8 +57,9 @@ template <class I, class O, class ChooseOn>
     // Of a fit that raised lambda the slope is another.
     const double slope =
         classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
-    put_outputs(result, left_out,
-                slope * classifier.decision_values(select_inputs(inputs, left_out)));
+    put_outputs(
+        result, left_out,
+        slope * classifier.shifted(classifier.decision_values(select_inputs(inputs, left_out))));
   }
   return result;
 }

@@ -197,18 +197,6 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 
 namespace detail {
 
-/// The mean of a subproblem's lambda over that of k(x_i, x_i), which of relative ones is their
-/// factor.
-template <GramAccess Gram>
-[[nodiscard]] double relative_lambda(const Gram& gram, const Subproblems& problems, std::size_t p) {
-  double lambda = 0, diagonal = 0;
-  for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-    lambda += problems.lambda_at(p, i);
-    diagonal += static_cast<double>(gram.diagonal(i));
-  }
-  return diagonal > 0 ? lambda / diagonal : 0;
-}
-
 /// Runs expectation propagation on every subproblem.
 template <class Kernel, InputSet I, Observer O>
 [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
@@ -281,7 +269,7 @@ template <class Kernel, InputSet I, Observer O>
         return report;
       }
       EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
-      posterior.relative_lambda = relative_lambda(gram, problems, p);
+      posterior.relative_lambda = problems.relative_lambda(gram, p);
       means[p].set_centre(posterior.centre_of_mass());
       pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
     }
