@@ -9,6 +9,7 @@
 #include <istream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -98,6 +99,17 @@ struct Source {
                        "'");
     }
     settings.label = label;
+  }
+  std::istringstream list(options.ignored);
+  for (std::string column; std::getline(list, column, ',');) {
+    int place = 0;
+    const auto [stop, bad] = std::from_chars(column.data(), column.data() + column.size(), place);
+    if (bad == std::errc() && stop == column.data() + column.size()) {
+      if (place < 1) throw UsageError("--ignore: columns count from 1, '" + column + "' is none");
+      settings.ignored.emplace_back(Eigen::Index{place - 1});
+    } else {
+      settings.ignored.emplace_back(column);
+    }
   }
   return settings;
 }
@@ -191,6 +203,8 @@ Data Data::part(std::span<const bpm::PointIndex> points) const {
   Data result{std::visit([&](const auto& rows) -> Inputs { return rows_of(rows, points); }, inputs),
               {},
               class_names,
+              feature_names,
+              {},
               name,
               format};
   if (!labels.empty()) {
@@ -202,7 +216,7 @@ Data Data::part(std::span<const bpm::PointIndex> points) const {
 }
 
 Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
-               Eigen::Index columns) {
+               const ModelColumns& columns) {
   Source source = open_source(path);
   const std::string format = options.format == "auto" ? format_of(*source.stream) : options.format;
   const auto refuse_table_option = [&](bool given, const char* name) {
@@ -216,11 +230,15 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   data.format = format;
   if (format == "csv") {
     auto table = [&] {
-      const bpm::TableSettings settings = table_settings(options, labelled);
+      bpm::TableSettings settings = table_settings(options, labelled);
+      settings.features = columns.names;
       try {
         return bpm::read_table<double>(*source.stream, source.name, settings);
       } catch (const bpm::DataError& error) {
         const std::string what = error.what();
+        if (what.ends_with("expected to be told which")) {
+          throw bpm::DataError(what + ": say --header yes or --header no");
+        }
         if (labelled || !options.label.empty() || !what.ends_with("expected a finite number"))
           throw;
         throw bpm::DataError(what + "; if that column is the label, name it by --label");
@@ -229,13 +247,25 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
     data.labels = std::move(table.labels);
     data.class_names = std::move(table.class_names);
     data.inputs = std::move(table.inputs);
-    check_columns(data, columns, options, true);
+    data.feature_names = std::move(table.feature_names);
+    data.notes = std::move(table.notes);
+    check_columns(data, columns.count, options, true);
+    if (!columns.names.empty() && data.feature_names.empty()) {
+      data.notes.push_back(data.name + ": has no header, columns are taken by position");
+    } else if (columns.count > 0 && columns.names.empty() && !data.feature_names.empty()) {
+      data.notes.push_back(data.name +
+                           ": the model has no names of columns, they are taken by "
+                           "position");
+    }
     return data;
   }
   refuse_table_option(options.header != "auto", "--header");
+  refuse_table_option(!options.ignored.empty(), "--ignore");
   if (format == "libsvm") {
     refuse_table_option(!options.label.empty() && options.label != "first", "--label");
-    auto rows = bpm::read_svmlight_sparse<double>(*source.stream, source.name, columns);
+    auto rows = bpm::read_svmlight_sparse<double>(
+        *source.stream, source.name, columns.count > 0 ? columns.count : options.sparse_columns);
+    data.notes = std::move(rows.notes);
     // Without it the file is asked about: the number is there, and may be anything.
     if (labelled || !options.label.empty()) data.labels = std::move(rows.labels);
     data.inputs = packed(std::move(rows.inputs));
@@ -254,7 +284,7 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
                            " " + std::to_string(data.labels.size()) + " labels");
     }
   }
-  check_columns(data, columns, options, false);
+  check_columns(data, columns.count, options, false);
   return data;
 }
 

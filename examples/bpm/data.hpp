@@ -26,8 +26,10 @@ struct Data {
   Inputs inputs;
   std::vector<int> labels{};  ///< Empty where there are none.
   std::vector<std::string> class_names{};
-  std::string name{};    ///< Of the file, for messages.
-  std::string format{};  ///< csv, libsvm or idx.
+  std::vector<std::string> feature_names{};  ///< Of a table with a header.
+  std::vector<std::string> notes{};          ///< What reading took for granted.
+  std::string name{};                        ///< Of the file, for messages.
+  std::string format{};                      ///< csv, libsvm or idx.
 
   [[nodiscard]] Eigen::Index rows() const;
   [[nodiscard]] Eigen::Index columns() const;
@@ -40,14 +42,22 @@ struct ReadOptions {
   std::string label{};  ///< A column's name or number from 1, last, first; empty: not given.
   std::string header = "auto";
   std::string format = "auto";
+  std::string ignored{};            ///< Columns by names or numbers from 1, with commas between.
+  Eigen::Index sparse_columns = 0;  ///< Of LIBSVM's format; 0: as in the file.
+};
+
+/// The columns that a model takes: how many, and their names where it has any.
+struct ModelColumns {
+  Eigen::Index count = 0;
+  std::vector<std::string> names{};
 };
 
 /// The file, "-" for standard input, gzipped or not. `labelled`: whether rows have labels though
-/// none were asked for (training) or have none (prediction). `columns`: how many features there
-/// must be; 0: as many as in the file.
+/// none were asked for (training) or have none (prediction). `columns`: the features there must be;
+/// a count of 0: those of the file.
 /// Throws `bpm::DataError` on what cannot be read, `UsageError` on options that the format lacks.
 [[nodiscard]] Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
-                             Eigen::Index columns = 0);
+                             const ModelColumns& columns = {});
 
 /// The same rows, dense. Throws `bpm::DataError` where they would take more than `most` bytes.
 [[nodiscard]] bpm::RowMatrix<double> dense_numbers(const Inputs& inputs,

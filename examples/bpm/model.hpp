@@ -56,6 +56,7 @@ struct ModelFacts {
   std::vector<int> classes;
   std::vector<std::string> class_names;  ///< A name for each, of integers their digits.
   bool named = false;                    ///< Whether they are words.
+  std::vector<std::string> feature_names;
   bool standardised = false;
   std::size_t constant_columns = 0;
   bool calibrated = false;
@@ -71,7 +72,8 @@ struct ModelFacts {
 
 /// What is put into a model once it is fitted; what is absent stays.
 struct Finish {
-  std::vector<std::string> names{};  ///< names[label]
+  std::vector<std::string> names{};     ///< names[label]
+  std::vector<std::string> features{};  ///< A name a column.
   std::optional<bpm::Standardisation> scaling{};
   std::optional<double> slope{};
   std::optional<bpm::Rejection> rejection{};

@@ -81,6 +81,9 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
   add_choice_option(app, "--header", read.header,
                     "Whether a table's first line names its columns (default: auto)",
                     {"yes", "no", "auto"});
+  app.add_option("--ignore", read.ignored,
+                 "Columns of a table that are no features: names or numbers, with commas between")
+      ->type_name("COLUMN[,...]");
   add_choice_option(app, "--format", read.format,
                     "Of DATA: tables, LIBSVM's index:value lines, IDX images (default: auto)",
                     {"csv", "libsvm", "idx", "auto"});

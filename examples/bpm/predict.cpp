@@ -90,7 +90,9 @@ struct Answers {
   Model model = load_model(options.model);
   if (options.threads_given) model = finished(model, {.threads = options.common.threads});
   Answers answers{.facts = facts_of(model)};
-  answers.data = read_data(options.data, options.read, labelled, answers.facts.features);
+  answers.data = read_data(options.data, options.read, labelled,
+                           {answers.facts.features, answers.facts.feature_names});
+  for (const std::string& note : answers.data.notes) std::cerr << "bpm: note: " << note << '\n';
   answers.read_seconds = timer.restart();
   answers.values = decision_values(model, answers.data.inputs);
   answers.probabilities = class_probabilities(model, answers.data.inputs, answers.values);

@@ -54,12 +54,14 @@ struct TrainingData {
 
 [[nodiscard]] TrainingData read_training(const TrainOptions& options) {
   Data data = read_data(options.data, options.read, true);
+  for (const std::string& note : data.notes) std::cerr << "bpm: note: " << note << '\n';
   if (options.held_out_share > 0) return split(data, options.held_out_share, options.common.seed);
   TrainingData result{std::move(data), {}};
   if (!options.held_out_file.empty()) {
     ReadOptions read = options.read;
     if (result.train.format == "idx") read.label.clear();  // The labels of those that train.
-    result.held_out = read_data(options.held_out_file, read, true, result.train.columns());
+    result.held_out = read_data(options.held_out_file, read, true,
+                                {result.train.columns(), result.train.feature_names});
   }
   return result;
 }
@@ -510,7 +512,7 @@ void run_train(const TrainOptions& options) {
   report.features = static_cast<std::size_t>(data.train.columns());
   for (const int label : data.train.labels) ++report.class_counts[label];
   warn_of_units(data.train, options, report.warnings);
-  Finish finish{.names = data.train.class_names};
+  Finish finish{.names = data.train.class_names, .features = data.train.feature_names};
   prepare(options, data.train, finish.scaling);
   const FitTask task = make_task(options, data.train);
   report.draws_wanted = options.draws.value_or(options.sampler == "perceptron" ? 10 : 100);

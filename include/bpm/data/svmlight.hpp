@@ -33,6 +33,7 @@ struct SvmlightEntries {
   std::vector<int> columns;  ///< From 0.
   std::vector<Scalar> values;
   Eigen::Index width = 0;
+  std::vector<std::string> notes;  ///< As `LabelledData::notes`.
 };
 
 template <class Scalar>
@@ -43,6 +44,7 @@ template <class Scalar>
   check(columns >= 0 && columns <= limit, "read_svmlight", "columns", "is ", columns,
         ", must be 0 (as in the file) or a number of columns below 2^31");
   const int largest = columns > 0 ? static_cast<int>(columns) : limit;
+  std::size_t beyond = 0;
   SvmlightEntries<Scalar> entries;
   Lines lines(stream, name);
   while (lines.next()) {
@@ -69,15 +71,16 @@ template <class Scalar>
         continue;
       }
       const std::optional<int> index = parse_number<int>(token.substr(0, colon));
-      ensure<DataError>(index && *index >= 1 && *index <= largest, name, ":", lines.number(),
-                        ": found index ", Quoted{token.substr(0, colon)},
-                        ", expected an integer from 1 to ", largest);
+      ensure<DataError>(index && *index >= 1, name, ":", lines.number(), ": found index ",
+                        Quoted{token.substr(0, colon)}, ", expected an integer from 1 to ", limit);
       ensure<DataError>(*index > previous, name, ":", lines.number(), ": found index ", *index,
                         " after ", previous, ", expected ascending indices");
       previous = *index;
       const auto value = parse_value<Scalar>(token.substr(colon + 1), name, ":", lines.number(),
                                              ": index ", *index, ": ");
-      if (value != Scalar{0}) {
+      if (*index > largest) {
+        ++beyond;
+      } else if (value != Scalar{0}) {
         entries.columns.push_back(*index - 1);
         entries.values.push_back(value);
       }
@@ -90,6 +93,10 @@ template <class Scalar>
   if (columns > 0) {
     entries.width = columns;
   }
+  if (beyond > 0) {
+    entries.notes.push_back(join(name, ": ", beyond, beyond == 1 ? " value is" : " values are",
+                                 " of features beyond the ", columns, " expected, and ignored"));
+  }
   return entries;
 }
 
@@ -99,11 +106,12 @@ template <class Scalar>
 /// groups) is skipped: it says nothing about classes.
 ///
 /// `columns`: of the result; 0 means the largest index in the file. A test set must be given the
-/// number of its training set, since its last columns may all be 0.
+/// number of its training set, since its last columns may all be 0; features beyond, which training
+/// has not seen, are ignored, and counted in a note.
 /// Cost: one pass, O(entries) memory while reading, then rows x columns for the result, `limit`
 /// bytes at most.
 /// \throws DataError that names the line where a label is not an integer, a pair is not
-/// index:value, an index is not from 1 to the number of columns or does not ascend, or a value is
+/// index:value, an index is not from 1 to 2^31 - 1 or does not ascend, or a value is
 /// not finite; where there is no line of data; and where the result is larger than the limit.
 /// \throws std::invalid_argument where columns is negative or not below 2^31.
 template <class Scalar = double>
@@ -124,6 +132,7 @@ template <class Scalar = double>
     }
   }
   data.labels = std::move(entries.labels);
+  data.notes = std::move(entries.notes);
   return data;
 }
 
@@ -155,6 +164,7 @@ template <class Scalar = double>
   std::ranges::copy(entries.starts, data.inputs.outerIndexPtr());
   std::ranges::copy(entries.columns, data.inputs.innerIndexPtr());
   std::ranges::copy(entries.values, data.inputs.valuePtr());
+  data.notes = std::move(entries.notes);
   return data;
 }
 

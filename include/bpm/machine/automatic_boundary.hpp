@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -165,6 +166,74 @@ template <class Scalar, class Sampler>
           .fold_draws = draws,
           .points = part.points.size(),
           .largest_class = part.largest_class};
+}
+
+/// The largest number of points, up to `most`, whose kernel values for choosing the memory holds.
+[[nodiscard]] inline std::size_t points_in_memory(std::size_t memory, std::size_t most) {
+  return std::min(most, static_cast<std::size_t>(std::sqrt(static_cast<double>(memory) / 24)));
+}
+
+/// The winner among candidates that were judged on a small part, by a walk on a larger one from
+/// neighbour to neighbour in the grid, to the next softer or harder boundary or the next kernel,
+/// as long as one is better. One split, a fifth left out. values_of(candidate): kernel values on
+/// the larger part. Cost: a fit of few draws each, and the values of each kernel.
+template <class Scalar, class Sampler, class ValuesOf>
+[[nodiscard]] std::size_t judged_on_more(std::span<const ChoiceCandidate> candidates,
+                                         std::size_t best, const ChoicePart& part,
+                                         const std::vector<int>& classes, const Sampler& sampler,
+                                         const FitSettings& settings, const RunControl& control,
+                                         Judge by, const ValuesOf& values_of) {
+  Folds split = Folds::stratified(part.labels, 5, settings.seed);
+  for (std::int32_t& fold : split.of_point) fold = fold == 0 ? 0 : -1;
+  split.count = 1;
+  const OutOfFold folds = empty_out_of_fold(part.labels, classes, std::move(split));
+  std::vector<std::optional<double>> scores(candidates.size());
+  std::size_t held = candidates.size();  // Whose kernel the values are of.
+  std::optional<DenseGram<Scalar>> values;
+  const auto score = [&](std::size_t i) {
+    if (!scores[i]) {
+      if (held == candidates.size() || candidates[held].kernel != candidates[i].kernel ||
+          candidates[held].bias != candidates[i].bias) {
+        values.reset();
+        values.emplace(values_of(candidates[i]));
+        held = i;
+      }
+      ChoiceCandidate one{.relative_lambda = candidates[i].relative_lambda,
+                          .label_noise = candidates[i].label_noise};
+      try_boundaries<Scalar>(*values, folds, part.labels, sampler, settings, control,
+                             std::span(&one, 1));
+      scores[i] = by == Judge::error && one.consistent ? one.error : one.loss;
+    }
+    return *scores[i];
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    // Those next to the winner in one thing, equal in the others.
+    for (const int direction : {1, -1}) {
+      for (const bool kernels : {false, true}) {
+        std::optional<std::size_t> next;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+          const ChoiceCandidate& one = candidates[i];
+          const ChoiceCandidate& from = candidates[best];
+          const auto place = [&](const ChoiceCandidate& c) {
+            return kernels ? static_cast<double>(c.kernel) : c.relative_lambda + c.label_noise;
+          };
+          const bool rest =
+              one.bias == from.bias && (kernels ? one.relative_lambda + one.label_noise ==
+                                                      from.relative_lambda + from.label_noise
+                                                : one.kernel == from.kernel);
+          if (!one.consistent || !rest || direction * (place(one) - place(from)) <= 0) continue;
+          if (!next || direction * (place(one) - place(candidates[*next])) < 0) next = i;
+        }
+        if (next && score(*next) < score(best)) {
+          best = *next;
+          moved = true;
+        }
+      }
+    }
+    if (!control.go_on({.stage = "choosing"})) break;
+  }
+  return best;
 }
 
 /// lambda over k(x, x), or label noise for samplers that take it, by the smallest out-of-fold log

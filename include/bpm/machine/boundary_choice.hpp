@@ -18,6 +18,7 @@ struct ChoiceCandidate {
   std::size_t kernel = 0;      ///< In the list of what was tried.
   double relative_lambda = 0;  ///< lambda over k(x, x).
   double label_noise = 0;      ///< Of samplers that take it; their lambda is 0.
+  double bias = 0;             ///< As `FitSettings::bias`, where `choose` has tried several.
   /// Whether every fold's machine found a consistent classifier within the work allowed; all that
   /// follows is of those that did.
   bool consistent = false;

@@ -44,14 +44,18 @@ template <class Sampler>
   return sampler;
 }
 
-/// A sampler that tries: few draws, and a perceptron that gives up early and keeps nothing on disk.
-/// Passes are counted, so that what is chosen does not depend on the machine it runs on.
+/// Passes in which a perceptron of an automatic boundary must be consistent.
+inline constexpr std::uint64_t passes_to_try = 200;
+
+/// A sampler that tries: few draws, and a perceptron that gives up where an automatic boundary's
+/// fit does, and keeps nothing on disk. Passes are counted, so that what is chosen does not depend
+/// on the machine it runs on.
 template <class Sampler>
 [[nodiscard]] auto to_try(const Sampler& sampler, std::uint64_t draws) {
   if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
     PermutedPerceptron brief = sampler;
     brief.draws = draws;
-    brief.max_passes = 60;
+    brief.max_passes = passes_to_try;
     return brief;
   } else {
     return sampler.with_draws(draws);
@@ -104,22 +108,29 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   }
 }
 
-/// Of losses that are equal to a tenth of their standard error the larger lambda or label noise,
-/// then the later kernel. Empty where no candidate is consistent.
+/// By what candidates are compared.
+enum class Judge { log_loss, error };
+
+/// Of losses (or shares of errors) that are equal to a tenth of the loss's standard error the
+/// larger lambda or label noise, then the later kernel. Empty where no candidate is consistent.
 [[nodiscard]] inline std::optional<std::size_t> best_candidate(
-    std::span<const ChoiceCandidate> candidates) {
+    std::span<const ChoiceCandidate> candidates, Judge by = Judge::log_loss) {
+  const auto score = [by](const ChoiceCandidate& one) {
+    return by == Judge::error ? one.error : one.loss;
+  };
   std::optional<std::size_t> least;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].consistent && (!least || candidates[i].loss < candidates[*least].loss)) {
+    if (candidates[i].consistent && (!least || score(candidates[i]) < score(candidates[*least]))) {
       least = i;
     }
   }
   if (!least) return least;
-  const double enough = candidates[*least].loss + 0.1 * candidates[*least].standard_error;
+  const double tie = by == Judge::error ? 0 : 0.1 * candidates[*least].standard_error;
+  const double enough = score(candidates[*least]) + tie;
   std::size_t best = *least;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const ChoiceCandidate& one = candidates[i];
-    if (!one.consistent || one.loss > enough) continue;
+    if (!one.consistent || score(one) > enough) continue;
     const auto rank = [](const ChoiceCandidate& c) {
       return std::tuple(c.relative_lambda, c.label_noise, c.kernel);
     };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,6 +37,14 @@ struct ChoiceGrid {
   std::uint64_t draws = detail::draws_to_try;  ///< Of each fold's machine.
   /// Of more points a stratified part of about so many is taken, drawn by the machine's seed.
   std::size_t points = 3000;
+  /// Biases to be tried (`FitSettings::bias`), with the best kernel and the lambdas about the best;
+  /// the machine's own stays among them. Empty: that alone.
+  std::vector<double> biases{};
+  detail::Judge by = detail::Judge::log_loss;  ///< What is to be small: the loss, or the error.
+  /// Where there are more points: on about so many, as far as the memory holds their kernel values,
+  /// the winner is judged once more against its neighbours in the grid, as the best lambda and the
+  /// best width move with the number of points. 0: it is not.
+  std::size_t more_points = 8000;
 };
 
 /// What `choose` found.
@@ -60,8 +69,10 @@ namespace detail {
 /// The same machine with another kernel and what was chosen for its soft boundary.
 template <class K, class S>
 [[nodiscard]] BayesPointMachine<K, S> with_choice(const BayesPointMachine<K, S>& machine,
-                                                  const K& kernel, BoundaryChoice choice) {
+                                                  const K& kernel, BoundaryChoice choice,
+                                                  const std::optional<double>& bias) {
   FitSettings settings = machine.settings();
+  if (bias) settings.bias = bias;
   if (chooses_boundary(machine.sampler(), settings)) {
     settings.boundary_choice = std::move(choice);
   } else {
@@ -71,8 +82,9 @@ template <class K, class S>
 }
 template <class K, class S>
 [[nodiscard]] OneVsRest<K, S> with_choice(const OneVsRest<K, S>& machine, const K& kernel,
-                                          BoundaryChoice choice) {
-  return OneVsRest<K, S>(with_choice(machine.machine(), kernel, std::move(choice)));
+                                          BoundaryChoice choice,
+                                          const std::optional<double>& bias) {
+  return OneVsRest<K, S>(with_choice(machine.machine(), kernel, std::move(choice), bias));
 }
 
 }  // namespace detail
@@ -81,9 +93,10 @@ template <class K, class S>
 /// lambda (or label noise) of the grid, machines of the sampler's kind with few draws are fitted to
 /// all but one fold, and the outputs at the points left out are judged by the likelihood of their
 /// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once a
-/// kernel. A candidate that is not consistent within 60 passes is dropped. Same seed, same choice,
-/// at any number of threads. Cost: folds times candidates fits of few draws, n^2 kernel values a
-/// kernel, n at most about `grid.points`.
+/// kernel. A candidate that is not consistent within 200 passes is dropped. Of more points than
+/// the part has, the winner and its neighbours are judged once more, on one split of a larger part.
+/// Same seed, same choice, at any number of threads. Cost: folds times candidates fits of few
+/// draws, n^2 kernel values a kernel, n at most about `grid.points`.
 ///
 /// What `machine` has beside kernel and boundary is kept. \throws NotSeparable where no candidate
 /// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,
@@ -135,38 +148,77 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                              return !stopped;
                            },
                            stop, detail::thread_count(settings.threads)};
-  for (std::size_t k = 0; k < grid.kernels.size(); ++k) {
+  const auto values_of = [&](std::size_t kernel, double bias, std::span<const PointIndex> points) {
+    FitSettings with = settings;
+    if (!grid.biases.empty()) with.bias = bias;
+    const double added = detail::absolute_bias(grid.kernels[kernel], with, inputs, f);
+    return detail::kernel_values_of(detail::with_bias(grid.kernels[kernel], added), inputs, points,
+                                    control.threads);
+  };
+  using Scalar = detail::kernel_scalar_t<I>;
+  const auto sampler = detail::to_try(binary.sampler(), grid.draws);
+  // Candidates from `first` on, which have a kernel and a bias.
+  const auto try_from = [&](std::size_t first) {
+    const ChoiceCandidate& one = candidates[first];
+    detail::try_boundaries<Scalar>(values_of(one.kernel, one.bias, part.points), folds, part.labels,
+                                   sampler, settings, control,
+                                   std::span(candidates).subspan(first));
+    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+  };
+  const double own_bias = settings.bias.value_or(default_bias);
+  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++done) {
     const std::size_t first = candidates.size();
     for (const double x : boundaries) {
-      candidates.push_back(
-          {.kernel = k, .relative_lambda = by_noise ? 0 : x, .label_noise = by_noise ? x : 0});
+      candidates.push_back({.kernel = k,
+                            .relative_lambda = by_noise ? 0 : x,
+                            .label_noise = by_noise ? x : 0,
+                            .bias = grid.biases.empty() ? 0 : own_bias});
     }
-    const double bias = detail::absolute_bias(grid.kernels[k], settings, inputs, f);
-    const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[k], bias), inputs,
-                                                 part.points, control.threads);
-    detail::try_boundaries<detail::kernel_scalar_t<I>>(
-        values, folds, part.labels, detail::to_try(binary.sampler(), grid.draws), settings, control,
-        std::span(candidates).subspan(first));
-    ++done;
-    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+    try_from(first);
   }
-  const auto best = detail::best_candidate(candidates);
+  auto best = detail::best_candidate(candidates, grid.by);
   if (!best) {
     throw NotSeparable(detail::join(f, ": none of ", candidates.size(),
                                     " candidates found a classifier without training error; add "
                                     "larger ",
                                     what, "s to the grid"));
   }
+  const std::size_t boundary_of_best = *best % boundaries.size();
+  for (const double bias : grid.biases) {
+    if (bias == own_bias) continue;
+    const std::size_t first = candidates.size();
+    for (std::size_t l = boundary_of_best == 0 ? 0 : boundary_of_best - 1;
+         l < std::min(boundary_of_best + 2, boundaries.size()); ++l) {
+      candidates.push_back(candidates[candidates[*best].kernel * boundaries.size() + l]);
+      ChoiceCandidate& one = candidates.back();
+      one = {.kernel = one.kernel,
+             .relative_lambda = one.relative_lambda,
+             .label_noise = one.label_noise,
+             .bias = bias};
+    }
+    try_from(first);
+  }
+  best = detail::best_candidate(candidates, grid.by);
+  if (const std::size_t more = detail::points_in_memory(settings.memory, grid.more_points);
+      n > std::ssize(part.points) && more >= part.points.size() * 3 / 2) {
+    const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
+    best = detail::judged_on_more<Scalar>(
+        candidates, *best, large, folds.classes, sampler, settings, control, grid.by,
+        [&](const ChoiceCandidate& one) { return values_of(one.kernel, one.bias, large.points); });
+    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+  }
   const ChoiceCandidate& winner = candidates[*best];
-  const double bias = detail::absolute_bias(grid.kernels[winner.kernel], settings, inputs, f);
-  const auto values = detail::kernel_values_of(detail::with_bias(grid.kernels[winner.kernel], bias),
-                                               inputs, part.points, control.threads);
-  BoundaryChoice boundary = detail::boundary_of(winner, values, folds, part, binary.sampler(),
-                                                grid.draws, settings, control);
+  BoundaryChoice boundary =
+      detail::boundary_of(winner, values_of(winner.kernel, winner.bias, part.points), folds, part,
+                          binary.sampler(), grid.draws, settings, control);
   detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
-                       [&](const ChoiceCandidate& one) { return one.kernel == winner.kernel; });
-  return {detail::with_choice(machine, grid.kernels[winner.kernel], std::move(boundary)),
+                       [&](const ChoiceCandidate& one) {
+                         return one.kernel == winner.kernel && one.bias == winner.bias;
+                       });
+  std::optional<double> bias;
+  if (!grid.biases.empty()) bias = winner.bias;
+  return {detail::with_choice(machine, grid.kernels[winner.kernel], std::move(boundary), bias),
           candidates, *best, winner.loss, folds.folds.always_train};
 }
 

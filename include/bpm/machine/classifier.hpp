@@ -162,6 +162,15 @@ class Classifier {
     return Classifier(std::move(copy));
   }
 
+  /// The same classifier with names of its features, as `LabelledData::feature_names` has them.
+  /// Cost: a copy of the parts. \throws std::invalid_argument unless there is one a column, or
+  /// none.
+  [[nodiscard]] Classifier with_feature_names(std::vector<std::string> names) const {
+    Parts copy = parts();
+    copy.feature_names = std::move(names);
+    return Classifier(std::move(copy));
+  }
+
   /// The same classifier with a rejection chosen on data held out, for `parts().rejection` to have
   /// wherever it is loaded. Predictions stay what they are. Cost: a copy of the parts.
   /// \throws std::invalid_argument on a score without a name, a threshold that is NaN.

@@ -55,6 +55,9 @@ struct ClassifierParts {
   /// Training errors under the plain kernel; 0 unless there is a soft boundary or label noise.
   std::vector<std::size_t> training_errors{};
   std::vector<std::string> class_names{};  ///< Of the classes, in their order, or empty.
+  /// Of the columns of inputs, or none: by them a table is read in any order
+  /// (`TableSettings::features`). No prediction looks at them.
+  std::vector<std::string> feature_names{};
   /// Of probabilities: see `probabilities_of`. 0: not known.
   double slope = 0;
   /// Of probabilities too, in log odds: C, or none. Decision values are without them.
@@ -160,6 +163,14 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
   if (!parts.class_names.empty()) {
     check_size(f, "class_names", parts.class_names.size(), parts.classes.size(),
                "one per class, or none");
+  }
+  if (!parts.feature_names.empty()) {
+    if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) {
+      check_size(f, "feature_names", parts.feature_names.size(), parts.inputs.cols(),
+                 "one per feature, or none");
+    } else {
+      fail(f, "feature_names", "are given for inputs without columns");
+    }
   }
   if (!parts.draw_numbers.empty()) {
     check_size(f, "draw_coefficients", parts.draw_coefficients.rows(), parts.support.size(),

@@ -261,7 +261,7 @@ class Training {
   void take_boundary() {
     // Draws that are added later have the same limit.
     if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
-      if (sampler_.max_passes == 0) sampler_.max_passes = 200;
+      if (sampler_.max_passes == 0) sampler_.max_passes = detail::passes_to_try;
     }
     settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
     sampler_ = detail::with_noise_of(sampler_, boundary_->label_noise);

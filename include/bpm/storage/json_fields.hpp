@@ -46,6 +46,7 @@ void visit_fields(S& s, Visit&& visit) {
   visit("kernel", s.kernel);
   visit("relative_lambda", s.relative_lambda);
   visit("label_noise", s.label_noise);
+  visit_unless(0, "bias", s.bias, visit);
   visit("consistent", s.consistent);
   visit("loss", s.loss);
   visit("standard_error", s.standard_error);

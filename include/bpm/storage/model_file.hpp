@@ -59,6 +59,7 @@ void visit_model(Parts& parts, Visit&& visit) {
   visit("training_margins", parts.training_margins);
   visit("training_errors", parts.training_errors);
   visit("class_names", parts.class_names);
+  visit_unless({}, "feature_names", parts.feature_names, visit);
   visit("slope", parts.slope);
   visit_unless({}, "offsets", parts.offsets, visit);
   visit_unless(true, "offsets_move_labels", parts.offsets_move_labels, visit);

@@ -125,6 +125,9 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   [[nodiscard]] PosteriorClassifier with_class_names(const std::vector<std::string>& names) const {
     return {Base::with_class_names(names), *posteriors_};
   }
+  [[nodiscard]] PosteriorClassifier with_feature_names(std::vector<std::string> names) const {
+    return {Base::with_feature_names(std::move(names)), *posteriors_};
+  }
   [[nodiscard]] PosteriorClassifier with_rejection(const Rejection& rejection) const {
     return {Base::with_rejection(rejection), *posteriors_};
   }
