@@ -42,8 +42,8 @@ struct ReadOptions {
   std::string label{};  ///< A column's name or number from 1, last, first; empty: not given.
   std::string header = "auto";
   std::string format = "auto";
-  std::string ignored{};            ///< Columns by names or numbers from 1, with commas between.
-  Eigen::Index sparse_columns = 0;  ///< Of LIBSVM's format; 0: as in the file.
+  std::string ignored{};   ///< Columns by names or numbers from 1, with commas between.
+  int sparse_columns = 0;  ///< Of LIBSVM's format; 0: as in the file.
 };
 
 /// The columns that a model takes: how many, and their names where it has any.

@@ -30,9 +30,13 @@ struct FitTask {
   bool choosing = false;
   /// To choose from; empty: the default ones, and the machine's own fit begins with the chosen one.
   std::vector<double> relative_lambdas{};
-  std::size_t folds = 0;               ///< Of choosing, or to judge by; 0: 5, or not judged.
-  bool fit = true;                     ///< Whether a model of all rows is wanted.
-  std::filesystem::path checkpoint{};  ///< Empty: none.
+  std::size_t folds = 0;         ///< Of choosing, or to judge by; 0: 5, or not judged.
+  std::vector<double> biases{};  ///< To choose from; empty: that of the settings.
+  bool by_error = false;         ///< Choosing makes the error small, not the log loss.
+  std::vector<bpm::RuntimeKernel> narrower{};  ///< Tried where the first kernel is best, in turn,
+  std::vector<bpm::RuntimeKernel> wider{};     ///< and the last.
+  bool fit = true;                             ///< Whether a model of all rows is wanted.
+  std::filesystem::path checkpoint{};          ///< Empty: none.
   bool resume = false;
 };
 
@@ -41,14 +45,24 @@ struct OutOfFoldResult {
   double error = 0;
   double loss = 0;
   double slope = 0;
+  std::size_t rows = 0;  ///< That were judged.
 };
 
 struct FitOutcome {
   std::optional<Model> model;
   std::optional<OutOfFoldResult> out_of_fold;
   std::vector<bpm::ChoiceCandidate> candidates;  ///< Of choosing.
+  std::vector<bpm::RuntimeKernel> beyond;        ///< Kernels that were tried behind the task's own.
   std::size_t best = 0;
 };
+
+/// The kernel of a candidate.
+[[nodiscard]] inline const bpm::RuntimeKernel& kernel_of(const FitTask& task,
+                                                         const FitOutcome& outcome,
+                                                         std::size_t kernel) {
+  return kernel < task.kernels.size() ? task.kernels[kernel]
+                                      : outcome.beyond[kernel - task.kernels.size()];
+}
 
 using Watch = std::function<bool(const bpm::Progress&)>;
 

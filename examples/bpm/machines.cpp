@@ -63,18 +63,41 @@ template <class Sampler, class I, class Fit>
     bpm::ChoiceGrid<bpm::RuntimeKernel> grid{.kernels = task.kernels};
     if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
     if (task.folds > 0) grid.folds = task.folds;
-    const auto choice = bpm::choose(machine, grid, inputs, labels, watch);
+    grid.biases = task.biases;
+    if (task.by_error) grid.by = bpm::detail::Judge::error;
+    auto choice = bpm::choose(machine, grid, inputs, labels, watch);
     outcome.candidates = choice.candidates;
     outcome.best = choice.best;
+    // Where an end of the kernels is best, those beyond it follow, as long as each is better.
+    const bool narrowest = choice.chosen().kernel == 0;
+    const bool widest = choice.chosen().kernel + 1 == task.kernels.size();
+    const auto& beyond = narrowest ? task.narrower : task.wider;
+    for (std::size_t k = 0; (narrowest || widest) && k < beyond.size(); ++k) {
+      bpm::ChoiceGrid<bpm::RuntimeKernel> one = grid;
+      one.kernels = {beyond[k]};
+      const auto next = bpm::choose(machine, one, inputs, labels, watch);
+      outcome.beyond.push_back(beyond[k]);
+      const std::size_t before = outcome.candidates.size();
+      for (bpm::ChoiceCandidate candidate : next.candidates) {
+        candidate.kernel = task.kernels.size() + k;
+        outcome.candidates.push_back(candidate);
+      }
+      const bool better = task.by_error ? next.chosen().error < choice.chosen().error
+                                        : next.chosen().loss < choice.chosen().loss;
+      if (!better) break;
+      outcome.best = before + next.best;
+      choice = next;
+    }
     const bpm::ChoiceCandidate& chosen = choice.chosen();
-    outcome.out_of_fold = {chosen.error, chosen.loss, chosen.slope};
+    outcome.out_of_fold = {chosen.error, chosen.loss, chosen.slope,
+                           std::min<std::size_t>(labels.size(), grid.points)};
     if (task.fit) outcome.model = Model{fit(choice.machine)};
     return outcome;
   }
   if (task.folds > 0) {
     const bpm::OutOfFold left_out = bpm::cross_validate(machine, inputs, labels, task.folds, watch);
     const bpm::FittedSlope slope = left_out.slope();
-    outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope};
+    outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope, left_out.points.size()};
   }
   if (task.fit) outcome.model = Model{fit(machine)};
   return outcome;

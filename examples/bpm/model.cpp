@@ -152,6 +152,8 @@ ModelFacts facts_of(const Model& model) {
                          .standardised = parts.standardisation.has_value(),
                          .calibrated = model.posterior != nullptr || parts.slope > 0,
                          .slope = parts.slope,
+                         .offsets = parts.offsets,
+                         .probability_rows = parts.probability_rows,
                          .bias = parts.bias,
                          .rejection = parts.rejection,
                          .seed = parts.seed,

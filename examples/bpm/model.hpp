@@ -61,6 +61,8 @@ struct ModelFacts {
   std::size_t constant_columns = 0;
   bool calibrated = false;
   double slope = 0;
+  std::vector<double> offsets;
+  std::size_t probability_rows = 0;
   double bias = 0;
   std::optional<bpm::Rejection> rejection;
   std::optional<std::uint64_t> seed;

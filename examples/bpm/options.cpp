@@ -285,7 +285,8 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   add_reading(app, options.common, options.read, options.memory,
               "The labels' column by name or number from 1 (default: last); of IDX images the file "
               "of the labels");
-  add_choice_option(app, "--kernel", options.kernel, "Kernel (default: gaussian)",
+  add_choice_option(app, "--kernel", options.kernel,
+                    "Kernel (default: gaussian; of sparse rows linear)",
                     {"gaussian", "polynomial", "arc-cosine", "linear"});
   const std::string several = choosing ? "; several with commas" : "";
   add_text_option(
@@ -296,10 +297,11 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
                   1e15)
       ->type_name("C");
   add_text_option(app, "--width",
-                  choosing ? "Gaussian: exp(-|x - x'|^2 / W^2) (default: 1/4, 1/2, 1 and 2 times "
-                             "the median distance" +
-                                 several + ")"
-                           : "Gaussian: exp(-|x - x'|^2 / W^2) (default: the median distance)",
+                  choosing
+                      ? "Gaussian: exp(-|x - x'|^2 / W^2) (default: 1/4, 1/2, 1 and 2 times "
+                        "the median distance, and beyond where an end is best" +
+                            several + ")"
+                      : "Gaussian: exp(-|x - x'|^2 / W^2) (default: 0.7 of the median distance)",
                   [&](const std::string& text) { options.widths = parse_reals(text, 1e-9, 1e9); })
       ->type_name("W");
   add_text_option(
@@ -394,6 +396,15 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   add_json_option(app, options.common);
   add_plot_option(app, options.common);
 
+  add_whole_option(app, "--features", options.read.sparse_columns,
+                   "Of LIBSVM's format: how many features there are (default: the largest index)",
+                   1, 2147483647);
+  std::string by;
+  if (choosing) {
+    add_choice_option(app, "--by", by, "What is to be small out of fold (default: log-loss)",
+                      {"error", "log-loss"});
+  }
+
   LibsvmKernel libsvm;
   const std::string svm = "LIBSVM's flags";
   auto* type = add_whole_option(app, "-t", libsvm.type,
@@ -424,6 +435,8 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   const auto given = [&app](const char* name) { return app.get_option(name)->count() > 0; };
   if (given("--draws")) options.draws = draws;
   if (given("--bias")) options.bias = bias;
+  options.by_error = by == "error";
+  options.kernel_given = given("--kernel") || given("--width");
   if (delta) options.delta = *delta;
   if (given("-v")) {
     options.only_cross_validate = true;

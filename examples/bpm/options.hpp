@@ -35,7 +35,7 @@ struct TrainOptions {
   std::size_t memory = std::size_t{1} << 30U;
 
   std::string kernel = "gaussian";
-  bool kernel_given = false;
+  bool kernel_given = false;  ///< Or a width: else sparse rows have the linear kernel.
   std::vector<int> degrees{5};
   double offset = 1;
   std::vector<double> widths;  ///< Empty: by the median distance.
@@ -49,6 +49,7 @@ struct TrainOptions {
   std::vector<double> soft_boundary;
   std::optional<double> bias;
   bool standardise = false;
+  bool by_error = false;  ///< Candidates are compared by errors, not by the log loss.
   bool balanced = false;  ///< Class weights by how rare a class is.
   std::vector<std::pair<std::string, double>> class_weights;
   std::size_t folds = 0;             ///< 0: not asked for.

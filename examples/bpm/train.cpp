@@ -52,16 +52,57 @@ struct TrainingData {
   return {data.part(all.subspan(aside)), data.part(all.first(aside))};
 }
 
+/// Rows as they are in memory, to be compared with others.
+[[nodiscard]] std::vector<std::uint64_t> hashes_of(const Data& data) {
+  const bpm::RowMatrix<double> rows = dense_numbers(data.inputs);
+  std::vector<std::uint64_t> hashes;
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    const Eigen::RowVectorXd row = rows.row(i).array() + 0.0;  // One zero.
+    const std::string_view bytes(reinterpret_cast<const char*>(row.data()),
+                                 static_cast<std::size_t>(row.size()) * sizeof(double));
+    hashes.push_back(std::hash<std::string_view>{}(bytes));
+  }
+  return hashes;
+}
+
+/// Says how many rows held out train as well; most of them: no guarantee can come of that.
+void check_held_out(const Data& train, const Data& held_out) {
+  std::vector<std::uint64_t> known = hashes_of(train);
+  std::ranges::sort(known);
+  std::size_t both = 0;
+  for (const std::uint64_t hash : hashes_of(held_out)) {
+    both += std::ranges::binary_search(known, hash) ? 1U : 0U;
+  }
+  const auto rows = static_cast<std::size_t>(held_out.rows());
+  if (2 * both > rows) {
+    throw bpm::DataError(held_out.name + ": " + std::to_string(both) + " of its " +
+                         count_text(rows, "row", "rows") + " are in " + train.name +
+                         " as well: a guarantee needs rows that train nothing");
+  }
+  if (both > 0) {
+    std::cerr << "bpm: note: " << held_out.name << ": " << both << " of its "
+              << count_text(rows, "row", "rows") << " are in " << train.name << " as well\n";
+  }
+}
+
 [[nodiscard]] TrainingData read_training(const TrainOptions& options) {
   Data data = read_data(options.data, options.read, true);
   for (const std::string& note : data.notes) std::cerr << "bpm: note: " << note << '\n';
   if (options.held_out_share > 0) return split(data, options.held_out_share, options.common.seed);
   TrainingData result{std::move(data), {}};
   if (!options.held_out_file.empty()) {
+    std::error_code unknown;
+    if (std::filesystem::equivalent(options.held_out_file, options.data, unknown) ||
+        options.held_out_file == options.data) {
+      throw UsageError("--held-out: '" + options.held_out_file +
+                       "' is the file that trains: a guarantee needs rows that train nothing, such "
+                       "as a share of it, --held-out 0.2");
+    }
     ReadOptions read = options.read;
     if (result.train.format == "idx") read.label.clear();  // The labels of those that train.
     result.held_out = read_data(options.held_out_file, read, true,
                                 {result.train.columns(), result.train.feature_names});
+    check_held_out(result.train, result.held_out);
   }
   return result;
 }
@@ -119,6 +160,28 @@ void prepare(const TrainOptions& options, Data& data,
       inputs);
 }
 
+/// Sparse rows point in so many directions that hardly any two are near each other.
+[[nodiscard]] bool is_sparse(const Data& data) {
+  return std::holds_alternative<bpm::SparseRowMatrix<double>>(data.inputs);
+}
+
+/// Of widths that are so many times the median distance.
+[[nodiscard]] std::vector<bpm::RuntimeKernel> gaussians(const TrainOptions& options,
+                                                        const Data& data,
+                                                        const std::vector<double>& factors) {
+  const double median = median_of(data.inputs, options.normalise);
+  if (!(median > 0)) {
+    throw bpm::DataError(data.name +
+                         ": most rows are equal, there is no median distance; give --width W");
+  }
+  std::vector<bpm::RuntimeKernel> kernels;
+  for (const double factor : factors) {
+    kernels.emplace_back(bpm::Gaussian::from_width(factor * median));
+    if (options.normalise) kernels.back() = bpm::on_unit_inputs(kernels.back());
+  }
+  return kernels;
+}
+
 /// The kernels to choose from, or the one.
 [[nodiscard]] std::vector<bpm::RuntimeKernel> make_kernels(const TrainOptions& options,
                                                            const Data& data) {
@@ -140,22 +203,15 @@ void prepare(const TrainOptions& options, Data& data,
     }
   } else if (options.kernel == "arc-cosine") {
     for (const int depth : options.depths) kernels.emplace_back(bpm::ArcCosine(depth));
-  } else if (options.kernel == "linear") {
+  } else if (options.kernel == "linear" || (!options.kernel_given && is_sparse(data))) {
     kernels.emplace_back(bpm::Linear{});
   } else if (!options.widths.empty()) {
     for (const double width : options.widths) {
       kernels.emplace_back(bpm::Gaussian::from_width(width));
     }
   } else {
-    const double median = median_of(data.inputs, options.normalise);
-    if (!(median > 0)) {
-      throw bpm::DataError(data.name +
-                           ": most rows are equal, there is no median distance; give --width W");
-    }
-    for (const double factor :
-         options.choosing ? std::vector{0.25, 0.5, 1.0, 2.0} : std::vector{1.0}) {
-      kernels.emplace_back(bpm::Gaussian::from_width(factor * median));
-    }
+    return gaussians(options, data,
+                     options.choosing ? std::vector{0.25, 0.5, 1.0, 2.0} : std::vector{0.7});
   }
   if (options.normalise) {
     for (bpm::RuntimeKernel& kernel : kernels) kernel = bpm::on_unit_inputs(kernel);
@@ -193,6 +249,16 @@ void prepare(const TrainOptions& options, Data& data,
   settings.threads = static_cast<unsigned>(options.common.threads);
   settings.memory = options.memory;
   settings.bias = options.bias;
+  if (!options.bias && !options.libsvm) {
+    // Of sparse rows, mostly of norm 1, a bias of 1 is as much as all features together.
+    if (is_sparse(data)) settings.bias = 0.3;
+    if (options.choosing) task.biases = {0, 0.3, 1};
+  }
+  task.by_error = options.by_error;
+  if (options.choosing && !options.kernel_given && !options.libsvm && !is_sparse(data)) {
+    task.narrower = gaussians(options, data, {0.125, 0.0625, 0.03125});
+    task.wider = gaussians(options, data, {4, 8, 16});
+  }
   if (!options.soft_boundary.empty()) {
     settings.soft_boundary = bpm::SoftBoundary::automatic().with_factor(options.soft_boundary[0]);
     task.relative_lambdas = options.soft_boundary;
@@ -327,6 +393,15 @@ void warn_of_units(const Data& data, const TrainOptions& options,
       report.training_error ? Json(100 * *report.training_error) : Json();
   json["out_of_fold_error_percent"] =
       report.out_of_fold ? Json(100 * report.out_of_fold->error) : Json();
+  json["judged_rows"] = report.out_of_fold ? Json(report.out_of_fold->rows) : Json();
+  json["probability_rows"] =
+      report.facts && report.facts->slope > 0 ? Json(report.facts->probability_rows) : Json();
+  json["offsets"] =
+      report.facts && !report.facts->offsets.empty() ? Json(report.facts->offsets) : Json();
+  json["standardised"] = report.facts ? Json(report.facts->standardised) : Json();
+  json["columns"] = report.facts && !report.facts->feature_names.empty()
+                        ? Json(report.facts->feature_names)
+                        : Json();
   json["out_of_fold_log_loss"] = report.out_of_fold ? Json(report.out_of_fold->loss) : Json();
   if (options.choosing) {
     Json list = Json::array();
@@ -403,7 +478,12 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
   if (report.out_of_fold) {
     report_line(text, "out of fold")
         << "error " << percent_text(report.out_of_fold->error) << ", log loss "
-        << number_text(report.out_of_fold->loss) << '\n';
+        << number_text(report.out_of_fold->loss) << ", judged on "
+        << (report.out_of_fold->rows < report.rows
+                ? std::to_string(report.out_of_fold->rows) + " of " + std::to_string(report.rows)
+                : "all")
+        << " rows" << (report.facts && report.facts->boundary ? ", by which it was chosen" : "")
+        << '\n';
   }
   if (report.guarantee) {
     report_line(text, "guarantee")
@@ -439,11 +519,11 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
         text << std::setprecision(2) << 100 * one.error << std::defaultfloat;
       }
     } else {
-      text << "  not separable ";
+      text << " not consistent";
     }
     text << std::setw(16)
          << number_text(one.label_noise > 0 ? one.label_noise : one.relative_lambda) << "   "
-         << words_of(task.kernels[one.kernel]).formula << '\n';
+         << words_of(kernel_of(task, outcome, one.kernel)).formula << '\n';
   }
   out << text.str() << std::flush;
 }
@@ -563,7 +643,8 @@ void run_train(const TrainOptions& options) {
     if (!report.out_of_fold && report.facts->boundary) {
       if (const auto* taken = taken_candidate(*report.facts->boundary);
           taken != nullptr && taken->slope > 0) {
-        report.out_of_fold = OutOfFoldResult{taken->error, taken->loss, taken->slope};
+        report.out_of_fold = OutOfFoldResult{taken->error, taken->loss, taken->slope,
+                                             report.facts->boundary->points};
       }
     }
     for (std::string& text : warnings_of(*report.facts)) report.warnings.push_back(text);
