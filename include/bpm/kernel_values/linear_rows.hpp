@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -12,7 +13,6 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
@@ -70,14 +70,19 @@ class LinearRows {
     }
   }
 
-  /// Whether w suits m such inputs: an output costs the numbers of a row, where kernel values would
-  /// cost m additions a mistake, and w is no longer than what a fit holds anyway.
+  /// Whether w is cheaper than kernel values: about as many passes as a tenth of the points make
+  /// mistakes in. A matrix of kernel values costs less than passes over long dense rows, up to the
+  /// points of which there is one; values of sparse rows, and of windows, never do. Nor may w be
+  /// long beside what a fit holds for each point. Decided by the inputs alone, since the sums have
+  /// other roundings.
   [[nodiscard]] static bool worth(const I& inputs) {
     const auto m = static_cast<double>(inputs.rows());
-    double numbers = static_cast<double>(inputs.cols());
-    if constexpr (SparseInputs<I>) numbers = static_cast<double>(inputs.nonZeros()) / m;
-    return least_points_a_number * numbers <= m &&
-           static_cast<double>(inputs.cols()) <= most_features_a_point * m;
+    const auto features = static_cast<double>(inputs.cols());
+    if constexpr (SparseInputs<I>) {
+      return 4 * static_cast<double>(inputs.nonZeros()) <= m * m && features <= 100 * m;
+    } else {
+      return (inputs.rows() > 20'000 ? 1 : 16) * features <= m;
+    }
   }
 
   /// Numbers that w takes.
@@ -114,8 +119,6 @@ class LinearRows {
   /// What a thread needs for outputs.
   struct Scratch {
     Buffer<double> widened;
-    std::vector<const double*> columns;
-    std::vector<double> products;
   };
 
   /// outputs[c] = <w_c, phi(x_i)> for the classifiers c of an ascending list. Cost: the numbers of
@@ -144,17 +147,19 @@ class LinearRows {
       }
     } else {
       const std::ptrdiff_t length = weight_length(inputs_->features());
-      scratch.columns.clear();
-      for (const PointIndex c : classifiers) {
-        scratch.columns.push_back(weights.numbers.data() + c * length);
-      }
-      scratch.products.resize(classifiers.size());
       const double* const row = doubles(i, length, scratch.widened);
-      row_products<ProductTerm, double>(&row, 1, scratch.columns.data(),
-                                        std::ssize(scratch.columns), length,
-                                        scratch.products.data(), 1);
-      for (std::size_t at = 0; at < classifiers.size(); ++at) {
-        outputs[classifiers[at]] = scratch.products[at];
+      const auto column = [&](std::size_t at) {
+        return weights.numbers.data() + classifiers[at] * length;
+      };
+      std::size_t at = 0;
+      for (; at + 2 <= classifiers.size(); at += 2) {
+        double both[2];
+        products<2>(row, {column(at), column(at + 1)}, length, both);
+        outputs[classifiers[at]] = both[0];
+        outputs[classifiers[at + 1]] = both[1];
+      }
+      if (at < classifiers.size()) {
+        products<1>(row, {column(at)}, length, outputs + classifiers[at]);
       }
     }
     const double scale = factor_ * scale_of(i);
@@ -176,9 +181,6 @@ class LinearRows {
   }
 
  private:
-  static constexpr double least_points_a_number = 8;
-  static constexpr double most_features_a_point = 100;
-
   /// The numbers of a sparse row that are not zero.
   template <class Index>
   struct Nonzeros {
@@ -240,6 +242,37 @@ class LinearRows {
     for (std::ptrdiff_t chain = 0; k < row.count; ++k, ++chain) add(k, sums[chain]);
     for (std::ptrdiff_t c = 0; c < Count; ++c) {
       out[first + c] = (sums[0][c] + sums[1][c]) + (sums[2][c] + sums[3][c]);
+    }
+  }
+
+  /// Inner products of a dense row with `Count` classifiers, `length` whole registers of each. Four
+  /// chains likewise.
+  template <std::size_t Count>
+  static void products(const double* row, const std::array<const double*, Count>& columns,
+                       std::ptrdiff_t length, double* out) {
+    constexpr std::ptrdiff_t width = lane_count<double>;
+    constexpr std::ptrdiff_t chains = 4;
+    Lanes<double> sums[Count][chains] = {};
+    std::ptrdiff_t k = 0;
+    for (; k + chains * width <= length; k += chains * width) {
+#pragma GCC unroll 4
+      for (std::ptrdiff_t chain = 0; chain < chains; ++chain) {
+        const Lanes<double> x = load_lanes(row + k + chain * width);
+#pragma GCC unroll 2
+        for (std::size_t c = 0; c < Count; ++c) {
+          sums[c][chain] = lanes_multiply_add<double>(x, load_lanes(columns[c] + k + chain * width),
+                                                      sums[c][chain]);
+        }
+      }
+    }
+    for (; k < length; k += width) {
+      const Lanes<double> x = load_lanes(row + k);
+      for (std::size_t c = 0; c < Count; ++c) {
+        sums[c][0] = lanes_multiply_add<double>(x, load_lanes(columns[c] + k), sums[c][0]);
+      }
+    }
+    for (std::size_t c = 0; c < Count; ++c) {
+      out[c] = sum_lanes<double, width>((sums[c][0] + sums[c][1]) + (sums[c][2] + sums[c][3]));
     }
   }
 
