@@ -47,6 +47,11 @@ concept ColumnGram =
       gram.block(points, columns, values, ld, scratch);
     };
 
+/// Values of a kernel that may be linear in its inputs: `linear_rows()` are these (`LinearRows`),
+/// or null. Satisfied by `OnDemandGram` and the version spaces on it.
+template <class Values>
+concept LinearGram = requires(const Values& values) { values.linear_rows()->size(); };
+
 /// A kernel matrix in memory: m x m values in row-major order, held by the class derived from this.
 template <class T>
 class MatrixGram {

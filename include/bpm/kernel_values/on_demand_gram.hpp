@@ -10,6 +10,7 @@
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
@@ -69,6 +70,19 @@ class OnDemandGram {
   [[nodiscard]] RowCache<Scalar>* row_cache() const noexcept { return row_cache_; }
   void set_row_cache(RowCache<Scalar>* cache) noexcept { row_cache_ = cache; }
 
+  /// The inputs of a linear kernel, for a sampler that then keeps w and asks for no kernel values;
+  /// null: it asks for them.
+  [[nodiscard]] const LinearRows<I>* linear_rows() const noexcept
+    requires may_be_linear<Kernel, I>
+  {
+    return linear_rows_;
+  }
+  void set_linear_rows(const LinearRows<I>* rows) noexcept
+    requires may_be_linear<Kernel, I>
+  {
+    linear_rows_ = rows;
+  }
+
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
 
@@ -86,6 +100,7 @@ class OnDemandGram {
   Buffer<Scalar> diagonal_;
   std::vector<PointIndex> points_;
   RowCache<Scalar>* row_cache_ = nullptr;
+  const LinearRows<I>* linear_rows_ = nullptr;
 };
 
 }  // namespace bpm::detail

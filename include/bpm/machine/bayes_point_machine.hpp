@@ -93,8 +93,8 @@ class BayesPointMachine {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory<Kernel>(sampler_, settings_, inputs, 1,
-                                           "BayesPointMachine::forecast");
+    return detail::forecast_memory(kernel_, sampler_, settings_, inputs, 1,
+                                   "BayesPointMachine::forecast");
   }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }

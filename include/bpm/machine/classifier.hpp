@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,16 +52,18 @@ class Classifier {
   /// ("Large Scale Bayes Point Machines", section 4), for n inputs, n x C; of a Bayes point between
   /// -1 and 1 for lambda = 0. Not divided by sqrt(k(x, x)) where `divide_by_self` is false, or a
   /// `PrecomputedKernel` comes without diagonal.
-  /// Cost: n times the support size in kernel evaluations, on all threads; an input's values are
-  /// the same bits in a batch of any size. \throws std::invalid_argument on another number of
-  /// columns or numbers that are not finite. \throws KernelValueError on kernel values that are not
-  /// finite or near overflow. \throws DataError where the support is a view of a file
+  /// Cost: n times the support size in kernel evaluations, or of a linear kernel the numbers of the
+  /// inputs, on all threads; an input's values are the same bits in a batch of any size. \throws
+  /// std::invalid_argument on another number of columns or numbers that are not finite. \throws
+  /// KernelValueError on kernel values that are not finite or near overflow. \throws DataError
+  /// where the support is a view of a file
   /// (`ClassifierParts::source`) with numbers that are not finite.
   template <class Questions>
   [[nodiscard]] Eigen::MatrixXd decision_values(const Questions& inputs) const {
     return scaled(inputs, [&](const auto& questions) {
-      return values().outputs(questions, body_->packed, parts().divide_by_self, threads(),
-                              "Classifier::decision_values");
+      return outputs(
+          questions, parts().coefficients, body_->weights, [&] { return std::cref(body_->packed); },
+          "Classifier::decision_values");
     });
   }
 
@@ -205,8 +208,9 @@ class Classifier {
     detail::check(!parts().draw_numbers.empty(), function, "keep_draws",
                   "was false when the machine was fitted, must be true for single draws");
     return scaled(inputs, [&](const auto& questions) {
-      return values().outputs(questions, detail::PackedCoefficients(parts().draw_coefficients),
-                              parts().divide_by_self, threads(), function);
+      return outputs(
+          questions, parts().draw_coefficients, body_->draw_weights,
+          [&] { return detail::PackedCoefficients(parts().draw_coefficients); }, function);
     });
   }
 
@@ -302,7 +306,25 @@ class Classifier {
     Parts parts;
     detail::PackedCoefficients packed;
     detail::SupportValues<Kernel, Inputs> values;
+    detail::KeptWeights weights{};
+    detail::KeptWeights draw_weights{};
   };
+
+  /// What some coefficients say of inputs: by w, which is then kept, where `has_weights` says so.
+  template <class Questions, class Pack>
+  [[nodiscard]] Eigen::MatrixXd outputs(const Questions& questions,
+                                        const RowMatrix<double>& coefficients,
+                                        const detail::KeptWeights& kept, Pack&& pack,
+                                        std::string_view function) const {
+    const bool divide = parts().divide_by_self;
+    if constexpr (detail::may_be_linear<Kernel, Inputs>) {
+      if (values().has_weights(coefficients.cols())) {
+        const auto& weights = kept.get([&] { return values().weights(coefficients); });
+        return values().outputs(questions, weights, divide, threads(), function);
+      }
+    }
+    return values().outputs(questions, pack(), divide, threads(), function);
+  }
 
   /// use(questions), standardised where the training set was.
   template <class Questions, class Use>

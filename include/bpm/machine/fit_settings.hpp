@@ -14,17 +14,19 @@
 
 namespace bpm::inline BPM_TARGET {
 
-/// Where a fit takes its kernel values from. The model does not depend on it.
+/// Where a fit takes its kernel values from. The model does not depend on it, but for `linear`,
+/// whose sums have other roundings.
 enum class Strategy {
   dense,          ///< The whole symmetric matrix in memory.
   windowed,       ///< Computed when needed, nothing kept.
   windowed_rows,  ///< Computed when needed; rows that fit the budget are kept for the next draws.
   precomputed,    ///< A matrix that the user brings.
+  linear,         ///< None: of a linear kernel w is kept, one number a feature.
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Strategy strategy) {
-  constexpr std::array<std::string_view, 4> names{"dense", "windowed", "windowed+rows",
-                                                  "precomputed"};
+  constexpr std::array<std::string_view, 5> names{"dense", "windowed", "windowed+rows",
+                                                  "precomputed", "linear"};
   const auto place = static_cast<std::size_t>(strategy);
   return place < names.size() ? names[place] : "unknown";
 }
@@ -44,12 +46,13 @@ struct FitSettings {
   std::optional<BoundaryChoice> boundary_choice{};
   std::uint64_t seed = 1;  ///< Same seed, same model, whatever the three settings below.
   unsigned threads = 0;    ///< 0: as many as the machine runs.
-  /// Working memory of the fit beside the caller's inputs, in bytes. Within it the fit takes the
-  /// whole matrix where points are few, values slow or draws many, rows kept where values are dear,
-  /// else windows, and makes fewer draws at a time if it must; the model is the same. An automatic
-  /// lambda asks for at least 16 n^2 bytes, n the 3000 points or fewer on which it is chosen. What
-  /// the classifier keeps is not counted: the inputs that have a coefficient, as they are and
-  /// packed for prediction (and padded, where a row is not whole registers), and, with
+  /// Working memory of the fit beside the caller's inputs, in bytes. Perceptrons of a linear kernel
+  /// keep w where a row has few numbers beside the points. Else, within the memory, the fit takes
+  /// the whole matrix where points are few, values slow or draws many, rows kept where values are
+  /// dear, else windows, and makes fewer draws at a time if it must; the model is the same. An
+  /// automatic lambda asks for at least 16 n^2 bytes, n the 3000 points or fewer on which it is
+  /// chosen. What the classifier keeps is not counted: the inputs that have a coefficient, as they
+  /// are and packed for prediction (and padded, where a row is not whole registers), and, with
   /// `keep_draws`, the draws.
   std::size_t memory = std::size_t{1} << 30U;
   /// The strategy to take instead of choosing one; what does not fit the memory is an error.

@@ -19,8 +19,10 @@
 #include "bpm/core/stop_token.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernels/linear_form.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -91,6 +93,14 @@ template <class Kernel, InputSet I, class Prepare, class Run>
     RowCache<Scalar> kept(values.size(),
                           forecast.kept_rows * RowCache<Scalar>::row_bytes(values.size()));
     if (forecast.strategy == Strategy::windowed_rows) values.set_row_cache(&kept);
+    if constexpr (may_be_linear<Kernel, I>) {
+      if (forecast.strategy == Strategy::linear) {
+        const LinearRows<I> rows(linear_form(kernel).value(), values.inputs());
+        values.set_linear_rows(&rows);
+        prepare(values);
+        return run(values);
+      }
+    }
     prepare(values);
     if (forecast.strategy != Strategy::dense) {
       return run(values);

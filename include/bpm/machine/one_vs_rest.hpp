@@ -54,9 +54,9 @@ class OneVsRest {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory<Kernel>(machine_.sampler(), machine_.settings(), inputs,
-                                           detail::subproblem_count(classes),
-                                           "OneVsRest::forecast");
+    return detail::forecast_memory(machine_.kernel(), machine_.sampler(), machine_.settings(),
+                                   inputs, detail::subproblem_count(classes),
+                                   "OneVsRest::forecast");
   }
 
   [[nodiscard]] const BayesPointMachine<Kernel, Sampler>& machine() const noexcept {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,10 +22,12 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/linear_form.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
@@ -54,6 +57,12 @@ class PackedSupport {
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
   [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
+
+  /// All of them, not packed. \throws as `block`.
+  [[nodiscard]] const PreparedInputs<I>& inputs() const {
+    for (std::ptrdiff_t b = 0; b < block_count(); ++b) static_cast<void>(block(b));
+    return prepared_;
+  }
 
   /// The support inputs from b `width` on. Of any thread; a block of a view that is refused once is
   /// refused whenever it is asked for. \throws DataError, or std::invalid_argument without a
@@ -113,6 +122,21 @@ class PackedSupport {
   std::string source_;
 };
 
+/// w of the classifiers of a linear kernel, made when it is first asked for, by any thread.
+class KeptWeights {
+ public:
+  template <class Make>
+  [[nodiscard]] const LinearWeights& get(Make&& make) const {
+    const std::lock_guard lock(mutex_);
+    if (!weights_) weights_ = make();
+    return *weights_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::optional<LinearWeights> weights_;
+};
+
 /// Whether one side is bytes and the other numbers: bytes are then taken as numbers.
 template <class I, class Owned>
 inline constexpr bool mixed_bytes =
@@ -159,6 +183,72 @@ class SupportValues {
                     "both input sets must have the same precision: cast one of them");
       return outputs_of(PreparedInputs<I>(inputs), support_, coefficients, divide, threads,
                         function);
+    }
+  }
+
+  /// Whether so many classifiers are asked by w: where the kernel is linear, and w takes little
+  /// beside the support.
+  [[nodiscard]] bool has_weights(std::ptrdiff_t classifiers) const {
+    if constexpr (may_be_linear<Kernel, Inputs>) {
+      double numbers = static_cast<double>(inputs_.size());
+      if constexpr (SparseInputs<Inputs>) numbers = static_cast<double>(inputs_.nonZeros());
+      return linear_form(kernel_) &&
+             static_cast<double>(classifiers) * static_cast<double>(inputs_.cols()) <= 16 * numbers;
+    } else {
+      return false;
+    }
+  }
+
+  /// w of classifiers of a linear kernel, by a column of coefficients each. Cost: the numbers of
+  /// the support for each. \throws as `PackedSupport::block`.
+  [[nodiscard]] LinearWeights weights(const RowMatrix<double>& coefficients) const
+    requires may_be_linear<Kernel, Inputs>
+  {
+    const LinearRows<Inputs> rows(linear_form(kernel_).value(), support_.inputs());
+    LinearWeights result = rows.zero_weights(coefficients.cols());
+    for (Eigen::Index j = 0; j < coefficients.rows(); ++j) {
+      for (Eigen::Index c = 0; c < coefficients.cols(); ++c) {
+        if (coefficients(j, c) != 0) rows.add(j, c, coefficients(j, c), result);
+      }
+    }
+    return result;
+  }
+
+  /// `outputs` by w: no kernel value but k(x, x). An input's are the same bits in a batch of any
+  /// size.
+  template <InputSet I>
+  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const LinearWeights& weights, bool divide,
+                                        unsigned threads, std::string_view function) const
+    requires may_be_linear<Kernel, Inputs>
+  {
+    if constexpr (mixed_bytes<I, Inputs>) {
+      const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
+      return outputs(numbers, weights, divide, threads, function);
+    } else {
+      check_questions(inputs, function);
+      const PreparedInputs<I> x(inputs);
+      const LinearRows<I> rows(linear_form(kernel_).value(), x);
+      const std::vector<PointIndex> all = first_points(weights.classifiers);
+      RowMatrix<double> result(x.size(), weights.classifiers);
+      constexpr std::ptrdiff_t height = 256;
+      struct Worker {
+        BlockScratch<Scalar> scratch;
+        typename LinearRows<I>::Scratch row;
+      };
+      std::vector<Worker> workers(threads);
+      guarded(function, [&] {
+        parallel_for(threads, (x.size() + height - 1) / height,
+                     [&](unsigned number, std::ptrdiff_t chunk) {
+                       Worker& worker = workers[number];
+                       const std::ptrdiff_t end = std::min((chunk + 1) * height, x.size());
+                       for (std::ptrdiff_t r = chunk * height; r < end; ++r) {
+                         rows.outputs(r, weights, all, &result(r, 0), worker.row);
+                         if (divide) scale_outputs(x, r, result, worker.scratch);
+                       }
+                     });
+      });
+      check_sums(result, function);
+      return result;
     }
   }
 

@@ -12,8 +12,10 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
+#include "bpm/kernels/linear_form.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -53,22 +55,24 @@ struct StrategyChoice {
   return choice.callable && choice.kept_rows > 0 ? Strategy::windowed_rows : Strategy::windowed;
 }
 
-/// What a fit will take, and by which strategy: what the settings ask for, else of those that the
-/// memory holds what `choose_strategy` says; for samplers that need rows, the whole matrix.
+/// What a fit will take, and by which strategy: what the settings ask for; w of a linear kernel,
+/// for samplers that keep it, where kernel and inputs say that it is worth while (memory and
+/// threads do not, since its sums have other roundings); else of those that the memory holds what
+/// `choose_strategy` says; for samplers that need rows, the whole matrix.
 /// \throws BudgetTooSmall where the budget does not even hold windowed evaluation of one draw at a
 ///         time, or not the strategy that the settings ask for, or not the choice of lambda.
 template <class Kernel, class Sampler, InputSet I>
-[[nodiscard]] MemoryForecast forecast_memory(const Sampler& sampler, const FitSettings& settings,
-                                             const I& inputs, std::size_t problems,
-                                             std::string_view function) {
+[[nodiscard]] MemoryForecast forecast_memory(const Kernel& kernel, const Sampler& sampler,
+                                             const FitSettings& settings, const I& inputs,
+                                             std::size_t problems, std::string_view function) {
   using Scalar = kernel_scalar_t<I>;
   constexpr bool brought = std::same_as<Kernel, PrecomputedKernel>;
   constexpr bool windows = Sampler::traits.computes_blocks;
   const std::ptrdiff_t m = input_count(inputs);
   const auto points = static_cast<std::size_t>(m);
   const unsigned threads = thread_count(settings.threads);
-  const auto need = [&](unsigned crew, unsigned at_once) {
-    return sampler.memory_need({m, problems, crew, sizeof(Scalar), at_once});
+  const auto need = [&](unsigned crew, unsigned at_once, std::size_t features = 0) {
+    return sampler.memory_need({m, problems, crew, sizeof(Scalar), at_once, features});
   };
   const auto refuse = [&](const MemoryForecast& smallest, std::string_view what) {
     // A sampler of windows has been tried on one thread by then.
@@ -116,19 +120,46 @@ template <class Kernel, class Sampler, InputSet I>
         threads * PreparedColumns<I>::bytes_needed(inputs, std::min<std::size_t>(points, 256));
     const bool dense_fits = dense.total() <= settings.memory;
 
-    // Windowed evaluation, by as many draws at a time as fit, then by fewer threads.
+    // By as many draws at a time as fit, then by fewer threads.
+    const auto shrink_to_fit = [&](MemoryForecast& told, auto&& take) {
+      for (unsigned step = 0; step < 2 * threads - 1; ++step) {
+        const unsigned at_once = step < threads ? threads - step : 1;
+        told.threads = step < threads ? threads : 2 * threads - 1 - step;
+        told.draws_at_once = at_once == threads ? 0 : at_once;
+        take(told, at_once);
+        if (told.total() <= settings.memory) break;
+      }
+    };
+    if constexpr (may_be_linear<Kernel, I>) {
+      const auto features = static_cast<std::size_t>(LinearRows<I>::weight_length(inputs.cols()));
+      const bool possible = linear_form(kernel) && need(1, 1, features).keeps_weights;
+      if (settings.strategy ? settings.strategy == Strategy::linear && possible
+                            : possible && LinearRows<I>::worth(inputs)) {
+        MemoryForecast linear = forecast;
+        linear.strategy = Strategy::linear;
+        linear.kernel_bytes = base + points * sizeof(double);
+        shrink_to_fit(linear, [&](MemoryForecast& told, unsigned at_once) {
+          told.sampler_bytes = need(told.threads, at_once, features).bytes;
+        });
+        if (linear.total() > settings.memory) {
+          refuse(linear, settings.strategy ? " for strategy linear" : "");
+        }
+        return linear;
+      }
+    }
+    check(settings.strategy != Strategy::linear, function, "strategy",
+          "is linear, which is for perceptrons of a linear kernel on numbers, in permuted order; "
+          "leave it out");
     MemoryForecast windowed = forecast;
     windowed.strategy = Strategy::windowed;
     windowed.kernel_bytes = base;
-    for (unsigned step = 0; windows && step < 2 * threads - 1; ++step) {
-      const unsigned at_once = step < threads ? threads - step : 1;
-      windowed.threads = step < threads ? threads : 2 * threads - 1 - step;
-      windowed.draws_at_once = at_once == threads ? 0 : at_once;
-      const MemoryNeed held = need(windowed.threads, at_once);
-      windowed.sampler_bytes = held.bytes;
-      windowed.kernel_bytes = base + windowed.threads * scattered +
-                              PreparedColumns<I>::bytes_needed(inputs, held.columns);
-      if (windowed.total() <= settings.memory) break;
+    if constexpr (windows) {
+      shrink_to_fit(windowed, [&](MemoryForecast& told, unsigned at_once) {
+        const MemoryNeed held = need(told.threads, at_once);
+        told.sampler_bytes = held.bytes;
+        told.kernel_bytes = base + told.threads * scattered +
+                            PreparedColumns<I>::bytes_needed(inputs, held.columns);
+      });
     }
     const bool windowed_fits = windowed.total() <= settings.memory;
     MemoryForecast rows = windowed;

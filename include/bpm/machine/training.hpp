@@ -179,7 +179,7 @@ class Training {
     sampler.check_settings();  // Before a kernel matrix is made for nothing.
     detail::check_inputs(*inputs_, function);
     const std::size_t count = detail::subproblem_count(classes.size());
-    forecast_ = detail::forecast_memory<Kernel>(sampler, settings, *inputs_, count, function);
+    forecast_ = detail::forecast_memory(kernel_, sampler, settings, *inputs_, count, function);
     problems_ = detail::Subproblems(std::move(classes), labels_.list());
     bias_ = detail::absolute_bias(kernel_, settings_, *inputs_, function);
     if (settings.soft_boundary.is_automatic() && !detail::chooses_boundary(sampler, settings)) {

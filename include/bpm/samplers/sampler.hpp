@@ -179,13 +179,17 @@ struct RunSize {
   unsigned threads = 1;
   std::size_t scalar_bytes = sizeof(double);  ///< Of a kernel value.
   unsigned draws_at_once = 0;                 ///< As in `RunControl`.
+  /// Numbers of w where the kernel is linear in its inputs and a sampler may keep that; 0: it asks
+  /// for kernel values.
+  std::size_t features = 0;
 };
 
 /// What a run holds beside the kernel values.
 struct MemoryNeed {
   std::size_t bytes = 0;
-  std::size_t columns = 0;  ///< Training points whose inputs are held as columns of blocks, at
-                            ///< most, where there are no kernel rows in memory.
+  std::size_t columns = 0;     ///< Training points whose inputs are held as columns of blocks, at
+                               ///< most, where there are no kernel rows in memory.
+  bool keeps_weights = false;  ///< Of `features` there are: it keeps w, and needs no kernel values.
 };
 
 /// What a sampler that sees a cone wants done before it runs.

@@ -99,6 +99,13 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
     return gram_->row_cache();
   }
 
+  /// The inputs of a linear kernel, or null: see `OnDemandGram`.
+  [[nodiscard]] auto* linear_rows() const noexcept
+    requires detail::LinearGram<Gram>
+  {
+    return gram_->linear_rows();
+  }
+
   /// outputs += scale (K_i. + lambda_i e_i), in double; K first, then lambda.
   void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs, Scratch& scratch) const {
     const std::span<const Scalar> values = row(i, scratch);

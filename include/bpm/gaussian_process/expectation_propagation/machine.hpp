@@ -219,7 +219,7 @@ template <class Kernel, InputSet I, Observer O>
   const std::size_t count = subproblem_count(classes.size());
   const EpDemand demand{method.noise_deviation};
   const MemoryForecast forecast =
-      forecast_memory<Kernel>(demand, settings, inputs, count, function);
+      forecast_memory(machine.kernel(), demand, settings, inputs, count, function);
   const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
   const auto kernel = with_bias(machine.kernel(), bias);
   RunControl control = run_control(settings, observer, std::move(stop));
@@ -349,8 +349,8 @@ class BayesPointMachine<Kernel, ExpectationPropagation> {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory<Kernel>(detail::EpDemand{method_.noise_deviation}, settings_,
-                                           inputs, 1, "BayesPointMachine::forecast");
+    return detail::forecast_memory(kernel_, detail::EpDemand{method_.noise_deviation}, settings_,
+                                   inputs, 1, "BayesPointMachine::forecast");
   }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
@@ -384,9 +384,9 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory<Kernel>(
-        detail::EpDemand{machine_.method().noise_deviation}, machine_.settings(), inputs,
-        detail::subproblem_count(classes), "OneVsRest::forecast");
+    return detail::forecast_memory(
+        machine_.kernel(), detail::EpDemand{machine_.method().noise_deviation}, machine_.settings(),
+        inputs, detail::subproblem_count(classes), "OneVsRest::forecast");
   }
 
   [[nodiscard]] const Machine& machine() const noexcept { return machine_; }

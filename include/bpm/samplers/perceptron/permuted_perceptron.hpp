@@ -24,7 +24,9 @@ namespace bpm::inline BPM_TARGET {
 /// little: by Novikoff's theorem a run makes at most (R^2 + 2 margin) / gamma^2 mistakes, R^2 the
 /// largest S_ii and gamma the largest attainable min_i d_i / norm(w), and each costs one kernel row
 /// and an axpy of length m. Where rows are not in memory, windowed evaluation computes the same
-/// numbers at matrix-product speed in O(m) memory; both give the same bits.
+/// numbers at matrix-product speed in O(m) memory; both give the same bits. Of a linear kernel w
+/// itself is kept where that is cheaper: a visit then costs the numbers of an input, and no kernel
+/// value is computed.
 ///
 /// Threads work on different draws, and where there are more of them than draws, in windowed
 /// evaluation, on the windows of one. The result depends on the seed alone, not on their number.
@@ -76,13 +78,19 @@ struct PermutedPerceptron {
   /// Draws in progress at a time: as many as threads, or fewer if `draws_at_once` is not 0. Columns
   /// are those of their windows.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    const auto [points, problems, threads, scalar_bytes, at_once] = run;
+    const auto [points, problems, threads, scalar_bytes, at_once, features] = run;
     const std::size_t workers =
         detail::draws_at_once({.threads = threads, .draws_at_once = at_once}, draws);
     const auto m = static_cast<std::size_t>(points);
     const std::size_t state =
         problems * m * (sizeof(double) + sizeof(std::int32_t) + 1) + m * sizeof(PointIndex);
     const std::size_t solution = problems * m * sizeof(double);
+    if (features > 0 && order == Order::permuted) {
+      return {.bytes = workers * (state + problems * features * sizeof(double)) +
+                       threads * features * sizeof(double) +
+                       (workers + detail::results_ahead) * solution,
+              .keeps_weights = true};
+    }
     // The mistakes of two passes, which rarely are as many as the points.
     constexpr std::size_t mistake = 48;
     constexpr std::size_t block = 256 * 128;

@@ -21,7 +21,9 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
+#include "bpm/samplers/perceptron/linear_perceptron.hpp"
 #include "bpm/samplers/perceptron/ordered_delivery.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 #include "bpm/samplers/perceptron/row_perceptron.hpp"
@@ -77,6 +79,11 @@ class PieceRuns {
   /// over.
   void run(const Receive& receive) {
     try {
+      if constexpr (LinearGram<Space>) {
+        if (!limits_.greedy && spaces_[0].linear_rows() != nullptr) {
+          return run_by<LinearPerceptron<Space>>(receive);
+        }
+      }
       if (!limits_.greedy && !spaces_[0].rows_in_memory()) {
         run_by<WindowedPerceptron<Space>>(receive);
       } else {
