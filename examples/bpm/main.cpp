@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bpm/version.hpp"
 #include "commands.hpp"
 #include "common/program.hpp"
 #include "options.hpp"
@@ -22,6 +23,11 @@ void run(int argc, char** argv) {
   if (name.ends_with(" info")) return run_info(parse_info_options(argc, argv));
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "--help") throw HelpRequested(overview());
+  if (first == "--version") {
+    throw HelpRequested("bpm " + std::to_string(bpm::version_major) + "." +
+                        std::to_string(bpm::version_minor) + "." +
+                        std::to_string(bpm::version_patch) + "\n");
+  }
   throw UsageError(first.empty() ? "no command: train, choose, predict, evaluate or info"
                                  : "'" + std::string(first) +
                                        "' is none of train, choose, predict, evaluate and info");

@@ -256,7 +256,7 @@ void check_train_options(const CLI::App& app, TrainOptions& options) {
                 " draws what was tried for the soft boundary: leave that automatic");
   }
   for (const std::string& file : {options.common.json.string(), options.common.plot.string()}) {
-    if (!file.empty() && (file == options.model || file == options.data)) {
+    if (!file.empty() && (file == options.model || (file == options.data && file != "-"))) {
       throw UsageError("'" + file + "' is named twice: name another file");
     }
   }
@@ -553,9 +553,9 @@ std::string overview() {
          "  bpm predict MODEL DATA [OUT]  labels and probabilities as CSV\n"
          "  bpm evaluate MODEL DATA       errors, rejection, calibration\n"
          "  bpm info MODEL                what a model is\n\n"
-         "bpm COMMAND --help shows a command's options and examples.\n"
+         "bpm COMMAND --help shows a command's options and examples, bpm --version the version.\n"
          "Exit status: 0 done, 1 not done, 2 the command line is not understood,\n"
-         "130 stopped by Ctrl-C (a model of the draws so far is written).\n";
+         "130 stopped by Ctrl-C (a model of the draws so far is written), 141 nobody read on.\n";
 }
 
 }  // namespace bpm_examples

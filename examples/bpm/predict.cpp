@@ -78,6 +78,11 @@ struct Answers {
           "--reject risk: the model has no threshold; train it with --risk R --held-out "
           "FILE|SHARE");
     }
+    if (answers.facts.rejection->score != "gap") {
+      throw UsageError("--reject risk: the model's threshold is of the score '" +
+                       answers.facts.rejection->score +
+                       "', of which bpm knows nothing: it has the gap of the best two outputs");
+    }
     for (std::size_t i = 0; i < rejected.size(); ++i) {
       rejected[i] = !answers.facts.rejection->rejector.accepts(answers.scores[i]);
     }
@@ -114,13 +119,18 @@ struct Answers {
   return quoted + "\"";
 }
 
+/// A class that is named as a column of the predictions has another name for its own.
+[[nodiscard]] std::string column_of(const std::string& name) {
+  return name == "label" || name == "rejected" ? "P(" + name + ")" : name;
+}
+
 [[nodiscard]] std::string predictions_csv(const Answers& answers, bool rejections) {
   std::vector<std::string> names;
   for (const std::string& name : answers.facts.class_names) names.push_back(field(name));
   std::string csv = "label";
   const bool calibrated = answers.probabilities.rows() > 0;
   if (calibrated) {
-    for (const std::string& name : names) csv += "," + name;
+    for (const std::string& name : answers.facts.class_names) csv += "," + field(column_of(name));
   }
   if (rejections) csv += ",rejected";
   csv += '\n';

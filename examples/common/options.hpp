@@ -227,7 +227,14 @@ inline void add_threads_option(CLI::App& app, CommonOptions& options) {
       ->type_name("T");
 }
 inline void add_json_option(CLI::App& app, CommonOptions& options) {
-  app.add_option("--json", options.json, "Write the results to this file")->type_name("FILE");
+  app.add_option_function<std::filesystem::path>(
+         "--json",
+         [&options](const std::filesystem::path& file) {
+           options.json = file;
+           if (file == "-") options.quiet = true;  // Nothing else on standard output.
+         },
+         "Write the results to this file; - for standard output, without a report")
+      ->type_name("FILE");
 }
 inline void add_plot_option(CLI::App& app, CommonOptions& options) {
   app.add_option("--plot", options.plot, "Draw the results into this file (needs gnuplot)")
@@ -280,7 +287,11 @@ inline void parse_options(CLI::App& app, int argc, const char* const* argv) {
   }
   for (const auto& [path, option] : files) {
     const std::string& given = option->results().front();
-    option->get_name() == "--json" ? check_writable(given) : check_plot(given);
+    if (option->get_name() != "--json") {
+      check_plot(given);
+    } else if (given != "-") {
+      check_writable(given);
+    }
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -35,6 +38,7 @@ class Interrupted : public std::runtime_error {
 inline constexpr int exit_failure = 1;        ///< The work was not done.
 inline constexpr int exit_usage = 2;          ///< The command line was not understood.
 inline constexpr int exit_interrupted = 130;  ///< What shells report for Ctrl-C.
+inline constexpr int exit_unread = 141;       ///< What they report where nobody reads on.
 
 /// The text with every run of white space and control characters made one space.
 [[nodiscard]] inline std::string one_line(std::string_view text) {
@@ -53,9 +57,16 @@ inline constexpr int exit_interrupted = 130;  ///< What shells report for Ctrl-C
   return line;
 }
 
+/// Whether standard output is a pipe whose reader has gone, as that of `| head` does.
+[[nodiscard]] inline bool reader_is_gone() {
+  ::pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 /// Runs `body(argc, argv)`, the whole of a program, and returns its exit status: 0 only when it
 /// ended without an exception and everything printed was taken. An exception becomes one line on
-/// `errors`, never a crash.
+/// `errors`, never a crash. A reader who has read enough gets no line: the status is that of a
+/// program which ends by the signal.
 [[nodiscard]] inline int run_program(int argc, char** argv,
                                      const std::function<void(int, char**)>& body,
                                      std::ostream& out = std::cout,
@@ -77,6 +88,7 @@ inline constexpr int exit_interrupted = 130;  ///< What shells report for Ctrl-C
       out << help.what();
     }
     if (!(out << std::flush)) {
+      if (&out == &std::cout && reader_is_gone()) return exit_unread;
       report("standard output could not be written");
       return exit_failure;
     }

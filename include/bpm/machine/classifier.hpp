@@ -152,9 +152,11 @@ class Classifier {
     return names;
   }
   /// The same classifier with names of its classes: names[label], as a table has them
-  /// (`LabelledData::class_names`). Cost: a copy of the parts.
-  /// \throws std::invalid_argument unless there is a name for every class.
+  /// (`LabelledData::class_names`). A table whose labels are numbers has none, and the classifier
+  /// stays as it is. Cost: a copy of the parts.
+  /// \throws std::invalid_argument unless there is a name for every class, or none at all.
   [[nodiscard]] Classifier with_class_names(const std::vector<std::string>& names) const {
+    if (names.empty()) return *this;
     Parts copy = parts();
     copy.class_names.clear();
     for (const int label : classes()) {
