@@ -408,6 +408,7 @@ void warn_of_units(const Data& data, const TrainOptions& options,
     for (const bpm::ChoiceCandidate& one : outcome.candidates) {
       Json entry{{"kernel", one.kernel}, {"soft_boundary", one.relative_lambda}};
       if (one.label_noise > 0) entry["label_noise"] = one.label_noise;
+      if (!task.biases.empty()) entry["bias"] = one.bias;
       entry["log_loss"] = one.consistent ? Json(one.loss) : Json();
       entry["error_percent"] =
           one.consistent && options.sampler != "ep" ? Json(100 * one.error) : Json();
@@ -415,7 +416,7 @@ void warn_of_units(const Data& data, const TrainOptions& options,
     }
     json["candidates"] = std::move(list);
     json["best"] = outcome.best;
-    json["kernels"] = task.kernels.size();
+    json["kernels"] = task.kernels.size() + outcome.beyond.size();
   }
   if (report.guarantee) {
     const bpm::CertifiedRisk& found = *report.guarantee;

@@ -20,6 +20,7 @@
 #include "program_test.hpp"
 
 using namespace examples_test;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -764,4 +765,124 @@ TEST_CASE("bpm: Ctrl-C ends with the model so far, and --resume with that of one
           garden.predicted("whole.model", "unlabelled.csv"));
     std::filesystem::remove_all(folder);
   }
+}
+
+TEST_CASE("bpm: a table's columns are matched by the names that the model keeps", "[examples]") {
+  const Garden garden;
+  const Json trained =
+      garden.made({"train", garden.path("flowers.csv"), garden.path("a.model"), "--label", "kind"});
+  CHECK(trained["columns"] == Json({"length", "width", "height"}));
+  const Json straight = garden.made(
+      {"evaluate", garden.path("a.model"), garden.path("more-flowers.csv"), "--label", "kind"});
+  REQUIRE(straight["error_percent"] == 0);
+  // The same rows with their columns in another order, and one that no one knows.
+  std::ostringstream text;
+  text.precision(17);
+  text << "height,kind,length,colour,width\n";
+  for (std::size_t i = 0; i < garden.others.rows.size(); ++i) {
+    const auto& row = garden.others.rows[i];
+    text << row[2] << ",\"" << garden.others.names[garden.others.kinds[i]] << "\"," << row[0]
+         << ",red," << row[1] << '\n';
+  }
+  garden.write("other-order.csv", text.str());
+  const BpmOutcome outcome =
+      run_bpm({"evaluate", garden.path("a.model"), garden.path("other-order.csv"), "--label",
+               "kind", "--quiet", "--json", garden.path("order.json")});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors ==
+        "bpm: note: " + garden.path("other-order.csv") +
+            ": the columns are in another order, and matched by name\nbpm: note: " +
+            garden.path("other-order.csv") +
+            ": 1 of 5 columns are not among the features, and skipped\n");
+  CHECK(garden.json("order.json")["error_percent"] == 0);
+  CHECK(garden.json("order.json")["log_loss"] == straight["log_loss"]);
+  // What is missing is an error; without a header columns are what they are by position.
+  garden.write("missing.csv", "length,height\n1,2\n");
+  const BpmOutcome missing =
+      run_bpm({"predict", garden.path("a.model"), garden.path("missing.csv")});
+  CHECK(missing.status == 1);
+  CHECK_THAT(missing.errors, ContainsSubstring("found no column 'width'"));
+  garden.write("plain.csv", "4,0,0\n0,4,0\n");
+  const BpmOutcome plain = run_bpm({"predict", garden.path("a.model"), garden.path("plain.csv")});
+  CHECK(plain.status == 0);
+  CHECK_THAT(plain.errors, ContainsSubstring("has no header, columns are taken by position"));
+  // Columns that are no features are left out of training as well.
+  const Json ignoring =
+      garden.made({"train", garden.path("other-order.csv"), garden.path("b.model"), "--label",
+                   "kind", "--ignore", "colour,3"});
+  CHECK(ignoring["columns"] == Json({"height", "width"}));
+}
+
+TEST_CASE("bpm: a guarantee needs rows that train nothing", "[examples]") {
+  const Garden garden;
+  const auto held_out = [&](const std::string& file) {
+    return run_bpm({"train", garden.path("flowers.csv"), garden.path("a.model"), "--label", "kind",
+                    "--risk", "10%", "--held-out", file, "--quiet"});
+  };
+  const BpmOutcome same = held_out(garden.path("flowers.csv"));
+  CHECK(same.status == 2);
+  CHECK_THAT(same.errors, ContainsSubstring("is the file that trains"));
+  std::filesystem::create_symlink(garden.path("flowers.csv"), garden.path("link.csv"));
+  CHECK(held_out(garden.path("link.csv")).status == 2);
+  garden.write("copy.csv", garden.flowers.csv());
+  const BpmOutcome copied = held_out(garden.path("copy.csv"));
+  CHECK(copied.status == 1);
+  CHECK_THAT(copied.errors, ContainsSubstring("240 of its 240 rows are in"));
+  CHECK_FALSE(std::filesystem::exists(garden.path("a.model")));
+  // A few rows in both are said, and no error.
+  const std::string few = garden.flowers.csv().substr(0, garden.flowers.csv().find('\n', 60) + 1);
+  garden.write("few.csv", few + garden.others.csv().substr(garden.others.csv().find('\n') + 1));
+  const BpmOutcome some = held_out(garden.path("few.csv"));
+  CHECK(some.status == 0);
+  CHECK_THAT(some.errors, ContainsSubstring("rows are in"));
+}
+
+TEST_CASE("bpm: features that training has not seen are ignored, and counted", "[examples]") {
+  const Garden garden;
+  garden.write("train.txt", garden.flowers.libsvm());
+  garden.write("more.txt", "0 1:4 7:1 9:2\n1 2:4\n");
+  static_cast<void>(garden.made({"train", garden.path("train.txt"), garden.path("a.model")}));
+  const BpmOutcome outcome =
+      run_bpm({"evaluate", garden.path("a.model"), garden.path("more.txt"), "--quiet"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors == "bpm: note: " + garden.path("more.txt") +
+                              ": 2 values are of features beyond the 3 expected, and ignored\n");
+  const Json wide =
+      garden.made({"train", garden.path("train.txt"), garden.path("b.model"), "--features", "20"});
+  CHECK(wide["features"] == 20);
+}
+
+TEST_CASE("bpm: the report says on how many rows it was judged", "[examples]") {
+  const Garden garden;
+  const Json trained =
+      garden.made({"train", garden.path("flowers.csv"), garden.path("a.model"), "--label", "kind"});
+  CHECK(trained["judged_rows"] == 240);
+  CHECK(trained["probability_rows"] == 240);
+  CHECK(trained["offsets"].size() == 3);
+  CHECK(trained["standardised"] == false);
+  const BpmOutcome said =
+      run_bpm({"train", garden.path("flowers.csv"), garden.path("a.model"), "--label", "kind"});
+  CHECK_THAT(said.out, ContainsSubstring("judged on all rows, by which it was chosen"));
+  const BpmOutcome version = run_bpm({"--version"});
+  CHECK(version.status == 0);
+  CHECK_THAT(version.out, StartsWith("bpm 0."));
+  const BpmOutcome out = run_bpm({"info", garden.path("a.model"), "--json", "-"});
+  CHECK(Json::parse(out.out)["features"] == 3);
+}
+
+TEST_CASE("bpm: widths beyond the end are tried while they are better, and errors may judge",
+          "[examples]") {
+  const Garden garden;
+  const Json chosen = garden.made(
+      {"choose", garden.path("flowers.csv"), garden.path("a.model"), "--label", "kind"});
+  const auto best_of = [](const Json& json) {
+    return json["candidates"][json["best"].get<std::size_t>()]["kernel"].get<std::size_t>();
+  };
+  // The best of all that were tried is no end of the widths of the grid, unless one beyond was
+  // tried and is no better.
+  const bool at_end = best_of(chosen) == 0 || best_of(chosen) >= 3;
+  CHECK(chosen["kernels"].get<std::size_t>() > (at_end ? 4 : 3));
+  const Json by_error = garden.made({"choose", garden.path("flowers.csv"), garden.path("b.model"),
+                                     "--label", "kind", "--by", "error"});
+  CHECK(by_error["out_of_fold_error_percent"] <= chosen["out_of_fold_error_percent"]);
 }
