@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/machine/automatic_boundary.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
+#include "bpm/decision/probability_losses.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
@@ -212,4 +217,46 @@ TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
       }) ==
       "Billiard: soft_boundary is automatic, must be given with start_coefficients, which lie in "
       "its version space");
+}
+
+TEST_CASE("class weights move labels, and leave probabilities those of the classes", "[machine]") {
+  // One row in eight is of the rare class, which overlaps with the other: with weights most of it
+  // is found, and the probabilities still say how often it comes.
+  const auto make = [](int count, std::uint64_t seed) {
+    bpm::RandomEngine engine(seed);
+    bpm::NormalDraws normal;
+    test_support::LabelledPoints points{bpm::RowMatrix<float>(count, 2), {}};
+    for (int i = 0; i < count; ++i) {
+      const int label = i % 8 == 0 ? 1 : 0;
+      points.inputs.row(i) << static_cast<float>(normal(engine) + 1.2 * label),
+          static_cast<float>(normal(engine));
+      points.labels.push_back(label);
+    }
+    return points;
+  };
+  const int count = GENERATE(800, 6400);  // By folds, and by the fit's own draws.
+  CAPTURE(count);
+  const auto [inputs, labels] = make(count, 1);
+  const auto [others, truth] = make(4000, 2);
+  auto settings = automatic();
+  settings.soft_boundary = settings.soft_boundary.with_class_weights({{1, 8.0}, {0, 1.0}});
+  const auto weighted = BayesPointMachine(Gaussian::from_width(2), PermutedPerceptron{}, settings)
+                            .fit(inputs, labels);
+  const auto plain = BayesPointMachine(Gaussian::from_width(2), PermutedPerceptron{}, automatic())
+                         .fit(inputs, labels);
+  const auto recall = [&](const auto& fitted) {
+    const std::vector<int> said = fitted.predict(others);
+    double found = 0;
+    for (std::size_t i = 0; i < said.size(); i += 8) found += said[i];
+    return found / 500;
+  };
+  CHECK(recall(weighted) > recall(plain) + 0.2);
+  REQUIRE(weighted.parts().offsets.size() == 1);
+  CHECK_FALSE(weighted.parts().offsets_move_labels);
+  CHECK(weighted.shifted(weighted.decision_values(others)) == weighted.decision_values(others));
+  CHECK(plain.parts().offsets.empty());
+  const Eigen::MatrixXd p = weighted.predict_probability(others);
+  // A slope alone would put it above 0.2; folds are of fewer points than the fit.
+  CHECK(p.mean() == Approx(0.125).margin(count == 800 ? 0.03 : 0.02));
+  CHECK(bpm::calibration_error(bpm::reliability_diagram(p, truth, weighted.classes())) < 0.03);
 }

@@ -11,6 +11,7 @@
 
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/nested.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
@@ -23,6 +24,7 @@ using bpm::ChoiceCandidate;
 using bpm::Gaussian;
 using bpm::OneVsRest;
 using bpm::PermutedPerceptron;
+using bpm::SoftBoundary;
 using test_support::message_of;
 using test_support::noisy_rings;
 
@@ -104,7 +106,7 @@ TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[ma
   CHECK(settings.soft_boundary.is_automatic());
   settings.soft_boundary = bpm::SoftBoundary::relative(choice.chosen().relative_lambda);
   const auto found = bpm::cross_validate(
-      BayesPointMachine(choice.machine.kernel(), PermutedPerceptron{.draws = 5, .max_passes = 60},
+      BayesPointMachine(choice.machine.kernel(), PermutedPerceptron{.draws = 5, .max_passes = 200},
                         settings),
       inputs, labels);
   CHECK(found.error() == choice.chosen().error);
@@ -334,4 +336,75 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
   const auto three = noisy_rings(30, 3, 0);
   CHECK(message_of([&] { (void)bpm::cross_validate(machine, three.inputs, three.labels); }) ==
         "cross_validate: labels have 3 classes, expected two; use OneVsRest for more");
+}
+
+TEST_CASE("choose keeps class weights, and lambdas a class or side", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(200, 2, 0.15);
+  const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)},
+                                       .relative_lambdas = {0.3, 1}};
+  const auto folds_of = [&](const SoftBoundary& boundary) {
+    return bpm::cross_validate(
+        BayesPointMachine(grid.kernels[0], PermutedPerceptron{.draws = 5, .max_passes = 200},
+                          {.soft_boundary = boundary, .seed = 3}),
+        inputs, labels);
+  };
+  for (const SoftBoundary& asked :
+       {SoftBoundary::automatic().with_class_weights({{0, 10.0}}),
+        SoftBoundary::per_class({{0, 0.1}, {1, 1.0}}), SoftBoundary::per_side(1, 0.1)}) {
+    const BayesPointMachine machine(grid.kernels[0], PermutedPerceptron{},
+                                    {.soft_boundary = asked, .seed = 3});
+    const auto choice = bpm::choose(machine, grid, inputs, labels);
+    for (const bpm::ChoiceCandidate& one : choice.candidates) {
+      REQUIRE(one.consistent);
+      CHECK(one.error == folds_of(asked.with_factor(one.relative_lambda)).error());
+      CHECK(one.error != folds_of(SoftBoundary::relative(one.relative_lambda)).error());
+    }
+    const SoftBoundary& kept = choice.machine.settings().soft_boundary;
+    CHECK(kept.with_factor(2).signature() == asked.with_factor(2).signature());
+  }
+}
+
+TEST_CASE("choose tries biases, judges by errors, and by more points", "[machine]") {
+  // Two rings around the origin under a linear kernel of their squares: without a bias every point
+  // is far out.
+  const auto [points, labels] = noisy_rings(400, 2, 0.1);
+  const bpm::RowMatrix<float> inputs = points.array().square();
+  const BayesPointMachine machine(bpm::Polynomial(1, 1, 0), PermutedPerceptron{}, {.seed = 3});
+  bpm::ChoiceGrid<bpm::Polynomial> grid{.kernels = {bpm::Polynomial(1, 1, 0)}, .biases = {0, 1, 3}};
+  const auto choice = bpm::choose(machine, grid, inputs, labels);
+  CHECK(choice.chosen().bias > 0);
+  CHECK(choice.machine.settings().bias == choice.chosen().bias);
+  double without = 1;
+  for (const bpm::ChoiceCandidate& one : choice.candidates) {
+    if (one.bias == 0 && one.consistent) without = std::min(without, one.loss);
+  }
+  CHECK(choice.chosen().loss < without - 0.1);
+
+  grid.by = bpm::detail::Judge::error;
+  const auto by_error = bpm::choose(machine, grid, inputs, labels);
+  for (const bpm::ChoiceCandidate& one : by_error.candidates) {
+    CHECK((!one.consistent || one.error >= by_error.chosen().error));
+  }
+  // On a small part the choice differs from that on all points; the larger part brings it near.
+  bpm::ChoiceGrid<Gaussian> widths{.kernels = {}, .points = 60, .more_points = 0};
+  for (const double width : {0.1, 0.3, 1.0, 3.0})
+    widths.kernels.push_back(Gaussian::from_width(width));
+  const BayesPointMachine rings(Gaussian::from_width(1), PermutedPerceptron{}, {.seed = 3});
+  const auto small = bpm::choose(rings, widths, points, labels);
+  widths.more_points = 400;
+  const auto more = bpm::choose(rings, widths, points, labels);
+  CHECK(small.candidates.size() == more.candidates.size());
+  const auto loss_on_all = [&](const bpm::ChoiceCandidate& one) {
+    return bpm::cross_validate(
+               BayesPointMachine(
+                   widths.kernels[one.kernel], PermutedPerceptron{.draws = 5},
+                   {.soft_boundary = SoftBoundary::relative(one.relative_lambda), .seed = 3}),
+               points, labels)
+        .slope()
+        .loss;
+  };
+  CHECK(loss_on_all(more.chosen()) <= loss_on_all(small.chosen()) + 0.01);
+  grid.draws = 0;
+  CHECK(message_of([&] { (void)bpm::choose(machine, grid, inputs, labels); }) ==
+        "choose: grid has 0 draws, must have 1 or more");
 }

@@ -131,6 +131,18 @@ TEST_CASE("class weights divide lambda, of chosen ones too", "[version_space]") 
         std::vector<double>{2, 1, 2, 2});
   CHECK(lambda(weighted.with_factor(0)).empty());
   CHECK(weighted.signature() != SoftBoundary::automatic().signature());
+  // Lambdas a class or side keep their shares of a factor, again and again.
+  const SoftBoundary classes = SoftBoundary::per_class({{7, 0.1}, {3, 0.4}, {5, 0.0}});
+  CHECK(lambda(classes.with_factor(2)) == std::vector<double>{0.5, 4, 1.5, 0});
+  CHECK(lambda(classes.with_factor(9).with_factor(2)) == std::vector<double>{0.5, 4, 1.5, 0});
+  const SoftBoundary of_sides = SoftBoundary::per_side(1, 4);
+  CHECK(lambda(of_sides.with_factor(2)) == std::vector<double>{0.5, 4, 1.5, 8});
+  CHECK_FALSE(of_sides.with_factor(2).same_for_all_classes());
+  CHECK(of_sides.with_factor(2).signature() != SoftBoundary::relative(2).signature());
+  CHECK(lambda(SoftBoundary::per_side(0, 0).with_factor(2)) == std::vector<double>{2, 4, 6, 8});
+  CHECK_THROWS_WITH(
+      lambda(SoftBoundary::uniform(2).with_class_weights({{4, 2.0}})),
+      "SoftBoundary::with_class_weights: weights have the label 4, which no point has");
   CHECK_THROWS_WITH(SoftBoundary::automatic().with_class_weights({{1, 0.0}}),
                     "SoftBoundary::with_class_weights: weight is 0, must be positive and finite");
   CHECK_THROWS_WITH(SoftBoundary::automatic().with_class_weights({{1, 1.0}, {1, 2.0}}),

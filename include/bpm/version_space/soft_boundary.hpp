@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -84,21 +85,41 @@ class SoftBoundary {
     result.class_weights_ = std::move(weights);
     return result;
   }
-  /// `relative(factor)` with these class weights: what an automatic boundary becomes. 0: hard.
+  /// `relative(factor)` with these class weights: what an automatic boundary becomes. 0: hard. Of
+  /// lambdas a class or side, the factor is the softest one's, and the others keep their share of
+  /// it: what holds on to a class goes on to do so, whatever is chosen.
   [[nodiscard]] SoftBoundary with_factor(double factor) const {
-    return (factor == 0 ? hard() : relative(factor)).with_class_weights(class_weights_);
+    SoftBoundary result = (factor == 0 ? hard() : relative(factor));
+    result.class_weights_ = class_weights_;
+    if (factor == 0) return result;
+    double most = kind_ == Kind::per_side ? std::max(first_, second_) : 0;
+    for (const auto& [label, lambda] : per_class_) most = std::max(most, lambda);
+    if (kind_ == Kind::relative) {  // Shares already.
+      result.per_class_ = per_class_;
+      result.side_shares_ = side_shares_;
+    } else if (most > 0) {
+      result.per_class_ = per_class_;
+      for (auto& [label, lambda] : result.per_class_) lambda /= most;
+      if (kind_ == Kind::per_side) result.side_shares_ = {first_ / most, second_ / most};
+    }
+    return result;
   }
 
   [[nodiscard]] bool has_class_weights() const noexcept { return !class_weights_.empty(); }
   [[nodiscard]] bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
 
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
-  [[nodiscard]] bool same_for_all_classes() const noexcept { return kind_ != Kind::per_side; }
+  [[nodiscard]] bool same_for_all_classes() const noexcept {
+    return kind_ != Kind::per_side && side_shares_.first == side_shares_.second;
+  }
 
   /// Numbers that differ where two boundaries differ in anything but lambdas given point by point.
   [[nodiscard]] std::vector<double> signature() const {
     std::vector<double> numbers{static_cast<double>(kind_), first_, second_,
                                 static_cast<double>(per_class_.size())};
+    if (side_shares_ != std::pair(1.0, 1.0)) {
+      numbers.insert(numbers.end(), {side_shares_.first, side_shares_.second});
+    }
     for (const auto& [label, lambda] : per_class_) {
       numbers.push_back(label);
       numbers.push_back(lambda);
@@ -112,7 +133,8 @@ class SoftBoundary {
 
   /// lambda_i for every point, or an empty vector for hard boundaries.
   /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
-  /// \throws std::invalid_argument if the sizes disagree or a label has no lambda.
+  /// \throws std::invalid_argument if the sizes disagree, a label has no lambda, or a weight's
+  ///         label no point.
   template <class Diagonal>
   [[nodiscard]] std::vector<double> resolve(Diagonal&& diagonal, std::span<const int> class_labels,
                                             std::span<const signed char> signs) const {
@@ -127,7 +149,9 @@ class SoftBoundary {
         break;
       case Kind::relative:
         for (std::size_t i = 0; i < m; ++i) {
-          lambda[i] = first_ * static_cast<double>(diagonal(i));
+          lambda[i] = first_ * static_cast<double>(diagonal(i)) *
+                      (signs[i] > 0 ? side_shares_.first : side_shares_.second);
+          if (!per_class_.empty()) lambda[i] *= of_class(class_labels[i], i);
           check_lambda(lambda[i], "SoftBoundary::relative", "factor k(x, x)");
         }
         break;
@@ -137,13 +161,7 @@ class SoftBoundary {
         lambda = per_point_;
         break;
       case Kind::per_class:
-        for (std::size_t i = 0; i < m; ++i) {
-          auto found = per_class_.begin();
-          while (found != per_class_.end() && found->first != class_labels[i]) ++found;
-          detail::check(found != per_class_.end(), "SoftBoundary::per_class", "lambda",
-                        "has no value for label ", class_labels[i], ", which point ", i, " has");
-          lambda[i] = found->second;
-        }
+        for (std::size_t i = 0; i < m; ++i) lambda[i] = of_class(class_labels[i], i);
         break;
       case Kind::automatic:
         detail::fail("SoftBoundary::automatic", "lambda",
@@ -155,6 +173,9 @@ class SoftBoundary {
         break;
     }
     for (const auto& [label, weight] : class_weights_) {
+      detail::check(std::ranges::find(class_labels, label) != class_labels.end(),
+                    "SoftBoundary::with_class_weights", "weights", "have the label ", label,
+                    ", which no point has");
       for (std::size_t i = 0; i < m; ++i) {
         if (class_labels[i] != label) continue;
         lambda[i] /= weight;
@@ -170,6 +191,15 @@ class SoftBoundary {
   explicit SoftBoundary(Kind kind, double first = 0, double second = 0)
       : kind_(kind), first_(first), second_(second) {}
 
+  /// Of point i, which has this label.
+  [[nodiscard]] double of_class(int label, std::size_t i) const {
+    auto found = per_class_.begin();
+    while (found != per_class_.end() && found->first != label) ++found;
+    detail::check(found != per_class_.end(), "SoftBoundary::per_class", "lambda",
+                  "has no value for label ", label, ", which point ", i, " has");
+    return found->second;
+  }
+
   static void check_lambda(double lambda, const char* function, const char* name) {
     detail::check_not_negative(function, name, lambda);
     detail::check(lambda < largest, function, name, "is ", lambda, ", must be below ", largest);
@@ -182,7 +212,8 @@ class SoftBoundary {
   double first_ = 0;
   double second_ = 0;
   std::vector<double> per_point_;
-  std::vector<std::pair<int, double>> per_class_;
+  std::vector<std::pair<int, double>> per_class_;  ///< Of relative ones, shares of the factor,
+  std::pair<double, double> side_shares_{1, 1};    ///< as these are, of +1 and -1.
   std::vector<std::pair<int, double>> class_weights_;
 };
 
