@@ -282,7 +282,9 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   add_reading(app, options.common, options.read, options.memory,
               "The labels' column by name or number from 1 (default: last); of IDX images the file "
               "of the labels");
-  add_choice_option(app, "--kernel", options.kernel, "Kernel (default: gaussian)",
+  add_choice_option(app, "--kernel", options.kernel,
+                    choosing ? "Kernel (default: gaussian, of sparse rows linear as well)"
+                             : "Kernel (default: gaussian, of sparse rows linear)",
                     {"gaussian", "polynomial", "arc-cosine", "linear"});
   const std::string several = choosing ? "; several with commas" : "";
   add_text_option(
@@ -435,6 +437,7 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
     if (given("-g")) libsvm.gamma = gamma;
     options.libsvm = libsvm;
   }
+  options.kernel_by_rows = !options.libsvm && !given("--kernel") && !given("--width");
   check_kernel_options(app, options, type->count() > 0);
   check_train_options(app, options);
   if (given("-v")) options.folds = parts;

@@ -35,6 +35,7 @@ struct TrainOptions {
   std::size_t memory = std::size_t{1} << 30U;
 
   std::string kernel = "gaussian";
+  bool kernel_by_rows = true;  ///< No option says it: sparse rows take the linear one.
   std::vector<int> degrees{5};
   double offset = 1;
   std::vector<double> widths;  ///< Empty: by the median distance.

@@ -117,10 +117,12 @@ void prepare(const TrainOptions& options, Data& data,
       inputs);
 }
 
-/// The kernels to choose from, or the one.
+/// The kernels to choose from, or the one. `sparse`: what the rows were when they were read.
 [[nodiscard]] std::vector<bpm::RuntimeKernel> make_kernels(const TrainOptions& options,
-                                                           const Data& data) {
+                                                           const Data& data, bool sparse) {
   std::vector<bpm::RuntimeKernel> kernels;
+  const bool by_rows = options.kernel_by_rows && sparse;
+  if (by_rows && options.choosing) kernels.emplace_back(bpm::Linear{});
   if (options.libsvm) {
     const LibsvmKernel& svm = *options.libsvm;
     const double gamma =
@@ -138,7 +140,7 @@ void prepare(const TrainOptions& options, Data& data,
     }
   } else if (options.kernel == "arc-cosine") {
     for (const int depth : options.depths) kernels.emplace_back(bpm::ArcCosine(depth));
-  } else if (options.kernel == "linear") {
+  } else if (options.kernel == "linear" || (by_rows && !options.choosing)) {
     kernels.emplace_back(bpm::Linear{});
   } else if (!options.widths.empty()) {
     for (const double width : options.widths) {
@@ -184,8 +186,8 @@ void prepare(const TrainOptions& options, Data& data,
   return weights;
 }
 
-[[nodiscard]] FitTask make_task(const TrainOptions& options, const Data& data) {
-  FitTask task{.kernels = make_kernels(options, data)};
+[[nodiscard]] FitTask make_task(const TrainOptions& options, const Data& data, bool sparse) {
+  FitTask task{.kernels = make_kernels(options, data, sparse)};
   bpm::FitSettings& settings = task.settings;
   settings.seed = options.common.seed;
   settings.threads = static_cast<unsigned>(options.common.threads);
@@ -511,8 +513,9 @@ void run_train(const TrainOptions& options) {
   for (const int label : data.train.labels) ++report.class_counts[label];
   warn_of_units(data.train, options, report.warnings);
   Finish finish{.names = data.train.class_names};
+  const bool sparse = std::holds_alternative<bpm::SparseRowMatrix<double>>(data.train.inputs);
   prepare(options, data.train, finish.scaling);
-  const FitTask task = make_task(options, data.train);
+  const FitTask task = make_task(options, data.train, sparse);
   report.draws_wanted = options.draws.value_or(options.sampler == "perceptron" ? 10 : 100);
 
   const InterruptGuard guard;
