@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
@@ -271,6 +274,46 @@ TEST_CASE("strategies that cannot be: which one, and why") {
   CHECK_THROWS_WITH(brought.forecast(Doubles(Doubles::Identity(6, 6))),
                     "BayesPointMachine::forecast: strategy is dense, must be precomputed for a "
                     "PrecomputedKernel");
+}
+
+TEST_CASE("linear is for perceptrons of a linear kernel, which take it where rows are short") {
+  const Data data;
+  FitSettings settings = soft(1, Strategy::linear);
+  const std::string refusal =
+      "BayesPointMachine::forecast: strategy is linear, which is for perceptrons of a linear "
+      "kernel "
+      "on numbers, in permuted order; leave it out";
+  const auto forecast = [&](const auto& kernel, const auto& sampler, const auto& inputs) {
+    return bpm::BayesPointMachine(kernel, sampler, test_support::hard(settings)).forecast(inputs);
+  };
+  const PermutedPerceptron greedy{.order = PermutedPerceptron::Order::greedy};
+  const bpm::RuntimeKernel polynomial = bpm::Polynomial(2);
+  CHECK_THROWS_WITH(forecast(narrow_kernel, PermutedPerceptron{}, data.inputs), Equals(refusal));
+  CHECK_THROWS_WITH(forecast(polynomial, PermutedPerceptron{}, data.inputs), Equals(refusal));
+  CHECK_THROWS_WITH(forecast(bpm::Linear{}, RandomStartPerceptron{}, data.inputs), Equals(refusal));
+  CHECK_THROWS_WITH(forecast(bpm::Linear{}, greedy, data.inputs), Equals(refusal));
+  CHECK_THROWS_WITH(forecast(CommonPairs{}, PermutedPerceptron{}, words(20, 1)), Equals(refusal));
+  // Wide rows: where it is asked for, alone.
+  const Inputs wide = Inputs::Ones(40, 30);
+  CHECK(forecast(bpm::Linear{}, PermutedPerceptron{}, wide).strategy == Strategy::linear);
+  settings.strategy = {};
+  CHECK(forecast(bpm::Linear{}, PermutedPerceptron{}, wide).strategy == Strategy::dense);
+  const bpm::RuntimeKernel linear = bpm::on_unit_inputs(bpm::Linear{});
+  CHECK(forecast(linear, PermutedPerceptron{}, data.inputs).strategy == Strategy::linear);
+  CHECK(forecast(polynomial, PermutedPerceptron{}, data.inputs).strategy == Strategy::dense);
+  CHECK(forecast(bpm::Linear{}, greedy, data.inputs).strategy == Strategy::dense);
+  CHECK(forecast(bpm::Linear{}, RandomStartPerceptron{}, data.inputs).strategy == Strategy::dense);
+  // The smallest memory, and what the message says below it.
+  const auto by_memory = [&](std::size_t memory) {
+    settings.memory = memory;
+    return forecast(bpm::Linear{}, PermutedPerceptron{}, data.inputs);
+  };
+  settings.threads = 3;
+  const std::size_t smallest = smallest_budget(by_memory);
+  CHECK(by_memory(smallest).strategy == Strategy::linear);
+  CHECK(by_memory(smallest).threads == 1);
+  CHECK_THROWS_WITH(by_memory(smallest - 1),
+                    ContainsSubstring("need at least " + std::to_string(smallest) + " (outputs"));
 }
 
 TEST_CASE("a strategy that does not fit is refused, with the bytes it needs") {

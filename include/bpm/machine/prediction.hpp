@@ -221,34 +221,13 @@ class SupportValues {
                                         unsigned threads, std::string_view function) const
     requires may_be_linear<Kernel, Inputs>
   {
+    check_questions(inputs, function);
     if constexpr (mixed_bytes<I, Inputs>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
-      return outputs(numbers, weights, divide, threads, function);
+      return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers), weights, divide, threads,
+                        function);
     } else {
-      check_questions(inputs, function);
-      const PreparedInputs<I> x(inputs);
-      const LinearRows<I> rows(linear_form(kernel_).value(), x);
-      const std::vector<PointIndex> all = first_points(weights.classifiers);
-      RowMatrix<double> result(x.size(), weights.classifiers);
-      constexpr std::ptrdiff_t height = 256;
-      struct Worker {
-        BlockScratch<Scalar> scratch;
-        typename LinearRows<I>::Scratch row;
-      };
-      std::vector<Worker> workers(threads);
-      guarded(function, [&] {
-        parallel_for(threads, (x.size() + height - 1) / height,
-                     [&](unsigned number, std::ptrdiff_t chunk) {
-                       Worker& worker = workers[number];
-                       const std::ptrdiff_t end = std::min((chunk + 1) * height, x.size());
-                       for (std::ptrdiff_t r = chunk * height; r < end; ++r) {
-                         rows.outputs(r, weights, all, &result(r, 0), worker.row);
-                         if (divide) scale_outputs(x, r, result, worker.scratch);
-                       }
-                     });
-      });
-      check_sums(result, function);
-      return result;
+      return outputs_of(PreparedInputs<I>(inputs), weights, divide, threads, function);
     }
   }
 
@@ -382,6 +361,35 @@ class SupportValues {
         }
         if (divide) scale_outputs(x, r, result, workers[0].scratch);
       }
+    });
+    check_sums(result, function);
+    return result;
+  }
+
+  template <class I>
+  [[nodiscard]] Eigen::MatrixXd outputs_of(const PreparedInputs<I>& x, const LinearWeights& weights,
+                                           bool divide, unsigned threads,
+                                           std::string_view function) const {
+    const LinearRows<I> rows(linear_form(kernel_).value(), x);
+    const std::vector<PointIndex> all = first_points(weights.classifiers);
+    RowMatrix<double> result(x.size(), weights.classifiers);
+    constexpr std::ptrdiff_t height = 256;
+    struct Worker {
+      BlockScratch<Scalar> scratch;
+      typename LinearRows<I>::Scratch row;
+    };
+    const std::ptrdiff_t chunks = (x.size() + height - 1) / height;
+    const auto crew = static_cast<unsigned>(std::clamp<std::ptrdiff_t>(chunks, 1, threads));
+    std::vector<Worker> workers(crew);
+    guarded(function, [&] {
+      parallel_for(crew, chunks, [&](unsigned number, std::ptrdiff_t chunk) {
+        Worker& worker = workers[number];
+        const std::ptrdiff_t end = std::min((chunk + 1) * height, x.size());
+        for (std::ptrdiff_t r = chunk * height; r < end; ++r) {
+          rows.outputs(r, weights, all, &result(r, 0), worker.row);
+          if (divide) scale_outputs(x, r, result, worker.scratch);
+        }
+      });
     });
     check_sums(result, function);
     return result;
