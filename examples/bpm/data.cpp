@@ -288,6 +288,17 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   return data;
 }
 
+std::optional<Eigen::Index> zero_row(const Inputs& inputs) {
+  return std::visit(
+      [](const auto& rows) -> std::optional<Eigen::Index> {
+        for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+          if (rows.row(i).template cast<double>().squaredNorm() == 0) return i;
+        }
+        return std::nullopt;
+      },
+      inputs);
+}
+
 bpm::RowMatrix<double> dense_numbers(const Inputs& inputs, std::size_t most) {
   return std::visit(
       [most]<class Rows>(const Rows& rows) -> bpm::RowMatrix<double> {

@@ -221,7 +221,8 @@ class SupportValues {
                                         unsigned threads, std::string_view function) const
     requires may_be_linear<Kernel, Inputs>
   {
-    if constexpr (mixed_bytes<I, Inputs>) {
+    // Bytes asked of numbers are numbers; numbers have an inner product with w, whatever made it.
+    if constexpr (mixed_bytes<I, Inputs> && ByteInputs<I>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       return outputs(numbers, weights, divide, threads, function);
     } else {
