@@ -239,6 +239,18 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
         if (what.ends_with("expected to be told which")) {
           throw bpm::DataError(what + ": say --header yes or --header no");
         }
+        if (what.ends_with(" before the label") &&
+            settings.header != bpm::TableSettings::Header::no) {
+          // No number of a column, but perhaps the name of one: a year.
+          settings.label = options.label;
+          source.stream->clear();
+          source.stream->seekg(0);
+          try {
+            return bpm::read_table<double>(*source.stream, source.name, settings);
+          } catch (const bpm::DataError&) {
+            throw bpm::DataError(what + ", and no column has the name '" + options.label + "'");
+          }
+        }
         if (labelled || !options.label.empty() || !what.ends_with("expected a finite number"))
           throw;
         throw bpm::DataError(what + "; if that column is the label, name it by --label");

@@ -105,8 +105,7 @@ bool is_model_file(const std::string& path) {
   file.read(reinterpret_cast<char*>(head.data()), head.size());
   std::uint64_t length = 0;
   for (std::size_t i = 8; i-- > 0;) length = length << 8U | head[i];
-  return file.gcount() == 9 && head[8] == '{' &&
-         length < std::filesystem::file_size(path, unknown);
+  return file.gcount() == 9 && head[8] == '{' && length < std::filesystem::file_size(path, unknown);
 }
 
 Model load_model(const std::string& path) {

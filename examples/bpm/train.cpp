@@ -65,7 +65,10 @@ struct TrainingData {
             hash.add(static_cast<std::uint64_t>(column));
             hash.add(value);
           };
-          if constexpr (requires { typename Rows::InnerIterator; rows.isCompressed(); }) {
+          if constexpr (requires {
+                          typename Rows::InnerIterator;
+                          rows.isCompressed();
+                        }) {
             for (typename Rows::InnerIterator entry(rows, i); entry; ++entry) {
               add(entry.col(), static_cast<double>(entry.value()));
             }
