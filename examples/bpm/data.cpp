@@ -239,6 +239,18 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
         if (what.ends_with("expected to be told which")) {
           throw bpm::DataError(what + ": say --header yes or --header no");
         }
+        if (what.ends_with(" before the label") &&
+            settings.header != bpm::TableSettings::Header::no) {
+          // No number of a column, but perhaps the name of one: a year.
+          settings.label = options.label;
+          source.stream->clear();
+          source.stream->seekg(0);
+          try {
+            return bpm::read_table<double>(*source.stream, source.name, settings);
+          } catch (const bpm::DataError&) {
+            throw bpm::DataError(what + ", and no column has the name '" + options.label + "'");
+          }
+        }
         if (labelled || !options.label.empty() || !what.ends_with("expected a finite number"))
           throw;
         throw bpm::DataError(what + "; if that column is the label, name it by --label");
@@ -286,6 +298,17 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   }
   check_columns(data, columns.count, options, false);
   return data;
+}
+
+std::optional<Eigen::Index> zero_row(const Inputs& inputs) {
+  return std::visit(
+      [](const auto& rows) -> std::optional<Eigen::Index> {
+        for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+          if (rows.row(i).template cast<double>().squaredNorm() == 0) return i;
+        }
+        return std::nullopt;
+      },
+      inputs);
 }
 
 bpm::RowMatrix<double> dense_numbers(const Inputs& inputs, std::size_t most) {

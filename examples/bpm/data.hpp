@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -58,6 +59,9 @@ struct ModelColumns {
 /// Throws `bpm::DataError` on what cannot be read, `UsageError` on options that the format lacks.
 [[nodiscard]] Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
                              const ModelColumns& columns = {});
+
+/// The first row that is all zeros.
+[[nodiscard]] std::optional<Eigen::Index> zero_row(const Inputs& inputs);
 
 /// The same rows, dense. Throws `bpm::DataError` where they would take more than `most` bytes.
 [[nodiscard]] bpm::RowMatrix<double> dense_numbers(const Inputs& inputs,

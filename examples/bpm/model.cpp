@@ -2,13 +2,16 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <span>
 #include <sstream>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -92,6 +95,17 @@ KernelWords words_of(const bpm::RuntimeKernel& kernel) {
     }
   });
   return {name, text.str()};
+}
+
+bool is_model_file(const std::string& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<unsigned char, 9> head{};
+  file.read(reinterpret_cast<char*>(head.data()), head.size());
+  std::uint64_t length = 0;
+  for (std::size_t i = 8; i-- > 0;) length = length << 8U | head[i];
+  return file.gcount() == 9 && head[8] == '{' && length < std::filesystem::file_size(path, unknown);
 }
 
 Model load_model(const std::string& path) {

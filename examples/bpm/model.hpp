@@ -82,6 +82,8 @@ struct Finish {
   std::optional<int> threads{};
 };
 
+/// Whether the path is a file that begins as models do: a length, and a header in JSON.
+[[nodiscard]] bool is_model_file(const std::string& path);
 /// The model in a file, "-" for standard input. Throws `bpm::DataError`.
 [[nodiscard]] Model load_model(const std::string& path);
 /// To a file, whole or not at all, or to standard output. Returns its bytes.

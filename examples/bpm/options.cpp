@@ -3,11 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "common/program.hpp"
+#include "model.hpp"
 
 namespace bpm_examples {
 
@@ -224,6 +227,13 @@ void check_train_options(const CLI::App& app, TrainOptions& options) {
         "--risk needs data that train nothing: --held-out FILE, or a share such as --held-out 0.2");
   }
   check_given(app, "--held-out", options.risk.has_value(), " is for --risk R: give both");
+  std::error_code unknown;
+  if (held_out && (options.held_out_file == options.data ||
+                   std::filesystem::equivalent(options.held_out_file, options.data, unknown))) {
+    throw UsageError("--held-out: '" + options.held_out_file +
+                     "' is the file that trains: a guarantee needs rows that train nothing, such "
+                     "as a share of it, --held-out 0.2");
+  }
   check_given(app, "--delta", options.risk.has_value(), " is for --risk R: give both");
   if (options.model.empty()) {
     check_given(app, "--risk", false, " puts a threshold into a model: name the MODEL");
@@ -265,8 +275,21 @@ void check_train_options(const CLI::App& app, TrainOptions& options) {
   }
 }
 
-void check_model_writable(const std::string& model) {
-  if (!model.empty() && model != "-") check_writable(model);
+/// What is in the place of MODEL is another, or nothing yet: no table that was meant to be DATA.
+void check_model_writable(const TrainOptions& options) {
+  namespace fs = std::filesystem;
+  const std::string& model = options.model;
+  if (is_model_file(options.data)) {
+    throw UsageError("DATA comes first, then MODEL: '" + options.data + "' is a model");
+  }
+  if (model.empty() || model == "-") return;
+  check_writable(model);
+  std::error_code unknown;
+  if (fs::is_regular_file(model, unknown) && fs::file_size(model, unknown) > 0 &&
+      !is_model_file(model)) {
+    throw UsageError("DATA comes first, then MODEL: '" + model +
+                     "' is there, is no model, and would be lost; name another file");
+  }
 }
 
 }  // namespace
@@ -454,7 +477,7 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   check_kernel_options(app, options, type->count() > 0);
   check_train_options(app, options);
   if (given("-v")) options.folds = parts;
-  check_model_writable(options.model);
+  check_model_writable(options);
   return options;
 }
 
@@ -522,6 +545,14 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
     if (!file.empty() && file != "-" && (file == options.model || file == options.data)) {
       throw UsageError("'" + file + "' is to be read and written: name another file");
     }
+  }
+  if (!is_model_file(options.model) && is_model_file(options.data)) {
+    throw UsageError("MODEL comes first, then DATA: '" + options.data + "' is a model, '" +
+                     options.model + "' is none");
+  }
+  if (is_model_file(options.out)) {
+    throw UsageError("'" + options.out +
+                     "' is a model, which predictions would replace: name another file");
   }
   if (options.out != "-") check_writable(options.out);
   return options;

@@ -99,8 +99,18 @@ struct Answers {
                            {answers.facts.features, answers.facts.feature_names});
   for (const std::string& note : answers.data.notes) std::cerr << "bpm: note: " << note << '\n';
   answers.read_seconds = timer.restart();
-  answers.values = decision_values(model, answers.data.inputs);
-  answers.probabilities = class_probabilities(model, answers.data.inputs, answers.values);
+  const auto said = [&] {
+    const auto row = answers.facts.standardised ? std::nullopt : zero_row(answers.data.inputs);
+    return row ? "row " + std::to_string(*row + 1) +
+                     " is all zeros; where the model's kernel sees directions, leave it out"
+               : std::string("larger numbers than those that trained?");
+  };
+  try {
+    answers.values = decision_values(model, answers.data.inputs);
+    answers.probabilities = class_probabilities(model, answers.data.inputs, answers.values);
+  } catch (const bpm::KernelValueError& error) {
+    throw bpm::DataError(in_words_of(answers.data.name, error.what()) + " (here: " + said() + ")");
+  }
   answers.labels = labels_of(model, answers.values);
   answers.scores = bpm::gap_scores(shifted_values(model, answers.values));
   answers.seconds = timer.seconds();

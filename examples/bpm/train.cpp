@@ -9,6 +9,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/core/word_hash.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
@@ -52,52 +53,73 @@ struct TrainingData {
   return {data.part(all.subspan(aside)), data.part(all.first(aside))};
 }
 
-/// Rows as they are in memory, to be compared with others.
+/// A hash a row, of what is not 0 in it and where: the same however the rows are kept.
 [[nodiscard]] std::vector<std::uint64_t> hashes_of(const Data& data) {
-  const bpm::RowMatrix<double> rows = dense_numbers(data.inputs);
-  std::vector<std::uint64_t> hashes;
-  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-    const Eigen::RowVectorXd row = rows.row(i).array() + 0.0;  // One zero.
-    const std::string_view bytes(reinterpret_cast<const char*>(row.data()),
-                                 static_cast<std::size_t>(row.size()) * sizeof(double));
-    hashes.push_back(std::hash<std::string_view>{}(bytes));
-  }
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(data.rows()));
+  std::visit(
+      [&]<class Rows>(const Rows& rows) {
+        for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+          bpm::detail::WordHash hash;
+          const auto add = [&](Eigen::Index column, double value) {
+            if (value == 0) return;
+            hash.add(static_cast<std::uint64_t>(column));
+            hash.add(value);
+          };
+          if constexpr (requires {
+                          typename Rows::InnerIterator;
+                          rows.isCompressed();
+                        }) {
+            for (typename Rows::InnerIterator entry(rows, i); entry; ++entry) {
+              add(entry.col(), static_cast<double>(entry.value()));
+            }
+          } else {
+            for (Eigen::Index j = 0; j < rows.cols(); ++j) add(j, static_cast<double>(rows(i, j)));
+          }
+          hashes[static_cast<std::size_t>(i)] = hash.value();
+        }
+      },
+      data.inputs);
   return hashes;
 }
 
-/// Says how many rows held out train as well; most of them: no guarantee can come of that.
+/// Says how many rows held out train as well. Where most of them do, and more than rows of the
+/// training set occur there twice, they are no new ones, and no guarantee can come of them.
 void check_held_out(const Data& train, const Data& held_out) {
   std::vector<std::uint64_t> known = hashes_of(train);
   std::ranges::sort(known);
+  const auto occurs = [&](std::uint64_t hash) {
+    const auto [first, last] = std::ranges::equal_range(known, hash);
+    return last - first;
+  };
   std::size_t both = 0;
-  for (const std::uint64_t hash : hashes_of(held_out)) {
-    both += std::ranges::binary_search(known, hash) ? 1U : 0U;
+  for (const std::uint64_t hash : hashes_of(held_out)) both += occurs(hash) > 0 ? 1U : 0U;
+  if (both == 0) return;
+  double twice = 0;
+  for (const std::uint64_t hash : known) twice += occurs(hash) > 1 ? 1 : 0;
+  const double natural = twice / static_cast<double>(known.size());
+  const auto rows = static_cast<double>(held_out.rows());
+  const double expected = rows * natural + 5 * std::sqrt(rows * natural * (1 - natural));
+  const std::string found = std::to_string(both) + " of the " +
+                            count_text(static_cast<std::size_t>(held_out.rows()), "row", "rows") +
+                            " held out are rows that train as well";
+  if (2 * static_cast<double>(both) > rows && static_cast<double>(both) > expected) {
+    throw bpm::DataError(held_out.name + ": " + found +
+                         ": a guarantee needs rows that train nothing");
   }
-  const auto rows = static_cast<std::size_t>(held_out.rows());
-  if (2 * both > rows) {
-    throw bpm::DataError(held_out.name + ": " + std::to_string(both) + " of its " +
-                         count_text(rows, "row", "rows") + " are in " + train.name +
-                         " as well: a guarantee needs rows that train nothing");
-  }
-  if (both > 0) {
-    std::cerr << "bpm: note: " << held_out.name << ": " << both << " of its "
-              << count_text(rows, "row", "rows") << " are in " << train.name << " as well\n";
-  }
+  std::cerr << "bpm: note: " << held_out.name << ": " << found
+            << ": the guarantee holds if that is chance, not if they are copies\n";
 }
 
 [[nodiscard]] TrainingData read_training(const TrainOptions& options) {
   Data data = read_data(options.data, options.read, true);
   for (const std::string& note : data.notes) std::cerr << "bpm: note: " << note << '\n';
-  if (options.held_out_share > 0) return split(data, options.held_out_share, options.common.seed);
+  if (options.held_out_share > 0) {
+    TrainingData result = split(data, options.held_out_share, options.common.seed);
+    check_held_out(result.train, result.held_out);
+    return result;
+  }
   TrainingData result{std::move(data), {}};
   if (!options.held_out_file.empty()) {
-    std::error_code unknown;
-    if (std::filesystem::equivalent(options.held_out_file, options.data, unknown) ||
-        options.held_out_file == options.data) {
-      throw UsageError("--held-out: '" + options.held_out_file +
-                       "' is the file that trains: a guarantee needs rows that train nothing, such "
-                       "as a share of it, --held-out 0.2");
-    }
     ReadOptions read = options.read;
     if (result.train.format == "idx") read.label.clear();  // The labels of those that train.
     result.held_out = read_data(options.held_out_file, read, true,
@@ -276,10 +298,46 @@ void prepare(const TrainOptions& options, Data& data,
   return task;
 }
 
+/// Refuses what no machine can be of.
+void check_rows(const TrainOptions& options, const Data& data) {
+  const auto rows = static_cast<std::size_t>(data.rows());
+  std::map<int, std::size_t> counts;
+  for (const int label : data.labels) ++counts[label];
+  if (counts.size() == 1) {
+    throw bpm::DataError(data.name + ": " +
+                         (rows == 1 ? "has 1 row that trains, of"
+                                    : "all " + std::to_string(rows) + " rows that train are of") +
+                         " the class '" + name_of(data, data.labels.front()) +
+                         "', expected two classes or more; --label names the labels' column");
+  }
+  if (options.choosing || options.folds > 0) {
+    std::size_t dealt = 0;
+    for (const auto& [label, count] : counts) dealt += count > 1 ? count : 0;
+    const std::size_t folds = options.folds > 0 ? options.folds : 5;
+    if (dealt < folds) {
+      throw bpm::DataError(data.name + ": has " + count_text(dealt, "row", "rows") +
+                           " that are not alone in their class, too few for " +
+                           std::to_string(folds) + " folds");
+    }
+  }
+}
+
+/// Refuses rows of zeros where the kernel sees directions only.
+void check_directions(const TrainOptions& options, const Data& data) {
+  const bool arc_cosine = options.kernel == "arc-cosine" && !options.libsvm;
+  if (!options.normalise && !arc_cosine) return;
+  if (const auto row = zero_row(data.inputs)) {
+    throw bpm::DataError(data.name + ": row " + std::to_string(*row + 1) + " is all zeros" +
+                         (options.standardise ? " once it is standardised" : "") +
+                         ", which has no direction; leave the row out, or " +
+                         (options.normalise ? "leave out --normalise" : "take another kernel"));
+  }
+}
+
 /// The fit, with what to type where it fails.
 [[nodiscard]] FitOutcome fit(const FitTask& task, const Data& data, const Watch& watch) {
-  const auto fail = [](const std::exception& error, const char* cure) {
-    throw std::runtime_error(std::string(error.what()) + " (" + cure + ")");
+  const auto fail = [&](const std::exception& error, const char* cure) {
+    throw std::runtime_error(in_words_of(data.name, error.what()) + " (" + cure + ")");
   };
   try {
     return fit_machine(task, data.inputs, data.labels, watch);
@@ -289,6 +347,8 @@ void prepare(const TrainOptions& options, Data& data,
     fail(error, "here: a larger --memory");
   } catch (const bpm::KernelValueError& error) {
     fail(error, "here: --standardise, or --normalise");
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(in_words_of(data.name, error.what()));
   }
   return {};
 }
@@ -592,9 +652,11 @@ void run_train(const TrainOptions& options) {
   report.rows = static_cast<std::size_t>(data.train.rows());
   report.features = static_cast<std::size_t>(data.train.columns());
   for (const int label : data.train.labels) ++report.class_counts[label];
+  check_rows(options, data.train);
   warn_of_units(data.train, options, report.warnings);
   Finish finish{.names = data.train.class_names, .features = data.train.feature_names};
   prepare(options, data.train, finish.scaling);
+  check_directions(options, data.train);
   const FitTask task = make_task(options, data.train);
   report.draws_wanted = options.draws.value_or(options.sampler == "perceptron" ? 10 : 100);
 

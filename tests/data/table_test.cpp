@@ -437,6 +437,32 @@ TEST_CASE("a first line that counts its fields from 0 is a header", "[data]") {
       2);
 }
 
+TEST_CASE("a first line of years, whose label is of another kind or alone, must be told apart",
+          "[data]") {
+  const auto said = [](const std::string& text) {
+    return test_support::message_of([&] {
+      std::istringstream in(text);
+      (void)bpm::read_table<double>(in, "y.csv");
+    });
+  };
+  const std::string rows = "0.5,7,a\n1.5,2,b\n2.5,2,a\n1,3,b\n";
+  const std::string asked =
+      "y.csv:1: found a line of whole numbers before others, which may be names of columns or a "
+      "row, expected to be told which";
+  CHECK(said("2019,2021,2023\n" + rows) == asked);
+  CHECK(said("2019,2021,kind\n" + rows) == asked);
+  // Rows: a label that others have, one that is not alone in being alone, numbers like others.
+  const auto rows_of = [](const std::string& text, const bpm::TableSettings& settings = {}) {
+    std::istringstream in(text);
+    return bpm::read_table<double>(in, "y.csv", settings).inputs.rows();
+  };
+  CHECK(rows_of("2019,2021,a\n" + rows) == 5);
+  CHECK(rows_of("2019,2021,c\n" + rows + "1.5,2,d\n") == 6);
+  CHECK(rows_of("2019,2019,c\n" + rows) == 5);
+  CHECK(rows_of("4,3,c\n1,2,a\n1.5,3,b\n3,2,a\n2,1,b\n") == 5);
+  CHECK(rows_of("2019,2021,kind\n" + rows, {.header = bpm::TableSettings::Header::no}) == 5);
+}
+
 TEST_CASE("a first line that counts from elsewhere must be told apart", "[data]") {
   std::istringstream in("1990,1991,1992\n0.5,1.5,1\n");
   CHECK(

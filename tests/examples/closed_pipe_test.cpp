@@ -29,9 +29,8 @@ int status_of_printing_to(int file) {
         1, arguments.data(),
         [](int, char**) { std::cout << std::string(100'000, 'x') << std::flush; }, std::cout,
         errors);
-    const std::string line = status == bpm_examples::exit_unread
-                                 ? ""
-                                 : "digits: standard output could not be written\n";
+    const std::string line =
+        status == bpm_examples::exit_unread ? "" : "digits: standard output could not be written\n";
     ::_exit(errors.str() == line ? status : 99);
   }
   int status = 0;

@@ -67,6 +67,21 @@ TEST_CASE("a model of bytes is the model of the same floats") {
   CHECK(doubles.decision_values(others) == doubles.decision_values(Doubles(others.cast<double>())));
 }
 
+TEST_CASE("a linear model of bytes, which keeps w, takes numbers too") {
+  const Bytes inputs = byte_points(150, 1);
+  const Bytes others = byte_points(40, 2);
+  const bpm::OneVsRest machine(
+      bpm::BayesPointMachine(bpm::Linear{}, bpm::PermutedPerceptron{.draws = 3},
+                             {.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 1}));
+  const std::vector<int> labels = three_labels(150);
+  const auto model = machine.fit(inputs, labels);
+  const Eigen::MatrixXd values = model.decision_values(others);
+  CHECK(model.decision_values(Floats(others.cast<float>())).isApprox(values, 1e-9));
+  CHECK(machine.fit(Floats(inputs.cast<float>()), labels)
+            .decision_values(others)
+            .isApprox(values, 1e-9));
+}
+
 TEST_CASE("numbers between the bytes are predicted from a model of bytes as they are") {
   const Bytes inputs = byte_points(150, 1);
   const std::vector<int> labels = three_labels(150);

@@ -490,6 +490,7 @@ TEST_CASE("classes have names where they were given", "[machine]") {
   CHECK_THROWS_WITH(fitted.predict_names(inputs),
                     "Classifier::predict_names: class_names are not known: give them by "
                     "with_class_names");
+  CHECK(fitted.with_class_names({}).parts().class_names.empty());
   CHECK_THROWS_WITH(fitted.with_class_names({"a", "b"}),
                     "Classifier::with_class_names: names has none for the class 2");
   const auto named = fitted.with_class_names({"a", "b", "c"});

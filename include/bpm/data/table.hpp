@@ -43,7 +43,9 @@ struct TableSettings {
   /// a number; if the label is given by name; if it has all the names in `features`; or if it
   /// counts its fields from 0, behind an empty one or not, as pandas writes names that are none
   /// (then a note says so). A first line that counts from elsewhere, 1990, 1991, ..., may be
-  /// either: an error asks.
+  /// either: an error asks. So may one whose features are different whole numbers where those of
+  /// the second are not all whole, and whose label is of another kind than the second's (number or
+  /// word), or a word that no other line has where all others have theirs twice.
   Header header = Header::automatic;
   /// The field that is the label, also by its index from 0 or by its name in the header.
   std::variant<LabelColumn, Eigen::Index, std::string> label = LabelColumn::last;
@@ -108,6 +110,7 @@ class TableLines {
           "label", "is a name, which needs a header");
     const bool found = read(first_);
     more_ = found && read(line_);
+    first_number_ = first_.number;
     if (found) {
       find_label();
       has_header_ = label_name != nullptr || is_header();
@@ -135,6 +138,13 @@ class TableLines {
   }
 
   [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
+  /// Whether a first line that is taken for a row has features as names have them.
+  [[nodiscard]] bool may_be_names() const { return may_be_names_; }
+  [[noreturn]] void ask_for_header() const {
+    throw DataError(join(name_, ":", first_number_,
+                         ": found a line of whole numbers before others, which may be names of "
+                         "columns or a row, expected to be told which"));
+  }
   /// The label's field; that of no field where there is none.
   [[nodiscard]] std::size_t label() const { return label_; }
   /// The fields of the features, in their order.
@@ -309,6 +319,20 @@ class TableLines {
     return first;
   }
 
+  /// Whether the features are different whole numbers.
+  [[nodiscard]] bool holds_whole_numbers(const Line& line) const {
+    for (std::size_t i = 0; i < line.fields.size(); ++i) {
+      const std::string_view field = line.fields[i];
+      if (i == label_) continue;
+      if (field.empty() || field.find_first_not_of("0123456789") != std::string_view::npos ||
+          std::find(line.fields.begin(), line.fields.begin() + static_cast<std::ptrdiff_t>(i),
+                    field) != line.fields.begin() + static_cast<std::ptrdiff_t>(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   struct ColumnList {
     std::span<const std::string_view> names;
     friend std::ostream& operator<<(std::ostream& out, const ColumnList& list) {
@@ -338,6 +362,12 @@ class TableLines {
           join(name_, ": the first line counts the columns, and is taken for their names"));
       return true;
     }
+    may_be_names_ = more_ && settings_.features.empty() && label_ < line_.fields.size() &&
+                    holds_whole_numbers(first_) && !holds_whole_numbers(line_);
+    if (may_be_names_ && parse_number<double>(first_.fields[label_]).has_value() !=
+                             parse_number<double>(line_.fields[label_]).has_value()) {
+      ask_for_header();
+    }
     for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
       const std::string_view field = first_.fields[i];
       if (i != label_ && !parse_number<double>(field) && !is_missing(field) &&
@@ -356,6 +386,8 @@ class TableLines {
   Line line_;          ///< After the first: the present one.
   bool more_ = false;  ///< There is a present one.
   bool has_header_ = false;
+  bool may_be_names_ = false;
+  std::size_t first_number_ = 0;  ///< Of the first line.
   std::size_t label_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> features_;
   std::vector<std::string> notes_;
@@ -378,6 +410,14 @@ class LabelWords {
     labels_.push_back(found->second);
   }
 
+  /// Whether the first label is a word, the only one that stands only once.
+  [[nodiscard]] bool only_first_is_alone() const {
+    std::vector<std::size_t> counts(ids_.size(), 0);
+    for (const int id : labels_) ++counts[static_cast<std::size_t>(id)];
+    return !counts.empty() && counts[0] == 1 && counts.size() > 2 &&
+           std::ranges::count(counts, 1U) == 1 && is_word(0);
+  }
+
   /// Moves the labels, and the words if there are any, into `data`.
   template <class Inputs>
   void move_to(LabelledData<Inputs>& data) {
@@ -394,6 +434,12 @@ class LabelWords {
   }
 
  private:
+  [[nodiscard]] bool is_word(int id) const {
+    return std::ranges::any_of(ids_, [id](const auto& one) {
+      return one.second == id && !parse_number<double>(one.first);
+    });
+  }
+
   std::map<std::string, int, std::less<>> ids_;  ///< Of each text, in the order of appearance.
   std::vector<int> integers_;                    ///< Of each id.
   std::vector<int> labels_;                      ///< An id each.
@@ -445,6 +491,7 @@ template <class Scalar = double>
     }
     ++rows;
   });
+  if (lines.may_be_names() && labels.only_first_is_alone()) lines.ask_for_header();
   LabelledData<RowMatrix<Scalar>> data;
   data.inputs = Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows);
   labels.move_to(data);

@@ -222,7 +222,8 @@ class SupportValues {
     requires may_be_linear<Kernel, Inputs>
   {
     check_questions(inputs, function);
-    if constexpr (mixed_bytes<I, Inputs>) {
+    // Bytes asked of numbers are numbers; numbers have an inner product with w, whatever made it.
+    if constexpr (mixed_bytes<I, Inputs> && ByteInputs<I>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers), weights, divide, threads,
                         function);
