@@ -47,8 +47,10 @@ TEST_CASE("others have none") {
   STATIC_REQUIRE_FALSE(LinearFormOf<decltype(bpm::biased(bpm::Polynomial(2)))>::possible);
   CHECK_FALSE(linear_form(bpm::Polynomial(2)).has_value());
   CHECK_FALSE(linear_form(bpm::RuntimeKernel(bpm::Polynomial(2))).has_value());
-  CHECK_FALSE(linear_form(bpm::biased(bpm::RuntimeKernel(bpm::Gaussian(1)), 1)).has_value());
-  CHECK_FALSE(linear_form(bpm::RuntimeKernel(bpm::sum(Linear{}, bpm::Gaussian(1)))).has_value());
+  CHECK_FALSE(
+      linear_form(bpm::biased(bpm::RuntimeKernel(bpm::Gaussian::from_width(1)), 1)).has_value());
+  CHECK_FALSE(linear_form(bpm::RuntimeKernel(bpm::sum(Linear{}, bpm::Gaussian::from_width(1))))
+                  .has_value());
   // The norm of an input with its bias is no norm of the input.
   CHECK_FALSE(linear_form(bpm::normalised(bpm::biased(Linear{}, 1))).has_value());
 }
