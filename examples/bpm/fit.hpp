@@ -44,8 +44,10 @@ struct FitTask {
 struct OutOfFoldResult {
   double error = 0;
   double loss = 0;
-  double slope = 0;
-  std::size_t rows = 0;  ///< That were judged.
+  double slope = 0;  ///< Of probabilities of the machine that all rows train; 0: not known.
+  std::vector<double> offsets{};  ///< Beside it.
+  std::size_t rows = 0;           ///< That were judged.
+  bool chosen = false;            ///< Whether the machine was chosen by these figures.
 };
 
 struct FitOutcome {

@@ -89,15 +89,20 @@ template <class Sampler, class I, class Fit>
       choice = next;
     }
     const bpm::ChoiceCandidate& chosen = choice.chosen();
-    outcome.out_of_fold = {chosen.error, chosen.loss, chosen.slope,
-                           std::min<std::size_t>(labels.size(), grid.points)};
+    const bpm::BoundaryChoice& found = choice.boundary;
+    const std::optional<std::uint64_t> draws = sampler.draws;
+    outcome.out_of_fold = {
+        chosen.error,  chosen.loss,  found.slope * found.slope_factor(labels.size(), draws.value()),
+        found.offsets, found.points, true};
     if (task.fit) outcome.model = Model{fit(choice.machine)};
     return outcome;
   }
   if (task.folds > 0) {
     const bpm::OutOfFold left_out = bpm::cross_validate(machine, inputs, labels, task.folds, watch);
-    const bpm::FittedSlope slope = left_out.slope();
-    outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope, left_out.points.size()};
+    const bpm::FittedSlope slope = left_out.slope(
+        bpm::detail::wants_offsets(task.settings.soft_boundary, left_out.classes.size()));
+    outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope, slope.offsets,
+                           left_out.points.size()};
   }
   if (task.fit) outcome.model = Model{fit(machine)};
   return outcome;

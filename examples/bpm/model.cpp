@@ -140,10 +140,14 @@ Model finished(const Model& model, const Finish& finish) {
   return std::visit(
       [&]<class C>(const C& classifier) -> Model {
         C changed = finished_classifier(classifier, finish);
-        if (finish.slope) changed = changed.with_slope(*finish.slope);
-        if (finish.threads) {
+        if (finish.calibration || finish.threads) {
           typename C::Parts parts = changed.parts();
-          parts.threads = static_cast<unsigned>(*finish.threads);
+          if (finish.threads) parts.threads = static_cast<unsigned>(*finish.threads);
+          if (finish.calibration) {
+            parts.slope = finish.calibration->slope;
+            parts.offsets = finish.calibration->offsets;
+            parts.probability_rows = finish.calibration->rows;
+          }
           changed = C(std::move(parts));
         }
         return {changed, nullptr};

@@ -72,12 +72,19 @@ struct ModelFacts {
   double training_seconds = 0;
 };
 
+/// Probabilities of a model: see `bpm::ClassifierParts`.
+struct Calibration {
+  double slope = 0;
+  std::vector<double> offsets{};
+  std::size_t rows = 0;
+};
+
 /// What is put into a model once it is fitted; what is absent stays.
 struct Finish {
   std::vector<std::string> names{};     ///< names[label]
   std::vector<std::string> features{};  ///< A name a column.
   std::optional<bpm::Standardisation> scaling{};
-  std::optional<double> slope{};
+  std::optional<Calibration> calibration{};
   std::optional<bpm::Rejection> rejection{};
   std::optional<int> threads{};
 };

@@ -187,6 +187,9 @@ struct Evaluation {
   std::vector<bpm::ReliabilityBin> reliability;
   std::vector<bpm::ErrorRejectPoint> rejection;  ///< At 0, 1, ..., 10 %.
   bpm::ConfusionMatrix confusion;
+  std::vector<bpm::ClassScores> classes;
+  std::vector<bpm::RocPoint> roc;  ///< Of two classes, both of which there are.
+  std::optional<double> auc;
   std::vector<bool> correct;
 };
 
@@ -212,6 +215,18 @@ struct Evaluation {
   for (int percent = 0; percent <= 10; ++percent) rates.push_back(percent / 100.0);
   result.rejection = bpm::error_reject_curve(answers.scores, result.correct, rates);
   result.confusion = bpm::confusion_matrix(labels, answers.labels, answers.facts.classes);
+  result.classes = bpm::class_scores(result.confusion);
+  if (const auto& classes = answers.facts.classes; classes.size() == 2) {
+    // Of outputs, which are never equal where probabilities end; a posterior has none of those.
+    const Eigen::VectorXd output = answers.facts.slope > 0 || !answers.facts.calibrated
+                                       ? answers.values.col(0)
+                                       : answers.probabilities.col(1);
+    const std::span<const double> scores(output.data(), labels.size());
+    std::vector<bool> second(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) second[i] = labels[i] == classes[1];
+    result.roc = bpm::roc_curve(scores, second);
+    result.auc = bpm::area_under_roc(scores, second);
+  }
   return result;
 }
 
@@ -239,6 +254,17 @@ struct Evaluation {
     for (const std::int64_t count : found.confusion.counts.row(i)) row.push_back(count);
     counts.push_back(std::move(row));
   }
+  Json classes = Json::array();
+  for (std::size_t c = 0; c < found.classes.size(); ++c) {
+    const bpm::ClassScores& one = found.classes[c];
+    classes.push_back({{"label", answers.facts.class_names[c]},
+                       {"precision", number(one.precision)},
+                       {"recall", number(one.recall)},
+                       {"f1", number(one.f1)},
+                       {"support", one.inputs}});
+  }
+  json["per_class"] = std::move(classes);
+  json["auc"] = number(found.auc);
   json["confusion"] = {{"classes", answers.facts.class_names}, {"counts", std::move(counts)}};
   json["read_seconds"] = answers.read_seconds;
   json["predict_seconds"] = answers.seconds;
@@ -269,10 +295,28 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
          << percent_text(found.rejection[percent].error);
   }
   text << '\n';
+  if (found.auc) report_line(text, "ROC curve") << "area " << number_text(*found.auc) << '\n';
   const auto& names = answers.facts.class_names;
+  std::size_t width = 6;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  constexpr std::size_t most_lines = 30;
+  if (names.size() <= most_lines) {
+    const auto ratio = [&](const std::optional<double>& value) {
+      text << std::setw(11) << (value ? percent_text(*value) : "-");
+    };
+    report_line(text, "class") << std::setw(11) << "precision" << std::setw(11) << "recall"
+                               << std::setw(11) << "F1" << std::setw(8) << "rows" << '\n';
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      report_line(text, "   " + names[c]);
+      if (names[c].size() > 10) text << ' ';
+      const bpm::ClassScores& one = found.classes[c];
+      ratio(one.precision);
+      ratio(one.recall);
+      ratio(one.f1);
+      text << std::setw(8) << one.inputs << '\n';
+    }
+  }
   if (names.size() <= 10) {
-    std::size_t width = 6;
-    for (const std::string& name : names) width = std::max(width, name.size());
     const auto cell = static_cast<int>(width) + 2;
     report_line(text, "predicted");
     for (const std::string& name : names) text << std::setw(cell) << name;
@@ -290,8 +334,9 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
   out << text.str() << std::flush;
 }
 
-/// Two panels: the error of the accepted against the rate of rejection, and how often the most
-/// probable class is right against its probability.
+/// Panels: the error of the accepted against the rate of rejection; how often the most probable
+/// class is right against its probability; precision, recall and F1 of every class; of two classes
+/// the ROC curve.
 void draw_evaluation(const Answers& answers, const Evaluation& found,
                      const std::filesystem::path& path) {
   FigureScript figure;
@@ -306,25 +351,57 @@ void draw_evaluation(const Answers& answers, const Evaluation& found,
   for (const bpm::ReliabilityBin& bin : found.reliability) {
     if (bin.inputs > 0) bins.push_back({bin.probability, bin.correct});
   }
-  const bool two = !bins.empty();
-  const std::string reliable = two ? figure.add_data(bins) : "";
+  const std::string reliable = bins.empty() ? "" : figure.add_data(bins);
+  std::vector<std::vector<double>> scores;
+  for (std::size_t c = 0; c < found.classes.size(); ++c) {
+    const bpm::ClassScores& one = found.classes[c];
+    scores.push_back({static_cast<double>(c), one.precision.value_or(0), one.recall.value_or(0),
+                      one.f1.value_or(0)});
+  }
+  const std::string classes = figure.add_data(scores);
+  std::vector<std::vector<double>> rates_of_two;
+  for (const bpm::RocPoint& point : found.roc) {
+    rates_of_two.push_back({point.false_positive_rate, point.true_positive_rate});
+  }
+  const std::string roc = found.roc.empty() ? "" : figure.add_data(rates_of_two);
+  const int panels = 2 + (bins.empty() ? 0 : 1) + (found.roc.empty() ? 0 : 1);
   std::ostream& out = figure.commands();
   out << "set border 3 linecolor rgb '#404040'\nset tics nomirror\n"
          "set grid linecolor rgb '#D0D0D0' linewidth 0.5\nunset key\n"
          "set multiplot layout 1,"
-      << (two ? 2 : 1)
+      << panels
       << "\nset xlabel 'rejected (%)'\nset ylabel 'error of the accepted (%)'\nset yrange [0:*]\n"
          "plot "
       << curve << " using 1:2 with lines linewidth 1.5 linecolor rgb '#0072B2'\n";
-  if (two) {
+  if (!bins.empty()) {
     out << "set xlabel 'probability of the most probable class'\nset ylabel 'share that is right'\n"
            "set xrange [0:1]\nset yrange [0:1]\n"
            "plot x with lines dashtype 2 linecolor rgb '#606060', "
         << reliable
         << " using 1:2 with linespoints pointtype 7 linewidth 1.5 linecolor rgb '#0072B2'\n";
   }
+  out << "set xlabel 'class'\nset ylabel 'precision, recall, F1'\nset xrange [-0.5:"
+      << static_cast<double>(found.classes.size()) - 0.5
+      << "]\nset yrange [0:1.02]\nset key bottom left\nset xtics noenhanced rotate by -45 (";
+  // Names of many classes would lie across each other.
+  const std::size_t step = 1 + (found.classes.size() - 1) / 20;
+  for (std::size_t c = 0; c < found.classes.size(); c += step) {
+    out << (c == 0 ? "" : ", ") << plot_detail::gnuplot_string(answers.facts.class_names[c]) << ' '
+        << c;
+  }
+  out << ")\nplot " << classes
+      << " using 1:2 with points pointtype 5 linecolor rgb '#0072B2' title 'precision', " << classes
+      << " using 1:3 with points pointtype 7 linecolor rgb '#D55E00' title 'recall', " << classes
+      << " using 1:4 with points pointtype 9 linecolor rgb '#009E73' title 'F1'\nunset key\n"
+         "set xtics norotate autofreq\n";
+  if (!found.roc.empty()) {
+    out << "set xlabel 'found of the other class'\nset ylabel 'found of its own'\n"
+           "set xrange [0:1]\nset yrange [0:1]\nset title 'area under the ROC curve "
+        << number_text(*found.auc) << "'\nplot x with lines dashtype 2 linecolor rgb '#606060', "
+        << roc << " using 1:2 with lines linewidth 1.5 linecolor rgb '#0072B2'\n";
+  }
   out << "unset multiplot\n";
-  write_figure(figure, two ? 1000 : 560, 420, path);
+  write_figure(figure, 480 * panels, 420, path);
 }
 
 }  // namespace
@@ -345,6 +422,13 @@ void run_evaluate(const PredictOptions& options) {
   const Evaluation found = judge(answers, labels_for(answers.facts, answers.data));
   if (!options.common.quiet) {
     print_evaluation(std::cout, answers, found, options.reject.by != RejectOption::By::nothing);
+  }
+  for (std::size_t c = 0; c < found.classes.size(); ++c) {
+    const bpm::ClassScores& one = found.classes[c];
+    if (one.inputs == 0 || one.correct > 0) continue;
+    std::cerr << "bpm: warning: class " << answers.facts.class_names[c] << ": none of its "
+              << count_text(static_cast<std::size_t>(one.inputs), "row", "rows")
+              << " is found; train with --class-weights balanced\n";
   }
   json.write(evaluation_json(answers, found));
   if (!options.common.plot.empty()) draw_evaluation(answers, found, options.common.plot);

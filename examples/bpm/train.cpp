@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -360,6 +361,7 @@ struct TrainReport {
   std::map<int, std::size_t> class_counts;
   std::optional<ModelFacts> facts;
   std::optional<OutOfFoldResult> out_of_fold;
+  std::optional<double> chosen_lambda;  ///< Of those that `choose` was given.
   std::optional<double> training_error;
   std::optional<bpm::CertifiedRisk> guarantee;
   std::size_t held_out = 0;
@@ -386,7 +388,14 @@ struct TrainReport {
     std::string text(warning.what());
     if (warning.kind == bpm::FitWarning::Kind::class_never_predicted) {
       const auto at = std::ranges::find(facts.classes, warning.label) - facts.classes.begin();
-      text = "class " + facts.class_names[static_cast<std::size_t>(at)] + ": " + text;
+      text = "class " + facts.class_names[static_cast<std::size_t>(at)] +
+             ": never predicted on the rows that train, of which it is " +
+             percent_text(warning.compared) + ": --class-weights balanced holds on to it";
+    }
+    constexpr double rare = 0.25;  // All others together.
+    if (warning.kind == bpm::FitWarning::Kind::no_better_than_largest_class &&
+        warning.compared < rare && facts.classes.size() == 2) {
+      text += "; --class-weights balanced finds more of the rare class";
     }
     warnings.push_back(text);
   }
@@ -520,6 +529,8 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
       text << "label noise " << facts.boundary->label_noise << ", chosen";
     } else if (facts.boundary) {
       text << facts.boundary->relative_lambda << " k(x, x), chosen";
+    } else if (report.chosen_lambda) {
+      text << *report.chosen_lambda << " k(x, x), chosen of those given";
     } else if (options.soft_boundary.size() == 1 && options.soft_boundary[0] == 0) {
       text << "hard";
     } else if (!options.soft_boundary.empty()) {
@@ -543,7 +554,7 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
         << (report.out_of_fold->rows < report.rows
                 ? std::to_string(report.out_of_fold->rows) + " of " + std::to_string(report.rows)
                 : "all")
-        << " rows" << (report.facts && report.facts->boundary ? ", by which it was chosen" : "")
+        << " rows" << (report.out_of_fold->chosen ? ", by which it was chosen: optimistic" : "")
         << '\n';
   }
   if (report.guarantee) {
@@ -568,7 +579,8 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   // Of expectation propagation the loss is minus the log evidence a row.
   const bool by_evidence = task.sampler == "ep";
   std::ostringstream text;
-  text << (by_evidence ? "  -evidence" : "   log loss") << "   error   soft boundary   kernel\n";
+  text << (by_evidence ? "  -evidence" : "   log loss") << "   error   soft boundary"
+       << (task.biases.empty() ? "" : "   bias") << "   kernel\n";
   for (std::size_t i = 0; i < outcome.candidates.size(); ++i) {
     const bpm::ChoiceCandidate& one = outcome.candidates[i];
     text << (i == outcome.best ? " * " : "   ") << std::fixed;
@@ -583,8 +595,23 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
       text << " not consistent";
     }
     text << std::setw(16)
-         << number_text(one.label_noise > 0 ? one.label_noise : one.relative_lambda) << "   "
-         << words_of(kernel_of(task, outcome, one.kernel)).formula << '\n';
+         << number_text(one.label_noise > 0 ? one.label_noise : one.relative_lambda);
+    if (!task.biases.empty()) text << std::setw(7) << number_text(one.bias);
+    text << "   " << words_of(kernel_of(task, outcome, one.kernel)).formula << '\n';
+  }
+  const auto score = [&](const bpm::ChoiceCandidate& one) {
+    if (!one.consistent) return std::numeric_limits<double>::infinity();
+    return task.by_error ? one.error : one.loss;
+  };
+  const bpm::ChoiceCandidate& best = outcome.candidates[outcome.best];
+  const bpm::ChoiceCandidate& least = *std::ranges::min_element(outcome.candidates, {}, score);
+  if (score(best) > score(least)) {
+    const bool tie = score(best) <= score(least) + 0.1 * least.standard_error;
+    text << " * "
+         << (tie ? "no worse than the smallest, by a tenth of its standard error, and softer or "
+                   "wider"
+                 : "better than its neighbours when they were judged once more, on more rows")
+         << '\n';
   }
   out << text.str() << std::flush;
 }
@@ -678,6 +705,9 @@ void run_train(const TrainOptions& options) {
     }
   }
   report.out_of_fold = outcome.out_of_fold;
+  if (options.soft_boundary.size() > 1) {
+    report.chosen_lambda = outcome.candidates[outcome.best].relative_lambda;
+  }
   const bool quiet = options.common.quiet || options.model == "-";
   if (outcome.model) {
     Model model = *outcome.model;
@@ -687,8 +717,14 @@ void run_train(const TrainOptions& options) {
           data.train.labels, labels_of(model, decision_values(model, data.train.inputs)));
     }
     const ModelFacts fitted = facts_of(model);
-    if (!fitted.calibrated && outcome.out_of_fold && outcome.out_of_fold->slope > 0) {
-      finish.slope = outcome.out_of_fold->slope;
+    // What --folds found of train is of machines of more rows and draws than what a fit finds.
+    const bool by_folds = options.folds > 0 && !options.choosing;
+    if (const auto& folds = outcome.out_of_fold;
+        folds && folds->slope > 0 && (by_folds || !fitted.calibrated)) {
+      const double rows = by_folds ? 1 - 1 / static_cast<double>(options.folds) : 1;
+      const double growth = fitted.boundary ? fitted.boundary->growth : 0;
+      finish.calibration =
+          Calibration{folds->slope * std::pow(rows, -growth), folds->offsets, folds->rows};
     }
     model = finished(model, finish);
     if (options.risk) {
@@ -706,8 +742,10 @@ void run_train(const TrainOptions& options) {
     if (!report.out_of_fold && report.facts->boundary) {
       if (const auto* taken = taken_candidate(*report.facts->boundary);
           taken != nullptr && taken->slope > 0) {
-        report.out_of_fold = OutOfFoldResult{taken->error, taken->loss, taken->slope,
-                                             report.facts->boundary->points};
+        report.out_of_fold = OutOfFoldResult{.error = taken->error,
+                                             .loss = taken->loss,
+                                             .rows = report.facts->boundary->points,
+                                             .chosen = true};
       }
     }
     for (std::string& text : warnings_of(*report.facts)) report.warnings.push_back(text);

@@ -2,8 +2,11 @@
 #include "bpm/decision/evaluation.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -38,6 +41,9 @@ TEST_CASE("a confusion matrix counted by hand", "[decision]") {
   CHECK(scores[1].recall.value() == 0);
   CHECK(scores[1].precision.value() == 0);
   CHECK(scores[2].recall.value() == 2.0 / 3);
+  CHECK(scores[0].f1.value() == Approx(2 / (1 / 0.5 + 1 / 1.0)));
+  CHECK(scores[1].f1.value() == 0);
+  CHECK(scores[3].f1.value() == 0);  // Never there, predicted once.
   CHECK(scores[2].precision.value() == 2.0 / 3);
   CHECK_FALSE(scores[3].recall.has_value());  // No input of class 9.
   CHECK(scores[3].precision.value() == 0);
@@ -93,6 +99,93 @@ TEST_CASE("evaluation identities on random labels", "[decision]") {
     // With labels and predictions exchanged the matrix is transposed.
     CHECK(bpm::confusion_matrix(predicted, labels).counts == matrix.counts.transpose());
   }
+}
+
+TEST_CASE("F1 is the harmonic mean of precision and recall, and absent where nothing is there",
+          "[decision]") {
+  bpm::RandomEngine engine(3);
+  const std::vector<int> classes{0, 1, 2, 3, 4};
+  std::vector<int> labels;
+  std::vector<int> predicted;
+  for (int i = 0; i < 300; ++i) {
+    labels.push_back(static_cast<int>(4 * bpm::uniform_unit(engine)));
+    predicted.push_back(bpm::uniform_unit(engine) < 0.7
+                            ? labels.back()
+                            : static_cast<int>(4 * bpm::uniform_unit(engine)));
+  }
+  const auto scores = bpm::class_scores(bpm::confusion_matrix(labels, predicted, classes));
+  for (int c = 0; c < 4; ++c) {
+    double both = 0;
+    double of_class = 0;
+    double said = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      both += labels[i] == c && predicted[i] == c ? 1 : 0;
+      of_class += labels[i] == c ? 1 : 0;
+      said += predicted[i] == c ? 1 : 0;
+    }
+    const auto& one = scores[static_cast<std::size_t>(c)];
+    CHECK(one.recall.value() == Approx(both / of_class));
+    CHECK(one.precision.value() == Approx(both / said));
+    CHECK(one.f1.value() == Approx(2 / (of_class / both + said / both)));
+  }
+  CHECK_FALSE(scores[4].f1.has_value());
+}
+
+TEST_CASE("the area under the ROC curve is the share of pairs in the right order", "[decision]") {
+  bpm::RandomEngine engine(4);
+  for (const std::size_t levels : {2, 5, 1000000}) {
+    std::vector<double> scores;
+    std::vector<bool> positive;
+    for (int i = 0; i < 150; ++i) {
+      positive.push_back(bpm::uniform_unit(engine) < 0.3);
+      const double score = bpm::uniform_unit(engine) + (positive.back() ? 0.3 : 0);
+      // Few levels: many scores are equal.
+      scores.push_back(std::floor(score * static_cast<double>(levels)) - 1);
+    }
+    double pairs = 0;
+    double right = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      for (std::size_t j = 0; j < scores.size(); ++j) {
+        if (!positive[i] || positive[j]) continue;
+        ++pairs;
+        right += scores[i] > scores[j] ? 1 : scores[i] == scores[j] ? 0.5 : 0;
+      }
+    }
+    CAPTURE(levels);
+    CHECK(bpm::area_under_roc(scores, positive).value() == Approx(right / pairs).epsilon(1e-12));
+    // Every point is that of some threshold, which counts as brute force does.
+    const auto curve = bpm::roc_curve(scores, positive);
+    std::vector<double> distinct = scores;
+    std::sort(distinct.begin(), distinct.end(), std::greater<>());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    REQUIRE(curve.size() == distinct.size() + 1);
+    CHECK(curve[0].true_positive_rate == 0);
+    CHECK(curve.back().false_positive_rate == 1);
+    for (std::size_t k = 0; k < distinct.size(); ++k) {
+      double of_positive = 0;
+      double of_negative = 0;
+      double positives = 0;
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        positives += positive[i] ? 1 : 0;
+        if (scores[i] >= distinct[k]) (positive[i] ? of_positive : of_negative) += 1;
+      }
+      CHECK(curve[k + 1].true_positive_rate == Approx(of_positive / positives));
+      CHECK(curve[k + 1].false_positive_rate ==
+            Approx(of_negative / (static_cast<double>(scores.size()) - positives)));
+    }
+  }
+  const std::vector<double> two{-1, 1};
+  CHECK(bpm::area_under_roc(two, std::vector<bool>{false, true}).value() == 1);
+  CHECK(bpm::area_under_roc(two, std::vector<bool>{true, false}).value() == 0);
+  CHECK_FALSE(bpm::area_under_roc(two, std::vector<bool>{true, true}).has_value());
+  CHECK(bpm::roc_curve(two, std::vector<bool>{false, false}).empty());
+  CHECK_THROWS_WITH(bpm::roc_curve({}, std::vector<bool>{}),
+                    "roc_curve: scores is empty, must hold at least one score");
+  CHECK_THROWS_WITH(bpm::area_under_roc(two, std::vector<bool>{true}),
+                    "roc_curve: positive has 1 entries, expected 2 (one per score)");
+  const std::vector<double> broken{0, std::numeric_limits<double>::quiet_NaN()};
+  CHECK_THROWS_WITH(bpm::roc_curve(broken, std::vector<bool>{true, false}),
+                    "roc_curve: scores[1] is NaN");
 }
 
 TEST_CASE("labels may be any integers", "[decision]") {

@@ -486,6 +486,20 @@ TEST_CASE("bpm: plots", "[examples]") {
                                  "--plot", garden.path("evaluate.svg")}));
   CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("error of the accepted (%)"));
   CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("share that is right"));
+  CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("precision, recall, F1"));
+  CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("iris, blue"));
+  CHECK(garden.text("evaluate.svg").find("ROC") == std::string::npos);
+  std::string two = "length,width,kind\n";
+  for (std::size_t i = 0; i < 100; ++i) {
+    two +=
+        std::to_string(0.01 * static_cast<double>(i)) + ",0.5," + (i * i % 7 < 3 ? "a_1\n" : "b\n");
+  }
+  garden.write("two.csv", two);
+  static_cast<void>(garden.made({"train", garden.path("two.csv"), garden.path("b.model")}));
+  static_cast<void>(garden.made({"evaluate", garden.path("b.model"), garden.path("two.csv"),
+                                 "--plot", garden.path("two.svg")}));
+  CHECK_THAT(garden.text("two.svg"), ContainsSubstring("area under the ROC curve"));
+  CHECK_THAT(garden.text("two.svg"), ContainsSubstring("a_1"));
 }
 
 TEST_CASE("bpm: many rows are floats, unless they lie far from the origin", "[examples]") {
@@ -907,7 +921,8 @@ TEST_CASE("bpm: the report says on how many rows it was judged", "[examples]") {
   CHECK(trained["standardised"] == false);
   const BpmOutcome said =
       run_bpm({"train", garden.path("flowers.csv"), garden.path("a.model"), "--label", "kind"});
-  CHECK_THAT(said.out, ContainsSubstring("judged on all rows, by which it was chosen"));
+  CHECK_THAT(said.out,
+             ContainsSubstring("judged on all rows, by which it was chosen: optimistic\n"));
   const BpmOutcome version = run_bpm({"--version"});
   CHECK(version.status == 0);
   CHECK_THAT(version.out, StartsWith("bpm 0."));
@@ -1083,4 +1098,161 @@ TEST_CASE("bpm: what no machine can be of is said in the words of the file", "[e
   CHECK_THAT(run_shell(garden.folder.path(), "bpm predict m zero.csv").errors,
              ContainsSubstring("(here: row 2 is all zeros; where the model's kernel sees "
                                "directions, leave it out)"));
+}
+
+TEST_CASE("bpm: folds judge and calibrate what train fits, whatever its boundary", "[examples]") {
+  const Garden garden;
+  garden.write("near.csv", Flowers(400, 3, 3.0).csv());
+  garden.write("near-others.csv", Flowers(1500, 4, 3.0).csv());
+  const auto loss = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"train", garden.path("near.csv"), garden.path("a.model")};
+    words.insert(words.end(), more.begin(), more.end());
+    static_cast<void>(garden.made(words));
+    return garden
+        .made({"evaluate", garden.path("a.model"), garden.path("near-others.csv")})["log_loss"]
+        .get<double>();
+  };
+  const std::string plain = garden.path("plain.model");
+  static_cast<void>(garden.made({"train", garden.path("near.csv"), plain}));
+  const Json folds =
+      garden.made({"train", garden.path("near.csv"), garden.path("folds.model"), "--folds", "4"});
+  // Every fold chooses its own boundary: the rows that judge have chosen nothing.
+  CHECK(folds["judged_rows"] == 400);
+  CHECK(folds["probability_rows"] == 400);
+  CHECK(folds["offsets"].size() == 3);
+  CHECK(garden.text("folds.model") != garden.text("plain.model"));
+  const BpmOutcome said = run_shell(garden.folder.path(), "bpm train near.csv b.model --folds 4");
+  CHECK_THAT(said.out, ContainsSubstring("judged on all rows\n"));
+  // As good as what a fit finds by itself, with a boundary given or not.
+  const double automatic = loss({});
+  CHECK(loss({"--folds", "4"}) < automatic + 0.02);
+  CHECK(loss({"--folds", "4", "--soft-boundary", "1"}) < automatic + 0.05);
+}
+
+TEST_CASE("bpm: choose says what it took of the boundaries given, and why", "[examples]") {
+  const Garden garden;
+  garden.write("near.csv", Flowers(400, 3, 3.0).csv());
+  const std::vector<std::string> words{
+      "choose", garden.path("near.csv"), garden.path("a.model"), "--width",
+      "3",      "--soft-boundary",       "0.001,0.3,1"};
+  const Json json = garden.made(words);
+  const BpmOutcome said = run_bpm(words);
+  REQUIRE(json["soft_boundary"] != 0.001);  // Or the first is taken, which proves nothing.
+  std::ostringstream line;
+  line << "soft boundary " << json["soft_boundary"].get<double>() << " k(x, x), chosen of those";
+  CHECK_THAT(said.out, ContainsSubstring(line.str()));
+  CHECK_THAT(said.out, ContainsSubstring("by which it was chosen: optimistic"));
+  // The model has the probabilities that were found.
+  const Json judged = garden.made({"evaluate", garden.path("a.model"), garden.path("near.csv")});
+  CHECK(judged["log_loss"].is_number());
+  // Of losses that are the same to a tenth of their standard error the star is at the softest.
+  const auto star = [&](const std::string& boundaries) {
+    const std::string table = run_bpm({"choose", garden.path("near.csv"), "--width", "3", "--bias",
+                                       "1", "--soft-boundary", boundaries})
+                                  .out;
+    std::istringstream lines(table);
+    double least = 1e9;
+    double starred = 0;
+    std::string text;
+    std::getline(lines, text);
+    while (std::getline(lines, text) && !text.starts_with("data")) {
+      if (text.find("exp(") == std::string::npos || text.find("not ") < 10) continue;
+      const double loss = std::stod(text.substr(3));
+      least = std::min(least, loss);
+      if (text[1] == '*') starred = loss;
+    }
+    const bool explained = table.find(" * no worse than the smallest") != std::string::npos;
+    CHECK(explained == (starred > least));
+    return explained;
+  };
+  CHECK(star("0.3,0.301,0.302,0.303,0.304,0.305,0.306,0.307"));
+  CHECK_FALSE(star("0.001,0.3"));
+}
+
+TEST_CASE("bpm: evaluate has precision, recall and F1 of each class, of two the ROC curve's area",
+          "[examples]") {
+  const Garden garden;
+  garden.write("near.csv", Flowers(400, 3, 3.0).csv());
+  garden.write("near-others.csv", Flowers(500, 4, 3.0).csv());
+  static_cast<void>(garden.made({"train", garden.path("near.csv"), garden.path("a.model")}));
+  const Json three =
+      garden.made({"evaluate", garden.path("a.model"), garden.path("near-others.csv")});
+  CHECK(three["auc"].is_null());
+  REQUIRE(three["per_class"].size() == 3);
+  const Json& counts = three["confusion"]["counts"];
+  for (std::size_t c = 0; c < 3; ++c) {
+    double row = 0;
+    double column = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      row += counts[c][k].get<double>();
+      column += counts[k][c].get<double>();
+    }
+    const double both = counts[c][c].get<double>();
+    const Json& one = three["per_class"][c];
+    CHECK(one["label"] == garden.flowers.names[c]);
+    CHECK(one["support"] == row);
+    CHECK(one["recall"].get<double>() == Approx(both / row));
+    CHECK(one["precision"].get<double>() == Approx(both / column));
+    CHECK(one["f1"].get<double>() == Approx(2 * both / (row + column)));
+  }
+
+  // Two classes: the area is the share of pairs that the probabilities put in order.
+  std::string text = "length,width,kind\n";
+  std::vector<bool> yes;
+  bpm::RandomEngine engine(9);
+  for (std::size_t i = 0; i < 300; ++i) {
+    yes.push_back(i % 3 == 0);
+    text += std::to_string(bpm::uniform_unit(engine) + (yes.back() ? 0.4 : 0)) + "," +
+            std::to_string(bpm::uniform_unit(engine)) + (yes.back() ? ",yes\n" : ",no\n");
+  }
+  garden.write("two.csv", text);
+  for (const char* sampler : {"perceptron", "ep"}) {
+    static_cast<void>(garden.made(
+        {"train", garden.path("two.csv"), garden.path("b.model"), "--sampler", sampler}));
+    const Json two = garden.made({"evaluate", garden.path("b.model"), garden.path("two.csv")});
+    std::istringstream csv(garden.predicted("b.model", "two.csv", {"--label", "kind"}));
+    const auto table = bpm::read_table<double>(csv, "p", {.label = "label"});
+    double pairs = 0;
+    double right = 0;
+    for (std::size_t i = 0; i < yes.size(); ++i) {
+      for (std::size_t j = 0; j < yes.size(); ++j) {
+        if (!yes[i] || yes[j]) continue;
+        const double above = table.inputs(static_cast<Eigen::Index>(i), 1);
+        const double below = table.inputs(static_cast<Eigen::Index>(j), 1);
+        ++pairs;
+        right += above > below ? 1 : above == below ? 0.5 : 0;
+      }
+    }
+    CAPTURE(sampler);
+    CHECK(two["auc"].get<double>() == Approx(right / pairs).margin(1e-3));
+    CHECK(two["auc"].get<double>() < 0.99);
+    CHECK(two["per_class"][1]["label"] == "yes");
+  }
+  const BpmOutcome said = run_bpm({"evaluate", garden.path("b.model"), garden.path("two.csv")});
+  CHECK_THAT(said.out, ContainsSubstring("ROC curve     area 0."));
+  CHECK_THAT(said.out, ContainsSubstring("precision"));
+}
+
+TEST_CASE("bpm: a class that is never found is named, and what finds it", "[examples]") {
+  const Garden garden;
+  std::string text = "length,width,kind\n";
+  bpm::RandomEngine engine(5);
+  for (std::size_t i = 0; i < 400; ++i) {
+    text += std::to_string(bpm::uniform_unit(engine)) + "," +
+            std::to_string(bpm::uniform_unit(engine)) + (i % 40 == 0 ? ",rare\n" : ",usual\n");
+  }
+  garden.write("rare.csv", text);
+  const Json json = garden.made(
+      {"train", garden.path("rare.csv"), garden.path("a.model"), "--soft-boundary", "3"});
+  bool named = false;
+  for (const Json& warning : json["warnings"]) {
+    named = named || warning.get<std::string>() ==
+                         "class rare: never predicted on the rows that train, of which it is 2.50 "
+                         "%: --class-weights balanced holds on to it";
+  }
+  CHECK(named);
+  const BpmOutcome judged = run_bpm({"evaluate", garden.path("a.model"), garden.path("rare.csv")});
+  CHECK(judged.errors ==
+        "bpm: warning: class rare: none of its 10 rows is found; train with --class-weights "
+        "balanced\n");
 }

@@ -3,18 +3,24 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/decision/rejection.hpp"
 
 /// \file
-/// How right the predicted labels are. Class labels are any integers.
+/// How right the predicted labels are, and how well scores tell two classes apart. Class labels are
+/// any integers.
 
 namespace bpm::inline BPM_TARGET {
 
@@ -33,6 +39,8 @@ struct ClassScores {
   std::int64_t correct = 0;         ///< Inputs that are both.
   std::optional<double> recall;     ///< correct / inputs
   std::optional<double> precision;  ///< correct / predicted
+  /// 2 correct / (inputs + predicted): the harmonic mean of the two.
+  std::optional<double> f1;
 };
 
 namespace detail {
@@ -109,8 +117,8 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
   return confusion_matrix(labels, predicted, classes);
 }
 
-/// Recall and precision of every class, in the order of the matrix. Throws `std::invalid_argument`
-/// unless the counts are square with one row a class. Cost O(C^2).
+/// Recall, precision and F1 of every class, in the order of the matrix. Throws
+/// `std::invalid_argument` unless the counts are square with one row a class. Cost O(C^2).
 [[nodiscard]] inline std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
   const Eigen::Index size = std::ssize(matrix.classes);
   detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
@@ -131,9 +139,67 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
     if (scores.predicted > 0) {
       scores.precision = correct / static_cast<double>(scores.predicted);
     }
+    if (scores.inputs + scores.predicted > 0) {
+      scores.f1 = 2 * correct / static_cast<double>(scores.inputs + scores.predicted);
+    }
     result.push_back(scores);
   }
   return result;
+}
+
+/// One point of a ROC curve: whoever takes all inputs from some score on for positive.
+struct RocPoint {
+  double false_positive_rate = 0;  ///< Of the negative inputs.
+  double true_positive_rate = 0;   ///< Of the positive inputs.
+};
+
+/// The ROC curve of scores that are larger for inputs more likely to be positive, as a two-class
+/// machine's decision values are: from (0, 0) to (1, 1) by falling score, a point for each distinct
+/// one. Empty where all inputs are of one kind. Throws `std::invalid_argument` if the sizes differ
+/// or are zero, or a score is NaN. Cost O(n log n).
+template <detail::Flags Positive>
+[[nodiscard]] std::vector<RocPoint> roc_curve(std::span<const double> scores,
+                                              const Positive& positive) {
+  constexpr std::string_view name = "roc_curve";
+  detail::check(!scores.empty(), name, "scores", "is empty, must hold at least one score");
+  detail::check_size(name, "positive", std::ranges::size(positive), scores.size(), "one per score");
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    detail::check(!std::isnan(scores[i]), name, detail::join("scores[", i, "]"), "is NaN");
+  }
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t i) { return scores[i]; });
+  const double all = static_cast<double>(scores.size());
+  const auto is_positive = [&](std::size_t i) {
+    return static_cast<bool>(std::ranges::begin(positive)[static_cast<std::ptrdiff_t>(i)]);
+  };
+  double positives = 0;
+  for (const std::size_t i : order) positives += is_positive(i) ? 1 : 0;
+  if (positives == 0 || positives == all) return {};
+  std::vector<RocPoint> curve{{}};
+  double found = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    found += is_positive(order[k]) ? 1 : 0;
+    if (k + 1 < order.size() && scores[order[k + 1]] == scores[order[k]]) continue;
+    curve.push_back({(static_cast<double>(k + 1) - found) / (all - positives), found / positives});
+  }
+  return curve;
+}
+
+/// The area under it: how often a positive input has a larger score than a negative one, equal
+/// scores counted half (Mann and Whitney's U over the number of pairs). Absent where all inputs are
+/// of one kind. \throws and cost as `roc_curve`.
+template <detail::Flags Positive>
+[[nodiscard]] std::optional<double> area_under_roc(std::span<const double> scores,
+                                                   const Positive& positive) {
+  const std::vector<RocPoint> curve = roc_curve(scores, positive);
+  if (curve.empty()) return std::nullopt;
+  double area = 0;
+  for (std::size_t k = 1; k < curve.size(); ++k) {
+    area += (curve[k].false_positive_rate - curve[k - 1].false_positive_rate) *
+            (curve[k].true_positive_rate + curve[k - 1].true_positive_rate) / 2;
+  }
+  return area;
 }
 
 }  // namespace bpm

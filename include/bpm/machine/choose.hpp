@@ -60,6 +60,8 @@ struct Choice {
   double selection_score = 0;
   /// How many classes have a single point, which always trained; see `Folds`.
   std::size_t always_train = 0;
+  /// What was found of the winner; a machine whose boundary is given has no place for it.
+  BoundaryChoice boundary{};
 
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }
 };
@@ -218,8 +220,12 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                        });
   std::optional<double> bias;
   if (!grid.biases.empty()) bias = winner.bias;
-  return {detail::with_choice(machine, grid.kernels[winner.kernel], std::move(boundary), bias),
-          candidates, *best, winner.loss, folds.folds.always_train};
+  return {detail::with_choice(machine, grid.kernels[winner.kernel], boundary, bias),
+          candidates,
+          *best,
+          winner.loss,
+          folds.folds.always_train,
+          boundary};
 }
 
 /// The same with Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs.
