@@ -317,6 +317,15 @@ TEST_CASE("bpm: whole numbers up to 255 are bytes, few entries are sparse, IDX f
   const Json sparse = garden.made({"train", garden.path("words.txt"), garden.path("s.model")});
   CHECK(sparse["input"] == "sparse");
   CHECK(sparse["features"] == 1000);
+  CHECK(sparse["kernel"] == "linear");  // By the rows, where no option says it.
+  for (const std::vector<std::string>& said :
+       {std::vector<std::string>{"--kernel", "gaussian"}, {"--width", "2"}, {"-t", "2"}}) {
+    std::vector<std::string> command{"train", garden.path("words.txt"), garden.path("g.model")};
+    command.insert(command.end(), said.begin(), said.end());
+    CHECK(garden.made(command)["kernel"] == "gaussian");
+  }
+  const Json chosen = garden.made({"choose", garden.path("words.txt"), garden.path("c.model")});
+  CHECK(chosen["kernels"] == 5);
   garden.write("three.txt", "0 1:1.5 3:0.5\n0 501:1.5 503:0.5\n");
   const std::string labels = garden.predicted("s.model", "three.txt");
   CHECK_THAT(labels, StartsWith("label,-1,1\n-1,"));
