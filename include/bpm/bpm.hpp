@@ -107,6 +107,7 @@
 #include "bpm/machine/nested.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/out_of_fold.hpp"
+#include "bpm/machine/packed_support.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/prediction.hpp"
 #include "bpm/machine/run_sampler.hpp"

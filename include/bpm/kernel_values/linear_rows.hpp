@@ -7,6 +7,8 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,6 +48,21 @@ struct LinearWeights {
     numbers.fill(0);
     std::ranges::fill(sums, 0.0);
   }
+};
+
+/// w of the classifiers of a linear kernel, made when it is first asked for, by any thread.
+class KeptWeights {
+ public:
+  template <class Make>
+  [[nodiscard]] const LinearWeights& get(Make&& make) const {
+    const std::lock_guard lock(mutex_);
+    if (!weights_) weights_ = make();
+    return *weights_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::optional<LinearWeights> weights_;
 };
 
 /// Inputs as a linear kernel's classifiers see them. Everything is computed in double, each
