@@ -64,7 +64,7 @@ template <class Sampler, class I, class Fit>
     if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
     if (task.folds > 0) grid.folds = task.folds;
     grid.biases = task.biases;
-    if (task.by_error) grid.by = bpm::detail::Judge::error;
+    grid.by_error = task.by_error;
     auto choice = bpm::choose(machine, grid, inputs, labels, watch);
     outcome.candidates = choice.candidates;
     outcome.best = choice.best;
@@ -100,7 +100,7 @@ template <class Sampler, class I, class Fit>
   if (task.folds > 0) {
     const bpm::OutOfFold left_out = bpm::cross_validate(machine, inputs, labels, task.folds, watch);
     const bpm::FittedSlope slope = left_out.slope(
-        bpm::detail::wants_offsets(task.settings.soft_boundary, left_out.classes.size()));
+        task.settings.soft_boundary.has_class_weights() || left_out.classes.size() > 2);
     outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope, slope.offsets,
                            left_out.points.size()};
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -10,7 +11,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/core/word_hash.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
@@ -60,11 +60,14 @@ struct TrainingData {
   std::visit(
       [&]<class Rows>(const Rows& rows) {
         for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-          bpm::detail::WordHash hash;
+          std::uint64_t hash = 14695981039346656037U;  // FNV-1a, of words.
           const auto add = [&](Eigen::Index column, double value) {
             if (value == 0) return;
-            hash.add(static_cast<std::uint64_t>(column));
-            hash.add(value);
+            for (const std::uint64_t word :
+                 {static_cast<std::uint64_t>(column), std::bit_cast<std::uint64_t>(value)}) {
+              hash = (hash ^ word) * 1099511628211U;
+              hash ^= hash >> 29U;
+            }
           };
           if constexpr (requires {
                           typename Rows::InnerIterator;
@@ -76,7 +79,7 @@ struct TrainingData {
           } else {
             for (Eigen::Index j = 0; j < rows.cols(); ++j) add(j, static_cast<double>(rows(i, j)));
           }
-          hashes[static_cast<std::size_t>(i)] = hash.value();
+          hashes[static_cast<std::size_t>(i)] = hash;
         }
       },
       data.inputs);

@@ -37,6 +37,7 @@
 #include "bpm/data/source.hpp"
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
+#include "bpm/data/table_lines.hpp"
 #include "bpm/data/text.hpp"
 #include "bpm/decision/binomial.hpp"
 #include "bpm/decision/certified_risk.hpp"

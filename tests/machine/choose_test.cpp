@@ -380,7 +380,7 @@ TEST_CASE("choose tries biases, judges by errors, and by more points", "[machine
   }
   CHECK(choice.chosen().loss < without - 0.1);
 
-  grid.by = bpm::detail::Judge::error;
+  grid.by_error = true;
   const auto by_error = bpm::choose(machine, grid, inputs, labels);
   for (const bpm::ChoiceCandidate& one : by_error.candidates) {
     CHECK((!one.consistent || one.error >= by_error.chosen().error));

@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -199,6 +200,33 @@ class Lines {
   std::string_view name_;
   std::string line_;
   std::size_t number_ = 0;
+};
+
+/// Whether a field is empty, NA, NaN, null (in any case) or ?.
+[[nodiscard]] inline bool is_missing(std::string_view text) {
+  if (text.empty() || text == "?") {
+    return true;
+  }
+  const auto is = [text](std::string_view word) {
+    return std::ranges::equal(text, word, {}, [](char c) { return c | 0x20; });  // in lower case
+  };
+  return is("na") || is("nan") || is("null");
+}
+
+/// A field of a table as a message says it: "file:3: column 2 ('width'): ".
+struct FieldPlace {
+  std::string_view file;
+  std::size_t line;
+  std::size_t column;  ///< From 0.
+  std::span<const std::string> names;
+
+  friend std::ostream& operator<<(std::ostream& out, const FieldPlace& place) {
+    out << place.file << ':' << place.line << ": column " << place.column + 1;
+    if (place.column < place.names.size()) {
+      out << " (" << Quoted{place.names[place.column]} << ')';
+    }
+    return out << ": ";
+  }
 };
 
 }  // namespace bpm::detail

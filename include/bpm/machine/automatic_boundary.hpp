@@ -182,7 +182,7 @@ template <class Scalar, class Sampler, class ValuesOf>
                                          std::size_t best, const ChoicePart& part,
                                          const std::vector<int>& classes, const Sampler& sampler,
                                          const FitSettings& settings, const RunControl& control,
-                                         Judge by, const ValuesOf& values_of) {
+                                         bool by_error, const ValuesOf& values_of) {
   Folds split = Folds::stratified(part.labels, 5, settings.seed);
   for (std::int32_t& fold : split.of_point) fold = fold == 0 ? 0 : -1;
   split.count = 1;
@@ -202,7 +202,7 @@ template <class Scalar, class Sampler, class ValuesOf>
                           .label_noise = candidates[i].label_noise};
       try_boundaries<Scalar>(*values, folds, part.labels, sampler, settings, control,
                              std::span(&one, 1));
-      scores[i] = by == Judge::error && one.consistent ? one.error : one.loss;
+      scores[i] = by_error && one.consistent ? one.error : one.loss;
     }
     return *scores[i];
   };

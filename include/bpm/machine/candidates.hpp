@@ -108,15 +108,12 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   }
 }
 
-/// By what candidates are compared.
-enum class Judge { log_loss, error };
-
 /// Of losses (or shares of errors) that are equal to a tenth of the loss's standard error the
 /// larger lambda or label noise, then the later kernel. Empty where no candidate is consistent.
 [[nodiscard]] inline std::optional<std::size_t> best_candidate(
-    std::span<const ChoiceCandidate> candidates, Judge by = Judge::log_loss) {
-  const auto score = [by](const ChoiceCandidate& one) {
-    return by == Judge::error ? one.error : one.loss;
+    std::span<const ChoiceCandidate> candidates, bool by_error = false) {
+  const auto score = [by_error](const ChoiceCandidate& one) {
+    return by_error ? one.error : one.loss;
   };
   std::optional<std::size_t> least;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -125,7 +122,7 @@ enum class Judge { log_loss, error };
     }
   }
   if (!least) return least;
-  const double tie = by == Judge::error ? 0 : 0.1 * candidates[*least].standard_error;
+  const double tie = by_error ? 0 : 0.1 * candidates[*least].standard_error;
   const double enough = score(candidates[*least]) + tie;
   std::size_t best = *least;
   for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -40,7 +40,7 @@ struct ChoiceGrid {
   /// Biases to be tried (`FitSettings::bias`), with the best kernel and the lambdas about the best;
   /// the machine's own stays among them. Empty: that alone.
   std::vector<double> biases{};
-  detail::Judge by = detail::Judge::log_loss;  ///< What is to be small: the loss, or the error.
+  bool by_error = false;  ///< The share of errors is to be small, not the log loss.
   /// Where there are more points: on about so many, as far as the memory holds their kernel values,
   /// the winner is judged once more against its neighbours in the grid, as the best lambda and the
   /// best width move with the number of points. 0: it is not.
@@ -178,7 +178,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     }
     try_from(first);
   }
-  auto best = detail::best_candidate(candidates, grid.by);
+  auto best = detail::best_candidate(candidates, grid.by_error);
   if (!best) {
     throw NotSeparable(detail::join(f, ": none of ", candidates.size(),
                                     " candidates found a classifier without training error; add "
@@ -200,12 +200,12 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     }
     try_from(first);
   }
-  best = detail::best_candidate(candidates, grid.by);
+  best = detail::best_candidate(candidates, grid.by_error);
   if (const std::size_t more = detail::points_in_memory(settings.memory, grid.more_points);
       n > std::ssize(part.points) && more >= part.points.size() * 3 / 2) {
     const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
     best = detail::judged_on_more<Scalar>(
-        candidates, *best, large, folds.classes, sampler, settings, control, grid.by,
+        candidates, *best, large, folds.classes, sampler, settings, control, grid.by_error,
         [&](const ChoiceCandidate& one) { return values_of(one.kernel, one.bias, large.points); });
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   }

@@ -66,8 +66,12 @@ template <class Machine, class Kernel, class I, Observer O = detail::IgnoreProgr
                                                   StopToken stop = {}) {
   auto choice = choose(machine.machine(), grid, machine.of(inputs).apply(inputs), labels,
                        std::forward<O>(observer), std::move(stop));
-  return {Standardise(std::move(choice.machine)), std::move(choice.candidates), choice.best,
-          choice.selection_score, choice.always_train, std::move(choice.boundary)};
+  return {Standardise(std::move(choice.machine)),
+          std::move(choice.candidates),
+          choice.best,
+          choice.selection_score,
+          choice.always_train,
+          std::move(choice.boundary)};
 }
 template <class Machine, class I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Standardise<Machine>> choose(const Standardise<Machine>& machine,
@@ -75,8 +79,12 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
                                                   O&& observer = {}, StopToken stop = {}) {
   auto choice = choose(machine.machine(), machine.of(inputs).apply(inputs), labels,
                        std::forward<O>(observer), std::move(stop));
-  return {Standardise(std::move(choice.machine)), std::move(choice.candidates), choice.best,
-          choice.selection_score, choice.always_train, std::move(choice.boundary)};
+  return {Standardise(std::move(choice.machine)),
+          std::move(choice.candidates),
+          choice.best,
+          choice.selection_score,
+          choice.always_train,
+          std::move(choice.boundary)};
 }
 
 /// `cross_validate` on inputs standardised once, by all of them.

@@ -276,10 +276,8 @@ class Training {
     const auto start = std::chrono::steady_clock::now();
     control.draws_at_once = forecast_.draws_at_once;
     control.threads = forecast_.threads;
-    if (boundary_) {
-      control.chosen_lambda = boundary_->relative_lambda;
-      control.left_out_draws = detail::left_out_draws(labels_.list().size());
-    }
+    if (boundary_) control.chosen_lambda = boundary_->relative_lambda;
+    if (boundary_) control.left_out_draws = detail::left_out_draws(labels_.list().size());
     SamplerReport report = detail::with_kernel_values(
         detail::with_bias(kernel_, bias_), *inputs_, forecast_,
         detail::before_meeting<Sampler>(control),

@@ -41,6 +41,15 @@ void visit_unless(const std::remove_const_t<T>& usual, const char* name, T& valu
   if constexpr (!std::is_const_v<T>) value = unusual.value_or(usual);
 }
 
+/// What a classifier's parts have that the first files do not.
+template <class Parts, class Visit>
+void visit_later(Parts& parts, Visit&& visit) {
+  visit_unless({}, "feature_names", parts.feature_names, visit);
+  visit_unless({}, "offsets", parts.offsets, visit);
+  visit_unless(true, "offsets_move_labels", parts.offsets_move_labels, visit);
+  visit_unless(0, "probability_rows", parts.probability_rows, visit);
+}
+
 template <Either<ChoiceCandidate> S, class Visit>
 void visit_fields(S& s, Visit&& visit) {
   visit("kernel", s.kernel);

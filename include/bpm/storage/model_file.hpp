@@ -59,11 +59,8 @@ void visit_model(Parts& parts, Visit&& visit) {
   visit("training_margins", parts.training_margins);
   visit("training_errors", parts.training_errors);
   visit("class_names", parts.class_names);
-  visit_unless({}, "feature_names", parts.feature_names, visit);
   visit("slope", parts.slope);
-  visit_unless({}, "offsets", parts.offsets, visit);
-  visit_unless(true, "offsets_move_labels", parts.offsets_move_labels, visit);
-  visit_unless(0, "probability_rows", parts.probability_rows, visit);
+  visit_later(parts, visit);
   visit("rejection", parts.rejection);
   visit("inputs_made_by", parts.inputs_made_by);
   visit("seed", parts.seed);

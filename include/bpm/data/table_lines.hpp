@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <istream>
+#include <limits>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/target.hpp"
+#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/text.hpp"
+
+/// \file
+/// The lines and fields of a table, and which of them are features, a label or names.
+
+namespace bpm::inline BPM_TARGET {
+
+/// How a table is laid out. As it stands, it reads most files as they come.
+struct TableSettings {
+  enum class Header { automatic, yes, no };
+  enum class LabelColumn { first, last, none };
+
+  /// Stands between two fields. A space means any run of spaces and tabs; otherwise spaces and tabs
+  /// around a field are ignored. '\0' is automatic: of comma, semicolon and tab outside quotes, the
+  /// one that comes first in the first line; a space where there is none of them. (The first line
+  /// is the first that is neither blank nor a comment.)
+  char delimiter = '\0';
+  /// Whether the first line holds the names of the columns. Automatic: it does if at least one of
+  /// its feature fields is neither a number nor missing while the same field of the second line is
+  /// a number; if the label is given by name; if it has all the names in `features`; or if it
+  /// counts its fields from 0, behind an empty one or not, as pandas writes names that are none
+  /// (then a note says so). A first line that counts from elsewhere, 1990, 1991, ..., may be
+  /// either: an error asks. So may one whose features are different whole numbers where those of
+  /// the second are not all whole, and whose label is of another kind than the second's (number or
+  /// word), or a word that no other line has where all others have theirs twice.
+  Header header = Header::automatic;
+  /// The field that is the label, also by its index from 0 or by its name in the header.
+  std::variant<LabelColumn, Eigen::Index, std::string> label = LabelColumn::last;
+  /// The columns that are features, by their names in the header and in this order, whatever order
+  /// the file has; all others but the label are skipped. Empty: all but the label. Without a header
+  /// columns are what they are by position.
+  std::vector<std::string> features{};
+  /// Columns that are skipped, by index from 0 or by name in the header.
+  std::vector<std::variant<Eigen::Index, std::string>> ignored{};
+  /// A line that begins with this character is skipped; '\0' means that there are no comments.
+  char comment = '#';
+};
+
+namespace detail {
+
+/// Reads a table line by line; knows its delimiter, names and label column from its first lines.
+class TableLines {
+ public:
+  struct Line {
+    std::string text;                      ///< What the fields refer to.
+    std::vector<std::string_view> fields;  ///< Without quotes, and without blanks around them.
+    std::size_t number = 0;                ///< In the file, from 1.
+  };
+
+  /// Both must outlive the object.
+  TableLines(std::istream& stream, std::string_view name, const TableSettings& settings)
+      : settings_(settings), name_(name), lines_(stream, name), delimiter_(settings.delimiter) {
+    const auto* const index = std::get_if<Eigen::Index>(&settings.label);
+    const auto* const label_name = std::get_if<std::string>(&settings.label);
+    check(delimiter_ != '"' && delimiter_ != '\n' && delimiter_ != '\r', "read_table", "delimiter",
+          "must be neither a double quote nor a line end");
+    check(index == nullptr || *index >= 0, "read_table", "label", "is column ",
+          index == nullptr ? 0 : *index, ", must be 0 or more");
+    check(label_name == nullptr || settings.header != TableSettings::Header::no, "read_table",
+          "label", "is a name, which needs a header");
+    const bool found = read(first_);
+    more_ = found && read(line_);
+    first_number_ = first_.number;
+    if (found) {
+      find_label();
+      has_header_ = label_name != nullptr || is_header();
+    }
+    ensure<DataError>(found && (more_ || !has_header_), name, ":", lines_.number(),
+                      ": found the end, expected a line of data");
+    if (has_header_) {
+      names_.assign(first_.fields.begin(), first_.fields.end());
+    }
+    find_features();
+  }
+
+  /// Calls `take` with each line of data.
+  template <class Take>
+  void for_each(Take&& take) {
+    if (!has_header_) {
+      take(std::as_const(first_));
+    }
+    for (; more_; more_ = read(line_)) {
+      ensure<DataError>(line_.fields.size() == width(), name_, ":", line_.number, ": found ",
+                        line_.fields.size(), " fields, expected ", width(), " as in line ",
+                        first_.number);
+      take(std::as_const(line_));
+    }
+  }
+
+  [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
+  /// Whether a first line that is taken for a row has features as names have them.
+  [[nodiscard]] bool may_be_names() const { return may_be_names_; }
+  [[noreturn]] void ask_for_header() const {
+    throw DataError(join(name_, ":", first_number_,
+                         ": found a line of whole numbers before others, which may be names of "
+                         "columns or a row, expected to be told which"));
+  }
+  /// The label's field; that of no field where there is none.
+  [[nodiscard]] std::size_t label() const { return label_; }
+  /// The fields of the features, in their order.
+  [[nodiscard]] const std::vector<std::size_t>& features() const { return features_; }
+  /// See `LabelledData::notes`.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  /// Of all columns; empty without a header.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] FieldPlace place(const Line& line, std::size_t column) const {
+    return {name_, line.number, column, names_};
+  }
+
+ private:
+  /// Moves to the next line that is neither blank nor a comment; false at the end.
+  [[nodiscard]] bool read(Line& line) {
+    while (lines_.next()) {
+      const std::string_view content = trim(lines_.text());
+      if (content.empty() || (settings_.comment != '\0' && content.front() == settings_.comment)) {
+        continue;
+      }
+      if (delimiter_ == '\0') {
+        delimiter_ = find_delimiter(content);
+      }
+      line.text = lines_.text();
+      line.number = lines_.number();
+      split(line);
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] static char find_delimiter(std::string_view text) {
+    bool quoted = false;
+    for (const char c : text) {
+      quoted = quoted != (c == '"');
+      if (!quoted && (c == ',' || c == ';' || c == '\t')) {
+        return c;
+      }
+    }
+    return ' ';
+  }
+
+  /// Cuts a line into fields. Doubled quotes are made single in the line itself.
+  void split(Line& line) const {
+    std::string& text = line.text;
+    line.fields.clear();
+    for (std::size_t at = 0;; ++at) {
+      // A tab is no blank where it is the delimiter.
+      at = std::min(text.find_first_not_of(delimiter_ == '\t' ? " " : " \t", at), text.size());
+      if (at == text.size() && delimiter_ == ' ') {
+        return;
+      }
+      const bool quoted = at < text.size() && text[at] == '"';
+      std::size_t begin = at;
+      std::size_t end = at;
+      if (quoted) {
+        begin = end = ++at;
+        for (;; ++at, ++end) {
+          ensure<DataError>(at < text.size(), place(line, line.fields.size()),
+                            "found no closing quote, expected one in the same line");
+          if (text[at] == '"' && (++at == text.size() || text[at] != '"')) {
+            break;
+          }
+          text[end] = text[at];
+        }
+      }
+      const std::size_t stop =
+          std::min(delimiter_ == ' ' ? text.find_first_of(" \t", at) : text.find(delimiter_, at),
+                   text.size());
+      const std::string_view rest = std::string_view(text).substr(at, stop - at);
+      ensure<DataError>(!quoted || trim(rest).empty(), place(line, line.fields.size()), "found ",
+                        Quoted{rest}, " after the closing quote, expected ", Delimiter{delimiter_},
+                        " or the end of the line");
+      if (!quoted) {
+        end = stop;
+      }
+      line.fields.push_back(trim(std::string_view(text).substr(begin, end - begin)));
+      at = stop;
+      if (at == text.size()) {
+        return;
+      }
+    }
+  }
+
+  struct Delimiter {
+    char value;
+    friend std::ostream& operator<<(std::ostream& out, const Delimiter& delimiter) {
+      return delimiter.value == ' ' ? out << "blanks" : out << Quoted{{&delimiter.value, 1}};
+    }
+  };
+
+  /// Sets label_ by the first line.
+  void find_label() {
+    using LabelColumn = TableSettings::LabelColumn;
+    const auto* const column = std::get_if<LabelColumn>(&settings_.label);
+    if (column != nullptr && *column == LabelColumn::none) {
+      return;
+    }
+    ensure<DataError>(width() >= 2, name_, ":", first_.number, ": found ", width(),
+                      " field, expected 2 or more (a label and at least one value), separated by ",
+                      Delimiter{delimiter_});
+    if (column != nullptr) {
+      label_ = *column == LabelColumn::first ? 0 : width() - 1;
+    } else if (const auto* const index = std::get_if<Eigen::Index>(&settings_.label)) {
+      label_ = static_cast<std::size_t>(*index);
+      ensure<DataError>(label_ < width(), name_, ":", first_.number, ": found ", width(),
+                        " fields, expected ", label_, " before the label");
+    } else {
+      const std::string& wanted = std::get<std::string>(settings_.label);
+      label_ = column_of(wanted);
+    }
+  }
+
+  /// The only column of a name in the first line.
+  [[nodiscard]] std::size_t column_of(std::string_view wanted) const {
+    const auto found = std::ranges::find(first_.fields, wanted);
+    ensure<DataError>(found != first_.fields.end(), name_, ":", first_.number, ": found no column ",
+                      Quoted{wanted}, ", expected one of ", ColumnList{first_.fields});
+    ensure<DataError>(std::find(found + 1, first_.fields.end(), wanted) == first_.fields.end(),
+                      name_, ":", first_.number, ": found two columns ", Quoted{wanted},
+                      ", expected one");
+    return static_cast<std::size_t>(found - first_.fields.begin());
+  }
+
+  /// Sets features_ by the first line.
+  void find_features() {
+    std::vector<bool> skipped(width(), false);
+    for (const auto& column : settings_.ignored) {
+      if (const auto* const index = std::get_if<Eigen::Index>(&column)) {
+        ensure<DataError>(*index >= 0 && static_cast<std::size_t>(*index) < width(), name_, ":",
+                          first_.number, ": found ", width(), " fields, expected more than ",
+                          *index, ", the index of an ignored one");
+        skipped[static_cast<std::size_t>(*index)] = true;
+      } else {
+        const auto& wanted = std::get<std::string>(column);
+        ensure<DataError>(has_header_, name_, ":", first_.number,
+                          ": found no header, expected one with the ignored column ",
+                          Quoted{wanted});
+        skipped[column_of(wanted)] = true;
+      }
+    }
+    if (has_header_ && !settings_.features.empty()) {
+      for (const std::string& wanted : settings_.features) features_.push_back(column_of(wanted));
+      if (!std::ranges::is_sorted(features_)) {
+        notes_.push_back(join(name_, ": the columns are in another order, and matched by name"));
+      }
+      const std::size_t used = features_.size() + (label_ < width() ? 1 : 0);
+      if (used < width()) {
+        notes_.push_back(join(name_, ": ", width() - used, " of ", width(),
+                              " columns are not among the features, and skipped"));
+      }
+      return;
+    }
+    for (std::size_t i = 0; i < width(); ++i) {
+      if (i != label_ && !skipped[i]) features_.push_back(i);
+    }
+    ensure<DataError>(!features_.empty(), name_, ":", first_.number,
+                      ": found no column that is a feature, expected one");
+  }
+
+  /// The whole number from which the fields of a line count, 0, 1, 2 or 1990, 1991, 1992, if they
+  /// do: three fields or more, or two behind an empty one.
+  [[nodiscard]] static std::optional<long> first_count(const Line& line) {
+    const std::size_t begin = line.fields[0].empty() ? 1 : 0;
+    if (line.fields.size() < 3) return std::nullopt;
+    const auto first = parse_number<long>(line.fields[begin]);
+    for (std::size_t i = begin; first && i < line.fields.size(); ++i) {
+      if (line.fields[i] != std::to_string(*first + static_cast<long>(i - begin))) {
+        return std::nullopt;
+      }
+    }
+    return first;
+  }
+
+  /// Whether the features are different whole numbers.
+  [[nodiscard]] bool holds_whole_numbers(const Line& line) const {
+    for (std::size_t i = 0; i < line.fields.size(); ++i) {
+      const std::string_view field = line.fields[i];
+      if (i == label_) continue;
+      if (field.empty() || field.find_first_not_of("0123456789") != std::string_view::npos ||
+          std::find(line.fields.begin(), line.fields.begin() + static_cast<std::ptrdiff_t>(i),
+                    field) != line.fields.begin() + static_cast<std::ptrdiff_t>(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  struct ColumnList {
+    std::span<const std::string_view> names;
+    friend std::ostream& operator<<(std::ostream& out, const ColumnList& list) {
+      constexpr std::size_t most = 10;
+      for (std::size_t i = 0; i < std::min(list.names.size(), most); ++i) {
+        out << (i == 0 ? "" : ", ") << Quoted{list.names[i]};
+      }
+      return list.names.size() > most ? out << ", ..." : out;
+    }
+  };
+
+  [[nodiscard]] bool is_header() {
+    if (settings_.header != TableSettings::Header::automatic) {
+      return settings_.header == TableSettings::Header::yes;
+    }
+    if (!settings_.features.empty() &&
+        std::ranges::all_of(settings_.features, [&](const std::string& wanted) {
+          return std::ranges::find(first_.fields, wanted) != first_.fields.end();
+        })) {
+      return true;
+    }
+    if (const auto count = first_count(first_); count && more_ && !first_count(line_)) {
+      ensure<DataError>(*count == 0, name_, ":", first_.number,
+                        ": found a line that counts its fields from ", *count,
+                        ", which may be names of columns or a row, expected to be told which");
+      notes_.push_back(
+          join(name_, ": the first line counts the columns, and is taken for their names"));
+      return true;
+    }
+    may_be_names_ = more_ && settings_.features.empty() && label_ < line_.fields.size() &&
+                    holds_whole_numbers(first_) && !holds_whole_numbers(line_);
+    if (may_be_names_ && parse_number<double>(first_.fields[label_]).has_value() !=
+                             parse_number<double>(line_.fields[label_]).has_value()) {
+      ask_for_header();
+    }
+    for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
+      const std::string_view field = first_.fields[i];
+      if (i != label_ && !parse_number<double>(field) && !is_missing(field) &&
+          parse_number<double>(line_.fields[i]) && !is_missing(line_.fields[i])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const TableSettings& settings_;
+  std::string_view name_;
+  Lines lines_;
+  char delimiter_;
+  Line first_;
+  Line line_;          ///< After the first: the present one.
+  bool more_ = false;  ///< There is a present one.
+  bool has_header_ = false;
+  bool may_be_names_ = false;
+  std::size_t first_number_ = 0;  ///< Of the first line.
+  std::size_t label_ = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> features_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace detail
+
+}  // namespace bpm
