@@ -99,8 +99,8 @@ template <class Sampler, class I, class Fit>
   }
   if (task.folds > 0) {
     const bpm::OutOfFold left_out = bpm::cross_validate(machine, inputs, labels, task.folds, watch);
-    const bpm::FittedSlope slope = left_out.slope(
-        task.settings.soft_boundary.has_class_weights() || left_out.classes.size() > 2);
+    const bpm::FittedSlope slope = left_out.slope(task.settings.soft_boundary.has_class_weights() ||
+                                                  left_out.classes.size() > 2);
     outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope, slope.offsets,
                            left_out.points.size()};
   }

@@ -379,7 +379,6 @@ using AnyClassifier = std::variant<Classifier<RuntimeKernel, RowMatrix<float>>,
 /// the file: kernels that a `RuntimeKernel` can be, dense and sparse numbers.
 ///
 ///     std::visit([&](const auto& model) { ... model.predict(inputs) ... }, bpm::load_any(path));
-///
 /// \throws DataError as `load`, and on a model of anything else.
 [[nodiscard]] inline AnyClassifier load_any(std::span<const std::byte> bytes,
                                             const std::string& name = "the model") {
