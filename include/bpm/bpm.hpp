@@ -6,6 +6,8 @@
 /// opt-in headers that need another library; for trying out. In a project, include the headers you
 /// use: it compiles faster.
 
+#include "bpm/core/target.hpp"
+
 #include "bpm/bounds/agreement_check.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/margin_bound.hpp"
@@ -29,7 +31,6 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/standard.hpp"
 #include "bpm/core/stop_token.hpp"
-#include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/core/word_hash.hpp"
 #include "bpm/data/idx.hpp"

@@ -6,6 +6,8 @@
 /// kernel scores. Apart from bpm.hpp, since their matrix decompositions take longer to compile than
 /// all the rest.
 
+#include "bpm/core/target.hpp"
+
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
 #include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"

@@ -11,6 +11,17 @@
 /// other with the library's types link only where these agree. (Eigen's own types differ as well,
 /// and have one name: see docs/platforms.md.)
 
+// GCC 12's intrinsics of AVX-512 initialise variables with themselves, and it warns of that
+// wherever one is inlined, whoever's the code is. So they are read here, where it does not, before
+// Eigen reads them: headers that include Eigen include this one first.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#endif
+
 /// Compilers with vector types (GCC, Clang). Others take plain arrays in their place; so do these
 /// with BPM_PLAIN_ARRAYS, by which that can be tried.
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(BPM_PLAIN_ARRAYS)
