@@ -146,7 +146,7 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
       result.linear_hard_refused = result.linear_hard_refused && refused;
     }
 
-    // Width and lambda chosen, then probabilities by the slope found on the way.
+    // Width and lambda chosen, then the probabilities of the fit.
     settings.keep_draws = true;
     std::optional<bpm::Choice<Machine>> choice;
     result.choose_seconds.push_back(seconds([&] {
@@ -158,12 +158,12 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
         seconds([&] { chosen = choice->machine.fit(parts.train, parts.train_labels); }));
     settings.keep_draws = false;
     result.chosen.push_back(error(*chosen));
-    const double slope = choice->chosen().slope;
     const Eigen::MatrixXd outputs = chosen->decision_values(parts.test);
-    result.loss_calibrated.push_back(
-        bpm::log_loss(bpm::probabilities_of(outputs, slope), parts.test_labels, chosen->classes()));
     const std::vector<int>& classes = chosen->classes();
-    result.slope_ratio.push_back(bpm::fit_slope(outputs, parts.test_labels, classes).slope / slope);
+    result.loss_calibrated.push_back(
+        bpm::log_loss(chosen->probabilities(outputs), parts.test_labels, classes));
+    result.slope_ratio.push_back(bpm::fit_slope(outputs, parts.test_labels, classes).slope /
+                                 chosen->parts().slope);
     result.loss_votes.push_back(
         bpm::log_loss(smoothed_votes(chosen->vote_fractions(parts.test),
                                      static_cast<double>(set.draws), classes.size()),
