@@ -23,7 +23,7 @@ using Sparse = bpm::SparseRowMatrix<double>;
 
 namespace {
 
-constexpr Eigen::Index points = 240;
+constexpr Eigen::Index row_count = 240;
 
 /// Rows of three classes, 14 numbers of which most are zero.
 Sparse sparse_rows(Eigen::Index m, std::uint64_t seed) {
@@ -70,7 +70,7 @@ Eigen::MatrixXd by_kernel_values(const Fitted& fitted, const Questions& question
 
 template <class Kernel, class I>
 void check_machine(const Kernel& kernel, const I& inputs, const I& questions, double tolerance) {
-  const std::vector<int> labels = three_labels(points);
+  const std::vector<int> labels = three_labels(row_count);
   const auto fitted = machine(kernel, 1, {}).fit(inputs, labels);
   REQUIRE(fitted.forecast().strategy == Strategy::linear);
   CHECK(fitted.report().kernel_evaluations == 0);
@@ -111,7 +111,7 @@ void check_machine(const Kernel& kernel, const I& inputs, const I& questions, do
 }  // namespace
 
 TEST_CASE("machines of a linear kernel keep w, and say what kernel values say") {
-  const Sparse sparse = sparse_rows(points, 1);
+  const Sparse sparse = sparse_rows(row_count, 1);
   const Sparse others = sparse_rows(700, 2);
   const Doubles dense(sparse);
   const Doubles dense_others(others);
@@ -129,9 +129,9 @@ TEST_CASE("machines of a linear kernel keep w, and say what kernel values say") 
 TEST_CASE("w of bytes is asked about numbers, and of numbers about bytes") {
   using Floats = bpm::RowMatrix<float>;
   using Bytes = bpm::RowMatrix<std::uint8_t>;
-  const Bytes bytes = (100 * Doubles(sparse_rows(points, 1))).cast<std::uint8_t>();
+  const Bytes bytes = (100 * Doubles(sparse_rows(row_count, 1))).cast<std::uint8_t>();
   const Floats floats = bytes.cast<float>();
-  const std::vector<int> labels = three_labels(points);
+  const std::vector<int> labels = three_labels(row_count);
   const auto of_bytes = machine(bpm::Linear{}, 1, {}).fit(bytes, labels);
   const auto of_floats = machine(bpm::Linear{}, 1, {}).fit(floats, labels);
   const Eigen::MatrixXd expected = of_bytes.decision_values(bytes);
@@ -141,8 +141,8 @@ TEST_CASE("w of bytes is asked about numbers, and of numbers about bytes") {
 }
 
 TEST_CASE("a support that lies elsewhere is read for w, and refused where it is not finite") {
-  const Doubles inputs = triangle(points, 1);
-  const auto fitted = machine(bpm::Linear{}, 1, {}).fit(inputs, three_labels(points));
+  const Doubles inputs = triangle(row_count, 1);
+  const auto fitted = machine(bpm::Linear{}, 1, {}).fit(inputs, three_labels(row_count));
   Doubles support = fitted.parts().inputs;
   using View = Eigen::Map<const Doubles>;
   const auto on_view = [&] {
