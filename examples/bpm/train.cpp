@@ -395,6 +395,11 @@ struct TrainReport {
              ": never predicted on the rows that train, of which it is " +
              percent_text(warning.compared) + ": --class-weights balanced holds on to it";
     }
+    if (warning.kind == bpm::FitWarning::Kind::width_far_from_distances) {
+      text = "the width " + number_text(warning.found) + " is far from the rows' median distance " +
+             number_text(warning.compared) + (facts.standardised ? ", once standardised" : "") +
+             ": leave --width out";
+    }
     constexpr double rare = 0.25;  // All others together.
     if (warning.kind == bpm::FitWarning::Kind::no_better_than_largest_class &&
         warning.compared < rare && facts.classes.size() == 2) {

@@ -1269,3 +1269,13 @@ TEST_CASE("bpm: a class that is never found is named, and what finds it", "[exam
         "bpm: warning: class rare: none of its 10 rows is found; train with --class-weights "
         "balanced\n");
 }
+
+TEST_CASE("bpm: a width that is none of the rows' is said in one line", "[examples]") {
+  const Garden garden;
+  const Json json = garden.made(
+      {"train", garden.path("flowers.csv"), garden.path("a.model"), "--width", "5000"});
+  REQUIRE_FALSE(json["warnings"].empty());
+  const auto warning = json["warnings"][0].get<std::string>();
+  CHECK_THAT(warning, StartsWith("the width 5000 is far from the rows' median distance "));
+  CHECK_THAT(warning, ContainsSubstring(": leave --width out"));
+}

@@ -9,9 +9,14 @@
 #include <span>
 #include <vector>
 
+#include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/median_distance.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/machine/standardisation.hpp"
+#include "bpm/machine/standardise.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
@@ -102,6 +107,44 @@ TEST_CASE("a Bayes point that is worse than its draws is said to be so", "[machi
   CHECK(warning.found > 2 * warning.compared);
   CHECK(warning.found > warning.compared + 2 * warning.standard_error);
   CHECK(warning.found == static_cast<double>(fitted.training_errors()) / 50);
+}
+
+TEST_CASE("a width that is not of the inputs that are fitted is said, with its cure", "[machine]") {
+  auto points = test_support::noisy_rings(120, 3, 0.1);
+  bpm::RowMatrix<float> raw = points.inputs;
+  raw.col(0) *= 1000;  // In a unit of its own: all distances are of this column.
+  // As the how-to's table was read: the median of the raw inputs, for standardised ones.
+  const bpm::Standardise wrong(OneVsRest(BayesPointMachine(Gaussian::from_median(raw))));
+  const auto fitted = wrong.fit(raw, points.labels);
+  REQUIRE(has(kinds(fitted), Kind::width_far_from_distances));
+  const FitWarning& warning = fitted.parts().warnings.front();
+  const bpm::RowMatrix<float> scaled = bpm::Standardisation::of(raw).apply(raw);
+  CHECK(warning.found == Approx(bpm::median_distance(raw)));
+  CHECK(warning.compared == Approx(bpm::median_distance(scaled)));
+  CHECK(warning.found > 100 * warning.compared);
+  CHECK(warning.what() ==
+        "the Gaussian's width is far from the distances of the inputs that were fitted: take "
+        "Gaussian::from_median of these inputs, where a machine standardises of "
+        "Standardisation::of(inputs).apply(inputs)");
+  const bpm::Standardise right(OneVsRest(BayesPointMachine(Gaussian::from_median(scaled))));
+  const auto cured = right.fit(raw, points.labels);
+  CHECK_FALSE(has(kinds(cured), Kind::width_far_from_distances));
+  CHECK(cured.training_errors() < fitted.training_errors());
+  // In the other direction, of a kernel known at run time, and of expectation propagation.
+  const bpm::RuntimeKernel narrow(Gaussian::from_median(scaled, 0.02));
+  CHECK(has(kinds(OneVsRest(BayesPointMachine(narrow)).fit(scaled, points.labels)),
+            Kind::width_far_from_distances));
+  const OneVsRest by_evidence(
+      BayesPointMachine(Gaussian::from_median(scaled, 100), bpm::ExpectationPropagation{}));
+  CHECK(has(kinds(by_evidence.fit(scaled, points.labels)), Kind::width_far_from_distances));
+  // Widths that choosing tries have none; nor have other kernels.
+  for (const double factor : {0.05, 0.25, 1.0, 4.0}) {
+    CHECK_FALSE(has(kinds(OneVsRest(BayesPointMachine(Gaussian::from_median(scaled, factor)))
+                              .fit(scaled, points.labels)),
+                    Kind::width_far_from_distances));
+  }
+  CHECK_FALSE(has(kinds(OneVsRest(BayesPointMachine(bpm::Linear{})).fit(raw, points.labels)),
+                  Kind::width_far_from_distances));
 }
 
 TEST_CASE("labels without any pattern are said to be so", "[machine]") {

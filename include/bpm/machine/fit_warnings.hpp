@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,10 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
+#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/median_distance.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/labels.hpp"
@@ -29,19 +34,26 @@ struct FitWarning {
     /// Who always says the largest class errs hardly more: `found` out of fold where lambda was
     /// chosen, else of the draws on the training set.
     no_better_than_largest_class,
+    /// The Gaussian's width `found` is more than 30 times the median distance `compared` of the
+    /// inputs that were fitted, or less than its 30th part; or more than 8 times, and there is
+    /// another warning. The kernel values are then all nearly 1, or nearly 0.
+    width_far_from_distances,
   };
   Kind kind;
   double found = 0;     ///< Share of errors; of draws and training errors: of binary decisions.
-  double compared = 0;  ///< Share that it is held against.
+  double compared = 0;  ///< What it is held against.
   double standard_error = 0;  ///< Of `found`: a warning takes two.
   int label = 0;
 
   [[nodiscard]] constexpr std::string_view what() const {
-    constexpr std::array<std::string_view, 3> names{
+    constexpr std::array<std::string_view, 4> names{
         "the Bayes point makes more training errors than its draws: make more draws, or harden the "
         "soft boundary",
         "a class is never predicted on the training set: give it a smaller lambda (class weights)",
-        "hardly better than always saying the largest class: another kernel, or better features"};
+        "hardly better than always saying the largest class: another kernel, or better features",
+        "the Gaussian's width is far from the distances of the inputs that were fitted: take "
+        "Gaussian::from_median of these inputs, where a machine standardises of "
+        "Standardisation::of(inputs).apply(inputs)"};
     return names[static_cast<std::size_t>(kind)];
   }
 };
@@ -120,6 +132,39 @@ namespace detail {
     warnings.push_back({FitWarning::Kind::no_better_than_largest_class, found, naive, se});
   }
   return warnings;
+}
+
+/// The width of a Gaussian, also of one known at run time; empty of other kernels.
+template <class Kernel>
+[[nodiscard]] std::optional<double> gaussian_width(const Kernel& kernel) {
+  if constexpr (std::same_as<Kernel, Gaussian>) {
+    return 1 / std::sqrt(kernel.gamma());
+  } else if constexpr (std::same_as<Kernel, RuntimeKernel>) {
+    return kernel.visit([]<class K>(const K& one) -> std::optional<double> {
+      if constexpr (std::same_as<K, Gaussian>) return gaussian_width(one);
+      return std::nullopt;
+    });
+  }
+  return std::nullopt;
+}
+
+/// Adds the warning of a width that has nothing to do with the inputs, first: it is the cause of
+/// others. Cost: `median_distance`.
+template <class Kernel, class I>
+void warn_of_width(const Kernel& kernel, const I& inputs, std::vector<FitWarning>& warnings) {
+  if constexpr (DenseInputs<I> || SparseInputs<I>) {
+    const std::optional<double> width = gaussian_width(kernel);
+    if (!width || inputs.rows() < 2) return;
+    const double distance = median_distance(inputs);
+    constexpr double far = 30;
+    constexpr double suspicious = 8;
+    if (distance > 0 && (*width > far * distance || *width < distance / far ||
+                         (*width > suspicious * distance && !warnings.empty()))) {
+      warnings.insert(warnings.begin(), {.kind = FitWarning::Kind::width_far_from_distances,
+                                         .found = *width,
+                                         .compared = distance});
+    }
+  }
 }
 
 }  // namespace detail

@@ -147,14 +147,14 @@ class Training {
     if (boundary_) take_probabilities(parts);
     parts.report = state_.report;
     parts.forecast = forecast_;
-    const auto problems = static_cast<double>(problems_.size());
     std::optional<double> draw_errors;
-    if (state_.draws_seen > 0) {
-      draw_errors = problems * static_cast<double>(state_.draw_errors) /
-                    static_cast<double>(state_.draws_seen);
+    if (const auto draws = static_cast<double>(state_.draws_seen); draws > 0) {
+      const auto problems = static_cast<double>(problems_.size());
+      draw_errors = problems * static_cast<double>(state_.draw_errors) / draws;
     }
     parts.warnings = detail::fit_warnings(problems_, state_.means, parts.training_errors,
                                           draw_errors, boundary_, labels_.list());
+    detail::warn_of_width(kernel_, *inputs_, parts.warnings);
     parts.training_seconds = state_.seconds;
     return Classifier(std::move(parts));
   }

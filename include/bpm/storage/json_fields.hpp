@@ -150,8 +150,9 @@ template <class Enum>
 struct EnumWords;
 template <>
 struct EnumWords<FitWarning::Kind> {
-  static constexpr std::array<std::string_view, 3> words{
-      "worse_than_its_draws", "class_never_predicted", "no_better_than_largest_class"};
+  static constexpr std::array<std::string_view, 4> words{
+      "worse_than_its_draws", "class_never_predicted", "no_better_than_largest_class",
+      "width_far_from_distances"};
 };
 template <>
 struct EnumWords<SamplerReport::Advice> {

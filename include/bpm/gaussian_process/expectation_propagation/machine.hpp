@@ -301,10 +301,8 @@ template <class Kernel, InputSet I, Observer O>
         join(function, ": ", report.reason,
              "; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits"));
   }
-  if (!report.converged) {
-    throw NotSeparable(
-        join(function, ": no classifier without training error was found: ", report.reason));
-  }
+  ensure<NotSeparable>(report.converged, function,
+                       ": no classifier without training error was found: ", report.reason);
   auto parts = parts_of_means(machine.kernel(), inputs, problems, means, pivots);
   parts.threads = settings.threads;
   parts.seed = settings.seed;
@@ -312,6 +310,7 @@ template <class Kernel, InputSet I, Observer O>
   parts.boundary = std::move(choice);
   parts.warnings =
       fit_warnings(problems, means, parts.training_errors, std::nullopt, parts.boundary, labels);
+  warn_of_width(machine.kernel(), inputs, parts.warnings);
   parts.report = std::move(report);
   parts.forecast = forecast;
   parts.training_seconds =
