@@ -1272,10 +1272,30 @@ TEST_CASE("bpm: a class that is never found is named, and what finds it", "[exam
 
 TEST_CASE("bpm: a width that is none of the rows' is said in one line", "[examples]") {
   const Garden garden;
-  const Json json = garden.made(
-      {"train", garden.path("flowers.csv"), garden.path("a.model"), "--width", "5000"});
+  const Json json =
+      garden.made({"train", garden.path("flowers.csv"), garden.path("a.model"), "--width", "5000"});
   REQUIRE_FALSE(json["warnings"].empty());
   const auto warning = json["warnings"][0].get<std::string>();
   CHECK_THAT(warning, StartsWith("the width 5000 is far from the rows' median distance "));
   CHECK_THAT(warning, ContainsSubstring(": leave --width out"));
+}
+
+TEST_CASE("bpm: a threshold of another score is not applied", "[examples]") {
+  const Garden garden;
+  garden.write("near.csv", Flowers(900, 3, 3.0).csv());
+  static_cast<void>(garden.made({"train", garden.path("near.csv"), garden.path("a.model"), "--risk",
+                                 "10%", "--held-out", "0.5"}));
+  CHECK_THAT(garden.predicted("a.model", "unlabelled.csv", {"--reject", "risk"}),
+             ContainsSubstring(",rejected\n"));
+  std::string model = garden.text("a.model");
+  const std::size_t score = model.find("\"gap\"");
+  REQUIRE(score != std::string::npos);
+  model.replace(score, 5, "\"top\"");
+  garden.write("b.model", model);
+  for (const char* command : {"predict", "evaluate"}) {
+    check_refused(
+        bpm_program, 2,
+        {command, garden.path("b.model"), garden.path("more-flowers.csv"), "--reject", "risk"},
+        "--reject risk: the model's threshold is of the score 'top', of which bpm knows nothing");
+  }
 }
