@@ -1288,9 +1288,9 @@ TEST_CASE("bpm: a threshold of another score is not applied", "[examples]") {
   CHECK_THAT(garden.predicted("a.model", "unlabelled.csv", {"--reject", "risk"}),
              ContainsSubstring(",rejected\n"));
   std::string model = garden.text("a.model");
-  const std::size_t score = model.find("\"gap\"");
+  const std::size_t score = model.find("gap\\\"");
   REQUIRE(score != std::string::npos);
-  model.replace(score, 5, "\"top\"");
+  model.replace(score, 3, "top");
   garden.write("b.model", model);
   for (const char* command : {"predict", "evaluate"}) {
     check_refused(
