@@ -192,7 +192,8 @@ TEST_CASE("a fit that takes long goes on where there is no proof, to the same mo
   CHECK(fitted.report().draws == 4);
   CHECK(fitted.report().perceptron->training_errors == 0);
   CHECK(fitted.report().mistaken_points.size() == 4);
-  // By the sampler itself, which looks for no proof.
+  // By the sampler itself, which looks for no proof, and by kernel values, where the machine keeps
+  // w: the same mistakes, norms to the 1e-9 that linear fits promise.
   const bpm::detail::OnDemandGram gram(bpm::Linear{}, problem.inputs);
   const bpm::KernelVersionSpace space(gram, problem.signs);
   bpm::RandomStreams streams{1, 0};
@@ -207,6 +208,6 @@ TEST_CASE("a fit that takes long goes on where there is no proof, to the same mo
   CHECK(report.converged);
   for (std::size_t s = 0; s < fitted.support().size(); ++s) {
     CHECK(fitted.coefficients()(static_cast<Eigen::Index>(s), 0) ==
-          Approx(mean[fitted.support()[s]]).epsilon(1e-12));
+          Approx(mean[fitted.support()[s]]).epsilon(1e-9));
   }
 }
