@@ -48,6 +48,12 @@ double seconds(Call&& call) {
   return ((fractions * draws).array() + 1).matrix() / (draws + static_cast<double>(classes));
 }
 
+[[nodiscard]] double calibration_error(const Eigen::MatrixXd& probabilities,
+                                       const std::vector<int>& labels,
+                                       const std::vector<int>& classes) {
+  return bpm::calibration_error(bpm::reliability_diagram(probabilities, labels, classes));
+}
+
 /// Log loss of the training part's shares.
 [[nodiscard]] double loss_of_shares(const Parts& parts) {
   std::map<int, double> share;
@@ -74,16 +80,18 @@ Mean mean_of(const std::vector<double>& values) {
 
 std::optional<double> SetResult::grid_best() const {
   std::optional<double> best;
-  for (const auto& error : grid) {
-    if (error && (!best || *error < *best)) best = error;
+  for (const std::vector<double>& errors : of_lambda) {
+    if (errors.empty() || errors.size() != chosen.size()) continue;
+    const double error = mean_of(errors).value;
+    if (!best || error < *best) best = error;
   }
   return best;
 }
 
-SetResult run_set(const DataSet& set, const Options& options, const Watch& watch) {
-  SetResult result{.name = set.name, .features = static_cast<std::size_t>(set.inputs.cols())};
+void run_set(const DataSet& set, const Options& options, const Watch& watch, SetResult& result) {
+  result.features = static_cast<std::size_t>(set.inputs.cols());
   const auto& grid = bpm::default_relative_lambdas;
-  std::vector<std::vector<double>> of_lambda(grid.size());
+  result.of_lambda.resize(grid.size());
   bpm::FitSettings settings{.seed = options.common.seed,
                             .threads = static_cast<unsigned>(options.common.threads)};
   for (std::uint64_t s = 0; s < options.splits; ++s) {
@@ -117,7 +125,7 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
       bpm::FitSettings fixed = settings;
       fixed.soft_boundary = bpm::SoftBoundary::relative(grid[l]);
       try {
-        of_lambda[l].push_back(
+        result.of_lambda[l].push_back(
             error(make_machine(kernel, set.draws, fixed).fit(parts.train, parts.train_labels)));
       } catch (const bpm::NotSeparable&) {
       }
@@ -160,8 +168,9 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
     result.chosen.push_back(error(*chosen));
     const Eigen::MatrixXd outputs = chosen->decision_values(parts.test);
     const std::vector<int>& classes = chosen->classes();
-    result.loss_calibrated.push_back(
-        bpm::log_loss(chosen->probabilities(outputs), parts.test_labels, classes));
+    const Eigen::MatrixXd calibrated = chosen->predict_probability(parts.test);
+    result.loss_calibrated.push_back(bpm::log_loss(calibrated, parts.test_labels, classes));
+    result.calibration_error.push_back(calibration_error(calibrated, parts.test_labels, classes));
     result.slope_ratio.push_back(bpm::fit_slope(outputs, parts.test_labels, classes).slope /
                                  chosen->parts().slope);
     result.loss_votes.push_back(
@@ -187,13 +196,10 @@ SetResult run_set(const DataSet& set, const Options& options, const Watch& watch
       const SvmResult found = run_svm(train, test, parts.test_labels, classes, of_svm);
       result.libsvm.push_back(found.error);
       result.loss_libsvm.push_back(bpm::log_loss(found.probabilities, parts.test_labels, classes));
+      result.libsvm_calibration_error.push_back(
+          calibration_error(found.probabilities, parts.test_labels, classes));
     }
   }
-  for (const auto& errors : of_lambda) {
-    result.grid.push_back(errors.size() == options.splits ? std::optional(mean_of(errors).value)
-                                                          : std::nullopt);
-  }
-  return result;
 }
 
 }  // namespace any_data

@@ -40,14 +40,16 @@ struct SetResult {
   std::vector<double> loss_calibrated{};
   std::vector<double> loss_votes{};
   std::vector<double> loss_libsvm{};
+  std::vector<double> calibration_error{};
+  std::vector<double> libsvm_calibration_error{};
   std::vector<double> loss_largest_class{};
   std::vector<double> slope_ratio{};   ///< Slope fitted on the test part, over the out-of-fold one.
   std::vector<double> hard_seconds{};  ///< Of sets that are also fitted with a hard boundary.
   std::vector<double> hard{};
   std::vector<double> linear_hard_seconds{};  ///< Of sets that the linear kernel does not separate.
   bool linear_hard_refused = true;            ///< Each of these fits threw.
-  /// Mean errors of the first fit's kernel at each lambda of the default grid; empty: a fit threw.
-  std::vector<std::optional<double>> grid{};
+  /// Errors of the first fit's kernel at each lambda of the default grid; fewer where a fit threw.
+  std::vector<std::vector<double>> of_lambda{};
 
   /// Of the best lambda of the grid, known only afterwards. None: none fitted every split.
   [[nodiscard]] std::optional<double> grid_best() const;
@@ -56,7 +58,7 @@ struct SetResult {
 /// Told of progress; false: stop.
 using Watch = std::function<bool(const bpm::Progress&)>;
 
-/// All splits of one set. \throws bpm::Stopped.
-[[nodiscard]] SetResult run_set(const DataSet& set, const Options& options, const Watch& watch);
+/// Adds all splits of a set to `result`. \throws bpm::Stopped.
+void run_set(const DataSet& set, const Options& options, const Watch& watch, SetResult& result);
 
 }  // namespace any_data

@@ -2,11 +2,13 @@
 // Any data: first fits, chosen machines and tuned support vector machines, side by side.
 
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <vector>
 
 #include "bias.hpp"
 #include "bpm/core/errors.hpp"
+#include "common/benchmark_sets.hpp"
 #include "common/figure.hpp"
 #include "common/interrupt.hpp"
 #include "common/json_file.hpp"
@@ -34,19 +36,30 @@ void run(int argc, char** argv) {
       bar(now);
       return !guard.interrupted();
     };
+    // Adds to the last result.
     const auto run_set = [&](any_data::DataSet set) {
       set.train_limit = std::min(set.train_limit, options.train);
       if (options.biases.empty()) {
-        results.push_back(any_data::run_set(set, options, watch));
+        any_data::run_set(set, options, watch, results.back());
       } else {
         const auto of_set = any_data::run_biases(set, options, watch);
         biases.insert(biases.end(), of_set.begin(), of_set.end());
       }
     };
     for (const auto& name : options.datasets) {
-      run_set(any_data::named_set(name, options.common.data, options.common.seed));
+      results.push_back({.name = name});
+      if (find_benchmark_set(name) != nullptr) {
+        run_set(any_data::paper_set(name, options.common.data));
+        continue;
+      }
+      for (std::uint64_t k = 0; k < options.seeds; ++k) {
+        run_set(any_data::made_set(name, options.common.seed + k));
+      }
     }
-    for (const auto& path : options.files) run_set(any_data::own_set(path));
+    for (const auto& path : options.files) {
+      results.push_back({.name = path.stem().string()});
+      run_set(any_data::own_set(path));
+    }
   } catch (const bpm::Stopped&) {
     throw Interrupted("stopped before the last split was done: nothing was written");
   }

@@ -11,6 +11,7 @@
 
 #include "common/benchmark_sets.hpp"
 #include "common/options.hpp"
+#include "data.hpp"
 
 /// \file
 /// The command line of the any_data program.
@@ -25,13 +26,10 @@ struct Options {
   std::vector<std::filesystem::path> files;
   std::uint64_t splits = 20;
   std::uint64_t first_split = 1;
+  std::uint64_t seeds = 1;     ///< Of made sets, each with all splits.
   std::vector<double> biases;  ///< To be compared, in the place of all else; empty: none.
   std::size_t train = bpm_examples::no_limit;  ///< Points of a split's training part, at most.
 };
-
-/// Made by seed: see data.hpp.
-inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300",   "clusters_26",
-                                                     "means",   "covariances", "rare"};
 
 /// Reads the command line. Throws as `parse_options`.
 [[nodiscard]] inline Options parse_any_data_options(int argc, const char* const* argv) {
@@ -45,7 +43,7 @@ inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300",   "
       "Of bpm's threads: --threads (default: 1, as LIBSVM)."};
   std::string names;
   for (const auto& set : bpm_examples::benchmark_sets) names += std::string(set.name) + " ";
-  for (const std::string& set : synthetic_sets) names += set + " ";
+  for (const std::string& set : made_sets()) names += set + " ";
   app.add_option("--datasets", options.datasets,
                  "Sets, separated by commas (default: the first seven): " + names)
       ->delimiter(',')
@@ -56,6 +54,10 @@ inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300",   "
                                  10'000);
   bpm_examples::add_whole_option(app, "--first-split", options.first_split,
                                  "Number of the first of them (default: 1)", 1, 1'000'000'000);
+  bpm_examples::add_whole_option(app, "--seeds", options.seeds,
+                                 "Times that a set made by seed is made, from --seed on (default: "
+                                 "1); others are what they are",
+                                 1, 1000);
   app.add_option("--bias", options.biases,
                  "Compare these biases instead, separated by commas, in units of the mean k(x, x): "
                  "the out-of-fold log loss of what `choose` chooses with each, and its error")
@@ -72,7 +74,7 @@ inline const std::vector<std::string> synthetic_sets{"flipped", "noise_300",   "
   bpm_examples::parse_options(app, argc, argv);
   for (const std::string& name : options.datasets) {
     if (bpm_examples::find_benchmark_set(name) == nullptr &&
-        std::ranges::find(synthetic_sets, name) == synthetic_sets.end()) {
+        std::ranges::find(made_sets(), name) == made_sets().end()) {
       throw bpm_examples::UsageError("--datasets: '" + name + "' is none of: " + names);
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <iomanip>
@@ -66,6 +67,8 @@ using bpm_examples::Json;
          {"log_loss_votes", mean(set.loss_votes)},
          {"log_loss_libsvm", mean(set.loss_libsvm)},
          {"log_loss_largest_class", mean(set.loss_largest_class)},
+         {"calibration_error", mean(set.calibration_error)},
+         {"libsvm_calibration_error", mean(set.libsvm_calibration_error)},
          {"slope_ratio", mean(set.slope_ratio)},
          {"hard_error_percent", mean(set.hard, 100)},
          {"hard_seconds", mean(set.hard_seconds)},
@@ -92,6 +95,8 @@ inline void print_any_data(std::ostream& out, const std::vector<SetResult>& sets
   double regret = 0;
   double slope_loss = 0;
   double libsvm_loss = 0;
+  double ratio_sum = 0;
+  double worst_ratio = 0;
   double compared = 0;
   const auto number = [&](double value, int width, int digits) {
     text << std::setw(width) << std::setprecision(digits);
@@ -146,13 +151,17 @@ inline void print_any_data(std::ostream& out, const std::vector<SetResult>& sets
     regret += 100 * (mean(set.first) - set.grid_best().value_or(none));
     slope_loss += mean(set.loss_calibrated);
     libsvm_loss += mean(set.loss_libsvm);
+    const double ratio = mean(set.loss_calibrated) / mean(set.loss_libsvm);
+    ratio_sum += ratio;
+    worst_ratio = std::max(worst_ratio, ratio);
   }
   if (compared > 0) {
     text << std::setprecision(3) << "\nmean of " << std::setprecision(0) << compared
          << std::setprecision(3) << " sets: first - best " << regret / compared
          << ", chosen - LIBSVM " << difference_sum / compared << " (standard error "
          << std::sqrt(variance_sum) / compared << "), log loss " << slope_loss / compared
-         << " and LIBSVM's " << libsvm_loss / compared
+         << " and LIBSVM's " << libsvm_loss / compared << ", ratios " << ratio_sum / compared
+         << " and at most " << worst_ratio
          << ";\ntime of choosing, summed: " << chosen_seconds / libsvm_seconds << " of LIBSVM's\n";
   }
   out << text.str() << std::flush;
