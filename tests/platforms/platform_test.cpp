@@ -104,7 +104,7 @@ TEST_CASE("platforms: floats, a first fit that chooses its boundary") {
   const auto classes = fitted.predict(asked().floats());
   CHECK(errors_of(classes) <= 30);
   CHECK(text_of(classes) ==
-        "020120210222011221010210212220011012201101111002002012201110011110221210111220111210220020"
+        "020120200222011221010210212220011012201101111002002012201110011110221210111220111210220020"
         "2222012001");
   CHECK(
       (fitted.predict_probability(asked().floats()).rowwise().sum().array() - 1).abs().maxCoeff() <
