@@ -26,15 +26,17 @@ class SvmProblem {
  public:
   SvmProblem(const bpm::RowMatrix<float>& inputs, std::span<const int> labels)
       : labels_(labels.begin(), labels.end()) {
-    const auto width = static_cast<std::size_t>(inputs.cols()) + 1;
-    nodes_.resize(labels.size() * width);
+    // What is zero is left out, as in LIBSVM's files: images and words take it a fraction of the
+    // time.
+    nodes_.resize(labels.size() * (static_cast<std::size_t>(inputs.cols()) + 1));
+    svm_node* next = nodes_.data();
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      svm_node* const row = nodes_.data() + i * width;
+      rows_.push_back(next);
       for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
-        row[j] = {static_cast<int>(j + 1), inputs(static_cast<Eigen::Index>(i), j)};
+        const float value = inputs(static_cast<Eigen::Index>(i), j);
+        if (value != 0) *next++ = {static_cast<int>(j + 1), value};
       }
-      row[inputs.cols()] = {-1, 0};
-      rows_.push_back(row);
+      *next++ = {-1, 0};
     }
     problem_ = {static_cast<int>(labels.size()), labels_.data(), rows_.data()};
   }
