@@ -246,6 +246,11 @@ TEST_CASE("read_table splits at other delimiters") {
     const std::string d(1, delimiter);
     CHECK(read("1" + d + "2" + d + "1\n", settings).inputs.cols() == 2);
   }
+  // Nothing between two tabs is a field without a value, at a line's begin as well.
+  CHECK_THROWS_WITH(read("1\t2\t-1\n3\t\t1\n"),
+                    "f:2: column 2: found the missing value '', expected a finite number");
+  CHECK_THROWS_WITH(read("1\t2\t-1\n\t4\t1\n"),
+                    "f:2: column 1: found the missing value '', expected a finite number");
   settings.delimiter = ' ';
   const auto data = read("  1.5   2e0\t 1 \n 3 4 -1\n", settings);
   CHECK(data.inputs == (Eigen::MatrixXd(2, 2) << 1.5, 2, 3, 4).finished());

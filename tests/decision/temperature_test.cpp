@@ -119,6 +119,23 @@ TEST_CASE("a slope stays finite and positive", "[decision]") {
   CHECK(nothing.loss == Approx(std::log(2.0)));
 }
 
+TEST_CASE("the standard error is the losses' deviation over the square root of n", "[decision]") {
+  const Eigen::MatrixXd outputs{{-1.5}, {0.2}, {-0.3}, {2.0}};
+  const std::vector<int> labels{-1, -1, 1, 1};
+  const auto fitted = bpm::fit_slope(outputs, labels, plus_minus);
+  // The loss of one input against its target, 5/6 for its own class.
+  Eigen::ArrayXd losses(4);
+  for (Eigen::Index i = 0; i < 4; ++i) {
+    const double z = fitted.slope * outputs(i, 0) * labels[static_cast<std::size_t>(i)];
+    losses[i] = 5.0 / 6 * std::log1p(std::exp(-z)) + 1.0 / 6 * std::log1p(std::exp(z));
+  }
+  CHECK(fitted.loss == Approx(losses.mean()).epsilon(1e-12));
+  const double variance = (losses - losses.mean()).square().sum() / 3;
+  CHECK(fitted.standard_error == Approx(std::sqrt(variance / 4)).epsilon(1e-9));
+  CHECK(bpm::fit_slope(Eigen::MatrixXd{{1.0}}, std::vector<int>{1}, plus_minus).standard_error ==
+        0);
+}
+
 TEST_CASE("many classes invent no more errors than one", "[decision]") {
   // 20 classes of 15 inputs, every output right by 0.1: smoothing by the class's own size would
   // have the loss of 20 / 17 errors in 300 inputs, not of one in 302.

@@ -80,6 +80,25 @@ TEST_CASE("the shear of small images is what their moments say", "[images]") {
   three_points(0, 7) = 1;
   CHECK(three.shear(three_points.data()) == 128);
 
+  // The rows above and below are read half a pixel away: half of 1 is rounded up.
+  Pixels halves = Pixels::Zero(1, 9);
+  halves.leftCols(2).setOnes();
+  halves(0, 4) = 2;
+  halves.rightCols(3).leftCols(2).setOnes();
+  CHECK(three(three_points, 1) == halves);
+
+  // Moments of 1 and 6: 42.67 of 256, nearest to 43.
+  Pixels sixth = Pixels::Zero(1, 9);
+  sixth(0, 0) = 3;
+  sixth(0, 6) = 2;
+  sixth(0, 7) = 1;
+  CHECK(three.shear(sixth.data()) == 43);
+  Pixels other_way = Pixels::Zero(1, 9);
+  other_way(0, 2) = 3;
+  other_way(0, 8) = 2;
+  other_way(0, 7) = 1;
+  CHECK(three.shear(other_way.data()) == -43);
+
   // Two pixels to the side a row: a shear of 2, of which 1 is removed.
   Pixels flat = Pixels::Zero(1, 15);
   flat(0, 0) = flat(0, 7) = flat(0, 14) = 10;

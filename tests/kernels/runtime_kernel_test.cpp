@@ -108,3 +108,17 @@ TEST_CASE("an expression is small", "[kernels]") {
   const Eigen::RowVector2d x(1, 2);
   CHECK(kernel(x, x) == Approx(1));
 }
+
+TEST_CASE("the steps of a sum are those of both parts and one, at most 100", "[kernels]") {
+  const auto chain = [](int steps) {
+    RuntimeKernel kernel = bpm::Linear{};
+    for (int i = 1; i < steps; ++i) kernel = bpm::scaled(kernel, 1);
+    return kernel;
+  };
+  const RuntimeKernel fifty = chain(50);
+  const RuntimeKernel all = bpm::sum(fifty, chain(49));
+  const Eigen::RowVector2d x(1, 2);
+  CHECK(all(x, x) == 10);
+  CHECK(message_of([&] { const RuntimeKernel more = bpm::sum(fifty, fifty); }) ==
+        "RuntimeKernel: kernel takes 101 steps a value, must take at most 100");
+}

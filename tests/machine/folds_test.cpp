@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "bpm/core/points.hpp"
+#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 
@@ -64,6 +68,21 @@ TEST_CASE("folds are by seed, and random", "[machine]") {
     first += static_cast<int>(std::count(folds.of_point.begin(), folds.of_point.begin() + 30, 0));
   }
   CHECK(std::abs(first - 2400) < 5 * 35);
+}
+
+TEST_CASE("folds are dealt in an order that no draw has", "[machine]") {
+  // Of one class, so that the order of the dealing is the permutation itself.
+  const std::vector<int> labels(60, 1);
+  const auto dealt = Folds::stratified(labels, 4, 3).of_point;
+  for (std::uint64_t draw = 0; draw < 10; ++draw) {
+    bpm::RandomEngine engine(3, draw);
+    std::vector<bpm::PointIndex> order(60);
+    bpm::random_permutation(std::span(order), engine);
+    std::vector<std::int32_t> as_the_draw(60);
+    for (std::size_t i = 0; i < 60; ++i) as_the_draw[order[i]] = static_cast<std::int32_t>(i % 4);
+    CAPTURE(draw);
+    CHECK(dealt != as_the_draw);
+  }
 }
 
 TEST_CASE("rare classes are in fewer folds, single points in none", "[machine]") {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -178,6 +180,25 @@ TEST_CASE("fits end by the proof in any precision, and name the problem", "[mach
   CHECK_THAT(
       message_of([&] { (void)bpm::OneVsRest(machine).fit(three, classes); }),
       ContainsSubstring("OneVsRest::fit: no classifier separates the points of problem 1: "));
+}
+
+TEST_CASE("one lambda above zero is enough for no proof to be looked for", "[machine]") {
+  const Problem wrong = flipped(300, 2, 0.2, 5);
+  const std::vector<int> labels = wrong.labels();
+  bpm::detail::Subproblems problems({-1, 1}, labels);
+  const auto message = [&](std::vector<double> lambda) {
+    problems.lambda = {std::make_shared<const std::vector<double>>(std::move(lambda))};
+    return message_of(
+        [&] { bpm::detail::check_combinations(bpm::Linear{}, wrong.inputs, problems, "f"); });
+  };
+  CHECK_THAT(message(std::vector<double>(300, 0.0)),
+             ContainsSubstring("f: no classifier separates the points: "));
+  for (const std::size_t soft : {0U, 1U, 150U, 299U}) {
+    std::vector<double> lambda(300, 0.0);
+    lambda[soft] = 0.1;
+    CAPTURE(soft);
+    CHECK(message(lambda) == "nothing was thrown");
+  }
 }
 
 TEST_CASE("a fit that takes long goes on where there is no proof, to the same model", "[machine]") {

@@ -123,6 +123,20 @@ TEST_CASE("damaged and foreign files are refused") {
   CHECK_THAT(message_of(reading), ContainsSubstring("its checksum is wrong"));
   put_bytes(file, good + "x");
   CHECK_THAT(message_of(reading), ContainsSubstring("its checksum is wrong"));
+  // A zero more where the body's last word is not full: its words are the same.
+  auto odd = some_piece(9, 0, 1);
+  odd.solutions[0] = {{1}, {2.5}, {1, 2, 3}};
+  store.write(odd);
+  const auto odd_file = store.path_of({9, 0, 1});
+  std::string longer = bytes_of(odd_file);
+  REQUIRE(longer.size() % 8 == 4);
+  longer.insert(longer.size() - 8, 1, '\0');
+  put_bytes(odd_file, longer);
+  CHECK_THAT(message_of([&] {
+               static_cast<void>(store.read({9, 0, 1}));
+             }),
+             ContainsSubstring("its checksum is wrong"));
+  std::filesystem::remove(odd_file);
   for (const std::size_t place : {good.size() - 1, good.size() - 9, good.size() / 2}) {
     put_bytes(file, with(place, static_cast<char>(good[place] ^ 1)));
     CHECK_THAT(message_of(reading), ContainsSubstring("its checksum is wrong") &&

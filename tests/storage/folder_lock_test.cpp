@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "bpm/core/errors.hpp"
@@ -25,6 +27,17 @@ TEST_CASE("a folder has one owner at a time, who is named") {
                    ContainsSubstring("; wait for it, or give another folder"));
   }
   CHECK(message_of([&] { const FolderLock again(folder.path()); }) == "nothing was thrown");
+}
+
+TEST_CASE("the name of an owner who has gone does not stay behind a shorter one") {
+  const test_support::TemporaryFolder folder;
+  std::ofstream(folder.path() / "draws.lock") << std::string(200, 'x');
+  const FolderLock lock(folder.path());
+  std::ifstream in(folder.path() / "draws.lock");
+  const std::string owner{std::istreambuf_iterator<char>(in), {}};
+  CHECK_THAT(owner, Catch::Matchers::StartsWith("process " + std::to_string(::getpid()) + " on ") &&
+                        !ContainsSubstring("x" + std::string(100, 'x')));
+  CHECK(owner.size() < 200);
 }
 
 TEST_CASE("a folder that is not there is not locked, and says nothing") {

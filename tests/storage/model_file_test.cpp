@@ -135,6 +135,22 @@ TEST_CASE("every kind of inputs, kernel and sampler comes back") {
     REQUIRE(back.report().chains);
     CHECK(back.report().chains->steps > 0);
     CHECK(back.parts().standardisation->mean.size() == 2);
+    CHECK(back.parts().standardisation->constant.empty());
+  }
+  SECTION("scaled, with columns that were constant") {
+    bpm::RowMatrix<float> padded(inputs.rows(), 4);
+    padded << Eigen::VectorXf::Constant(inputs.rows(), 3), inputs,
+        Eigen::VectorXf::Constant(inputs.rows(), 5);
+    const auto fitted =
+        bpm::Standardise(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, settings))
+            .fit(padded, labels);
+    const auto back = there_and_back(fitted, padded);
+    CHECK(back.parts().standardisation->constant == std::vector<Eigen::Index>{0, 3});
+    // They say nothing, whatever they become.
+    bpm::RowMatrix<float> other = padded;
+    other.col(0).setConstant(100);
+    other.col(3).setConstant(-7);
+    CHECK(back.decision_values(other) == fitted.decision_values(padded));
   }
   SECTION("bytes") {
     const bpm::RowMatrix<std::uint8_t> bytes =

@@ -120,6 +120,16 @@ TEST_CASE("wall search: a corner, equal planes, and tiny distances") {
   const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
   CHECK((wall.index == 5 || wall.index == 11));
   CHECK(wall.distance == 1e-300);
+  // Rounding behind a plane, on the way further: it is at the plane, met at once, wherever it is.
+  for (std::size_t behind = 0; behind < 20; ++behind) {
+    WallOutputs outside(20, 2);
+    outside.d[behind] = -1e-17;
+    outside.nu[behind] = -1;
+    const Wall met = fly_and_search(outside.d.data(), outside.nu.data(), outside.row.data(), {},
+                                    outside.length());
+    CHECK(met.index == static_cast<std::ptrdiff_t>(behind));
+    CHECK(met.distance == 0);
+  }
   // Rounding behind a plane that it leaves: not met.
   o.d[5] = -1e-17;
   o.nu[5] = 1;
