@@ -87,6 +87,13 @@ TEST_CASE("choosing sees the bias of the machine", "[machine]") {
         .chosen()
         .loss;
   };
+  // As the choice among kernels with that constant, of a machine without a bias: k(x, x) is 1.
+  const auto biased = bpm::biased(grid.kernels[0], 2);
+  const bpm::ChoiceGrid<bpm::detail::Biased<bpm::Gaussian>> composed{.kernels = {biased}};
+  CHECK(losses(2) ==
+        bpm::choose(BayesPointMachine(biased, {}, {.bias = 0}), composed, inputs, labels)
+            .chosen()
+            .loss);
   CHECK(losses(0) != losses(2));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/machine/nested.hpp"
@@ -90,6 +91,9 @@ TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[ma
   CHECK(choice.chosen().kernel == 1);
   CHECK(choice.chosen().relative_lambda >= 0.1);
   CHECK(choice.selection_score == choice.chosen().loss);
+  const auto ones = static_cast<double>(std::ranges::count(labels, 1));
+  CHECK(choice.boundary.largest_class == std::max(ones, 300 - ones) / 300);
+  CHECK(choice.machine.settings().boundary_choice->largest_class == choice.boundary.largest_class);
   // A tenth of the labels is flipped: no loss is below the entropy of that, 0.325, but by chance.
   CHECK(choice.chosen().error < 0.16);
   CHECK(choice.selection_score > 0.25);
@@ -336,6 +340,35 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
   const auto three = noisy_rings(30, 3, 0);
   CHECK(message_of([&] { (void)bpm::cross_validate(machine, three.inputs, three.labels); }) ==
         "cross_validate: labels have 3 classes, expected two; use OneVsRest for more");
+}
+
+TEST_CASE("each kernel is tried with a bias in its own units", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(120, 2, 0.1);
+  const BayesPointMachine machine(bpm::Polynomial(1), PermutedPerceptron{},
+                                  {.seed = 3, .bias = 0.5});
+  const std::vector<bpm::Polynomial> kernels{bpm::Polynomial(2, 5, 0), bpm::Polynomial(2)};
+  const bpm::ChoiceGrid<bpm::Polynomial> both{.kernels = kernels, .relative_lambdas = {0.3, 1}};
+  const auto together = bpm::choose(machine, both, inputs, labels);
+  REQUIRE(together.candidates.size() == 4);
+  for (std::size_t k = 0; k < 2; ++k) {
+    // As `cross_validate` finds it, of a machine with that kernel and the bias as a number.
+    double mean = 0;
+    for (Eigen::Index i = 0; i < 120; ++i) {
+      mean += kernels[k](inputs.row(i), inputs.row(i)) / 120;
+    }
+    const auto biased = bpm::biased(kernels[k], 0.5 * mean);
+    for (std::size_t l = 0; l < 2; ++l) {
+      const ChoiceCandidate& one = together.candidates[2 * k + l];
+      REQUIRE(one.consistent);
+      const auto found = bpm::cross_validate(
+          BayesPointMachine(
+              biased, PermutedPerceptron{.draws = 5, .max_passes = 200},
+              {.soft_boundary = SoftBoundary::relative(one.relative_lambda), .seed = 3, .bias = 0}),
+          inputs, labels);
+      CAPTURE(k, l);
+      CHECK(one.loss == Approx(found.slope().loss).epsilon(1e-4));
+    }
+  }
 }
 
 TEST_CASE("choose keeps class weights, and lambdas a class or side", "[machine]") {

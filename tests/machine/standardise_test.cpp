@@ -68,6 +68,16 @@ TEST_CASE("a standardising machine is the machine on standardised inputs", "[mac
         bpm::cross_validate(machine, scaled, labels, 3).decision_values);
 }
 
+TEST_CASE("choosing for a standardising machine says how many classes always train", "[machine]") {
+  auto [inputs, labels] = noisy_rings(40, 2, 0);
+  labels[7] = 5;
+  labels[12] = 9;
+  const Standardise machine(OneVsRest(BayesPointMachine(Gaussian::from_width(1))));
+  CHECK(bpm::choose(machine, inputs, labels).always_train == 2);
+  const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)}};
+  CHECK(bpm::choose(machine, grid, inputs, labels).always_train == 2);
+}
+
 TEST_CASE("nested folds choose anew, by the other folds alone", "[machine]") {
   const auto [inputs, labels] = noisy_rings(90, 2, 0.15);
   const Standardise machine(BayesPointMachine(Gaussian::from_width(1)));

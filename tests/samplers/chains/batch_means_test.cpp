@@ -55,8 +55,12 @@ TEST_CASE("batch means: however many draws, few batches of equal weight that cov
     const BatchMeans batches = after(draws);
     for (const std::size_t count : std::initializer_list<std::size_t>{1, 4, 16}) {
       const auto found = batches_of(batches, count);
-      CHECK(found.size() <= count);
-      CHECK(found.size() * 2 >= std::min<std::size_t>(count, draws));
+      // Of at most 63 sums, spaced by a power of two, as many to a batch as make `count` of them.
+      std::uint64_t spacing = 1;
+      while (draws / spacing > 63) spacing *= 2;
+      const std::uint64_t sums = draws / spacing;
+      const std::uint64_t of_batch = (sums + count - 1) / count;
+      CHECK(found.size() == sums / of_batch);
       double sum = 0;
       double weight = 0;
       for (const auto& [part, part_weight] : found) {
@@ -66,8 +70,7 @@ TEST_CASE("batch means: however many draws, few batches of equal weight that cov
       }
       const double covered = weight / 2;  // Draws.
       CHECK(sum == covered * (covered + 1) / 2);
-      CHECK(covered <= static_cast<double>(draws));
-      CHECK(covered >= 0.5 * static_cast<double>(draws));
+      CHECK(covered == static_cast<double>(sums / of_batch * of_batch * spacing));
     }
   }
 }
