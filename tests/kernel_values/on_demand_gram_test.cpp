@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/kernel_values/on_demand_gram.hpp"
 
+#if defined(__linux__)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -13,6 +17,21 @@
 #include "bpm/kernels/polynomial.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
+
+namespace {
+
+/// What the program's allocations hold; 0 where the C library does not tell.
+std::size_t bytes_in_use() {
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+#endif
+#endif
+  return 0;
+}
+
+}  // namespace
 
 TEST_CASE("values on demand are the kernel's", "[gram]") {
   const auto inputs = test_support::normal_inputs<double>(30, 4, 1);
@@ -39,10 +58,16 @@ TEST_CASE("values on demand are the kernel's", "[gram]") {
 }
 
 TEST_CASE("memory on demand grows with the number of points, not its square", "[gram]") {
-  const auto inputs = test_support::normal_inputs<float>(1000, 16, 1);
-  const bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(),
-                                                                               inputs);
-  // The inputs are read in place: norms, diagonal and the points' numbers remain.
+  const auto taken = [](Eigen::Index points) {
+    const auto inputs = test_support::normal_inputs<float>(points, 16, 1);
+    const std::size_t before = bytes_in_use();
+    const bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(),
+                                                                                 inputs);
+    return bytes_in_use() - before;
+  };
+  // At most a copy of the inputs, two numbers of a point and its index; a row of the matrix has 4000 bytes.
+  CHECK(taken(1000) <= 1000 * (64 + 16) + 1024);
+  CHECK(taken(4000) <= 4000 * (64 + 16) + 1024);
 }
 
 TEST_CASE("columns made ready give the same bits, and count", "[gram]") {

@@ -231,7 +231,7 @@ TEST_CASE("map refuses what load refuses, by the same words") {
     };
     const std::string loaded = answer([&] { return bpm::load<FloatModel>(path); });
     const std::string mapped = answer([&] { return bpm::map<FloatModel>(path); });
-    CHECK((mapped == loaded || mapped.find("cannot be read in place") != std::string::npos));
+    CHECK(mapped == loaded);
     refused += loaded == "nothing was thrown" ? 0 : 1;
   }
   CHECK(refused > 30);
