@@ -65,7 +65,8 @@ TEST_CASE("memory on demand grows with the number of points, not its square", "[
                                                                                  inputs);
     return bytes_in_use() - before;
   };
-  // At most a copy of the inputs, two numbers of a point and its index; a row of the matrix has 4000 bytes.
+  // At most a copy of the inputs, two numbers of a point and its index; a row of the matrix has
+  // 4000 bytes and more.
   CHECK(taken(1000) <= 1000 * (64 + 16) + 1024);
   CHECK(taken(4000) <= 4000 * (64 + 16) + 1024);
 }
