@@ -21,6 +21,7 @@ source "$root/cmake/packages.sh"
 
 # Name, minutes, command. LIBSVM_SOURCE names LIBSVM's source for peers, which builds it with OpenMP.
 bias_sets=heart,thyroid,diabetes,waveform,banana,sonar,ionosphere,means,covariances,rare
+kinds=clusters_3,clusters_10,clusters_40,rings_4,rings_3_noisy,tree_5,tree_12,uneven_4,pixels_1000,noisy_50_3000
 sizes=50,100,200,300,400,500,700,1000
 runs=(
   "mnist                       0.3 mnist --floor"
@@ -71,6 +72,7 @@ runs=(
   "mnist_automatic             0.5 mnist --lambda automatic"
   "any_data                    2   any_data"
   "any_data_made               15  any_data --datasets flipped,noise_300,clusters_26 --splits 1"
+  "any_data_kinds              12  any_data --datasets $kinds --splits 1 --seeds 5"
   "any_data_bias               1   any_data --datasets $bias_sets --bias 0,0.1,0.3,1,3 --splits 50 --first-split 51"
   "peers                       12  peers --only ours-float,ours-byte,ours-byte-normalise,libsvm-polynomial,sklearn-polynomial"
 )
