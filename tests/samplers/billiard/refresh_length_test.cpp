@@ -7,6 +7,10 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
+#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/version_space/cone.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
 
 using bpm::detail::RefreshSearch;
@@ -70,4 +74,32 @@ TEST_CASE("refresh search: of equals the first") {
   const std::vector<double> same(8, 1.0);
   while (!race.done()) race.add(same.data());
   CHECK(race.winner() == RefreshSearch::candidates[0]);
+}
+
+TEST_CASE("billiard burn-in: it lasts as long as was asked for, or settles once after the search") {
+  using Gram = bpm::PrecomputedGram<double>;
+  const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(4, 4);
+  const Gram gram(kernel);
+  const bpm::Cone cone(bpm::KernelVersionSpace<Gram>(gram, {1, 1, -1, 1}));
+  for (const std::uint64_t wanted : {0U, 10'000'000U}) {
+    bpm::detail::BilliardBurnIn burn_in(0, wanted);
+    std::uint64_t bounces = 0;
+    std::uint64_t last = 0;
+    while (burn_in.stage_end() != bpm::detail::BilliardBurnIn::never &&
+           burn_in.stage_end() != wanted) {
+      last = bounces;
+      bounces = burn_in.stage_end();
+      burn_in.next_stage(cone, bounces, 0.5 * static_cast<double>(bounces), [](double* mean) {
+        for (int k = 0; k < 4; ++k) mean[k] = 1;
+      });
+    }
+    if (wanted == 0) {
+      CHECK(bounces == last + 1024);
+    } else {
+      CHECK(burn_in.stage_end() == wanted);
+      CHECK(bounces < wanted);
+      burn_in.next_stage(cone, wanted, 1, [](double*) {});
+      CHECK(burn_in.stage_end() == bpm::detail::BilliardBurnIn::never);
+    }
+  }
 }
