@@ -116,8 +116,9 @@ TEST_CASE("any_data: a set is made again by each seed, and judged by its probabi
           "[benchmarks]") {
   const Alone alone;
   const auto run = [&](const std::string& seed, const std::string& seeds) {
-    ChildProcess child(program, {"--datasets", "rings_4,uneven_4", "--train", "80", "--splits", "1",
-                                 "--seed", seed, "--seeds", seeds, "--json", alone.path("s.json")});
+    ChildProcess child(
+        program, {"--datasets", "rings_4,clusters_10", "--train", "150", "--splits", "1", "--seed",
+                  seed, "--seeds", seeds, "--json", alone.path("s.json")});
     REQUIRE(child.wait() == 0);
     return Json::parse(read_text(alone.path("s.json")));
   };
@@ -126,8 +127,8 @@ TEST_CASE("any_data: a set is made again by each seed, and judged by its probabi
   const Json both = run("1", "2");
   REQUIRE(both.size() == 2);
   for (std::size_t i = 0; i < both.size(); ++i) {
-    CHECK(both[i]["train_size"] == 80);
-    CHECK(both[i]["classes"] == 4);
+    CHECK(both[i]["train_size"] == 150);
+    CHECK(both[i]["classes"] == (i == 0 ? 4 : 10));
     for (const char* key : {"chosen_error_percent", "log_loss_calibrated", "log_loss_libsvm",
                             "calibration_error", "libsvm_calibration_error"}) {
       CAPTURE(key);
