@@ -20,6 +20,7 @@
 #include "bpm/data/table.hpp"
 #include "bpm/kernels/byte_inputs.hpp"
 #include "common/program.hpp"
+#include "text.hpp"
 
 namespace bpm_examples {
 
@@ -73,6 +74,26 @@ struct Source {
   return format;
 }
 
+/// Columns of a list with commas between, by number from 1 or by name.
+[[nodiscard]] std::vector<std::variant<Eigen::Index, std::string>> columns_of(
+    const std::string& text, const char* option) {
+  std::vector<std::variant<Eigen::Index, std::string>> columns;
+  std::istringstream list(text);
+  for (std::string column; std::getline(list, column, ',');) {
+    int place = 0;
+    const auto [stop, bad] = std::from_chars(column.data(), column.data() + column.size(), place);
+    if (bad == std::errc() && stop == column.data() + column.size()) {
+      if (place < 1) {
+        throw UsageError(std::string(option) + ": columns count from 1, '" + column + "' is none");
+      }
+      columns.emplace_back(Eigen::Index{place - 1});
+    } else {
+      columns.emplace_back(column);
+    }
+  }
+  return columns;
+}
+
 [[nodiscard]] bpm::TableSettings table_settings(const ReadOptions& options, bool labelled) {
   bpm::TableSettings settings;
   using Header = bpm::TableSettings::Header;
@@ -100,17 +121,13 @@ struct Source {
     }
     settings.label = label;
   }
-  std::istringstream list(options.ignored);
-  for (std::string column; std::getline(list, column, ',');) {
-    int place = 0;
-    const auto [stop, bad] = std::from_chars(column.data(), column.data() + column.size(), place);
-    if (bad == std::errc() && stop == column.data() + column.size()) {
-      if (place < 1) throw UsageError("--ignore: columns count from 1, '" + column + "' is none");
-      settings.ignored.emplace_back(Eigen::Index{place - 1});
-    } else {
-      settings.ignored.emplace_back(column);
-    }
+  settings.ignored = columns_of(options.ignored, "--ignore");
+  settings.automatic_words = options.categories == "auto";
+  if (!settings.automatic_words) {
+    settings.words = columns_of(options.categories, "--categories");
   }
+  settings.missing = options.missing != bpm::TableEncoding::Missing::error;
+  settings.decimal = options.decimal;
   return settings;
 }
 
@@ -190,6 +207,89 @@ template <class Rows>
   }
 }
 
+/// What to type where a table is not understood: the message with it.
+[[nodiscard]] std::string with_cure(const std::string& what, const ReadOptions& options,
+                                    bool labelled) {
+  if (what.ends_with("expected to be told which"))
+    return what + ": say --header yes or --header no";
+  const std::string label =
+      labelled || !options.label.empty() ? "" : "; if that column is the label, name it by --label";
+  if (what.find(": found the missing value ") != std::string::npos) {
+    const bool is_label = what.ends_with("expected a label");
+    return is_label ? what : what + "; --missing mean or indicator fills it" + label;
+  }
+  if (what.ends_with("fewer words for categories")) {
+    return what + "; --ignore leaves the column out, --categories with its name takes it as it is";
+  }
+  if (what.ends_with("expected a finite number")) {
+    const std::size_t begin = what.find("found '");
+    const std::size_t comma = what.find_first_not_of("+-0123456789", begin + 7);
+    const bool decimal = begin != std::string::npos && comma != std::string::npos &&
+                         what[comma] == ',' && options.decimal == '.';
+    return what +
+           (decimal ? "; --decimal , reads it" : "; --categories makes a column of each word") +
+           label;
+  }
+  return what;
+}
+
+/// A table, of numbers alone or not.
+void read_any_table(std::istream& stream, const ReadOptions& options, bool labelled,
+                    const ModelColumns& columns, const TrainingRows& training, Data& data) {
+  bpm::TableSettings settings = table_settings(options, labelled);
+  settings.features = columns.names;
+  if (columns.encoding) {
+    settings.features = columns.encoding->names();
+    settings.kinds = columns.encoding->kinds();
+    settings.missing = columns.encoding->fills();
+  }
+  const auto take = [&data](auto table) {
+    data.labels = std::move(table.labels);
+    data.class_names = std::move(table.class_names);
+    data.feature_names = std::move(table.feature_names);
+    data.notes = std::move(table.notes);
+    return std::move(table.inputs);
+  };
+  const auto read = [&] {
+    if (!settings.automatic_words && settings.words.empty() && settings.kinds.empty() &&
+        !settings.missing) {
+      data.inputs = take(bpm::read_table<double>(stream, data.name, settings));
+      return;
+    }
+    const bpm::MixedTable table = take(bpm::read_mixed_table(stream, data.name, settings));
+    data.encoding = columns.encoding;
+    if (!data.encoding) {
+      std::vector<bpm::PointIndex> rows;
+      if (training) rows = training(static_cast<std::size_t>(table.rows()));
+      data.encoding = bpm::TableEncoding::of(table, options.missing, rows);
+    }
+    for (const std::string& note : data.encoding->unknown(table)) {
+      data.notes.push_back(data.name + ": " + note);
+    }
+    data.inputs = data.encoding->apply(table);
+    if (!data.feature_names.empty()) data.feature_names = data.encoding->feature_names();
+  };
+  try {
+    read();
+  } catch (const bpm::DataError& error) {
+    const std::string what = error.what();
+    if (what.ends_with(" before the label") && settings.header != bpm::TableSettings::Header::no) {
+      // No number of a column, but perhaps the name of one: a year.
+      settings.label = options.label;
+      stream.clear();
+      stream.seekg(0);
+      try {
+        return read();
+      } catch (const bpm::DataError&) {
+        throw bpm::DataError(what + ", and no column has the name '" + options.label + "'");
+      }
+    }
+    throw bpm::DataError(with_cure(what, options, labelled));
+  } catch (const std::invalid_argument& error) {
+    throw bpm::DataError(in_words_of(data.name, error.what()));
+  }
+}
+
 }  // namespace
 
 Eigen::Index Data::rows() const {
@@ -204,6 +304,7 @@ Data Data::part(std::span<const bpm::PointIndex> points) const {
               {},
               class_names,
               feature_names,
+              encoding,
               {},
               name,
               format};
@@ -216,7 +317,7 @@ Data Data::part(std::span<const bpm::PointIndex> points) const {
 }
 
 Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
-               const ModelColumns& columns) {
+               const ModelColumns& columns, const TrainingRows& training) {
   Source source = open_source(path);
   const std::string format = options.format == "auto" ? format_of(*source.stream) : options.format;
   const auto refuse_table_option = [&](bool given, const char* name) {
@@ -229,38 +330,7 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   data.name = source.name;
   data.format = format;
   if (format == "csv") {
-    auto table = [&] {
-      bpm::TableSettings settings = table_settings(options, labelled);
-      settings.features = columns.names;
-      try {
-        return bpm::read_table<double>(*source.stream, source.name, settings);
-      } catch (const bpm::DataError& error) {
-        const std::string what = error.what();
-        if (what.ends_with("expected to be told which")) {
-          throw bpm::DataError(what + ": say --header yes or --header no");
-        }
-        if (what.ends_with(" before the label") &&
-            settings.header != bpm::TableSettings::Header::no) {
-          // No number of a column, but perhaps the name of one: a year.
-          settings.label = options.label;
-          source.stream->clear();
-          source.stream->seekg(0);
-          try {
-            return bpm::read_table<double>(*source.stream, source.name, settings);
-          } catch (const bpm::DataError&) {
-            throw bpm::DataError(what + ", and no column has the name '" + options.label + "'");
-          }
-        }
-        if (labelled || !options.label.empty() || !what.ends_with("expected a finite number"))
-          throw;
-        throw bpm::DataError(what + "; if that column is the label, name it by --label");
-      }
-    }();
-    data.labels = std::move(table.labels);
-    data.class_names = std::move(table.class_names);
-    data.inputs = std::move(table.inputs);
-    data.feature_names = std::move(table.feature_names);
-    data.notes = std::move(table.notes);
+    read_any_table(*source.stream, options, labelled, columns, training, data);
     check_columns(data, columns.count, options, true);
     if (!columns.names.empty() && data.feature_names.empty()) {
       data.notes.push_back(data.name + ": has no header, columns are taken by position");
@@ -273,6 +343,9 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   }
   refuse_table_option(options.header != "auto", "--header");
   refuse_table_option(!options.ignored.empty(), "--ignore");
+  refuse_table_option(!options.categories.empty(), "--categories");
+  refuse_table_option(options.missing != bpm::TableEncoding::Missing::error, "--missing");
+  refuse_table_option(options.decimal != '.', "--decimal");
   if (format == "libsvm") {
     refuse_table_option(!options.label.empty() && options.label != "first", "--label");
     auto rows = bpm::read_svmlight_sparse<double>(

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/table_encoding.hpp"
 
 /// \file
 /// Files of data of any of the formats, and what is done to their rows before a machine sees them.
@@ -28,9 +30,11 @@ struct Data {
   std::vector<int> labels{};  ///< Empty where there are none.
   std::vector<std::string> class_names{};
   std::vector<std::string> feature_names{};  ///< Of a table with a header.
-  std::vector<std::string> notes{};          ///< What reading took for granted.
-  std::string name{};                        ///< Of the file, for messages.
-  std::string format{};                      ///< csv, libsvm or idx.
+  /// How the inputs were made of the table's columns, where these are words or miss values.
+  std::optional<bpm::TableEncoding> encoding{};
+  std::vector<std::string> notes{};  ///< What reading took for granted.
+  std::string name{};                ///< Of the file, for messages.
+  std::string format{};              ///< csv, libsvm or idx.
 
   [[nodiscard]] Eigen::Index rows() const;
   [[nodiscard]] Eigen::Index columns() const;
@@ -43,7 +47,10 @@ struct ReadOptions {
   std::string label{};  ///< A column's name or number from 1, last, first; empty: not given.
   std::string header = "auto";
   std::string format = "auto";
-  std::string ignored{};   ///< Columns by names or numbers from 1, with commas between.
+  std::string ignored{};     ///< Columns by names or numbers from 1, with commas between.
+  std::string categories{};  ///< The same of those with words, or auto.
+  bpm::TableEncoding::Missing missing = bpm::TableEncoding::Missing::error;
+  char decimal = '.';
   int sparse_columns = 0;  ///< Of LIBSVM's format; 0: as in the file.
 };
 
@@ -51,14 +58,18 @@ struct ReadOptions {
 struct ModelColumns {
   Eigen::Index count = 0;
   std::vector<std::string> names{};
+  std::optional<bpm::TableEncoding> encoding{};  ///< Of a table, if they are made of one.
 };
+
+/// Of so many rows those by which columns of words and missing values are understood.
+using TrainingRows = std::function<std::vector<bpm::PointIndex>(std::size_t count)>;
 
 /// The file, "-" for standard input, gzipped or not. `labelled`: whether rows have labels though
 /// none were asked for (training) or have none (prediction). `columns`: the features there must be;
-/// a count of 0: those of the file.
+/// a count of 0: those of the file. `training`: absent, all rows.
 /// Throws `bpm::DataError` on what cannot be read, `UsageError` on options that the format lacks.
 [[nodiscard]] Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
-                             const ModelColumns& columns = {});
+                             const ModelColumns& columns = {}, const TrainingRows& training = {});
 
 /// The first row that is all zeros.
 [[nodiscard]] std::optional<Eigen::Index> zero_row(const Inputs& inputs);

@@ -52,6 +52,7 @@ template <class C>
 [[nodiscard]] C finished_classifier(C classifier, const Finish& finish) {
   if (!finish.names.empty()) classifier = classifier.with_class_names(finish.names);
   if (!finish.features.empty()) classifier = classifier.with_feature_names(finish.features);
+  if (finish.encoding) classifier = classifier.with_encoding(*finish.encoding);
   if (finish.scaling) classifier = classifier.with_standardisation(*finish.scaling);
   if (finish.rejection) classifier = classifier.with_rejection(*finish.rejection);
   return classifier;
@@ -167,6 +168,7 @@ ModelFacts facts_of(const Model& model) {
                          .class_names = parts.class_names,
                          .named = !parts.class_names.empty(),
                          .feature_names = parts.feature_names,
+                         .encoding = parts.encoding,
                          .standardised = parts.standardisation.has_value(),
                          .calibrated = model.posterior != nullptr || parts.slope > 0,
                          .slope = parts.slope,

@@ -57,6 +57,7 @@ struct ModelFacts {
   std::vector<std::string> class_names;  ///< A name for each, of integers their digits.
   bool named = false;                    ///< Whether they are words.
   std::vector<std::string> feature_names;
+  std::optional<bpm::TableEncoding> encoding;
   bool standardised = false;
   std::size_t constant_columns = 0;
   bool calibrated = false;
@@ -83,6 +84,7 @@ struct Calibration {
 struct Finish {
   std::vector<std::string> names{};     ///< names[label]
   std::vector<std::string> features{};  ///< A name a column.
+  std::optional<bpm::TableEncoding> encoding{};
   std::optional<bpm::Standardisation> scaling{};
   std::optional<Calibration> calibration{};
   std::optional<bpm::Rejection> rejection{};

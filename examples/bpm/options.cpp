@@ -87,6 +87,14 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
   app.add_option("--ignore", read.ignored,
                  "Columns of a table that are no features: names or numbers, with commas between")
       ->type_name("COLUMN[,...]");
+  add_text_option(app, "--decimal", "The sign before decimals in a table (default: .)",
+                  [&read](const std::string& text) {
+                    if (text != "," && text != ".") {
+                      throw std::invalid_argument("'" + text + "' is neither , nor .");
+                    }
+                    read.decimal = text[0];
+                  })
+      ->type_name(".|,");
   add_choice_option(app, "--format", read.format,
                     "Of DATA: tables, LIBSVM's index:value lines, IDX images (default: auto)",
                     {"csv", "libsvm", "idx", "auto"});
@@ -308,6 +316,15 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   add_reading(app, options.common, options.read, options.memory,
               "The labels' column by name or number from 1 (default: last); of IDX images the file "
               "of the labels");
+  app.add_option("--categories", options.read.categories,
+                 "Columns of a table that hold words, each of which becomes a column of 0 and 1: "
+                 "names or numbers; auto: all with a field that is no number")
+      ->type_name("COLUMN[,...]|auto");
+  std::string missing;
+  add_choice_option(app, "--missing", missing,
+                    "What becomes of missing values of a table: the mean of the column, or that "
+                    "and a column that says where (default: error)",
+                    {"error", "mean", "indicator"});
   add_choice_option(app, "--kernel", options.kernel,
                     "Kernel (default: gaussian; of sparse rows linear)",
                     {"gaussian", "polynomial", "arc-cosine", "linear"});
@@ -459,6 +476,10 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   if (given("--draws")) options.draws = draws;
   if (given("--bias")) options.bias = bias;
   options.by_error = by == "error";
+  using Missing = bpm::TableEncoding::Missing;
+  options.read.missing = missing == "mean"        ? Missing::mean
+                         : missing == "indicator" ? Missing::indicator
+                                                  : Missing::error;
   options.kernel_given = given("--kernel") || given("--width");
   if (delta) options.delta = *delta;
   if (given("-v")) {

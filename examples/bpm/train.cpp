@@ -37,21 +37,27 @@ struct TrainingData {
   Data held_out;  ///< No rows where none are wanted.
 };
 
+/// The numbers of rows that train, and of those held out.
+struct Parts {
+  std::vector<bpm::PointIndex> train;
+  std::vector<bpm::PointIndex> held_out;
+};
+
 /// Takes a share away, drawn by the seed: independent of everything, as the guarantee asks.
-[[nodiscard]] TrainingData split(const Data& data, double share, std::uint64_t seed) {
-  const auto count = static_cast<std::size_t>(data.rows());
+[[nodiscard]] Parts draw_parts(std::size_t count, const TrainOptions& options) {
+  const double share = options.held_out_share;
   const auto aside = static_cast<std::size_t>(std::lround(share * static_cast<double>(count)));
   if (aside == 0 || aside == count) {
-    throw bpm::DataError(data.name + ": has " + count_text(count, "row", "rows") +
+    throw bpm::DataError(options.data + ": has " + count_text(count, "row", "rows") +
                          ", of which --held-out leaves none to train, or takes none");
   }
   std::vector<bpm::PointIndex> order(count);
-  bpm::RandomEngine engine(seed, ~std::uint64_t{1});  // A stream that no draw has.
+  bpm::RandomEngine engine(options.common.seed, ~std::uint64_t{1});  // A stream that no draw has.
   bpm::random_permutation(std::span(order), engine);
-  std::ranges::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(aside));
-  std::ranges::sort(order.begin() + static_cast<std::ptrdiff_t>(aside), order.end());
-  const std::span<const bpm::PointIndex> all(order);
-  return {data.part(all.subspan(aside)), data.part(all.first(aside))};
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(aside);
+  std::ranges::sort(order.begin(), middle);
+  std::ranges::sort(middle, order.end());
+  return {{middle, order.end()}, {order.begin(), middle}};
 }
 
 /// A hash a row, of what is not 0 in it and where: the same however the rows are kept.
@@ -115,10 +121,13 @@ void check_held_out(const Data& train, const Data& held_out) {
 }
 
 [[nodiscard]] TrainingData read_training(const TrainOptions& options) {
-  Data data = read_data(options.data, options.read, true);
+  const bool share = options.held_out_share > 0;
+  const auto training = [&](std::size_t count) { return draw_parts(count, options).train; };
+  Data data = read_data(options.data, options.read, true, {}, share ? training : TrainingRows());
   for (const std::string& note : data.notes) std::cerr << "bpm: note: " << note << '\n';
-  if (options.held_out_share > 0) {
-    TrainingData result = split(data, options.held_out_share, options.common.seed);
+  if (share) {
+    const Parts parts = draw_parts(static_cast<std::size_t>(data.rows()), options);
+    TrainingData result{data.part(parts.train), data.part(parts.held_out)};
     check_held_out(result.train, result.held_out);
     return result;
   }
@@ -126,8 +135,9 @@ void check_held_out(const Data& train, const Data& held_out) {
   if (!options.held_out_file.empty()) {
     ReadOptions read = options.read;
     if (result.train.format == "idx") read.label.clear();  // The labels of those that train.
-    result.held_out = read_data(options.held_out_file, read, true,
-                                {result.train.columns(), result.train.feature_names});
+    result.held_out =
+        read_data(options.held_out_file, read, true,
+                  {result.train.columns(), result.train.feature_names, result.train.encoding});
     check_held_out(result.train, result.held_out);
   }
   return result;
@@ -152,7 +162,9 @@ void prepare(const TrainOptions& options, Data& data,
              std::optional<bpm::Standardisation>& scaling) {
   if (options.standardise) {
     const bpm::RowMatrix<double> rows = dense_numbers(data.inputs, options.memory);
-    scaling = bpm::Standardisation::of(rows);
+    const auto indicators =
+        data.encoding ? data.encoding->indicators() : std::vector<Eigen::Index>{};
+    scaling = bpm::Standardisation::of(rows, indicators);
     data.inputs = scaling->apply(rows);
   } else if (options.sampler != "perceptron") {
     data.inputs = dense_numbers(data.inputs, options.memory);
@@ -689,7 +701,9 @@ void run_train(const TrainOptions& options) {
   for (const int label : data.train.labels) ++report.class_counts[label];
   check_rows(options, data.train);
   warn_of_units(data.train, options, report.warnings);
-  Finish finish{.names = data.train.class_names, .features = data.train.feature_names};
+  Finish finish{.names = data.train.class_names,
+                .features = data.train.feature_names,
+                .encoding = data.train.encoding};
   prepare(options, data.train, finish.scaling);
   check_directions(options, data.train);
   const FitTask task = make_task(options, data.train);

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <istream>
@@ -13,14 +14,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/mixed_table.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/labelled_data.hpp"
 #include "bpm/data/table_lines.hpp"
+#include "bpm/data/table_settings.hpp"
 #include "bpm/data/text.hpp"
 
 /// \file
@@ -55,6 +59,8 @@ class LabelWords {
            std::ranges::count(counts, 1U) == 1 && is_word(0);
   }
 
+  [[nodiscard]] bool empty() const { return labels_.empty(); }
+
   /// Moves the labels, and the words if there are any, into `data`.
   template <class Inputs>
   void move_to(LabelledData<Inputs>& data) {
@@ -83,6 +89,128 @@ class LabelWords {
   bool words_ = false;
 };
 
+/// The numbers of one column, all percentages or none.
+class NumberColumn {
+ public:
+  explicit NumberColumn(char decimal) : decimal_(decimal) {}
+
+  /// Empty where the field is no finite number, or a percentage unlike those before it.
+  [[nodiscard]] std::optional<double> parse(std::string_view field) {
+    const auto number = parse_table_number(field, decimal_);
+    if (!number || !std::isfinite(number->value)) return std::nullopt;
+    if (number->value != 0) {  // 0 is 0 %.
+      if (percent_.value_or(number->percent) != number->percent) return std::nullopt;
+      percent_ = number->percent;
+    }
+    return number->value;
+  }
+  /// \throws DataError on what is none.
+  [[nodiscard]] double value(std::string_view field, const FieldPlace& place) {
+    const auto number = parse(field);
+    const bool mixed = parse_table_number(field, decimal_).has_value() && percent_.has_value();
+    ensure<DataError>(number.has_value(), place, "found ", Quoted{field}, ", expected ",
+                      !mixed      ? "a finite number"
+                      : *percent_ ? "a percentage as before"
+                                  : "a number that is no percentage, as before");
+    return *number;
+  }
+
+ private:
+  char decimal_;
+  std::optional<bool> percent_;
+};
+
+/// Says that a column counts the rows, if it does: the index that pandas writes.
+template <class Numbers>
+void note_count(const Numbers& column, std::string_view name, const TableLines& lines,
+                std::size_t field, std::vector<std::string>& notes) {
+  constexpr std::ptrdiff_t enough = 10;
+  const auto rows = static_cast<std::ptrdiff_t>(column.size());
+  if (rows < enough || (column[0] != 0 && column[0] != 1)) return;
+  for (std::ptrdiff_t i = 1; i < rows; ++i) {
+    if (!(column[static_cast<std::size_t>(i)] ==
+          column[0] + static_cast<std::remove_cvref_t<decltype(column[0])>>(i))) {
+      return;
+    }
+  }
+  notes.push_back(join(name, ": column ", field + 1,
+                       field < lines.names().size() ? " ('" + lines.names()[field] + "')" : "",
+                       " counts the rows, and is a feature unless it is ignored"));
+}
+
+/// A column of a table whose kind is known only when all of it has been read.
+class MixedColumn {
+ public:
+  MixedColumn(std::optional<MixedTable::Kind> kind, char decimal) : kind_(kind), parser_(decimal) {}
+
+  /// \throws DataError on a field that is neither a number nor a word where it must be one.
+  void add(std::string_view field, const FieldPlace& place) {
+    if (kind_ != MixedTable::Kind::words) add_number(field, place);
+    if (kind_ == MixedTable::Kind::numbers) return;
+    text_ += field;
+    ends_.push_back(text_.size());
+  }
+
+  [[nodiscard]] bool holds_words() const {
+    return kind_ == MixedTable::Kind::words || first_word_.has_value();
+  }
+
+  /// \throws DataError where an automatic column has too many words to be categories.
+  void move_to(MixedTable::Column& column, std::string_view file, std::size_t field,
+               std::span<const std::string> names) {
+    if (!holds_words()) {
+      column.numbers = std::move(numbers_);
+      return;
+    }
+    column.kind = MixedTable::Kind::words;
+    std::map<std::string_view, int> places;
+    const auto word = [&](std::size_t i) {
+      const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+      return std::string_view(text_).substr(begin, ends_[i] - begin);
+    };
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      if (!is_missing(word(i))) places.emplace(word(i), 0);
+    }
+    constexpr std::size_t few = 20;
+    constexpr std::size_t most = 1000;
+    ensure<DataError>(kind_ || places.size() <= few ||
+                          (2 * places.size() <= ends_.size() && places.size() <= most),
+                      FieldPlace{file, first_line_, field, names}, "found ",
+                      Quoted{first_word_.value_or("")}, " in a column of ", places.size(),
+                      " different words, expected numbers, or fewer words for categories");
+    for (auto& [text, place] : places) {
+      place = static_cast<int>(column.words.size());
+      column.words.emplace_back(text);
+    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      column.word_of.push_back(is_missing(word(i)) ? -1 : places.at(word(i)));
+    }
+  }
+
+ private:
+  void add_number(std::string_view field, const FieldPlace& place) {
+    if (is_missing(field)) {
+      numbers_.push_back(std::numeric_limits<double>::quiet_NaN());
+    } else if (kind_) {
+      numbers_.push_back(parser_.value(field, place));
+    } else if (const auto number = parser_.parse(field); number && !first_word_) {
+      numbers_.push_back(*number);
+    } else if (!first_word_) {
+      first_word_ = field;
+      first_line_ = place.line;
+      numbers_.clear();
+    }
+  }
+
+  std::optional<MixedTable::Kind> kind_;
+  NumberColumn parser_;
+  std::vector<double> numbers_;    ///< As long as all fields are.
+  std::string text_;               ///< The fields, one behind the other,
+  std::vector<std::size_t> ends_;  ///< and where each ends.
+  std::optional<std::string> first_word_;
+  std::size_t first_line_ = 0;
+};
+
 }  // namespace detail
 
 /// Reads a table: each line an input and, unless settings.label is `none`, its label.
@@ -94,7 +222,8 @@ class LabelWords {
 ///
 /// A field may stand in double quotes, in which it may hold delimiters, and quotes if doubled, but
 /// no line end. Blank lines are skipped, line ends may be LF or CR LF. A feature too small for
-/// double is 0.
+/// double is 0; a percentage is its hundredth, and stands in a column of percentages alone; true
+/// and false, in any case, are 1 and 0.
 ///
 /// Cost: one pass; the values are held twice for a moment, when the matrix is made from them. Each
 /// distinct label is held once, and looked up in logarithmic time.
@@ -105,26 +234,38 @@ class LabelWords {
 /// a line has another number of fields than the first; where there is no such label column, or
 /// two of its name; and where there is no line of data.
 /// \throws std::invalid_argument where the delimiter is a double quote or a line end, the label's
-/// index is negative, or the label has a name and the header is `no`. Where `features` or `ignored`
+/// index is negative, or the label has a name and the header is `no`, or on settings that only
+/// `read_mixed_table` has. Where `features` or `ignored`
 /// name columns that a header lacks, or has twice, DataError.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream,
                                                          std::string_view name = "table stream",
                                                          const TableSettings& settings = {}) {
+  detail::check(settings.words.empty() && !settings.automatic_words && settings.kinds.empty() &&
+                    !settings.missing,
+                "read_table", "settings",
+                "have words, kinds or missing: read_mixed_table has these");
   detail::TableLines lines(stream, name, settings);
   std::vector<Scalar> values;
   detail::LabelWords labels;
+  std::vector<detail::NumberColumn> columns(lines.features().size(),
+                                            detail::NumberColumn(settings.decimal));
   Eigen::Index rows = 0;
   lines.for_each([&](const detail::TableLines::Line& line) {
     if (lines.label() < line.fields.size()) {
       labels.add(line.fields[lines.label()], lines.place(line, lines.label()));
     }
-    for (const std::size_t i : lines.features()) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::size_t i = lines.features()[c];
       const std::string_view field = line.fields[i];
       const detail::FieldPlace place = lines.place(line, i);
       detail::ensure<DataError>(!detail::is_missing(field), place, "found the missing value ",
                                 detail::Quoted{field}, ", expected a finite number");
-      values.push_back(detail::parse_value<Scalar>(field, place));
+      const double value = columns[c].value(field, place);
+      detail::ensure<DataError>(std::abs(value) <= double{std::numeric_limits<Scalar>::max()},
+                                place, "found ", detail::Quoted{field},
+                                ", expected a finite number");
+      values.push_back(static_cast<Scalar>(value));
     }
     ++rows;
   });
@@ -136,18 +277,7 @@ template <class Scalar = double>
   for (std::size_t c = 0; c < lines.features().size(); ++c) {
     const std::size_t i = lines.features()[c];
     if (i < lines.names().size()) data.feature_names.push_back(lines.names()[i]);
-    const auto column = data.inputs.col(static_cast<Eigen::Index>(c)).array();
-    const auto first = static_cast<double>(column[0]);
-    constexpr Eigen::Index enough = 10;
-    if (rows >= enough && (first == 0 || first == 1) &&
-        (column == Eigen::ArrayX<Scalar>::LinSpaced(
-                       rows, static_cast<Scalar>(first),
-                       static_cast<Scalar>(first) + static_cast<Scalar>(rows - 1)))
-            .all()) {
-      data.notes.push_back(detail::join(
-          name, ": column ", i + 1, i < lines.names().size() ? " ('" + lines.names()[i] + "')" : "",
-          " counts the rows, and is a feature unless it is ignored"));
-    }
+    detail::note_count(data.inputs.col(static_cast<Eigen::Index>(c)), name, lines, i, data.notes);
   }
   return data;
 }
@@ -158,6 +288,68 @@ template <class Scalar = double, detail::File File>
                                                          const TableSettings& settings = {}) {
   const detail::OpenFile opened = detail::open(file);
   return read_table<Scalar>(*opened.stream, opened.name, settings);
+}
+
+/// Reads a table that has columns of words beside those of numbers, or misses values: the raw
+/// material of a `TableEncoding`. As `read_table`, but for `settings.words` and what follows it.
+/// feature_names are those of the table's columns.
+///
+/// An automatic column of words holds at most 20 different ones, or as many as every second row and
+/// 1000: more are no categories, but names, or numbers with an error among them.
+///
+/// Cost: one pass; the fields of automatic columns are kept as text until the end.
+/// \throws DataError, std::invalid_argument as `read_table`; DataError too where an automatic
+/// column has more words, a table of words alone may or may not begin with names, the kinds are
+/// more or fewer than the features, or a header lacks one of `words`, or has it twice.
+[[nodiscard]] inline LabelledData<MixedTable> read_mixed_table(
+    std::istream& stream, std::string_view name = "table stream",
+    const TableSettings& settings = {}) {
+  detail::TableLines lines(stream, name, settings);
+  detail::LabelWords labels;
+  std::vector<detail::MixedColumn> columns;
+  for (std::size_t c = 0; c < lines.features().size(); ++c) {
+    columns.emplace_back(lines.kind(c), settings.decimal);
+  }
+  lines.for_each([&](const detail::TableLines::Line& line) {
+    if (lines.label() < line.fields.size()) {
+      labels.add(line.fields[lines.label()], lines.place(line, lines.label()));
+    }
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::size_t i = lines.features()[c];
+      const detail::FieldPlace place = lines.place(line, i);
+      detail::ensure<DataError>(settings.missing || !detail::is_missing(line.fields[i]), place,
+                                "found the missing value ", detail::Quoted{line.fields[i]},
+                                ", expected a value");
+      columns[c].add(line.fields[i], place);
+    }
+  });
+  LabelledData<MixedTable> data;
+  bool may_be_names = lines.is_undecided() && (labels.empty() || labels.only_first_is_alone());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const std::size_t i = lines.features()[c];
+    MixedTable::Column& column = data.inputs.columns.emplace_back();
+    columns[c].move_to(column, name, i, lines.names());
+    if (i < lines.names().size()) {
+      column.name = lines.names()[i];
+      data.feature_names.push_back(column.name);
+    }
+    detail::note_count(column.numbers, name, lines, i, data.notes);
+    may_be_names = may_be_names && column.rows() > 2 && !column.word_of.empty() &&
+                   std::ranges::count(column.word_of, column.word_of[0]) == 1;
+  }
+  if (may_be_names) lines.ask_for_header("words that no other line has");
+  if (lines.may_be_names() && labels.only_first_is_alone()) lines.ask_for_header();
+  labels.move_to(data);
+  data.notes.insert(data.notes.begin(), lines.notes().begin(), lines.notes().end());
+  return data;
+}
+
+/// The same, from a file: a path or `GzipFile`.
+template <detail::File File>
+[[nodiscard]] LabelledData<MixedTable> read_mixed_table(const File& file,
+                                                        const TableSettings& settings = {}) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_mixed_table(*opened.stream, opened.name, settings);
 }
 
 }  // namespace bpm

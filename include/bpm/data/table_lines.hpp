@@ -4,10 +4,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <istream>
 #include <limits>
-#include <map>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -18,45 +16,15 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/mixed_table.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/table_settings.hpp"
 #include "bpm/data/text.hpp"
 
 /// \file
 /// The lines and fields of a table, and which of them are features, a label or names.
 
 namespace bpm::inline BPM_TARGET {
-
-/// How a table is laid out. As it stands, it reads most files as they come.
-struct TableSettings {
-  enum class Header { automatic, yes, no };
-  enum class LabelColumn { first, last, none };
-
-  /// Stands between two fields. A space means any run of spaces and tabs; otherwise spaces and tabs
-  /// around a field are ignored. '\0' is automatic: of comma, semicolon and tab outside quotes, the
-  /// one that comes first in the first line; a space where there is none of them. (The first line
-  /// is the first that is neither blank nor a comment.)
-  char delimiter = '\0';
-  /// Whether the first line holds the names of the columns. Automatic: it does if at least one of
-  /// its feature fields is neither a number nor missing while the same field of the second line is
-  /// a number; if the label is given by name; if it has all the names in `features`; or if it
-  /// counts its fields from 0, behind an empty one or not, as pandas writes names that are none
-  /// (then a note says so). A first line that counts from elsewhere, 1990, 1991, ..., may be
-  /// either: an error asks. So may one whose features are different whole numbers where those of
-  /// the second are not all whole, and whose label is of another kind than the second's (number or
-  /// word), or a word that no other line has where all others have theirs twice.
-  Header header = Header::automatic;
-  /// The field that is the label, also by its index from 0 or by its name in the header.
-  std::variant<LabelColumn, Eigen::Index, std::string> label = LabelColumn::last;
-  /// The columns that are features, by their names in the header and in this order, whatever order
-  /// the file has; all others but the label are skipped. Empty: all but the label. Without a header
-  /// columns are what they are by position.
-  std::vector<std::string> features{};
-  /// Columns that are skipped, by index from 0 or by name in the header.
-  std::vector<std::variant<Eigen::Index, std::string>> ignored{};
-  /// A line that begins with this character is skipped; '\0' means that there are no comments.
-  char comment = '#';
-};
 
 namespace detail {
 
@@ -112,15 +80,26 @@ class TableLines {
   [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
   /// Whether a first line that is taken for a row has features as names have them.
   [[nodiscard]] bool may_be_names() const { return may_be_names_; }
-  [[noreturn]] void ask_for_header() const {
-    throw DataError(join(name_, ":", first_number_,
-                         ": found a line of whole numbers before others, which may be names of "
-                         "columns or a row, expected to be told which"));
+  /// Whether a row of words could be names just as well.
+  [[nodiscard]] bool is_undecided() const {
+    return !has_header_ && settings_.header == TableSettings::Header::automatic;
+  }
+  [[noreturn]] void ask_for_header(std::string_view kind = "whole numbers before others") const {
+    throw DataError(join(name_, ":", first_number_, ": found a line of ", kind,
+                         ", which may be names of columns or a row, expected to be told which"));
   }
   /// The label's field; that of no field where there is none.
   [[nodiscard]] std::size_t label() const { return label_; }
   /// The fields of the features, in their order.
   [[nodiscard]] const std::vector<std::size_t>& features() const { return features_; }
+  /// Of each feature; of none: automatic.
+  [[nodiscard]] std::optional<MixedTable::Kind> kind(std::size_t feature) const {
+    if (!settings_.kinds.empty()) return settings_.kinds[feature];
+    if (words_[features_[feature]]) return MixedTable::Kind::words;
+    if (settings_.automatic_words) return std::nullopt;
+    return MixedTable::Kind::numbers;
+  }
+  [[nodiscard]] char decimal() const { return settings_.decimal; }
   /// See `LabelledData::notes`.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// Of all columns; empty without a header.
@@ -148,11 +127,11 @@ class TableLines {
     return false;
   }
 
-  [[nodiscard]] static char find_delimiter(std::string_view text) {
+  [[nodiscard]] char find_delimiter(std::string_view text) const {
     bool quoted = false;
     for (const char c : text) {
       quoted = quoted != (c == '"');
-      if (!quoted && (c == ',' || c == ';' || c == '\t')) {
+      if (!quoted && (c == ',' || c == ';' || c == '\t') && c != settings_.decimal) {
         return c;
       }
     }
@@ -243,21 +222,8 @@ class TableLines {
 
   /// Sets features_ by the first line.
   void find_features() {
-    std::vector<bool> skipped(width(), false);
-    for (const auto& column : settings_.ignored) {
-      if (const auto* const index = std::get_if<Eigen::Index>(&column)) {
-        ensure<DataError>(*index >= 0 && static_cast<std::size_t>(*index) < width(), name_, ":",
-                          first_.number, ": found ", width(), " fields, expected more than ",
-                          *index, ", the index of an ignored one");
-        skipped[static_cast<std::size_t>(*index)] = true;
-      } else {
-        const auto& wanted = std::get<std::string>(column);
-        ensure<DataError>(has_header_, name_, ":", first_.number,
-                          ": found no header, expected one with the ignored column ",
-                          Quoted{wanted});
-        skipped[column_of(wanted)] = true;
-      }
-    }
+    const std::vector<bool> skipped = columns_of(settings_.ignored, "an ignored one");
+    words_ = columns_of(settings_.words, "one of words");
     if (has_header_ && !settings_.features.empty()) {
       for (const std::string& wanted : settings_.features) features_.push_back(column_of(wanted));
       if (!std::ranges::is_sorted(features_)) {
@@ -275,6 +241,30 @@ class TableLines {
     }
     ensure<DataError>(!features_.empty(), name_, ":", first_.number,
                       ": found no column that is a feature, expected one");
+    ensure<DataError>(settings_.kinds.empty() || settings_.kinds.size() == features_.size(), name_,
+                      ":", first_.number, ": found ", features_.size(), " features, expected ",
+                      settings_.kinds.size());
+  }
+
+  /// Which columns are in a list of indices and names.
+  [[nodiscard]] std::vector<bool> columns_of(
+      const std::vector<std::variant<Eigen::Index, std::string>>& list,
+      std::string_view what) const {
+    std::vector<bool> listed(width(), false);
+    for (const auto& column : list) {
+      if (const auto* const index = std::get_if<Eigen::Index>(&column)) {
+        ensure<DataError>(*index >= 0 && static_cast<std::size_t>(*index) < width(), name_, ":",
+                          first_.number, ": found ", width(), " fields, expected more than ",
+                          *index, ", the index of ", what);
+        listed[static_cast<std::size_t>(*index)] = true;
+      } else {
+        const auto& wanted = std::get<std::string>(column);
+        ensure<DataError>(has_header_, name_, ":", first_.number,
+                          ": found no header, expected one with the column ", Quoted{wanted});
+        listed[column_of(wanted)] = true;
+      }
+    }
+    return listed;
   }
 
   /// The whole number from which the fields of a line count, 0, 1, 2 or 1990, 1991, 1992, if they
@@ -340,11 +330,23 @@ class TableLines {
                              parse_number<double>(line_.fields[label_]).has_value()) {
       ask_for_header();
     }
+    const auto is_number = [&](std::string_view field) {
+      return parse_table_number(field, settings_.decimal).has_value();
+    };
     for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
       const std::string_view field = first_.fields[i];
-      if (i != label_ && !parse_number<double>(field) && !is_missing(field) &&
-          parse_number<double>(line_.fields[i]) && !is_missing(line_.fields[i])) {
+      if (i != label_ && !is_number(field) && !is_missing(field) && is_number(line_.fields[i]) &&
+          !is_missing(line_.fields[i])) {
         return true;
+      }
+    }
+    // A name that is asked for and stands in the first line.
+    for (const auto* list : {&settings_.words, &settings_.ignored}) {
+      for (const auto& column : *list) {
+        const auto* wanted = std::get_if<std::string>(&column);
+        if (wanted != nullptr && std::ranges::find(first_.fields, *wanted) != first_.fields.end()) {
+          return true;
+        }
       }
     }
     return false;
@@ -362,6 +364,7 @@ class TableLines {
   std::size_t first_number_ = 0;  ///< Of the first line.
   std::size_t label_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> features_;
+  std::vector<bool> words_;  ///< Whether a column is listed as words.
   std::vector<std::string> notes_;
   std::vector<std::string> names_;
 };

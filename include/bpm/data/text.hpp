@@ -77,19 +77,20 @@ inline constexpr bool from_chars_reads_double = true;
 inline constexpr bool from_chars_reads_double = false;
 #endif
 
+/// Whether the text is, in any case, a word that is given in lower case.
+[[nodiscard]] inline bool is_word(std::string_view text, std::string_view word) {
+  return std::ranges::equal(text, word, {}, [](char c) { return c | 0x20; });
+}
+
 /// The text as a double, as `parse_number` reads it, by `std::strtod`: for standard libraries whose
 /// `std::from_chars` does not know double (libc++) or rounds it wrongly. strtod gets the locale's
 /// decimal point for '.'.
 [[nodiscard]] inline std::optional<double> parse_by_strtod(std::string_view text) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = text.substr(negative ? 1 : 0);
-  const auto is_word = [&](std::string_view word) {
-    return std::equal(digits.begin(), digits.end(), word.begin(), word.end(),
-                      [](char a, char b) { return (a | 0x20) == b; });
-  };
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (is_word("inf") || is_word("infinity")) return negative ? -infinity : infinity;
-  if (is_word("nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (is_word(digits, "inf") || is_word(digits, "infinity")) return negative ? -infinity : infinity;
+  if (is_word(digits, "nan")) return std::numeric_limits<double>::quiet_NaN();
 
   std::size_t at = 0;
   const auto count_digits = [&] {
@@ -146,6 +147,37 @@ template <class Number>
     }
     return value;
   }
+}
+
+/// A number as it stands in tables.
+struct TableNumber {
+  double value = 0;
+  bool percent = false;
+};
+
+/// As `parse_number`, with another sign than the point before the decimals if one is given, a
+/// percentage as its hundredth, and true and false, in any case, as 1 and 0.
+[[nodiscard]] inline std::optional<TableNumber> parse_table_number(std::string_view text,
+                                                                   char decimal = '.') {
+  if (decimal == '.') {
+    if (const auto value = parse_number<double>(text)) return TableNumber{*value};
+  }
+  if (is_word(text, "true")) return TableNumber{1};
+  if (is_word(text, "false")) return TableNumber{0};
+  const bool percent = text.ends_with('%');
+  if (percent) text = trim(text.substr(0, text.size() - 1));
+  if (decimal == '.') {
+    const auto value = percent ? parse_number<double>(text) : std::nullopt;
+    return value ? std::optional(TableNumber{*value / 100, true}) : std::nullopt;
+  }
+  std::string pointed(text);
+  for (char& c : pointed) {
+    if (c == '.') return std::nullopt;  // It may stand between thousands.
+    if (c == decimal) c = '.';
+  }
+  const auto value = parse_number<double>(pointed);
+  if (!value) return std::nullopt;
+  return TableNumber{percent ? *value / 100 : *value, percent};
 }
 
 /// The text as a finite `Scalar`; `where` begins the message of the DataError thrown otherwise.
@@ -207,10 +239,7 @@ class Lines {
   if (text.empty() || text == "?") {
     return true;
   }
-  const auto is = [text](std::string_view word) {
-    return std::ranges::equal(text, word, {}, [](char c) { return c | 0x20; });  // in lower case
-  };
-  return is("na") || is("nan") || is("null");
+  return is_word(text, "na") || is_word(text, "nan") || is_word(text, "null");
 }
 
 /// A field of a table as a message says it: "file:3: column 2 ('width'): ".

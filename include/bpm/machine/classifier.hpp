@@ -26,6 +26,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/prediction.hpp"
 #include "bpm/machine/standardisation.hpp"
+#include "bpm/machine/table_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::inline BPM_TARGET {
@@ -173,6 +174,15 @@ class Classifier {
   [[nodiscard]] Classifier with_feature_names(std::vector<std::string> names) const {
     Parts copy = parts();
     copy.feature_names = std::move(names);
+    return Classifier(std::move(copy));
+  }
+
+  /// The same classifier with the way its inputs were made of a table's columns, for
+  /// `parts().encoding` to have wherever it is loaded. It is asked about inputs that are made so.
+  /// Cost: a copy of the parts. \throws std::invalid_argument on another number of columns.
+  [[nodiscard]] Classifier with_encoding(TableEncoding encoding) const {
+    Parts copy = parts();
+    copy.encoding = std::move(encoding);
     return Classifier(std::move(copy));
   }
 

@@ -21,6 +21,7 @@
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/standardisation.hpp"
+#include "bpm/machine/table_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::inline BPM_TARGET {
@@ -58,6 +59,9 @@ struct ClassifierParts {
   /// Of the columns of inputs, or none: by them a table is read in any order
   /// (`TableSettings::features`). No prediction looks at them.
   std::vector<std::string> feature_names{};
+  /// How the inputs were made of a table's columns, if they were: kept in the model's file, for the
+  /// tables to be asked about. No prediction looks at it.
+  std::optional<TableEncoding> encoding{};
   /// Of probabilities: see `probabilities_of`. 0: not known.
   double slope = 0;
   /// Of probabilities too, in log odds: C, or none. Decision values are without them.
@@ -170,6 +174,15 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
                  "one per feature, or none");
     } else {
       fail(f, "feature_names", "are given for inputs without columns");
+    }
+  }
+  if (parts.encoding) {
+    if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) {
+      check_size(f, "encoding", parts.encoding->size(), parts.inputs.cols(),
+                 "columns: one per feature");
+      parts.encoding->check(f);
+    } else {
+      fail(f, "encoding", "is given for inputs without columns");
     }
   }
   if (!parts.draw_numbers.empty()) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "bpm/core/check.hpp"
@@ -29,17 +30,27 @@ struct Standardisation {
   Eigen::RowVectorXd deviation;
   std::vector<Eigen::Index> constant{};  ///< Columns that are: they become 0, of any input.
 
-  /// Of these inputs. Cost: two passes. \throws std::invalid_argument without an input, or on
-  /// numbers that are not finite.
+  /// Of these inputs, but for columns that are to stay as they are, such as the 0 and 1 of
+  /// `TableEncoding::indicators`: these have mean 0 and deviation 1. Cost: two passes.
+  /// \throws std::invalid_argument without an input, on numbers that are not finite, or on a column
+  ///         to stay that there is not.
   template <detail::ScalableInputs I>
-  [[nodiscard]] static Standardisation of(const I& inputs) {
+  [[nodiscard]] static Standardisation of(const I& inputs,
+                                          std::span<const Eigen::Index> to_stay = {}) {
     const char* const f = "Standardisation::of";
     detail::check(inputs.rows() > 0, f, "inputs", "is empty, expected one input or more");
     detail::check_inputs(inputs, f);
     Standardisation result{Eigen::RowVectorXd::Zero(inputs.cols()),
                            Eigen::RowVectorXd::Ones(inputs.cols())};
+    std::vector<bool> stays(static_cast<std::size_t>(inputs.cols()), false);
+    for (const Eigen::Index c : to_stay) {
+      detail::check(c >= 0 && c < inputs.cols(), f, "to_stay", "has ", c, ", must be below ",
+                    inputs.cols());
+      stays[static_cast<std::size_t>(c)] = true;
+    }
     const auto rows = static_cast<double>(inputs.rows());
     for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+      if (stays[static_cast<std::size_t>(c)]) continue;
       double sum = 0;
       double squares = 0;
       bool same = true;

@@ -21,6 +21,7 @@
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
+#include "bpm/machine/table_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 /// \file
@@ -45,6 +46,7 @@ void visit_unless(const std::remove_const_t<T>& usual, const char* name, T& valu
 template <class Parts, class Visit>
 void visit_later(Parts& parts, Visit&& visit) {
   visit_unless({}, "feature_names", parts.feature_names, visit);
+  visit("encoding", parts.encoding);
   visit_unless({}, "offsets", parts.offsets, visit);
   visit_unless(true, "offsets_move_labels", parts.offsets_move_labels, visit);
   visit_unless(0, "probability_rows", parts.probability_rows, visit);
@@ -77,6 +79,18 @@ void visit_fields(S& s, Visit&& visit) {
   visit("largest_class", s.largest_class);
   visit("candidates", s.candidates);
   visit("raised", s.raised);
+}
+template <Either<TableEncoding::Column> S, class Visit>
+void visit_fields(S& s, Visit&& visit) {
+  visit("name", s.name);
+  visit("kind", s.kind);
+  visit_unless({}, "categories", s.categories, visit);
+  visit("fill", s.fill);
+  visit_unless(false, "indicator", s.indicator, visit);
+}
+template <Either<TableEncoding> S, class Visit>
+void visit_fields(S& s, Visit&& visit) {
+  visit("columns", s.columns);
 }
 template <Either<FitWarning> S, class Visit>
 void visit_fields(S& s, Visit&& visit) {
@@ -148,6 +162,10 @@ void visit_fields(S& s, Visit&& visit) {
 /// The words for the values of an enum, in their order.
 template <class Enum>
 struct EnumWords;
+template <>
+struct EnumWords<MixedTable::Kind> {
+  static constexpr std::array<std::string_view, 2> words{"numbers", "words"};
+};
 template <>
 struct EnumWords<FitWarning::Kind> {
   static constexpr std::array<std::string_view, 4> words{

@@ -128,6 +128,9 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   [[nodiscard]] PosteriorClassifier with_feature_names(std::vector<std::string> names) const {
     return {Base::with_feature_names(std::move(names)), *posteriors_};
   }
+  [[nodiscard]] PosteriorClassifier with_encoding(TableEncoding encoding) const {
+    return {Base::with_encoding(std::move(encoding)), *posteriors_};
+  }
   [[nodiscard]] PosteriorClassifier with_rejection(const Rejection& rejection) const {
     return {Base::with_rejection(rejection), *posteriors_};
   }

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpm/core/check.hpp"
+#include "bpm/core/mixed_table.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/target.hpp"
+
+namespace bpm::inline BPM_TARGET {
+
+/// How the columns of a table become columns of inputs, one after the other: a column of words
+/// becomes a column a category, 1 where it is the row's and 0 elsewhere; numbers stay, and what is
+/// missing becomes their mean, with a column beside it that is 1 there if an indicator is wanted.
+/// Found on a training set, kept with its classifier (`ClassifierParts::encoding`), and applied to
+/// whatever that is asked about.
+///
+///     const bpm::TableSettings layout{.automatic_words = true, .missing = true};
+///     const auto table = bpm::read_mixed_table("train.csv", layout);
+///     const auto encoding = bpm::TableEncoding::of(table.inputs, Missing::mean);
+///     const auto classifier =
+///         machine.fit(encoding.apply(table.inputs), table.labels).with_encoding(encoding);
+struct TableEncoding {
+  /// What becomes of missing values: an error; the mean of the column (of words: no category, all
+  /// zeros); the same with one indicator more for each column that misses any.
+  enum class Missing { error, mean, indicator };
+
+  struct Column {
+    std::string name{};
+    MixedTable::Kind kind = MixedTable::Kind::numbers;
+    std::vector<std::string> categories{};  ///< Of words, in ascending order.
+    std::optional<double> fill{};  ///< In the place of a missing value; absent: that is an error.
+    bool indicator = false;        ///< Whether there is a column more, 1 where a value is missing.
+
+    /// How many columns of inputs it becomes.
+    [[nodiscard]] Eigen::Index size() const {
+      const bool words = kind == MixedTable::Kind::words;
+      return (words ? std::ssize(categories) : 1) + (indicator ? 1 : 0);
+    }
+  };
+  std::vector<Column> columns{};
+
+  /// Of some rows of a table, or of all: categories, means and what is missing are theirs alone.
+  /// Cost: one pass. \throws std::invalid_argument without a row, where a number is infinite, or a
+  /// row's value is missing though that is an error; where a column misses all values.
+  [[nodiscard]] static TableEncoding of(const MixedTable& table, Missing missing = Missing::error,
+                                        std::span<const PointIndex> rows = {}) {
+    const char* const f = "TableEncoding::of";
+    detail::check(table.rows() > 0, f, "table", "has no row, expected one or more");
+    const std::vector<PointIndex> all = detail::first_points(rows.empty() ? table.rows() : 0);
+    if (rows.empty()) rows = all;
+    TableEncoding result;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const MixedTable::Column& column = table.columns[c];
+      detail::check_size(f, "table", column.rows(), table.rows(), "rows in every column");
+      Column& encoded = result.columns.emplace_back();
+      encoded.name = column.name;
+      encoded.kind = column.kind;
+      double sum = 0;
+      double count = 0;
+      std::vector<bool> occurs(column.words.size(), false);
+      for (const PointIndex i : rows) {
+        detail::check(i >= 0 && i < table.rows(), f, "rows", "has ", i, ", must be below ",
+                      table.rows());
+        if (is_missing(column, i)) {
+          detail::check(missing != Missing::error, f, "table", "misses ", place(column, c, i),
+                        ", must have it unless Missing is mean or indicator");
+          encoded.indicator = missing == Missing::indicator;
+          continue;
+        }
+        const auto row = static_cast<std::size_t>(i);
+        ++count;
+        if (column.kind == MixedTable::Kind::words) {
+          occurs[static_cast<std::size_t>(column.word_of[row])] = true;
+        } else {
+          detail::check(std::isfinite(column.numbers[row]), f, "table", "is infinite in ",
+                        place(column, c, i), ", must be finite");
+          sum += (column.numbers[row] - sum) / count;
+        }
+      }
+      detail::check(count > 0, f, "table", "has no value of feature ", c + 1, named(column.name),
+                    ", must have one: leave the column out");
+      // Of words all categories are 0 where none is known.
+      if (missing != Missing::error) {
+        encoded.fill = column.kind == MixedTable::Kind::words ? 0 : sum;
+      }
+      for (std::size_t w = 0; w < occurs.size(); ++w) {
+        if (occurs[w]) encoded.categories.push_back(column.words[w]);
+      }
+    }
+    return result;
+  }
+
+  /// The inputs, rows x size(), of a table with the same columns. A word that is none of the
+  /// categories has zeros in all of them: `unknown` says which.
+  /// \throws std::invalid_argument on columns of another number or kind, or a value that is missing
+  ///         or infinite where that is an error.
+  [[nodiscard]] RowMatrix<double> apply(const MixedTable& table) const {
+    const char* const f = "TableEncoding::apply";
+    detail::check_size(f, "table", table.columns.size(), columns.size(),
+                       "columns, as the one that was encoded");
+    RowMatrix<double> inputs = RowMatrix<double>::Zero(table.rows(), size());
+    Eigen::Index first = 0;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Column& encoded = columns[c];
+      const MixedTable::Column& column = table.columns[c];
+      const bool words = encoded.kind == MixedTable::Kind::words;
+      detail::check(column.kind == encoded.kind, f, "table", "has ", words ? "numbers" : "words",
+                    " in feature ", c + 1, named(encoded.name), ", must have ",
+                    words ? "words" : "numbers");
+      detail::check_size(f, "table", column.rows(), table.rows(), "rows in every column");
+      const std::vector<int> places = places_of(encoded, column);
+      for (PointIndex i = 0; i < table.rows(); ++i) {
+        const auto row = static_cast<std::size_t>(i);
+        if (is_missing(column, i)) {
+          detail::check(encoded.fill.has_value(), f, "table", "misses ", place(column, c, i),
+                        ", must have it: the encoding knows no other value");
+          if (!words) inputs(i, first) = *encoded.fill;
+          if (encoded.indicator) inputs(i, first + encoded.size() - 1) = 1;
+        } else if (words) {
+          const int category = places[static_cast<std::size_t>(column.word_of[row])];
+          if (category >= 0) inputs(i, first + category) = 1;
+        } else {
+          detail::check(std::isfinite(column.numbers[row]), f, "table", "is infinite in ",
+                        place(column, c, i), ", must be finite");
+          inputs(i, first) = column.numbers[row];
+        }
+      }
+      first += encoded.size();
+    }
+    return inputs;
+  }
+
+  /// What to say of words that are no categories, a sentence a column: how many rows have one, and
+  /// the first of them.
+  [[nodiscard]] std::vector<std::string> unknown(const MixedTable& table) const {
+    std::vector<std::string> notes;
+    for (std::size_t c = 0; c < std::min(columns.size(), table.columns.size()); ++c) {
+      const MixedTable::Column& column = table.columns[c];
+      const std::vector<int> places = places_of(columns[c], column);
+      const auto is_unknown = [&](int word) {
+        return word >= 0 && places[static_cast<std::size_t>(word)] < 0;
+      };
+      const auto count = std::ranges::count_if(column.word_of, is_unknown);
+      if (count == 0) continue;
+      const int word = *std::ranges::find_if(column.word_of, is_unknown);
+      notes.push_back(detail::join(
+          "feature ", c + 1, named(columns[c].name), ": ", count,
+          count == 1 ? " row has" : " rows have", " a word that training has not seen, such as '",
+          column.words[static_cast<std::size_t>(word)], "', and no category"));
+    }
+    return notes;
+  }
+
+  /// The columns of inputs.
+  [[nodiscard]] Eigen::Index size() const {
+    Eigen::Index count = 0;
+    for (const Column& column : columns) count += column.size();
+    return count;
+  }
+  /// A name for each of them, "colour=red", "age", "age is missing"; empty where columns have none.
+  [[nodiscard]] std::vector<std::string> feature_names() const {
+    std::vector<std::string> names;
+    for (const Column& column : columns) {
+      if (column.name.empty()) return {};
+      if (column.kind == MixedTable::Kind::numbers) names.push_back(column.name);
+      for (const std::string& word : column.categories) names.push_back(column.name + "=" + word);
+      if (column.indicator) names.push_back(column.name + " is missing");
+    }
+    return names;
+  }
+  /// The columns of inputs that are 0 or 1, of categories and indicators: nothing is to be scaled
+  /// in them.
+  [[nodiscard]] std::vector<Eigen::Index> indicators() const {
+    std::vector<Eigen::Index> found;
+    Eigen::Index next = 0;
+    for (const Column& column : columns) {
+      if (column.kind == MixedTable::Kind::numbers) ++next;
+      const Eigen::Index end = next + column.size() - (column.kind == MixedTable::Kind::numbers);
+      while (next < end) found.push_back(next++);
+    }
+    return found;
+  }
+  /// The names of the table's columns, for `TableSettings::features`; empty where it had none.
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const Column& column : columns) {
+      if (column.name.empty()) return {};
+      found.push_back(column.name);
+    }
+    return found;
+  }
+  /// Their kinds, for `TableSettings::kinds`.
+  [[nodiscard]] std::vector<MixedTable::Kind> kinds() const {
+    std::vector<MixedTable::Kind> found;
+    for (const Column& column : columns) found.push_back(column.kind);
+    return found;
+  }
+  /// \throws std::invalid_argument unless categories ascend, are of columns of words, and what
+  /// fills
+  ///         is finite.
+  void check(const char* function) const {
+    for (const Column& column : columns) {
+      detail::check(std::ranges::is_sorted(column.categories, std::less_equal<>{}) &&
+                        (column.categories.empty() || column.kind == MixedTable::Kind::words),
+                    function, "encoding", "has categories", named(column.name),
+                    " that do not ascend, or are of numbers");
+      detail::check(std::isfinite(column.fill.value_or(0)), function, "encoding",
+                    "fills what is missing by ", column.fill.value_or(0), ", must be finite");
+    }
+  }
+  /// Whether values may be missing, for `TableSettings::missing`.
+  [[nodiscard]] bool fills() const {
+    return std::ranges::all_of(columns, [](const Column& one) { return one.fill.has_value(); });
+  }
+
+ private:
+  [[nodiscard]] static std::string named(const std::string& name) {
+    return name.empty() ? "" : " ('" + name + "')";
+  }
+  [[nodiscard]] static std::string place(const MixedTable::Column& column, std::size_t c,
+                                         PointIndex row) {
+    return detail::join("feature ", c + 1, named(column.name), " at point ", row);
+  }
+  [[nodiscard]] static bool is_missing(const MixedTable::Column& column, PointIndex i) {
+    const auto row = static_cast<std::size_t>(i);
+    return column.kind == MixedTable::Kind::words ? column.word_of[row] < 0
+                                                  : std::isnan(column.numbers[row]);
+  }
+  /// Of each word of a column its category, -1 where it is none.
+  [[nodiscard]] static std::vector<int> places_of(const Column& encoded,
+                                                  const MixedTable::Column& column) {
+    std::vector<int> places;
+    for (const std::string& word : column.words) {
+      const auto found = std::ranges::lower_bound(encoded.categories, word);
+      const bool known = found != encoded.categories.end() && *found == word;
+      places.push_back(known ? static_cast<int>(found - encoded.categories.begin()) : -1);
+    }
+    return places;
+  }
+};
+
+}  // namespace bpm
