@@ -218,17 +218,19 @@ template <class Rows>
     const bool is_label = what.ends_with("expected a label");
     return is_label ? what : what + "; --missing mean or indicator fills it" + label;
   }
+  const std::size_t begin = what.find("found '");
+  const std::size_t comma =
+      begin == std::string::npos ? begin : what.find_first_not_of("+-0123456789", begin + 7);
+  const bool decimal = comma != std::string::npos && what[comma] == ',' && options.decimal == '.';
+  if (decimal && (what.ends_with("fewer words for categories") ||
+                  what.ends_with("expected a finite number"))) {
+    return what + "; --decimal , reads it" + label;
+  }
   if (what.ends_with("fewer words for categories")) {
     return what + "; --ignore leaves the column out, --categories with its name takes it as it is";
   }
   if (what.ends_with("expected a finite number")) {
-    const std::size_t begin = what.find("found '");
-    const std::size_t comma = what.find_first_not_of("+-0123456789", begin + 7);
-    const bool decimal = begin != std::string::npos && comma != std::string::npos &&
-                         what[comma] == ',' && options.decimal == '.';
-    return what +
-           (decimal ? "; --decimal , reads it" : "; --categories makes a column of each word") +
-           label;
+    return what + "; --categories makes a column of each word" + label;
   }
   return what;
 }

@@ -138,8 +138,9 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
     // An option's value is no flag, whatever it begins with.
     const bool value = !words.empty() && words.back().starts_with("--") &&
                        words.back().find('=') == std::string::npos && words.back() != "--quiet" &&
-                       words.back() != "--standardise" && words.back() != "--normalise" &&
-                       words.back() != "--resume" && words.back() != "--help";
+                       words.back() != "--standardise" && words.back() != "--no-standardise" &&
+                       words.back() != "--normalise" && words.back() != "--resume" &&
+                       words.back() != "--help";
     if (flag && !value) {
       if (const char* cure = cure_of(word[1]); cure != nullptr) throw UsageError(cure);
       if (word[1] == 'w') {
@@ -350,8 +351,10 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
       [&](const std::string& text) { options.depths = parse_whole_list<int>(text, 1, 1000); })
       ->type_name("L");
   app.add_flag("--normalise", options.normalise, "The kernel sees each row scaled to norm 1");
-  app.add_flag("--standardise", options.standardise,
-               "Scale every column to mean 0 and deviation 1, of new rows by the same numbers");
+  bool standardise = false;
+  app.add_flag("--standardise,!--no-standardise", standardise,
+               "Scale every column to mean 0 and deviation 1, of new rows by the same numbers, or "
+               "do not (default: of tables what says more of rows left out)");
   add_choice_option(app, "--sampler", options.sampler,
                     "How the Bayes point is found (default: perceptron; the others keep matrices "
                     "of rows x rows numbers)",
@@ -475,6 +478,7 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   const auto given = [&app](const char* name) { return app.get_option(name)->count() > 0; };
   if (given("--draws")) options.draws = draws;
   if (given("--bias")) options.bias = bias;
+  if (given("--standardise")) options.standardise = standardise;
   options.by_error = by == "error";
   using Missing = bpm::TableEncoding::Missing;
   options.read.missing = missing == "mean"        ? Missing::mean

@@ -48,7 +48,8 @@ struct TrainOptions {
   /// lambda over k(x, x); empty: automatic, and 0 is hard.
   std::vector<double> soft_boundary;
   std::optional<double> bias;
-  bool standardise = false;
+  /// Absent: of tables judged by a part of the rows.
+  std::optional<bool> standardise;
   bool by_error = false;  ///< Candidates are compared by errors, not by the log loss.
   bool balanced = false;  ///< Class weights by how rare a class is.
   std::vector<std::pair<std::string, double>> class_weights;

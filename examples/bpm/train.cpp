@@ -160,7 +160,7 @@ void check_held_out(const Data& train, const Data& held_out) {
 /// are few; perceptrons take bytes and sparse rows as they are, and many rows as floats.
 void prepare(const TrainOptions& options, Data& data,
              std::optional<bpm::Standardisation>& scaling) {
-  if (options.standardise) {
+  if (options.standardise.value_or(false)) {
     const bpm::RowMatrix<double> rows = dense_numbers(data.inputs, options.memory);
     const auto indicators =
         data.encoding ? data.encoding->indicators() : std::vector<Eigen::Index>{};
@@ -344,7 +344,7 @@ void check_directions(const TrainOptions& options, const Data& data) {
   if (!options.normalise && !arc_cosine) return;
   if (const auto row = zero_row(data.inputs)) {
     throw bpm::DataError(data.name + ": row " + std::to_string(*row + 1) + " is all zeros" +
-                         (options.standardise ? " once it is standardised" : "") +
+                         (options.standardise.value_or(false) ? " once it is standardised" : "") +
                          ", which has no direction; leave the row out, or " +
                          (options.normalise ? "leave out --normalise" : "take another kernel"));
   }
@@ -369,6 +369,62 @@ void check_directions(const TrainOptions& options, const Data& data) {
   return {};
 }
 
+/// Log losses out of fold of a part of the rows, of their columns as they are and standardised;
+/// infinite where no machine was consistent.
+struct JudgedScaling {
+  double plain = std::numeric_limits<double>::infinity();
+  double standardised = std::numeric_limits<double>::infinity();
+  std::size_t rows = 0;
+};
+
+/// Of tables where nothing says whether to standardise: widths and LIBSVM's numbers are of columns
+/// as they are.
+[[nodiscard]] std::optional<JudgedScaling> judge_scaling(const TrainOptions& options,
+                                                         const Data& data, const Watch& watch) {
+  if (options.standardise || data.format != "csv" || data.columns() < 2 || options.libsvm ||
+      !options.widths.empty() || options.normalise) {
+    return std::nullopt;
+  }
+  constexpr std::size_t most = 3000;
+  std::vector<bpm::PointIndex> order(static_cast<std::size_t>(data.rows()));
+  bpm::RandomEngine engine(options.common.seed, ~std::uint64_t{2});  // A stream that no draw has.
+  bpm::random_permutation(std::span(order), engine);
+  order.resize(std::min(order.size(), most));
+  std::ranges::sort(order);
+  std::map<int, std::size_t> counts;
+  const Data part = data.part(order);
+  for (const int label : part.labels) ++counts[label];
+  std::size_t dealt = 0;
+  for (const auto& [label, count] : counts) dealt += count > 1 ? count : 0;
+  constexpr std::size_t folds = 5;
+  if (counts.size() < 2 || dealt < folds) return std::nullopt;
+  TrainOptions one = options;
+  one.choosing = false;
+  one.sampler = "perceptron";
+  one.balanced = false;  // Of classes that the part may lack.
+  one.class_weights.clear();
+  JudgedScaling result{.rows = order.size()};
+  for (const bool standardise : {false, true}) {
+    one.standardise = standardise;
+    Data tried = part;
+    std::optional<bpm::Standardisation> scaling;
+    try {
+      prepare(one, tried, scaling);
+      FitTask task = make_task(one, tried);
+      task.choosing = true;
+      task.folds = folds;
+      task.fit = false;
+      task.checkpoint.clear();
+      const FitOutcome outcome = fit_machine(task, tried.inputs, tried.labels, watch);
+      (standardise ? result.standardised : result.plain) = outcome.candidates[outcome.best].loss;
+    } catch (const bpm::NotSeparable&) {
+    } catch (const bpm::KernelValueError&) {
+    } catch (const bpm::DataError&) {  // No median distance.
+    }
+  }
+  return result;
+}
+
 /// What there is to say of a run, whatever becomes of it.
 struct TrainReport {
   std::size_t rows = 0;
@@ -376,6 +432,7 @@ struct TrainReport {
   std::map<int, std::size_t> class_counts;
   std::optional<ModelFacts> facts;
   std::optional<OutOfFoldResult> out_of_fold;
+  std::optional<JudgedScaling> scaling;
   std::optional<double> chosen_lambda;  ///< Of those that `choose` was given.
   std::optional<double> training_error;
   std::optional<bpm::CertifiedRisk> guarantee;
@@ -412,6 +469,14 @@ struct TrainReport {
              number_text(warning.compared) + (facts.standardised ? ", once standardised" : "") +
              ": leave --width out";
     }
+    if (warning.kind == bpm::FitWarning::Kind::columns_differ_in_scale) {
+      const auto column = static_cast<std::size_t>(warning.label);
+      text = "columns differ in scale: " +
+             (column < facts.feature_names.size() ? "'" + facts.feature_names[column] + "'"
+                                                  : "feature " + std::to_string(column + 1)) +
+             " varies " + number_text(warning.found / warning.compared, 2) +
+             " times as much as most, and decides alone: try --standardise";
+    }
     constexpr double rare = 0.25;  // All others together.
     if (warning.kind == bpm::FitWarning::Kind::no_better_than_largest_class &&
         warning.compared < rare && facts.classes.size() == 2) {
@@ -431,24 +496,6 @@ struct TrainReport {
                        " constant, and of no use");
   }
   return warnings;
-}
-
-/// Columns in units that far apart: the largest decides all distances.
-void warn_of_units(const Data& data, const TrainOptions& options,
-                   std::vector<std::string>& warnings) {
-  const auto* rows = std::get_if<bpm::RowMatrix<double>>(&data.inputs);
-  if (data.format != "csv" || rows == nullptr || options.standardise || rows->cols() < 2) return;
-  const Eigen::RowVectorXd mean = rows->colwise().mean();
-  const Eigen::RowVectorXd deviation = (rows->rowwise() - mean).colwise().norm();
-  const double largest = deviation.maxCoeff();
-  double smallest = largest;
-  for (const double one : deviation) {
-    if (one > 0) smallest = std::min(smallest, one);
-  }
-  if (largest > 100 * smallest) {
-    warnings.push_back("columns differ in scale by a factor of " +
-                       number_text(largest / smallest, 2) + ": try --standardise");
-  }
 }
 
 [[nodiscard]] Json train_json(const TrainReport& report, const TrainOptions& options,
@@ -544,6 +591,17 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
     const ModelFacts& facts = *report.facts;
     report_line(text, "kernel") << facts.kernel.formula
                                 << (facts.standardised ? ", columns standardised" : "") << '\n';
+    if (report.scaling) {
+      const auto loss = [](double value) {
+        return std::isfinite(value) ? "log loss " + number_text(value) : std::string("none");
+      };
+      report_line(text, "columns")
+          << (facts.standardised ? "standardised: " : "as they are: ")
+          << loss(facts.standardised ? report.scaling->standardised : report.scaling->plain)
+          << (facts.standardised ? ", as they are " : ", standardised ")
+          << loss(facts.standardised ? report.scaling->plain : report.scaling->standardised)
+          << ", out of fold on " << count_text(report.scaling->rows, "row", "rows") << '\n';
+    }
     report_line(text, "soft boundary");
     if (facts.boundary && facts.boundary->label_noise > 0) {
       text << "label noise " << facts.boundary->label_noise << ", chosen";
@@ -691,7 +749,8 @@ void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcom
 
 }  // namespace
 
-void run_train(const TrainOptions& options) {
+void run_train(const TrainOptions& given) {
+  TrainOptions options = given;
   const JsonFile json(options.common.json);
   TrainingData data = read_training(options);
   WallTimer timer;
@@ -700,24 +759,28 @@ void run_train(const TrainOptions& options) {
   report.features = static_cast<std::size_t>(data.train.columns());
   for (const int label : data.train.labels) ++report.class_counts[label];
   check_rows(options, data.train);
-  warn_of_units(data.train, options, report.warnings);
   Finish finish{.names = data.train.class_names,
                 .features = data.train.feature_names,
                 .encoding = data.train.encoding};
-  prepare(options, data.train, finish.scaling);
-  check_directions(options, data.train);
-  const FitTask task = make_task(options, data.train);
   report.draws_wanted = options.draws.value_or(options.sampler == "perceptron" ? 10 : 100);
 
   const InterruptGuard guard;
   FitOutcome outcome;
+  FitTask task;
   {
     ProgressBar bar(progress_style(options.common.quiet));
+    const Watch watch = [&](const bpm::Progress& now) {
+      bar(now);
+      return !guard.interrupted();
+    };
     try {
-      outcome = fit(task, data.train, [&](const bpm::Progress& now) {
-        bar(now);
-        return !guard.interrupted();
-      });
+      report.scaling = judge_scaling(options, data.train, watch);
+      if (report.scaling)
+        options.standardise = report.scaling->standardised < report.scaling->plain;
+      prepare(options, data.train, finish.scaling);
+      check_directions(options, data.train);
+      task = make_task(options, data.train);
+      outcome = fit(task, data.train, watch);
     } catch (const bpm::Stopped&) {
       throw Interrupted(
           "stopped before the first draw was finished: no model is written" +

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/target.hpp"
@@ -20,6 +21,7 @@
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/standardisation.hpp"
 
 namespace bpm::inline BPM_TARGET {
 
@@ -38,22 +40,27 @@ struct FitWarning {
     /// inputs that were fitted, or less than its 30th part; or more than 8 times, and there is
     /// another warning. The kernel values are then all nearly 1, or nearly 0.
     width_far_from_distances,
+    /// The column `label` of dense inputs has a deviation `found` that is more than ten times the
+    /// middle one, `compared`: it decides distances and inner products alone.
+    columns_differ_in_scale,
   };
   Kind kind;
   double found = 0;     ///< Share of errors; of draws and training errors: of binary decisions.
   double compared = 0;  ///< What it is held against.
   double standard_error = 0;  ///< Of `found`: a warning takes two.
-  int label = 0;
+  int label = 0;              ///< A class, or a column.
 
   [[nodiscard]] constexpr std::string_view what() const {
-    constexpr std::array<std::string_view, 4> names{
+    constexpr std::array<std::string_view, 5> names{
         "the Bayes point makes more training errors than its draws: make more draws, or harden the "
         "soft boundary",
         "a class is never predicted on the training set: give it a smaller lambda (class weights)",
         "hardly better than always saying the largest class: another kernel, or better features",
         "the Gaussian's width is far from the distances of the inputs that were fitted: take "
         "Gaussian::from_median of these inputs, where a machine standardises of "
-        "Standardisation::of(inputs).apply(inputs)"};
+        "Standardisation::of(inputs).apply(inputs)",
+        "a column of the inputs varies more than ten times as much as most others, and decides "
+        "alone: Standardise brings them to one scale"};
     return names[static_cast<std::size_t>(kind)];
   }
 };
@@ -163,6 +170,43 @@ void warn_of_width(const Kernel& kernel, const I& inputs, std::vector<FitWarning
       warnings.insert(warnings.begin(), {.kind = FitWarning::Kind::width_far_from_distances,
                                          .found = *width,
                                          .compared = distance});
+    }
+  }
+}
+
+/// Adds the warning of a column in units of its own. Cost: a pass over at most 2000 rows.
+template <class I>
+void warn_of_scale(const I& inputs, std::vector<FitWarning>& warnings) {
+  if constexpr (ScalableInputs<I>) {
+    constexpr Eigen::Index most = 2000;
+    const Eigen::Index step = (inputs.rows() + most - 1) / most;
+    if (inputs.rows() < 2 || inputs.cols() < 2) return;
+    const Eigen::RowVectorXd first = inputs.row(0).template cast<double>();
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(inputs.cols());
+    Eigen::RowVectorXd squares = sum;
+    double count = 0;
+    for (Eigen::Index i = 0; i < inputs.rows(); i += step, ++count) {
+      const Eigen::RowVectorXd away = inputs.row(i).template cast<double>() - first;
+      sum += away;
+      squares += away.cwiseAbs2();
+    }
+    std::vector<std::pair<double, int>> deviations;  // Of columns that are not constant.
+    for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+      const double mean = sum[c] / count;
+      const double variance = squares[c] / count - mean * mean;
+      if (variance > 1e-12 * squares[c] / count) {
+        deviations.emplace_back(std::sqrt(variance), static_cast<int>(c));
+      }
+    }
+    if (deviations.size() < 2) return;
+    std::ranges::sort(deviations);
+    const double middle = deviations[(deviations.size() - 1) / 2].first;
+    constexpr double far = 10;
+    if (deviations.back().first > far * middle) {
+      warnings.push_back({.kind = FitWarning::Kind::columns_differ_in_scale,
+                          .found = deviations.back().first,
+                          .compared = middle,
+                          .label = deviations.back().second});
     }
   }
 }

@@ -168,9 +168,9 @@ struct EnumWords<MixedTable::Kind> {
 };
 template <>
 struct EnumWords<FitWarning::Kind> {
-  static constexpr std::array<std::string_view, 4> words{
+  static constexpr std::array<std::string_view, 5> words{
       "worse_than_its_draws", "class_never_predicted", "no_better_than_largest_class",
-      "width_far_from_distances"};
+      "width_far_from_distances", "columns_differ_in_scale"};
 };
 template <>
 struct EnumWords<SamplerReport::Advice> {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,24 @@
 
 /// \file
 /// Matrices and inputs as arrays of a file, and back.
+
+namespace bpm::inline BPM_TARGET {
+
+/// How an input of one's own type is written into model files: as bytes, and back. Numbers and
+/// strings have theirs; for a type of one's own:
+///
+///     template <>
+///     struct bpm::StoredInput<Molecule> {
+///       static std::string bytes(const Molecule& m) { return m.smiles(); }
+///       static Molecule make(std::string_view bytes) { return Molecule(bytes); }
+///     };
+///
+/// `make(bytes(input))` has the kernel values of `input`. It is given any bytes of a file, and may
+/// throw std::invalid_argument: `load` says DataError.
+template <class Input>
+struct StoredInput;
+
+}  // namespace bpm
 
 namespace bpm::inline BPM_TARGET::detail {
 
@@ -168,6 +188,35 @@ struct StoredInputs<std::vector<std::string>> {
       begin = end;
     }
     ensure<DataError>(begin == std::ssize(bytes), file.name(), ": bytes behind the last string");
+    return inputs;
+  }
+};
+
+template <class Input>
+concept StorableInput = requires(const Input& input, std::string_view bytes) {
+  { StoredInput<Input>::bytes(input) } -> std::convertible_to<std::string>;
+  { StoredInput<Input>::make(bytes) } -> std::same_as<Input>;
+};
+
+/// As strings that the user's functions make and read.
+template <StorableInput Input>
+struct StoredInputs<std::vector<Input>> {
+  static constexpr bool known = true;
+  static constexpr std::string_view name = "own";
+  static void write(const std::vector<Input>& inputs, TensorFileWriter& file) {
+    std::vector<std::string> texts;
+    for (const Input& input : inputs) texts.push_back(StoredInput<Input>::bytes(input));
+    StoredInputs<std::vector<std::string>>::write(texts, file);
+  }
+  [[nodiscard]] static std::vector<Input> read(const TensorFile& file) {
+    std::vector<Input> inputs;
+    for (const std::string& bytes : StoredInputs<std::vector<std::string>>::read(file)) {
+      try {
+        inputs.push_back(StoredInput<Input>::make(bytes));
+      } catch (const std::invalid_argument& error) {
+        throw DataError(join(file.name(), ": input ", inputs.size(), ": ", error.what()));
+      }
+    }
     return inputs;
   }
 };

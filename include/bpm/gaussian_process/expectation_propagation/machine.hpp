@@ -314,6 +314,7 @@ template <class Kernel, InputSet I, Observer O>
   parts.warnings =
       fit_warnings(problems, means, parts.training_errors, std::nullopt, parts.boundary, labels);
   warn_of_width(machine.kernel(), inputs, parts.warnings);
+  warn_of_scale(inputs, parts.warnings);
   parts.report = std::move(report);
   parts.forecast = forecast;
   parts.training_seconds =
