@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <clocale>
+#include <cmath>
 #include <cstddef>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <streambuf>
@@ -404,7 +406,7 @@ TEST_CASE("a column that is wanted by name must be there once", "[data]") {
                 {.header = bpm::TableSettings::Header::no, .ignored = {std::string("c")}}) ==
         "t:1: found no header, expected one with the ignored column 'c'");
   CHECK(message("a,b,kind\n1,2,3\n", {.ignored = {Eigen::Index{3}}}) ==
-        "t:1: found 3 fields, expected more than 3, the index of an ignored one");
+        "t:1: found 3 fields, expected more than 3, the index of the ignored column");
   CHECK(message("a,kind\n1,3\n", {.ignored = {Eigen::Index{0}}}) ==
         "t:1: found no column that is a feature, expected one");
 }
@@ -477,4 +479,121 @@ TEST_CASE("a first line that counts from elsewhere must be told apart", "[data]"
   std::istringstream told("1990,1991,1992\n0.5,1.5,1\n");
   CHECK(bpm::read_table<double>(told, "y", {.header = bpm::TableSettings::Header::yes})
             .feature_names == std::vector<std::string>{"1990", "1991"});
+}
+
+namespace {
+
+bpm::LabelledData<bpm::MixedTable> read_mixed(const std::string& content,
+                                              const bpm::TableSettings& settings) {
+  std::istringstream stream(content);
+  return bpm::read_mixed_table(stream, "f", settings);
+}
+
+}  // namespace
+
+TEST_CASE("read_table reads percentages, true and false, and a decimal comma") {
+  const auto data = read("a,b,y\n12%,TRUE,1\n0,false,0\n3 %,True,1\n");
+  CHECK(data.inputs == (bpm::RowMatrix<double>(3, 2) << 0.12, 1, 0, 0, 0.03, 1).finished());
+  CHECK(data.feature_names == Names{"a", "b"});
+  CHECK_THROWS_WITH(read("12%,1\n3,1\n"),
+                    "f:2: column 1: found '3', expected a percentage as before");
+  CHECK_THROWS_WITH(
+      read("3,1\n12%,1\n"),
+      "f:2: column 1: found '12%', expected a number that is no percentage, as before");
+  CHECK_THROWS_WITH(read("1,1\n%,1\n"), "f:2: column 1: found '%', expected a finite number");
+  const bpm::TableSettings comma{.decimal = ','};
+  CHECK(read("1,5;-2,25e1;1\n", comma).inputs ==
+        (bpm::RowMatrix<double>(1, 2) << 1.5, -22.5).finished());
+  CHECK(read("1,5%\t2\t1\n", comma).inputs(0, 0) == 0.015);
+  CHECK(read("\"1,5\",\"2\",1\n", {.delimiter = ',', .decimal = ','}).inputs(0, 0) == 1.5);
+  // A point may stand between thousands.
+  CHECK_THROWS_WITH(read("1.500;1\n", comma),
+                    "f:1: column 1: found '1.500', expected a finite number");
+}
+
+TEST_CASE("read_table takes no settings of mixed tables") {
+  for (const bpm::TableSettings& settings :
+       {bpm::TableSettings{.words = {Eigen::Index{0}}}, bpm::TableSettings{.automatic_words = true},
+        bpm::TableSettings{.kinds = {bpm::MixedTable::Kind::numbers}},
+        bpm::TableSettings{.missing = true}}) {
+    CHECK_THROWS_WITH(read("1,1\n", settings),
+                      "read_table: settings have words, kinds or missing: read_mixed_table has "
+                      "these");
+  }
+}
+
+TEST_CASE("read_mixed_table tells words from numbers, and both from what is missing") {
+  const auto data = read_mixed("size,colour,code,y\n1.5,red,7,no\nNA,blue,8,yes\n2,,x,yes\n",
+                               {.automatic_words = true, .missing = true});
+  REQUIRE(data.inputs.columns.size() == 3);
+  const auto& size = data.inputs.columns[0];
+  CHECK(size.kind == bpm::MixedTable::Kind::numbers);
+  CHECK(size.name == "size");
+  CHECK(size.numbers[0] == 1.5);
+  CHECK(std::isnan(size.numbers[1]));
+  CHECK(size.word_of.empty());
+  const auto& colour = data.inputs.columns[1];
+  CHECK(colour.words == Names{"blue", "red"});
+  CHECK(colour.word_of == std::vector<int>{1, 0, -1});
+  // Numbers before the first word are words as they stand.
+  const auto& code = data.inputs.columns[2];
+  CHECK(code.kind == bpm::MixedTable::Kind::words);
+  CHECK(code.words == Names{"7", "8", "x"});
+  CHECK(data.inputs.rows() == 3);
+  CHECK(data.labels == std::vector<int>{0, 1, 1});
+  CHECK(data.feature_names == Names{"size", "colour", "code"});
+
+  // Columns by name or index are words whatever they hold; others must be numbers.
+  const std::string numbers = "7,1,1\n8,2,0\n";
+  CHECK(read_mixed(numbers, {.words = {Eigen::Index{0}}}).inputs.columns[0].words ==
+        Names{"7", "8"});
+  CHECK(read_mixed("a,b,y\n" + numbers, {.words = {std::string("b")}}).inputs.columns[1].words ==
+        Names{"1", "2"});
+  CHECK_THROWS_WITH(read_mixed("7,u,1\n", {.words = {Eigen::Index{0}}}),
+                    "f:1: column 2: found 'u', expected a finite number");
+  CHECK_THROWS_WITH(read_mixed(numbers, {.words = {std::string("b")}}),
+                    "f:1: found no header, expected one with the column of words 'b'");
+  CHECK_THROWS_WITH(read_mixed(numbers, {.words = {Eigen::Index{3}}}),
+                    "f:1: found 3 fields, expected more than 3, the index of the column of words");
+  CHECK_THROWS_WITH(read_mixed("7,,1\n", {.automatic_words = true}),
+                    "f:1: column 2: found the missing value '', expected a value");
+  // The kinds of another table.
+  using Kind = bpm::MixedTable::Kind;
+  CHECK(read_mixed(numbers, {.kinds = {Kind::words, Kind::numbers}}).inputs.columns[0].words ==
+        Names{"7", "8"});
+  CHECK_THROWS_WITH(read_mixed(numbers, {.kinds = {Kind::words}}),
+                    "f:1: found 2 features, expected 1");
+}
+
+TEST_CASE("read_mixed_table refuses columns of too many words, unless they are asked for") {
+  std::string ids = "id,x,y\n";
+  for (int i = 0; i < 40; ++i) {
+    ids +=
+        "p" + std::to_string(i) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
+  }
+  CHECK_THROWS_WITH(read_mixed(ids, {.automatic_words = true}),
+                    "f:2: column 1 ('id'): found 'p0' in a column of 40 different words, expected "
+                    "numbers, or fewer words for categories");
+  CHECK(read_mixed(ids, {.words = {std::string("id")}}).inputs.columns[0].words.size() == 40);
+}
+
+TEST_CASE("a table of words alone asks for its header unless a word of its first line recurs") {
+  const bpm::TableSettings words{.automatic_words = true};
+  CHECK_THROWS_WITH(read_mixed("a,b,kind\nx,y,p\nu,y,q\nx,z,p\nu,z,q\n", words),
+                    "f:1: found a line of words that no other line has, which may be names of "
+                    "columns or a row, expected to be told which");
+  CHECK(read_mixed("x,y,p\nu,y,q\nx,z,p\nu,z,q\n", words).labels.size() == 4);
+  const auto told =
+      read_mixed("a,b,kind\nx,y,p\nu,y,q\n", {.header = Header::yes, .automatic_words = true});
+  CHECK(told.feature_names == Names{"a", "b"});
+  // A column that is asked for by its name is in a header.
+  CHECK(read_mixed("a,b,kind\nx,y,p\nu,y,q\n", {.words = {std::string("a"), std::string("b")}})
+            .labels.size() == 2);
+}
+
+TEST_CASE("read_mixed_table opens files as read_table does") {
+  const test_support::TemporaryFolder folder;
+  const auto path = folder.path() / "t.csv";
+  std::ofstream(path) << "x,1,0\ny,2,1\n";
+  CHECK(bpm::read_mixed_table(path, {.automatic_words = true}).inputs.rows() == 2);
 }

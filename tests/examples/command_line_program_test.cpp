@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -346,8 +347,10 @@ TEST_CASE("bpm: columns of any scale are standardised alike, and words keep thei
       garden.made({"train", garden.path("wide.csv"), garden.path("b.model"), "--standardise"}));
   CHECK(garden.predicted("b.model", "wide-others.csv") ==
         garden.predicted("a.model", "unlabelled.csv"));
-  const Json plain = garden.made({"train", garden.path("wide.csv"), garden.path("c.model")});
+  const Json plain =
+      garden.made({"train", garden.path("wide.csv"), garden.path("c.model"), "--no-standardise"});
   REQUIRE(plain["warnings"].size() == 1);
+  CHECK(plain["standardised"] == false);
   CHECK_THAT(plain["warnings"][0].get<std::string>(), ContainsSubstring("--standardise"));
 
   // A file of one kind, whose word would be another number by itself.
@@ -1301,4 +1304,114 @@ TEST_CASE("bpm: a threshold of another score is not applied", "[examples]") {
         {command, garden.path("b.model"), garden.path("more-flowers.csv"), "--reject", "risk"},
         "--reject risk: the model's threshold is of the score 'top', of which bpm knows nothing");
   }
+}
+
+namespace {
+
+/// Travellers: words, percentages, truths and missing ages; who pays more, and sits in the front,
+/// is served.
+std::string travellers(std::size_t count, std::uint64_t seed, bool reversed = false) {
+  bpm::RandomEngine engine(seed, 0);
+  const auto uniform = [&] { return bpm::uniform_unit(engine); };
+  std::string csv =
+      reversed ? "served,alone,rebate,age,fare,seat\n" : "seat,fare,age,rebate,alone,served\n";
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::vector<std::string> seats{"front", "middle", "rear"};
+    const auto seat = static_cast<std::size_t>(3 * uniform());
+    const double fare = 1000 * uniform();
+    const double age = 20 + 50 * uniform();
+    const double rebate = 100 * uniform();
+    const bool alone = uniform() < 0.5;
+    const bool served = fare / 1000 + (1 - static_cast<double>(seat)) + (alone ? 0.2 : 0) > 0.6;
+    std::vector<std::string> fields{seats[seat],
+                                    std::to_string(fare),
+                                    uniform() < 0.2 ? "NA" : std::to_string(age),
+                                    std::to_string(static_cast<int>(rebate)) + "%",
+                                    alone ? "TRUE" : "FALSE",
+                                    served ? "yes" : "no"};
+    if (reversed) std::ranges::reverse(fields);
+    for (std::size_t f = 0; f < fields.size(); ++f) csv += (f == 0 ? "" : ",") + fields[f];
+    csv += '\n';
+  }
+  return csv;
+}
+
+}  // namespace
+
+TEST_CASE("bpm: tables of words, percentages and missing values as they are", "[examples]") {
+  const Garden garden;
+  garden.write("a.csv", travellers(300, 1));
+  garden.write("b.csv", travellers(300, 2));
+  garden.write("c.csv", travellers(300, 2, true));
+  const std::string model = garden.path("t.model");
+  check_refused(bpm_program, 1, {"train", garden.path("a.csv"), model},
+                "column 1 ('seat'): found 'front', expected a finite number; --categories makes a "
+                "column of each word");
+  check_refused(bpm_program, 1, {"train", garden.path("a.csv"), model, "--categories", "seat"},
+                "column 3 ('age'): found the missing value 'NA', expected a value; --missing mean "
+                "or indicator fills it");
+  check_refused(bpm_program, 2, {"train", garden.path("a.csv"), model, "--missing", "median"},
+                "--missing");
+  const Json trained =
+      garden.made({"train", garden.path("a.csv"), model, "--categories", "auto", "--missing",
+                   "indicator", "--risk", "20%", "--held-out", "0.4"});
+  CHECK(trained["train_size"] == 180);
+  CHECK(trained["columns"] == Json({"seat=front", "seat=middle", "seat=rear", "fare", "age",
+                                    "age is missing", "rebate", "alone"}));
+  CHECK(trained["standardised"] == true);  // Fares are of another size than all else.
+  const Json as_trained = garden.made({"evaluate", model, garden.path("b.csv")});
+  CHECK(as_trained["error_percent"].get<double>() < 12);
+  // Another order of columns, by their names.
+  const Json reversed = garden.made({"evaluate", model, garden.path("c.csv"), "--label", "served"});
+  CHECK(reversed["error_percent"] == as_trained["error_percent"]);
+  CHECK(reversed["log_loss"].get<double>() == Approx(as_trained["log_loss"].get<double>()));
+  // Ages that are filled by the mean alone, columns of words by their number.
+  CHECK(garden.made({"train", garden.path("a.csv"), model, "--categories", "1", "--missing",
+                     "mean"})["features"] == 7);
+  // A word that training has not seen has no category.
+  garden.write("d.csv", "seat,fare,age,rebate,alone\nroof,10,30,5%,true\n");
+  const BpmOutcome outcome = run_bpm({"predict", model, garden.path("d.csv"), "--quiet"});
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.errors, ContainsSubstring("feature 1 ('seat'): 1 row has a word that training "
+                                               "has not seen, such as 'roof', and no category"));
+}
+
+TEST_CASE("bpm: a decimal comma is read when it is said, and suggested when not", "[examples]") {
+  const Garden garden;
+  std::string table = garden.flowers.csv();
+  std::ranges::replace(table, ',', ';');
+  std::ranges::replace(table, '.', ',');
+  garden.write("comma.csv", table);
+  check_refused(bpm_program, 1, {"train", garden.path("comma.csv"), garden.path("a.model")},
+                "--decimal , reads it");
+  check_refused(bpm_program, 2,
+                {"train", garden.path("comma.csv"), garden.path("a.model"), "--decimal", ";"},
+                "';' is neither , nor .");
+  static_cast<void>(
+      garden.made({"train", garden.path("comma.csv"), garden.path("a.model"), "--decimal", ","}));
+  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("b.model")}));
+  CHECK(garden.predicted("a.model", "unlabelled.csv") ==
+        garden.predicted("b.model", "unlabelled.csv"));
+}
+
+TEST_CASE("bpm: standardising is judged by the smaller log loss, and decided by a flag",
+          "[examples]") {
+  const Garden garden;
+  garden.write("wide.csv", garden.flowers.csv(true, 1024));
+  const auto standardised = [&](const char* file, const std::vector<std::string>& flags) {
+    std::vector<std::string> words{"train", garden.path(file), garden.path("a.model")};
+    words.insert(words.end(), flags.begin(), flags.end());
+    return garden.made(words)["standardised"].get<bool>();
+  };
+  CHECK(standardised("wide.csv", {}));
+  CHECK_FALSE(standardised("wide.csv", {"--no-standardise"}));
+  CHECK(standardised("flowers.csv", {"--standardise"}));
+  // A width, and LIBSVM's numbers, are of columns as they are.
+  CHECK_FALSE(standardised("wide.csv", {"--width", "1"}));
+  CHECK_FALSE(standardised("wide.csv", {"-t", "2"}));
+  const BpmOutcome said =
+      run_bpm({"train", garden.path("wide.csv"), garden.path("a.model"), "--label", "kind"});
+  CHECK_THAT(said.out, ContainsSubstring("columns       standardised: log loss ") &&
+                           ContainsSubstring(", as they are log loss ") &&
+                           ContainsSubstring(", out of fold on 240 rows\n"));
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
@@ -145,6 +146,35 @@ TEST_CASE("a width that is not of the inputs that are fitted is said, with its c
   }
   CHECK_FALSE(has(kinds(OneVsRest(BayesPointMachine(bpm::Linear{})).fit(raw, points.labels)),
                   Kind::width_far_from_distances));
+}
+
+TEST_CASE("a column in units of its own is named, and silent once it is standardised",
+          "[machine]") {
+  const auto [inputs, labels] = test_support::noisy_rings(120, 2, 0.05);
+  bpm::RowMatrix<double> wide(inputs.rows(), inputs.cols() + 2);
+  wide.leftCols(inputs.cols()) = inputs.cast<double>();
+  wide.col(inputs.cols()).setConstant(3);  // Of no unit at all.
+  for (Eigen::Index i = 0; i < wide.rows(); ++i) {
+    wide(i, inputs.cols() + 1) = static_cast<double>(i);  // The number of a row.
+  }
+  const OneVsRest machine(BayesPointMachine(Gaussian::from_median(wide)));
+  const auto fitted = machine.fit(wide, labels);
+  const auto& warnings = fitted.parts().warnings;
+  const auto found = std::ranges::find(warnings, Kind::columns_differ_in_scale, &FitWarning::kind);
+  REQUIRE(found != warnings.end());
+  CHECK(found->label == static_cast<int>(inputs.cols()) + 1);
+  CHECK(found->found == Approx(std::sqrt((120.0 * 120 - 1) / 12)));
+  CHECK(found->compared < found->found / 10);
+  CHECK(found->what().find("Standardise") != std::string_view::npos);
+  CHECK(has(
+      kinds(OneVsRest(BayesPointMachine(Gaussian::from_median(wide), bpm::ExpectationPropagation{}))
+                .fit(wide, labels)),
+      Kind::columns_differ_in_scale));
+  CHECK_FALSE(
+      has(kinds(bpm::Standardise(machine).fit(wide, labels)), Kind::columns_differ_in_scale));
+  // Nine times as much is no other unit.
+  wide.col(inputs.cols() + 1) = 9 * wide.col(0);
+  CHECK_FALSE(has(kinds(machine.fit(wide, labels)), Kind::columns_differ_in_scale));
 }
 
 TEST_CASE("labels without any pattern are said to be so", "[machine]") {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,6 +26,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/standardise.hpp"
+#include "bpm/machine/table_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
@@ -42,6 +44,8 @@ using bpm::Gaussian;
 using bpm::OneVsRest;
 using bpm::PermutedPerceptron;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using test_support::load_mutants;
 using test_support::message_of;
 using test_support::noisy_rings;
@@ -384,4 +388,88 @@ TEST_CASE("any bytes are refused or load to a classifier that predicts finite nu
     } catch (const bpm::KernelValueError&) {  // Values that are too large are refused there.
     }
   });
+}
+
+namespace {
+
+/// An input of one's own: a word and how often it stands.
+struct Counted {
+  std::string word;
+  double times = 1;
+};
+
+/// Positive semi-definite: the product of a kernel on words and one on numbers.
+struct CountedKernel {
+  double operator()(const Counted& a, const Counted& b) const {
+    return (a.word == b.word ? 2.0 : 1.0) * (1 + a.times * b.times);
+  }
+};
+
+}  // namespace
+
+template <>
+struct bpm::StoredInput<Counted> {
+  static std::string bytes(const Counted& input) {
+    return std::string(static_cast<std::size_t>(input.times), '+') + input.word;
+  }
+  static Counted make(std::string_view bytes) {
+    const std::size_t times = bytes.find_first_not_of('+');
+    if (times == std::string_view::npos) throw std::invalid_argument("there is no word");
+    return {std::string(bytes.substr(times)), static_cast<double>(times)};
+  }
+};
+template <>
+struct bpm::StoredKernel<CountedKernel> {
+  static constexpr std::string_view name = "counted";
+  static nlohmann::json parameters(const CountedKernel&) { return nlohmann::json::object(); }
+  static CountedKernel make(const nlohmann::json&) { return {}; }
+};
+
+TEST_CASE("inputs of one's own type are saved by two functions") {
+  const std::vector<Counted> inputs{
+      {"a", 1}, {"a", 2}, {"b", 1}, {"b", 3}, {std::string("c\0d", 3), 2}};
+  const std::vector<int> labels{1, 1, 2, 2, 3};
+  const auto model =
+      bpm::OneVsRest(BayesPointMachine(CountedKernel{}, bpm::PermutedPerceptron{}, {.seed = 1}))
+          .fit(inputs, labels);
+  const std::vector<std::byte> bytes = bpm::model_bytes(model);
+  using Model = std::remove_cvref_t<decltype(model)>;
+  const auto back = bpm::load<Model>(bytes, "m");
+  CHECK(back.decision_values(inputs) == model.decision_values(inputs));
+  REQUIRE(back.parts().inputs.size() == model.parts().inputs.size());
+  for (std::size_t i = 0; i < back.parts().inputs.size(); ++i) {
+    CHECK(back.parts().inputs[i].word == model.parts().inputs[i].word);
+    CHECK(back.parts().inputs[i].times == model.parts().inputs[i].times);
+  }
+  // Bytes that the user's function refuses, in a file that is whole otherwise.
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t at = text.rfind("+++b");
+  REQUIRE(at != std::string::npos);
+  text[at] = text[at + 3] = '+';
+  text[at + 4] = '+';
+  CHECK_THAT(message_of([&] { (void)bpm::load<Model>(std::as_bytes(std::span(text)), "m"); }),
+             StartsWith("m: input ") && EndsWith(": there is no word"));
+  CHECK_THAT(message_of([&] { (void)bpm::load_any(bytes, "m"); }),
+             ContainsSubstring("m has inputs of the kind 'own'"));
+}
+
+TEST_CASE("how inputs are made of a table stays with their model") {
+  using Kind = bpm::MixedTable::Kind;
+  const bpm::MixedTable table{
+      .columns = {
+          {.name = "age", .numbers = {1, 2, 3, 5}},
+          {.name = "kind", .kind = Kind::words, .words = {"a", "b"}, .word_of = {0, 1, -1, 0}}}};
+  const auto encoding = bpm::TableEncoding::of(table, bpm::TableEncoding::Missing::indicator);
+  const bpm::RowMatrix<double> inputs = encoding.apply(table);
+  const auto model = bpm::OneVsRest(BayesPointMachine(Gaussian::from_width(1)))
+                         .fit(inputs, std::vector<int>{0, 1, 0, 1})
+                         .with_encoding(encoding);
+  using Model = std::remove_cvref_t<decltype(model)>;
+  const auto back = bpm::load<Model>(bpm::model_bytes(model), "m");
+  REQUIRE(back.parts().encoding);
+  CHECK(back.parts().encoding->apply(table) == inputs);
+  CHECK(back.parts().encoding->feature_names() == encoding.feature_names());
+  CHECK(back.parts().encoding->fills());
+  CHECK(back.parts().encoding->columns[1].indicator);
+  CHECK_FALSE(back.parts().encoding->columns[0].indicator);
 }

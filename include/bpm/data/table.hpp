@@ -107,7 +107,8 @@ class NumberColumn {
   /// \throws DataError on what is none.
   [[nodiscard]] double value(std::string_view field, const FieldPlace& place) {
     const auto number = parse(field);
-    const bool mixed = parse_table_number(field, decimal_).has_value() && percent_.has_value();
+    const auto any = parse_table_number(field, decimal_);
+    const bool mixed = any && std::isfinite(any->value) && percent_.has_value();
     ensure<DataError>(number.has_value(), place, "found ", Quoted{field}, ", expected ",
                       !mixed      ? "a finite number"
                       : *percent_ ? "a percentage as before"

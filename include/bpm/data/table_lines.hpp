@@ -222,8 +222,8 @@ class TableLines {
 
   /// Sets features_ by the first line.
   void find_features() {
-    const std::vector<bool> skipped = columns_of(settings_.ignored, "an ignored one");
-    words_ = columns_of(settings_.words, "one of words");
+    const std::vector<bool> skipped = columns_of(settings_.ignored, "ignored column");
+    words_ = columns_of(settings_.words, "column of words");
     if (has_header_ && !settings_.features.empty()) {
       for (const std::string& wanted : settings_.features) features_.push_back(column_of(wanted));
       if (!std::ranges::is_sorted(features_)) {
@@ -255,12 +255,12 @@ class TableLines {
       if (const auto* const index = std::get_if<Eigen::Index>(&column)) {
         ensure<DataError>(*index >= 0 && static_cast<std::size_t>(*index) < width(), name_, ":",
                           first_.number, ": found ", width(), " fields, expected more than ",
-                          *index, ", the index of ", what);
+                          *index, ", the index of the ", what);
         listed[static_cast<std::size_t>(*index)] = true;
       } else {
         const auto& wanted = std::get<std::string>(column);
         ensure<DataError>(has_header_, name_, ":", first_.number,
-                          ": found no header, expected one with the column ", Quoted{wanted});
+                          ": found no header, expected one with the ", what, " ", Quoted{wanted});
         listed[column_of(wanted)] = true;
       }
     }

@@ -119,9 +119,8 @@ template <class C>
   using Inputs = std::remove_cvref_t<decltype(std::declval<Parts>().inputs)>;
   using Stored = StoredInputs<Inputs>;
   constexpr bool brought = std::same_as<Kernel, PrecomputedKernel>;
-  static_assert(
-      Stored::known || brought,
-      "models are loaded with dense, sparse, string inputs or a StoredInput of their type");
+  static_assert(Stored::known || brought,
+                "models are loaded with numbers, strings, or a type that has a bpm::StoredInput");
   const std::string& name = file.name();
   const std::string_view wanted = brought ? std::string_view("kernel values") : Stored::name;
   ensure<DataError>(file.text("inputs") == wanted, name, " has inputs of the kind '",
@@ -210,9 +209,8 @@ template <class... Classifiers>
 template <class Kernel, InputSet Inputs>
 void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWriter& file) {
   using Stored = StoredInputs<Inputs>;
-  static_assert(
-      Stored::known || std::same_as<Kernel, PrecomputedKernel>,
-      "models are saved with dense, sparse, string inputs or a StoredInput of their type");
+  static_assert(Stored::known || std::same_as<Kernel, PrecomputedKernel>,
+                "models are saved with numbers, strings, or a type that has a bpm::StoredInput");
   const auto& parts = file.hold(classifier).parts();  // Shared, not copied.
   try {
     file.set("kernel", kernel_to_json(parts.kernel).dump());
