@@ -419,6 +419,8 @@ struct JudgedScaling {
       (standardise ? result.standardised : result.plain) = outcome.candidates[outcome.best].loss;
     } catch (const bpm::NotSeparable&) {
     } catch (const bpm::KernelValueError&) {
+    } catch (const bpm::BudgetTooSmall&) {
+      return std::nullopt;
     } catch (const bpm::DataError&) {  // No median distance.
     }
   }
@@ -774,7 +776,8 @@ void run_train(const TrainOptions& given) {
       return !guard.interrupted();
     };
     try {
-      report.scaling = judge_scaling(options, data.train, watch);
+      report.scaling = judge_scaling(options, data.train,
+                                     [&](const bpm::Progress&) { return !guard.interrupted(); });
       if (report.scaling)
         options.standardise = report.scaling->standardised < report.scaling->plain;
       prepare(options, data.train, finish.scaling);

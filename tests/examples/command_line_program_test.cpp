@@ -1380,6 +1380,7 @@ TEST_CASE("bpm: a decimal comma is read when it is said, and suggested when not"
   const Garden garden;
   std::string table = garden.flowers.csv();
   std::ranges::replace(table, ',', ';');
+  garden.write("point.csv", table);
   std::ranges::replace(table, '.', ',');
   garden.write("comma.csv", table);
   check_refused(bpm_program, 1, {"train", garden.path("comma.csv"), garden.path("a.model")},
@@ -1389,7 +1390,7 @@ TEST_CASE("bpm: a decimal comma is read when it is said, and suggested when not"
                 "';' is neither , nor .");
   static_cast<void>(
       garden.made({"train", garden.path("comma.csv"), garden.path("a.model"), "--decimal", ","}));
-  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("b.model")}));
+  static_cast<void>(garden.made({"train", garden.path("point.csv"), garden.path("b.model")}));
   CHECK(garden.predicted("a.model", "unlabelled.csv") ==
         garden.predicted("b.model", "unlabelled.csv"));
 }

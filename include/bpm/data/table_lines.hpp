@@ -330,8 +330,9 @@ class TableLines {
                              parse_number<double>(line_.fields[label_]).has_value()) {
       ask_for_header();
     }
-    const auto is_number = [&](std::string_view field) {
-      return parse_table_number(field, settings_.decimal).has_value();
+    // Of either sign before decimals, so that an error names the number and not the header.
+    const auto is_number = [](std::string_view field) {
+      return parse_table_number(field).has_value() || parse_table_number(field, ',').has_value();
     };
     for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
       const std::string_view field = first_.fields[i];
