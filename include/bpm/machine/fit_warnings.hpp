@@ -211,5 +211,12 @@ void warn_of_scale(const I& inputs, std::vector<FitWarning>& warnings) {
   }
 }
 
+/// Adds the warnings that the inputs give.
+template <class Kernel, class I>
+void warn_of_inputs(const Kernel& kernel, const I& inputs, std::vector<FitWarning>& warnings) {
+  warn_of_width(kernel, inputs, warnings);
+  warn_of_scale(inputs, warnings);
+}
+
 }  // namespace detail
 }  // namespace bpm

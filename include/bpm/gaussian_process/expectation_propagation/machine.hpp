@@ -116,8 +116,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   }
 
   /// The log evidence of one column's training labels, log P_Y where there is no noise: the larger,
-  /// the better the kernel and its parameters, lambda and noise_deviation included, go with the
-  /// labels.
+  /// the better the kernel with lambda and noise_deviation goes with the labels.
   [[nodiscard]] double log_evidence(std::size_t column = 0) const {
     return posterior(column).log_evidence;
   }
@@ -313,8 +312,7 @@ template <class Kernel, InputSet I, Observer O>
   parts.boundary = std::move(choice);
   parts.warnings =
       fit_warnings(problems, means, parts.training_errors, std::nullopt, parts.boundary, labels);
-  warn_of_width(machine.kernel(), inputs, parts.warnings);
-  warn_of_scale(inputs, parts.warnings);
+  warn_of_inputs(machine.kernel(), inputs, parts.warnings);
   parts.report = std::move(report);
   parts.forecast = forecast;
   parts.training_seconds =
