@@ -698,7 +698,8 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
 
 /// The loss of what was tried against the soft boundary, a line a kernel. A hard boundary has no
 /// place on the logarithmic axis; label noise has its own.
-[[nodiscard]] Plot choice_plot(const FitTask& task, const std::string& data,
+[[nodiscard]] Plot choice_plot(const FitTask& task, const FitOutcome& outcome,
+                               const std::string& data,
                                const std::vector<bpm::ChoiceCandidate>& candidates) {
   Plot plot;
   plot.title = data;
@@ -707,9 +708,9 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   plot.x_label = noise ? "label noise" : "soft boundary, lambda / k(x, x)";
   plot.y_label = task.sampler == "ep" ? "minus the log evidence a row" : "log loss out of fold";
   plot.log_x = true;
-  for (std::size_t k = 0; k < task.kernels.size(); ++k) {
+  for (std::size_t k = 0; k < task.kernels.size() + outcome.beyond.size(); ++k) {
     PlotSeries series;
-    series.title = words_of(task.kernels[k]).formula;
+    series.title = words_of(kernel_of(task, outcome, k)).formula;
     for (const bpm::ChoiceCandidate& one : candidates) {
       const double x = noise ? one.label_noise : one.relative_lambda;
       if (one.kernel != k || !one.consistent || x == 0) continue;
@@ -728,7 +729,7 @@ void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcom
     candidates = report.facts->boundary->candidates;
     for (bpm::ChoiceCandidate& one : candidates) one.kernel = 0;
   }
-  const Plot plot = choice_plot(task, data, candidates);
+  const Plot plot = choice_plot(task, outcome, data, candidates);
   if (plot.series.empty()) {
     throw OutputError("cannot plot into '" + path.string() +
                       "': no soft boundary but the hard one was consistent");
