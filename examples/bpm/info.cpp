@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <sstream>
@@ -32,6 +33,7 @@ namespace {
   json["soft_boundary_automatic"] = facts.boundary.has_value();
   if (facts.boundary) json["soft_boundary"] = facts.boundary->relative_lambda;
   json["standardised"] = facts.standardised;
+  json["columns"] = facts.feature_names.empty() ? Json() : Json(facts.feature_names);
   json["calibrated"] = facts.calibrated;
   if (facts.rejection) {
     json["rejection"] = {{"score", facts.rejection->score},
@@ -49,7 +51,14 @@ void print_info(std::ostream& out, const Model& model, const ModelFacts& facts) 
   std::ostringstream text;
   report_line(text, "kernel") << facts.kernel.formula << '\n';
   report_line(text, "features") << facts.features << ", " << facts.inputs
-                                << (facts.standardised ? ", standardised" : "") << '\n';
+                                << (facts.standardised ? ", standardised" : "");
+  if (facts.encoding) {
+    const auto words = std::ranges::count(facts.encoding->columns, bpm::MixedTable::Kind::words,
+                                          &bpm::TableEncoding::Column::kind);
+    text << ", of " << count_text(facts.encoding->columns.size(), "column", "columns") << ", "
+         << words << " of words" << (facts.encoding->fills() ? ", which may miss values" : "");
+  }
+  text << '\n';
   report_line(text, "classes");
   for (std::size_t c = 0; c < facts.class_names.size(); ++c) {
     text << (c == 0 ? "" : ", ") << facts.class_names[c];

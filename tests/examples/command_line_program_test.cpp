@@ -1359,6 +1359,9 @@ TEST_CASE("bpm: tables of words, percentages and missing values as they are", "[
   CHECK(trained["columns"] == Json({"seat=front", "seat=middle", "seat=rear", "fare", "age",
                                     "age is missing", "rebate", "alone"}));
   CHECK(trained["standardised"] == true);  // Fares are of another size than all else.
+  CHECK_THAT(run_bpm({"info", model}).out,
+             ContainsSubstring(", of 5 columns, 1 of words, which may miss values\n"));
+  CHECK(garden.made({"info", model})["columns"] == trained["columns"]);
   const Json as_trained = garden.made({"evaluate", model, garden.path("b.csv")});
   CHECK(as_trained["error_percent"].get<double>() < 12);
   // Another order of columns, by their names.
