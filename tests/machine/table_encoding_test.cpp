@@ -120,6 +120,16 @@ TEST_CASE("tables that cannot be encoded are refused by a sentence", "[machine]"
   table.columns[1].word_of.pop_back();
   CHECK_THAT(message_of([&] { (void)found.apply(table); }),
              Catch::Matchers::ContainsSubstring("rows in every column"));
+  table = people();
+  table.columns[1].word_of[0] = 3;
+  CHECK(message_of([&] { (void)TableEncoding::of(table, Missing::mean); }) ==
+        "TableEncoding::of: table has word 3 in feature 2 ('colour'), must be below 3");
+  CHECK_THAT(message_of([&] { (void)found.apply(table); }),
+             Catch::Matchers::ContainsSubstring("must be below 3"));
+  table = people();
+  std::swap(table.columns[1].words[0], table.columns[1].words[1]);
+  CHECK(message_of([&] { (void)TableEncoding::of(table, Missing::mean); }) ==
+        "TableEncoding::of: table has words that do not ascend in feature 2 ('colour')");
   table.columns.pop_back();
   CHECK_THAT(message_of([&] { (void)found.apply(table); }),
              Catch::Matchers::ContainsSubstring("columns, as the one that was encoded"));

@@ -323,7 +323,7 @@ TEST_CASE("what no JSON holds is not saved") {
 TEST_CASE("names of classes are UTF-8") {
   const auto odd = small_model().with_class_names({"a", "b", "\xff"});
   CHECK(message_of([&] { (void)bpm::model_bytes(odd); }) ==
-        "save: class_names, rejection.score or inputs_made_by are not in UTF-8, must be");
+        "save: names, words, rejection.score or inputs_made_by are not in UTF-8, must be");
 }
 
 TEST_CASE("a threshold that was chosen stays with its model") {
@@ -339,7 +339,7 @@ TEST_CASE("a threshold that was chosen stays with its model") {
   CHECK_FALSE(through_bytes(small_model()).parts().rejection);
   CHECK(message_of([] {
           (void)bpm::model_bytes(small_model().with_rejection({"\xff", {}}));
-        }) == "save: class_names, rejection.score or inputs_made_by are not in UTF-8, must be");
+        }) == "save: names, words, rejection.score or inputs_made_by are not in UTF-8, must be");
 }
 
 TEST_CASE("a threshold in a file that is none is refused") {

@@ -53,7 +53,7 @@ TEST_CASE("a model's file keeps what its inputs are made by") {
   CHECK(bpm::gradient_features_from(*back.parts().inputs_made_by) == odd_features());
   CHECK_FALSE(test_support::through_bytes(fitted).parts().inputs_made_by);
   CHECK(message_of([&] { (void)bpm::model_bytes(fitted.with_inputs_made_by("\xff")); }) ==
-        "save: class_names, rejection.score or inputs_made_by are not in UTF-8, must be");
+        "save: names, words, rejection.score or inputs_made_by are not in UTF-8, must be");
   const auto bytes = test_support::with_text(bpm::model_bytes(fitted.with_inputs_made_by("a b c")),
                                              R"(\"a b c\")", R"([ \"x\" ])");
   CHECK(message_of([&] { (void)bpm::load<std::remove_cvref_t<decltype(fitted)>>(bytes, "m"); }) ==

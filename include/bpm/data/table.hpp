@@ -106,14 +106,13 @@ class NumberColumn {
   }
   /// \throws DataError on what is none.
   [[nodiscard]] double value(std::string_view field, const FieldPlace& place) {
-    const auto number = parse(field);
+    if (const auto number = parse(field)) return *number;
     const auto any = parse_table_number(field, decimal_);
     const bool mixed = any && std::isfinite(any->value) && percent_.has_value();
-    ensure<DataError>(number.has_value(), place, "found ", Quoted{field}, ", expected ",
-                      !mixed      ? "a finite number"
-                      : *percent_ ? "a percentage as before"
-                                  : "a number that is no percentage, as before");
-    return *number;
+    throw DataError(join(place, "found ", Quoted{field}, ", expected ",
+                         !mixed      ? "a finite number"
+                         : *percent_ ? "a percentage as before"
+                                     : "a number that is no percentage, as before"));
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,8 +51,9 @@ struct TableEncoding {
   std::vector<Column> columns{};
 
   /// Of some rows of a table, or of all: categories, means and what is missing are theirs alone.
-  /// Cost: one pass. \throws std::invalid_argument without a row, where a number is infinite, or a
-  /// row's value is missing though that is an error; where a column misses all values.
+  /// Cost: one pass. \throws std::invalid_argument without a row, where a number is infinite, a
+  /// row's value is missing though that is an error, or a column misses all values; on columns of
+  /// different lengths, and words that do not ascend or are not there.
   [[nodiscard]] static TableEncoding of(const MixedTable& table, Missing missing = Missing::error,
                                         std::span<const PointIndex> rows = {}) {
     const char* const f = "TableEncoding::of";
@@ -61,7 +63,7 @@ struct TableEncoding {
     TableEncoding result;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const MixedTable::Column& column = table.columns[c];
-      detail::check_size(f, "table", column.rows(), table.rows(), "rows in every column");
+      check_column(column, c, table.rows(), f);
       Column& encoded = result.columns.emplace_back();
       encoded.name = column.name;
       encoded.kind = column.kind;
@@ -117,7 +119,7 @@ struct TableEncoding {
       detail::check(column.kind == encoded.kind, f, "table", "has ", words ? "numbers" : "words",
                     " in feature ", c + 1, named(encoded.name), ", must have ",
                     words ? "words" : "numbers");
-      detail::check_size(f, "table", column.rows(), table.rows(), "rows in every column");
+      check_column(column, c, table.rows(), f);
       const std::vector<int> places = places_of(encoded, column);
       for (PointIndex i = 0; i < table.rows(); ++i) {
         const auto row = static_cast<std::size_t>(i);
@@ -205,9 +207,8 @@ struct TableEncoding {
     for (const Column& column : columns) found.push_back(column.kind);
     return found;
   }
-  /// \throws std::invalid_argument unless categories ascend, are of columns of words, and what
-  /// fills
-  ///         is finite.
+  /// \throws std::invalid_argument unless categories ascend and are of columns of words, and what
+  ///         fills is finite.
   void check(const char* function) const {
     for (const Column& column : columns) {
       detail::check(std::ranges::is_sorted(column.categories, std::less_equal<>{}) &&
@@ -230,6 +231,18 @@ struct TableEncoding {
   [[nodiscard]] static std::string place(const MixedTable::Column& column, std::size_t c,
                                          PointIndex row) {
     return detail::join("feature ", c + 1, named(column.name), " at point ", row);
+  }
+  /// A table made by hand may be anything.
+  static void check_column(const MixedTable::Column& column, std::size_t c, std::ptrdiff_t rows,
+                           const char* function) {
+    detail::check_size(function, "table", column.rows(), rows, "rows in every column");
+    detail::check(std::ranges::is_sorted(column.words, std::less_equal<>{}), function, "table",
+                  "has words that do not ascend in feature ", c + 1, named(column.name));
+    for (const int word : column.word_of) {
+      detail::check(word < std::ssize(column.words), function, "table", "has word ", word,
+                    " in feature ", c + 1, named(column.name), ", must be below ",
+                    column.words.size());
+    }
   }
   [[nodiscard]] static bool is_missing(const MixedTable::Column& column, PointIndex i) {
     const auto row = static_cast<std::size_t>(i);

@@ -228,7 +228,7 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
   try {
     file.set("model", model.dump());
   } catch (const nlohmann::json::exception&) {  // The only strings of a user's in it.
-    fail("save", "class_names, rejection.score or inputs_made_by", "are not in UTF-8, must be");
+    fail("save", "names, words, rejection.score or inputs_made_by", "are not in UTF-8, must be");
   }
   file.keep("support", std::vector<std::int64_t>(parts.support.begin(), parts.support.end()));
   file.refer("coefficients", shape_of(parts.coefficients), values_of_matrix(parts.coefficients));
