@@ -30,9 +30,10 @@ struct FitTask {
   bool choosing = false;
   /// To choose from; empty: the default ones, and the machine's own fit begins with the chosen one.
   std::vector<double> relative_lambdas{};
-  std::size_t folds = 0;         ///< Of choosing, or to judge by; 0: 5, or not judged.
-  std::vector<double> biases{};  ///< To choose from; empty: that of the settings.
-  bool by_error = false;         ///< Choosing makes the error small, not the log loss.
+  std::size_t folds = 0;  ///< Of choosing, or to judge by; 0: 5, or not judged.
+  /// To choose from, also where nothing else is chosen; empty: that of the settings.
+  std::vector<double> biases{};
+  bool by_error = false;  ///< Choosing makes the error small, not the log loss.
   std::vector<bpm::RuntimeKernel> narrower{};  ///< Tried where the first kernel is best, in turn,
   std::vector<bpm::RuntimeKernel> wider{};     ///< and the last.
   bool fit = true;                             ///< Whether a model of all rows is wanted.
@@ -54,6 +55,7 @@ struct FitOutcome {
   std::optional<Model> model;
   std::optional<OutOfFoldResult> out_of_fold;
   std::vector<bpm::ChoiceCandidate> candidates;  ///< Of choosing.
+  std::optional<double> bias;                    ///< The one chosen, if several were tried.
   std::vector<bpm::RuntimeKernel> beyond;        ///< Kernels that were tried behind the task's own.
   std::size_t best = 0;
 };

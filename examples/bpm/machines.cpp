@@ -3,6 +3,7 @@
 // and predictions, and is most of the work of compiling.
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
@@ -51,14 +52,37 @@ void check_checkpoint(const FitTask& task) {
   }
 }
 
+/// The machine with the best of the biases, by a part of the rows on which its soft boundary is
+/// chosen as a fit does; as it is where the part says nothing.
+template <class Sampler, class I>
+[[nodiscard]] Machine<Sampler> with_chosen_bias(const Machine<Sampler>& machine,
+                                                const FitTask& task, const I& inputs,
+                                                std::span<const int> labels, const Watch& watch) {
+  // Chains cost the cube of their rows.
+  const std::size_t most = std::same_as<Sampler, bpm::PermutedPerceptron> ? 3000 : 500;
+  const double in_memory = std::sqrt(static_cast<double>(task.settings.memory) / 24);
+  try {
+    return bpm::choose(machine,
+                       bpm::ChoiceGrid<bpm::RuntimeKernel>{
+                           .kernels = task.kernels,
+                           .points = static_cast<std::size_t>(std::min<double>(most, in_memory)),
+                           .biases = task.biases,
+                           .more_points = 0},
+                       inputs, labels, watch)
+        .machine;
+  } catch (const bpm::NotSeparable&) {
+  } catch (const bpm::BudgetTooSmall&) {
+  }
+  return machine;
+}
+
 /// fit(machine) makes the classifier of the machine that is given, or chosen.
 template <class Sampler, class I, class Fit>
 [[nodiscard]] FitOutcome fit_or_choose(const Sampler& sampler, const FitTask& task, const I& inputs,
                                        std::span<const int> labels, const Watch& watch,
                                        const Fit& fit) {
   FitOutcome outcome;
-  const Machine<Sampler> machine(
-      bpm::BayesPointMachine(task.kernels.front(), sampler, task.settings));
+  Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels.front(), sampler, task.settings));
   if (task.choosing) {
     bpm::ChoiceGrid<bpm::RuntimeKernel> grid{.kernels = task.kernels};
     if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
@@ -94,11 +118,19 @@ template <class Sampler, class I, class Fit>
     outcome.out_of_fold = {
         chosen.error,  chosen.loss,  found.slope * found.slope_factor(labels.size(), draws.value()),
         found.offsets, found.points, true};
+    if (!task.biases.empty()) outcome.bias = chosen.bias;
     if (task.fit) outcome.model = Model{fit(choice.machine)};
     return outcome;
   }
+  if (!task.biases.empty()) {
+    machine = with_chosen_bias(machine, task, inputs, labels, watch);
+    outcome.bias = machine.machine().settings().bias.value_or(1);
+  }
   if (task.folds > 0) {
-    const bpm::OutOfFold left_out = bpm::cross_validate(machine, inputs, labels, task.folds, watch);
+    bpm::FitSettings settings = task.settings;  // Every fold chooses its own boundary.
+    settings.bias = machine.machine().settings().bias;
+    const Machine<Sampler> judged(bpm::BayesPointMachine(task.kernels.front(), sampler, settings));
+    const bpm::OutOfFold left_out = bpm::cross_validate(judged, inputs, labels, task.folds, watch);
     const bpm::FittedSlope slope = left_out.slope(task.settings.soft_boundary.has_class_weights() ||
                                                   left_out.classes.size() > 2);
     outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope, slope.offsets,

@@ -156,6 +156,14 @@ Model finished(const Model& model, const Finish& finish) {
       model.classifier);
 }
 
+Model weights_alone(const Model& model) {
+  return std::visit(
+      [](const auto& classifier) -> Model {
+        return {classifier.with_weights_alone(), nullptr};
+      },
+      model.classifier);
+}
+
 ModelFacts facts_of(const Model& model) {
   return std::visit(
       [&]<class C>(const C& classifier) {

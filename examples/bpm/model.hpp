@@ -98,6 +98,8 @@ struct Finish {
 /// To a file, whole or not at all, or to standard output. Returns its bytes.
 std::size_t save_model(const Model& model, const std::string& path);
 [[nodiscard]] Model finished(const Model& model, const Finish& finish);
+/// As `Classifier::with_weights_alone`, and what it throws.
+[[nodiscard]] Model weights_alone(const Model& model);
 [[nodiscard]] ModelFacts facts_of(const Model& model);
 
 /// As `Classifier::decision_values`, of rows of any kind.

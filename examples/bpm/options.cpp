@@ -140,7 +140,7 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
                        words.back().find('=') == std::string::npos && words.back() != "--quiet" &&
                        words.back() != "--standardise" && words.back() != "--no-standardise" &&
                        words.back() != "--normalise" && words.back() != "--resume" &&
-                       words.back() != "--help";
+                       words.back() != "--weights-only" && words.back() != "--help";
     if (flag && !value) {
       if (const char* cure = cure_of(word[1]); cure != nullptr) throw UsageError(cure);
       if (word[1] == 'w') {
@@ -382,8 +382,10 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
       })
       ->type_name("automatic|hard|NUMBER");
   double bias = 0;
-  add_real_option(app, "--bias", bias,
-                  "Constant beside the kernel, in units of the mean k(x, x) (default: 1)", 0, 1e9)
+  add_real_option(
+      app, "--bias", bias,
+      "Constant beside the kernel, in units of the mean k(x, x) (default: 0, 0.3 or 1, chosen)", 0,
+      1e9)
       ->type_name("B");
   app.add_option_function<std::vector<std::string>>(
          "--class-weights",
@@ -435,6 +437,8 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   app.add_option("--checkpoint", options.checkpoint, "Keep finished draws in this folder")
       ->type_name("DIR");
   app.add_flag("--resume", options.resume, "Begin with what the folder of --checkpoint holds");
+  app.add_flag("--weights-only", options.weights_only,
+               "Of a linear kernel: a small model, one number a feature and class");
   add_seed_option(app, options.common);
   add_json_option(app, options.common);
   add_plot_option(app, options.common);

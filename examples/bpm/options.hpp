@@ -63,6 +63,7 @@ struct TrainOptions {
 
   std::string checkpoint;
   bool resume = false;
+  bool weights_only = false;  ///< The model is w, of a linear kernel.
 };
 
 /// Which rows stay undecided.

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -280,6 +281,15 @@ void prepare(const TrainOptions& options, Data& data,
   return weights;
 }
 
+/// How many rows are not alone in their class: those that can be left out.
+[[nodiscard]] std::size_t rows_to_leave_out(const std::vector<int>& labels) {
+  std::map<int, std::size_t> counts;
+  for (const int label : labels) ++counts[label];
+  std::size_t rows = 0;
+  for (const auto& [label, count] : counts) rows += count > 1 ? count : 0;
+  return rows;
+}
+
 [[nodiscard]] FitTask make_task(const TrainOptions& options, const Data& data) {
   FitTask task{.kernels = make_kernels(options, data)};
   bpm::FitSettings& settings = task.settings;
@@ -287,10 +297,12 @@ void prepare(const TrainOptions& options, Data& data,
   settings.threads = static_cast<unsigned>(options.common.threads);
   settings.memory = options.memory;
   settings.bias = options.bias;
-  if (!options.bias && !options.libsvm) {
-    // Of sparse rows, mostly of norm 1, a bias of 1 is as much as all features together.
-    if (is_sparse(data)) settings.bias = 0.3;
-    if (options.choosing) task.biases = {0, 0.3, 1};
+  // Of sparse rows, mostly of norm 1, a bias of 1 is as much as all features together.
+  if (!options.bias && is_sparse(data)) settings.bias = 0.3;
+  // Evidence is of one bias. A boundary that is given keeps the default's, unless others compete.
+  const bool judged = options.choosing || options.soft_boundary.empty();
+  if (!options.bias && judged && options.sampler != "ep" && rows_to_leave_out(data.labels) >= 5) {
+    task.biases = {0, 0.3, 1};
   }
   task.by_error = options.by_error;
   if (options.choosing && !options.kernel_given && !options.libsvm && !is_sparse(data)) {
@@ -327,8 +339,7 @@ void check_rows(const TrainOptions& options, const Data& data) {
                          "', expected two classes or more; --label names the labels' column");
   }
   if (options.choosing || options.folds > 0) {
-    std::size_t dealt = 0;
-    for (const auto& [label, count] : counts) dealt += count > 1 ? count : 0;
+    const std::size_t dealt = rows_to_leave_out(data.labels);
     const std::size_t folds = options.folds > 0 ? options.folds : 5;
     if (dealt < folds) {
       throw bpm::DataError(data.name + ": has " + count_text(dealt, "row", "rows") +
@@ -347,6 +358,23 @@ void check_directions(const TrainOptions& options, const Data& data) {
                          (options.standardise.value_or(false) ? " once it is standardised" : "") +
                          ", which has no direction; leave the row out, or " +
                          (options.normalise ? "leave out --normalise" : "take another kernel"));
+  }
+}
+
+/// Refuses weights of what has none, before the work is done.
+void check_weights(const TrainOptions& options, const FitTask& task) {
+  if (!options.weights_only) return;
+  if (options.sampler == "ep") {
+    throw UsageError("--weights-only: --sampler ep has variances beside its weights");
+  }
+  if (options.normalise) {
+    throw UsageError("--weights-only: weights are of rows as they are, leave out --normalise");
+  }
+  for (const bpm::RuntimeKernel& kernel : task.kernels) {
+    if (words_of(kernel).name != "linear") {
+      throw UsageError("--weights-only: the kernel is " + words_of(kernel).formula +
+                       ", and --kernel linear alone has weights");
+    }
   }
 }
 
@@ -386,18 +414,15 @@ struct JudgedScaling {
     return std::nullopt;
   }
   constexpr std::size_t most = 3000;
+  constexpr std::size_t folds = 5;
   std::vector<bpm::PointIndex> order(static_cast<std::size_t>(data.rows()));
   bpm::RandomEngine engine(options.common.seed, ~std::uint64_t{2});  // A stream that no draw has.
   bpm::random_permutation(std::span(order), engine);
   order.resize(std::min(order.size(), most));
   std::ranges::sort(order);
-  std::map<int, std::size_t> counts;
   const Data part = data.part(order);
-  for (const int label : part.labels) ++counts[label];
-  std::size_t dealt = 0;
-  for (const auto& [label, count] : counts) dealt += count > 1 ? count : 0;
-  constexpr std::size_t folds = 5;
-  if (counts.size() < 2 || dealt < folds) return std::nullopt;
+  const std::set<int> classes(part.labels.begin(), part.labels.end());
+  if (classes.size() < 2 || rows_to_leave_out(part.labels) < folds) return std::nullopt;
   TrainOptions one = options;
   one.choosing = false;
   one.sampler = "perceptron";
@@ -412,6 +437,7 @@ struct JudgedScaling {
       prepare(one, tried, scaling);
       FitTask task = make_task(one, tried);
       task.choosing = true;
+      task.biases.clear();
       task.folds = folds;
       task.fit = false;
       task.checkpoint.clear();
@@ -435,6 +461,7 @@ struct TrainReport {
   std::optional<ModelFacts> facts;
   std::optional<OutOfFoldResult> out_of_fold;
   std::optional<JudgedScaling> scaling;
+  std::optional<double> bias;           ///< In units of the mean k(x, x), if it was chosen.
   std::optional<double> chosen_lambda;  ///< Of those that `choose` was given.
   std::optional<double> training_error;
   std::optional<bpm::CertifiedRisk> guarantee;
@@ -516,6 +543,7 @@ struct TrainReport {
     json["support"] = report.facts->support;
     if (report.facts->boundary) boundary = report.facts->boundary->relative_lambda;
   }
+  json["relative_bias"] = number(report.bias ? report.bias : task.settings.bias);
   json["sampler"] = options.sampler;
   if (!outcome.candidates.empty()) {
     const bpm::ChoiceCandidate& best = outcome.candidates[outcome.best];
@@ -592,7 +620,9 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
   if (report.facts) {
     const ModelFacts& facts = *report.facts;
     report_line(text, "kernel") << facts.kernel.formula
-                                << (facts.standardised ? ", columns standardised" : "") << '\n';
+                                << (facts.standardised ? ", columns standardised" : "");
+    if (report.bias) text << ", a bias of " << *report.bias << " times its mean, chosen";
+    text << '\n';
     if (report.scaling) {
       const auto loss = [](double value) {
         return std::isfinite(value) ? "log loss " + number_text(value) : std::string("none");
@@ -621,7 +651,8 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
     text << '\n';
     report_line(text, "machine") << options.sampler;
     if (options.sampler != "ep") text << ", " << facts.report.draws << " draws";
-    text << ", " << count_text(facts.support, "support row", "support rows") << '\n';
+    text << ", " << count_text(facts.support, "support row", "support rows")
+         << (options.weights_only ? ", its weights" : "") << '\n';
   }
   if (report.training_error) {
     report_line(text, "errors") << "on the rows that trained "
@@ -784,6 +815,7 @@ void run_train(const TrainOptions& given) {
       prepare(options, data.train, finish.scaling);
       check_directions(options, data.train);
       task = make_task(options, data.train);
+      check_weights(options, task);
       outcome = fit(task, data.train, watch);
     } catch (const bpm::Stopped&) {
       throw Interrupted(
@@ -794,6 +826,7 @@ void run_train(const TrainOptions& given) {
     }
   }
   report.out_of_fold = outcome.out_of_fold;
+  report.bias = outcome.bias;
   if (options.soft_boundary.size() > 1) {
     report.chosen_lambda = outcome.candidates[outcome.best].relative_lambda;
   }
@@ -827,6 +860,7 @@ void run_train(const TrainOptions& given) {
                                   "--held-out or a larger --risk");
       }
     }
+    if (options.weights_only) model = weights_alone(model);
     report.facts = facts_of(model);
     if (!report.out_of_fold && report.facts->boundary) {
       if (const auto* taken = taken_candidate(*report.facts->boundary);

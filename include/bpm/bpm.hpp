@@ -121,6 +121,7 @@
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/table_encoding.hpp"
 #include "bpm/machine/training.hpp"
+#include "bpm/machine/weights_alone.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -1418,4 +1419,76 @@ TEST_CASE("bpm: standardising is judged by the smaller log loss, and decided by 
   CHECK_THAT(said.out, ContainsSubstring("columns       standardised: log loss ") &&
                            ContainsSubstring(", as they are log loss ") &&
                            ContainsSubstring(", out of fold on 240 rows\n"));
+}
+
+TEST_CASE("bpm: train chooses the bias by a part, and says which", "[examples]") {
+  const Garden garden;
+  // Two classes on either side of 5, which no linear kernel tells apart without a constant.
+  std::ostringstream text;
+  bpm::RandomEngine engine(3);
+  for (int i = 0; i < 200; ++i) {
+    const double x = 4 + 2 * bpm::uniform_unit(engine);
+    text << x << ',' << bpm::uniform_unit(engine) << ',' << (x > 5 ? "far" : "near") << '\n';
+  }
+  garden.write("sides.csv", text.str());
+  const auto bias_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "train",  garden.path("sides.csv"), garden.path("a.model"), "--kernel",
+        "linear", "--no-standardise"};
+    words.insert(words.end(), more.begin(), more.end());
+    return garden.made(words);
+  };
+  const Json chosen = bias_of({});
+  CHECK(chosen["relative_bias"].get<double>() > 0);
+  CHECK(chosen["out_of_fold_error_percent"].get<double>() < 10);
+  const Json none = bias_of({"--bias", "0"});
+  CHECK(none["relative_bias"] == 0);
+  CHECK(none["out_of_fold_error_percent"].get<double>() >
+        chosen["out_of_fold_error_percent"].get<double>() + 5);
+  // What is chosen is the machine that has this bias.
+  std::ostringstream number;
+  number << chosen["relative_bias"].get<double>();
+  static_cast<void>(bias_of({}));
+  const std::string by_choice = garden.predicted("a.model", "sides.csv", {"--label", "last"});
+  static_cast<void>(bias_of({"--bias", number.str()}));
+  const std::string given = garden.predicted("a.model", "sides.csv", {"--label", "last"});
+  CHECK(by_choice == given);
+  // A boundary that is given keeps its bits, and evidence is of one bias.
+  CHECK(bias_of({"--soft-boundary", "1"})["relative_bias"].is_null());
+  CHECK(bias_of({"--sampler", "ep"})["relative_bias"].is_null());
+  const BpmOutcome said = run_bpm({"train", garden.path("sides.csv"), garden.path("a.model")});
+  CHECK_THAT(said.out, ContainsSubstring(" times its mean, chosen\n"));
+}
+
+TEST_CASE("bpm: of a linear kernel the weights alone are a small model", "[examples]") {
+  const Garden garden;
+  garden.write("flowers.txt", garden.flowers.libsvm());
+  const std::string whole = garden.path("whole.model");
+  const std::string small = garden.path("small.model");
+  const std::vector<std::string> words{"--kernel", "linear", "--no-standardise"};
+  const auto trained = [&](const std::string& model, std::vector<std::string> more) {
+    more.insert(more.begin(), {"train", garden.path("flowers.csv"), model});
+    more.insert(more.end(), words.begin(), words.end());
+    return garden.made(more);
+  };
+  const Json all = trained(whole, {});
+  const Json weights = trained(small, {"--weights-only"});
+  CHECK(weights["support"].get<int>() <= 4);
+  CHECK(all["support"].get<int>() > 4);
+  const auto judged = [&](const std::string& model) {
+    return garden.made({"evaluate", model, garden.path("more-flowers.csv")});
+  };
+  const Json by_support = judged(whole);
+  const Json by_weights = judged(small);
+  CHECK(by_support["error_percent"] == by_weights["error_percent"]);
+  CHECK(std::abs(by_support["log_loss"].get<double>() - by_weights["log_loss"].get<double>()) <
+        1e-9);
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
+    std::vector<std::string> line{"train", garden.path("flowers.csv"), small, "--weights-only"};
+    line.insert(line.end(), more.begin(), more.end());
+    check_refused(bpm_program, 2, line, part);
+  };
+  refused({}, "--kernel linear alone has weights");
+  refused({"--kernel", "linear", "--normalise"}, "leave out --normalise");
+  refused({"--kernel", "linear", "--sampler", "ep"}, "has variances beside its weights");
 }

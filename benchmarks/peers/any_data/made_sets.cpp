@@ -158,10 +158,7 @@ struct TwoNormals {
     feature[node] = static_cast<Eigen::Index>(bpm::uniform_below(engine, 10U));
     threshold[node] = 0.2 + 0.6 * bpm::uniform_unit(engine);
   }
-  std::vector<int> leaves;
-  for (std::size_t leaf = 0; leaf <= inner; ++leaf) {
-    leaves.push_back(static_cast<int>(leaf % static_cast<std::size_t>(classes)));
-  }
+  std::vector<int> leaves(inner + 1);
   bpm::random_permutation(std::span<int>(leaves), engine);
   for (Eigen::Index i = 0; i < set.inputs.rows(); ++i) {
     std::array<double, 10> values{};
@@ -175,7 +172,7 @@ struct TwoNormals {
       set.inputs(i, j) =
           static_cast<float>(std::pow(10.0, j % 4) * values[static_cast<std::size_t>(j)]);
     }
-    set.labels.push_back(leaves[node - inner]);
+    set.labels.push_back(leaves[node - inner] % classes);
   }
   return set;
 }

@@ -27,6 +27,7 @@
 #include "bpm/machine/prediction.hpp"
 #include "bpm/machine/standardisation.hpp"
 #include "bpm/machine/table_encoding.hpp"
+#include "bpm/machine/weights_alone.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm::inline BPM_TARGET {
@@ -210,6 +211,17 @@ class Classifier {
     Parts copy = parts();
     copy.standardisation = scaling;
     return Classifier(std::move(copy));
+  }
+
+  /// The classifier of a linear kernel as one number a feature and column: its support are the
+  /// rows w_c = sum_j alpha_jc x_j, in double, and one of zeros where there is a bias. It says the
+  /// same but for roundings, and its file is as small as w; kept draws and the numbers of support
+  /// points are gone. Cost: the numbers of the support a column.
+  /// \throws std::invalid_argument unless the kernel is linear in its inputs as they are.
+  [[nodiscard]] auto with_weights_alone() const
+    requires detail::may_be_linear<Kernel, Inputs>
+  {
+    return Classifier<Kernel, detail::WeightInputs<Inputs>>(detail::weights_alone(parts()));
   }
 
   /// The normalised outputs of the single draws, n x (N C): column n C + c is that of draw n.
