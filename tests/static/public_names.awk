@@ -85,7 +85,7 @@ FNR == 1 {
         kind_of[level] = "namespace"
         name_of[level] = statement
         gsub(/^[ \t]*(inline )?namespace|[ \t]/, "", name_of[level])
-        sub(/::inlineBPM_TARGET/, "", name_of[level])
+        if (name_of[level] == "BPM_TARGET") name_of[level] = ""
         statement = ""
       } else {
         --level

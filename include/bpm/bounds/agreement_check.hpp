@@ -10,7 +10,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// How many draws of an ensemble agree with its centre, and whether that is as theory demands.
 ///
@@ -72,4 +72,4 @@ struct AgreementCheck {
   [[nodiscard]] bool holds() const noexcept { return smallest >= threshold; }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

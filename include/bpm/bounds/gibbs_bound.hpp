@@ -9,7 +9,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Which PAC-Bayes theorem a bound on the Gibbs error comes from. Both hold for every posterior Q
 /// that makes no training error, at once.
@@ -140,4 +140,4 @@ struct BayesPointBound {
   [[nodiscard]] bool vacuous() const { return value() >= 1; }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -8,7 +8,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The margin bound on the error of one linear classifier, by its terms (2 / m) (volume +
 /// union + confidence + 2), in nats.
@@ -59,4 +59,4 @@ struct MarginBound {
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -7,7 +7,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The Rademacher bound on the error of the interpolator of the signs, to compare with:
 /// 4 sqrt(Y' K^-1 Y / n), as section 6.1 of "Kernel Interpolation as a Bayes Point Machine" has it
@@ -38,4 +38,4 @@ struct RademacherBound {
   [[nodiscard]] bool vacuous() const { return value() >= 1; }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -21,7 +21,7 @@
 /// and the same above p. With c = log(1 / delta) / N, `kl_upper_inverse(q, c)` is therefore an
 /// upper limit of p with confidence 1 - delta, and `kl_lower_inverse(q, c)` a lower one.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -134,4 +134,4 @@ template <class Predicate>
       q, [&](double p) { return p > 0 && detail::relative_entropy(q, p) <= c; });
 }
 
-}  // namespace bpm
+}}  // namespace bpm

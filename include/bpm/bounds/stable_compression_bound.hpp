@@ -10,7 +10,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// An upper bound on the error of a classifier that k of its N training points make alone, without
 /// test data: with probability 1 - delta over the training set the error is at most this epsilon,
@@ -76,4 +76,4 @@ namespace bpm::inline BPM_TARGET {
   });
 }
 
-}  // namespace bpm
+}}  // namespace bpm

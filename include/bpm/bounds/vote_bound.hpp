@@ -13,7 +13,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/decision/votes.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// An upper bound on the error of an ensemble's majority vote, and of any classifier by how often
 /// it differs from the vote. Lemma 4 of "Kernel Interpolation as a Bayes Point Machine": a
@@ -182,4 +182,4 @@ struct CBound {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -36,7 +36,7 @@
 /// \file
 /// How ranks talk, and how they fail together: an error of one becomes the same error of all.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Something went wrong on one rank for which there is no type of its own. The message names the
 /// rank and says what.
@@ -310,4 +310,4 @@ inline void check_agreement(const Communicator& ranks, const std::vector<SharedW
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

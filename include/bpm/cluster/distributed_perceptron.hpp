@@ -11,7 +11,7 @@
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Permuted perceptrons whose draws are spread over the ranks of MPI. Every rank has the whole
 /// training set, fits the same machine at the same time, and has the same fitted machine at the
@@ -69,4 +69,4 @@ struct DistributedPerceptron : PermutedPerceptron {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -30,7 +30,7 @@
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/run_digest.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// One call of `DistributedPerceptron::sample`. `Settings` is that.
 template <class Settings, VersionSpace Space>
@@ -307,4 +307,4 @@ class DistributedRun {
   bool finished_ = false;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

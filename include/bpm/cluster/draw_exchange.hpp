@@ -14,7 +14,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/byte_stream.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A piece of a draw and the rank that makes it.
 struct OwnedPiece {
@@ -170,4 +170,4 @@ class DrawExchange {
   std::vector<double> sums_;  ///< Of this rank's range of the points, a problem after the other.
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -11,7 +11,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// MPI from here to the end of the scope. Where it runs already, nothing is done.
 class MpiSession {
@@ -81,4 +81,4 @@ class MpiSession {
   int size_ = 1;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -25,7 +25,7 @@
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The inputs of mistaken points, numbered as in the `MistakeList`, in blocks that are prepared
 /// together.
@@ -257,4 +257,4 @@ class Shard {
   std::vector<Hand> hands_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

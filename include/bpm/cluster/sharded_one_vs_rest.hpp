@@ -32,7 +32,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// One-vs-rest Bayes points by permuted perceptrons for training sets that are too large for one
 /// rank: each rank holds some of the inputs, and all work on one draw at a time. The coefficients
@@ -275,4 +275,4 @@ class ShardedOneVsRest {
   MPI_Comm communicator_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

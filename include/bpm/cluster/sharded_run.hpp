@@ -25,7 +25,7 @@
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// One draw after the other, all ranks on each: every rank brings the outputs of its points of a
 /// group up to date, one rank visits the group's points, and its mistakes go to all.
@@ -234,4 +234,4 @@ class ShardedRun {
   PlainError error_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

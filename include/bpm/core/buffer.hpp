@@ -12,7 +12,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// 4 GiB; on machines whose sizes cannot tell so much, all of their memory.
 inline constexpr std::size_t four_gibibytes = static_cast<std::size_t>(
@@ -83,4 +83,4 @@ class Buffer {
   T* data_ = nullptr;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -19,7 +19,7 @@
 /// Argument checks for public doors. Each message has one form, "function: argument what", so that
 /// a reader finds the place, the thing and the value in the same order everywhere.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Joins its arguments, printed one after the other, into one string: all of it, or an exception.
 template <class... Parts>
@@ -120,4 +120,4 @@ inline void check_signs(std::string_view function, std::span<const signed char> 
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

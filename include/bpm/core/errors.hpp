@@ -10,7 +10,7 @@
 /// function, the argument and the value; everything else that can go wrong has a type below, so
 /// that a caller can tell "your file is broken" from "your data cannot be separated".
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A file or stream does not hold what its format demands. The message names the file, the line or
 /// byte offset, and what was expected there.
@@ -58,4 +58,4 @@ struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

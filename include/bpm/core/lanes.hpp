@@ -19,7 +19,7 @@
 /// arithmetic on it never depends on where a value stands, which is what makes kernel values the
 /// same bits in every block (see panels.hpp and row_products.hpp).
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// a b + sum, rounded the same wherever it stands: once where the target has the instruction, twice
 /// where it has not. Left to itself a compiler fuses the operations of one loop and not those of
@@ -236,4 +236,4 @@ inline Lanes<T> lanes_distance(const Lanes<T>& a, const Lanes<T>& b) {
 
 #endif
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

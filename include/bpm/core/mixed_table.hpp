@@ -8,7 +8,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A table whose columns hold numbers or words, before a `TableEncoding` makes inputs of it. All
 /// columns are of one length.
@@ -32,4 +32,4 @@ struct MixedTable {
   [[nodiscard]] std::ptrdiff_t rows() const { return columns.empty() ? 0 : columns.front().rows(); }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

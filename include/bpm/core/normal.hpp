@@ -13,7 +13,7 @@
 /// The standard normal distribution's functions, right to rounding also far out in the tails, where
 /// differences of distribution functions have no digit left; Student's and chi beside it.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The density phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
 [[nodiscard]] inline double normal_density(double x) {
@@ -107,4 +107,4 @@ namespace bpm::inline BPM_TARGET::detail {
   return mean;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

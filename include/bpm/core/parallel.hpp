@@ -18,7 +18,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A thread that is waited for where it leaves its scope. (Not std::jthread, which libc++ has from
 /// 20 on.)
@@ -183,4 +183,4 @@ void parallel_for(unsigned threads, std::ptrdiff_t count, Work&& work) {
   work_on_threads(workers, count, std::ref(work));
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -6,7 +6,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A path for a message: its bytes, on Windows in UTF-8. (There `path::string` may throw.)
 [[nodiscard]] inline std::string text_of(const std::filesystem::path& path) {
@@ -14,4 +14,4 @@ namespace bpm::inline BPM_TARGET::detail {
   return {text.begin(), text.end()};
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -12,7 +12,7 @@
 /// \file
 /// How the points of a training set are held and numbered.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Numbers with one input a row, in row-major order. Grey images: height * width bytes a row, their
 /// pixels row by row from the top.
@@ -32,4 +32,4 @@ namespace detail {
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

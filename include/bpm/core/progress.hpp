@@ -9,7 +9,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What a running computation tells an observer. Fields that do not apply are zero.
 struct Progress {
@@ -67,4 +67,4 @@ class ProgressThrottle {
 
 }  // namespace detail
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -18,7 +18,7 @@
 /// picks other instructions for the edges of a block, and other splits when it runs threaded.
 /// Both sides are read where they lie, so no packing either.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Term of an inner product.
 struct ProductTerm {
@@ -125,4 +125,4 @@ void row_products(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -17,7 +17,7 @@
 /// How another thread asks a fit to end. libc++ before 20 has no `std::stop_token` (except
 /// with `-fexperimental-library`).
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 #if defined(__cpp_lib_jthread)
 
@@ -54,4 +54,4 @@ class StopSource {
 
 #endif
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -4,12 +4,12 @@
 /// \file
 /// The instructions that are compiled for.
 ///
-/// `namespace bpm::inline BPM_TARGET`: the width of registers, fused and byte instructions are part
-/// of every name that the linker sees. A unit compiled with `-march=native` has wider registers in
-/// its panels, and other code in its inline functions, than one without; were the names equal, the
-/// linker would keep one of two functions and the program would crash. So units that call each
-/// other with the library's types link only where these agree. (Eigen's own types differ as well,
-/// and have one name: see docs/platforms.md.)
+/// `namespace bpm { inline namespace BPM_TARGET`: the width of registers, fused and byte
+/// instructions are part of every name that the linker sees. A unit compiled with `-march=native`
+/// has wider registers in its panels, and other code in its inline functions, than one without;
+/// were the names equal, the linker would keep one of two functions and the program would crash. So
+/// units that call each other with the library's types link only where these agree. (Eigen's own
+/// types differ as well, and have one name: see docs/platforms.md.)
 
 // GCC 12's intrinsics of AVX-512 initialise variables with themselves, and it warns of that
 // wherever one is inlined, whoever's the code is. So they are read here, where it does not, before

@@ -13,7 +13,7 @@
 /// Operations on rows of numbers that are padded with zeros to whole registers. The order of the
 /// sums is fixed, so results are the same bits whatever the compiler makes of the loops.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// `size` rounded up to whole registers of T.
 template <class T>
@@ -64,4 +64,4 @@ inline void combine(T* out, T a, const T* x, T b, const T* y, std::ptrdiff_t len
   for (std::ptrdiff_t i = 0; i < length; ++i) out[i] = a * x[i] + b * y[i];
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -10,7 +10,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A hash of a sequence of words, four chains wide so that they overlap.
 class WordHash {
@@ -46,4 +46,4 @@ class WordHash {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

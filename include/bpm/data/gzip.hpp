@@ -25,7 +25,7 @@
 /// `read_idx_images(GzipFile{path})` reads a plain file or a gzip file (RFC 1952), told apart by
 /// the first two bytes, 1f 8b; the name of the file does not matter.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -111,4 +111,4 @@ struct GzipFile {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

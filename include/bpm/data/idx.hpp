@@ -20,7 +20,7 @@
 /// elements, the last index running fastest (Y. LeCun, C. Cortes, C. Burges, "The MNIST database").
 /// Compressed files are read by data/gzip.hpp.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -218,4 +218,4 @@ template <detail::File Images, detail::File Labels>
   return data;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

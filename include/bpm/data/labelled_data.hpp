@@ -7,7 +7,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Inputs, one a row, and the label of each: labels[i] belongs to row i. `labels` is empty where
 /// the source holds none, the names where it has none.
@@ -21,4 +21,4 @@ struct LabelledData {
   std::vector<std::string> notes = {};
 };
 
-}  // namespace bpm
+}}  // namespace bpm

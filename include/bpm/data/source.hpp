@@ -21,7 +21,7 @@
 /// \file
 /// Where readers get their bytes from.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The content of a file, and the name that begins messages about it.
 struct OpenFile {
@@ -74,4 +74,4 @@ template <File F>
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -21,7 +21,7 @@
 /// counting from 1 and ascending, absent values 0, comments from '#' to the end of the line.
 /// (T. Joachims, SVMlight; C.-C. Chang, C.-J. Lin, LIBSVM.)
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -176,4 +176,4 @@ template <class Scalar = double, detail::File File>
   return read_svmlight_sparse<Scalar>(*opened.stream, opened.name, columns);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

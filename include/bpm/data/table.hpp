@@ -31,7 +31,7 @@
 /// Tables as text: an input a line, fields separated by commas or something else, with or without
 /// names in the first line. Features are numbers, labels integers or words.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -352,4 +352,4 @@ template <detail::File File>
   return read_mixed_table(*opened.stream, opened.name, settings);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -24,9 +24,7 @@
 /// \file
 /// The lines and fields of a table, and which of them are features, a label or names.
 
-namespace bpm::inline BPM_TARGET {
-
-namespace detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Reads a table line by line; knows its delimiter, names and label column from its first lines.
 class TableLines {
@@ -370,6 +368,4 @@ class TableLines {
   std::vector<std::string> names_;
 };
 
-}  // namespace detail
-
-}  // namespace bpm
+}}}  // namespace bpm::detail

@@ -9,7 +9,7 @@
 #include "bpm/core/mixed_table.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// How a table is laid out. As it stands, it reads most files as they come.
 struct TableSettings {
@@ -57,4 +57,4 @@ struct TableSettings {
   bool missing = false;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -24,7 +24,7 @@
 /// \file
 /// Lines, numbers and labels of text formats. The user's locale never changes what a file says.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Text in quotes, printable and of bounded length, for a message.
 struct Quoted {
@@ -258,4 +258,4 @@ struct FieldPlace {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -11,7 +11,7 @@
 /// \file
 /// Errors among independent trials: what a count of them says about their rate, exactly.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// P(X <= k) for X the number of errors in n independent trials that each fail with probability p.
 /// Summed from k away from the mean, to some 1e-12 relative; O(k + sqrt(n)).
@@ -70,4 +70,4 @@ namespace bpm::inline BPM_TARGET {
   return high;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -18,7 +18,7 @@
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What `certify_risk` found: a threshold with a guarantee, or that these data allow none.
 struct CertifiedRisk {
@@ -159,4 +159,4 @@ template <detail::Flags Correct = std::vector<bool>>
   return results;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

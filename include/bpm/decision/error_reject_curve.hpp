@@ -14,7 +14,7 @@
 /// \file
 /// The error that is left when the least confident inputs are rejected, as a function of how many.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// One point of an error-reject curve.
 struct ErrorRejectPoint {
@@ -90,4 +90,4 @@ template <detail::Flags Correct = std::vector<bool>>
   return sum / static_cast<double>(scores.size());
 }
 
-}  // namespace bpm
+}}  // namespace bpm

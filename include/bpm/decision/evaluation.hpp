@@ -22,7 +22,7 @@
 /// How right the predicted labels are, and how well scores tell two classes apart. Class labels are
 /// any integers.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Counts of (true label, predicted label).
 struct ConfusionMatrix {
@@ -202,4 +202,4 @@ template <detail::Flags Positive>
   return area;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -19,7 +19,7 @@
 /// second. All functions throw `std::invalid_argument` without an input, if sizes disagree, on
 /// numbers outside [0, 1] and on labels that are not among the classes; cost O(n C).
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -171,4 +171,4 @@ struct ReliabilityBin {
   return sum / inputs;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -25,7 +25,7 @@
 /// wanted rate exactly. An input that arrives alone is decided by a `Rejector`, a threshold on its
 /// score chosen on held-out data (`threshold_for_rate`, `threshold_for_error`).
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Accepts an input whose score is at least `threshold`. Minus infinity accepts everything.
 struct Rejector {
@@ -176,4 +176,4 @@ template <detail::Flags Correct = std::vector<bool>>
   return std::nullopt;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -17,7 +17,7 @@
 /// Confidence scores: one number an input from the outputs of its classes. Rejection sorts by it;
 /// a low score means "not sure". Scores order inputs, they are not probabilities.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
   return scores;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

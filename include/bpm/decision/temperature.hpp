@@ -21,7 +21,7 @@
 /// several. Since s is positive and shared, without offsets the most probable class is that of the
 /// largest output, and the order of scores stays.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The probabilities of classes, of the shape of `decision_values`: n x C, softmax of s f_c + b_c
 /// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one a column, or
@@ -322,4 +322,4 @@ class SlopeLoss {
   return result;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -11,7 +11,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What an ensemble of classifiers says at n inputs: for each the share of it that votes for the
 /// positive class, E_w 1[f(x; w) > 0]; and the rates that section 3 of "Kernel interpolation as a
@@ -143,4 +143,4 @@ struct Votes {
   return errors / static_cast<double>(outputs.size());
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -6,7 +6,7 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Which copy of which example of a training set, and by which seed: what alone decides how the
 /// copy differs from the original. Copy 0 is the original.
@@ -31,4 +31,4 @@ struct CopyKey {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

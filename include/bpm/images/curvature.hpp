@@ -9,7 +9,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// scale * kappa, rounded towards 0 and cut at +- most: kappa is the curvature, in 1 / pixels, of
 /// the line of equal brightness through column x of the middle one of three rows of an image. With
@@ -38,4 +38,4 @@ namespace bpm::inline BPM_TARGET::detail {
   return static_cast<int>(std::clamp<std::int64_t>(curvature, -most, most));
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -16,7 +16,7 @@
 #include "bpm/images/copy_key.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 class PreparedDeformation;
@@ -261,4 +261,4 @@ inline detail::PreparedDeformation Deformation::prepared() const {
   return detail::PreparedDeformation(*this);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

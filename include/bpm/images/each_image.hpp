@@ -9,7 +9,7 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Images take microseconds: threads fetch them in blocks of so many.
 inline constexpr Eigen::Index image_block = 64;
@@ -35,4 +35,4 @@ void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
   });
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

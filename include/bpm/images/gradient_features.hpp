@@ -19,7 +19,7 @@
 #include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Features of one-channel images: how much gradient of each direction and bend there is in each
 /// cell (after N. Dalal, B. Triggs, CVPR 2005). The image is smoothed; its gradient, differences of
@@ -392,4 +392,4 @@ class GradientFeatures {
   std::array<std::int32_t, max_lanes> after_x_{}, after_y_{}, before_x_{}, before_y_{};
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -6,7 +6,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The cells of a `GradientFeatures`: rows x columns of them cover the image but for a margin.
 struct FeatureGrid {
@@ -29,4 +29,4 @@ struct GradientSettings {
   friend bool operator==(const GradientSettings&, const GradientSettings&) = default;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

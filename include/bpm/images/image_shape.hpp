@@ -8,7 +8,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The shape of one-channel images: each is rows * columns bytes, row by row from the top.
 struct ImageShape {
@@ -39,4 +39,4 @@ void check_images(std::string_view function, const Images& images, const ImageSh
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

@@ -12,7 +12,7 @@
 #include "bpm/images/copy_key.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Copies shifted by whole pixels, the nearest first: copies 1 to 4 lie one pixel off to the right,
 /// left, bottom and top, 5 to 8 on the diagonals, 9 to 24 in the rest of the square of two pixels
@@ -51,4 +51,4 @@ struct Shifts {
        {2, -1}, {-2, 1}, {-2, -1}, {2, 2},  {2, -2}, {-2, 2}, {-2, -2}}};
 };
 
-}  // namespace bpm
+}}  // namespace bpm

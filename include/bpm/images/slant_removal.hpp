@@ -10,7 +10,7 @@
 #include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Sets handwriting upright: shears an image along its rows until its grey levels v have no moment
 /// of slant left. With v's centre of mass (cx, cy),
@@ -122,4 +122,4 @@ class SlantRemoval {
   ImageShape image_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -18,7 +18,7 @@
 #include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A copy of an example of a training set; copy 0 is the original.
 struct CopyOf {
@@ -201,4 +201,4 @@ template <class Images, class Parameters>
 VirtualExamples(ImageShape, const Images&, const Parameters&, std::uint64_t = 1)
     -> VirtualExamples<decltype(detail::prepared_transform(std::declval<const Parameters&>()))>;
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -23,7 +23,7 @@
 /// \file
 /// Blocks of kernel values between prepared inputs.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Kernels that some input set can be used with: on dense and sparse numbers those that are
 /// functions of inner products, and any pair kernel on what it can be called with.
@@ -338,4 +338,4 @@ template <class Kernel, class I>
   return diagonal;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

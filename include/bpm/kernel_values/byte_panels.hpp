@@ -14,7 +14,7 @@
 /// Inner products of rows of bytes with columns in panels, exact integers: tile by tile
 /// (byte_tiles.hpp).
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Bytes a row whose sums of products surely fit 32 bits: 255^2 * 32768 < 2^31.
 inline constexpr std::ptrdiff_t longest_byte_chain = 32768;
@@ -81,4 +81,4 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
   });
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

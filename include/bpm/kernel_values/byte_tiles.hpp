@@ -34,7 +34,7 @@
 #endif
 #endif
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Four bytes of a row or a column.
 using ByteUnit = std::uint32_t;
@@ -180,13 +180,13 @@ struct CompiledByteTiles {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 #include "bpm/kernel_values/byte_tiles_x86.hpp"
 #else
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 using ByteTiles = CompiledByteTiles;
 [[nodiscard]] constexpr ByteTiles byte_tiles() noexcept { return {}; }
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail
 #endif

@@ -20,7 +20,7 @@
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Functions of tiles, behind pointers: as `CompiledByteTiles`. A call is some thousand operations.
 struct ByteTiles {
@@ -183,6 +183,6 @@ template <int M>
   return best;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail
 
 #endif

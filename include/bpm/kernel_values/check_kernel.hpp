@@ -25,7 +25,7 @@
 /// \file
 /// A test of the promises that a kernel makes, for the author of one.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What `check_kernel` saw of a kernel in which it found no fault.
 struct KernelReport {
@@ -216,4 +216,4 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
   return {n, smallest, largest};
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -17,7 +17,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A part of a matrix: values (row + a, column + b) for a < height, b < width.
 struct Tile {
@@ -128,4 +128,4 @@ class DenseGram : public MatrixGram<T> {
   double seconds_ = 0;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

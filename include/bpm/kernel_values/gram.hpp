@@ -9,7 +9,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Kernel values on the training set, K_ij = k(x_i, x_j), wherever they come from.
 ///
@@ -84,4 +84,4 @@ class MatrixGram {
   std::ptrdiff_t size_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -18,7 +18,7 @@
 #include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// How a kernel matrix is computed.
 struct KernelMatrixSettings {
@@ -144,4 +144,4 @@ template <class Kernel, InputSet I>
   return Eigen::VectorXd::NullaryExpr(diagonal.size(), [&](Eigen::Index i) { return diagonal[i]; });
 }
 
-}  // namespace bpm
+}}  // namespace bpm

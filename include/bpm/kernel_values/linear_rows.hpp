@@ -25,7 +25,7 @@
 /// Classifiers of a linear kernel as one number a feature, w = sum_i alpha_i phi(x_i): an output
 /// costs the numbers of a row, and no kernel value.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Whether a kernel on these inputs can turn out to be linear in them.
 template <class Kernel, class I>
@@ -324,4 +324,4 @@ class LinearRows {
   std::vector<double> scales_;  ///< 1 / norm(x_i) where inputs are taken of norm 1.
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

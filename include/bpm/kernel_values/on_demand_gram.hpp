@@ -15,7 +15,7 @@
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Kernel values computed when asked for: no matrix, O(m) memory. Refers to the inputs.
 template <class Kernel, InputSet I>
@@ -103,4 +103,4 @@ class OnDemandGram {
   const LinearRows<I>* linear_rows_ = nullptr;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -20,7 +20,7 @@
 /// Inputs made ready for blocks of kernel values. They refer to the caller's inputs, which must
 /// outlive them, and copy only what cannot be read in place.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 template <InputSet I>
 class PreparedInputs;
@@ -287,4 +287,4 @@ class PreparedInputs<I> {
   const I* inputs_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -22,7 +22,7 @@
 /// lanes. Features at which the few rows of a tile are all zero add nothing and are left out, which
 /// for images of ink on paper is most of them.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int panel_registers = 4;  // 16 sums, 4 operands, 1 number of a row: of 32.
@@ -305,4 +305,4 @@ void panel_products(const T* const* rows, std::ptrdiff_t count, const T* panels,
   });
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

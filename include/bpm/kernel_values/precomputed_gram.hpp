@@ -9,7 +9,7 @@
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A kernel matrix that the user brings, m x m, kept by reference.
 template <class T>
@@ -49,4 +49,4 @@ class PrecomputedGram : public detail::MatrixGram<T> {
   explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

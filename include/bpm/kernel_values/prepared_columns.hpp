@@ -7,7 +7,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Some inputs as the columns of blocks that will be asked for several times: for inner-product
 /// kernels on dense inputs they are packed here once instead of in every block. Refers to the
@@ -75,4 +75,4 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   kernel_block(kernel, x, rows, z.inputs(), columns, values, ld, scratch);
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -11,7 +11,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Kernel rows that are kept once they are known, within a byte budget, for those who will ask for
 /// them again. A row is claimed by one thread, filled in any order, published, and from then on
@@ -91,4 +91,4 @@ concept KeepsRows = requires(const Values& values) {
   { values.row_cache() } -> std::same_as<RowCache<typename Values::Scalar>*>;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -7,7 +7,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The arc-cosine kernel of a network with L layers of rectified linear units in the limit of
 /// infinite width: k(x, x') = h o ... o h (L - 1 times) of the cosine t = <x, x'> / (|x| |x'|),
@@ -48,4 +48,4 @@ class ArcCosine : public detail::CalledOnPairs<ArcCosine> {
   int depth_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -12,7 +12,7 @@
 /// \file
 /// Bytes from inputs of another type that hold nothing but bytes.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -57,4 +57,4 @@ template <DenseInputs I>
   return bytes;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -15,7 +15,7 @@
 /// Kernels from kernels: sum, product, scaling, bias, normalisation, unit inputs. Each result is a
 /// kernel again; it works on blocks when its parts do and on any input type that its parts take.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -174,4 +174,4 @@ template <InnerProductKernel Inner>
   return {{}, std::move(inner)};
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -6,7 +6,7 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/median_distance.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -69,4 +69,4 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
   double gamma_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -21,7 +21,7 @@
 /// The three kinds of inputs and what the library needs of each: how many there are, one of them,
 /// a chosen few of them in memory of our own, and a check that every number is finite.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Sparse numbers with one input a row.
 template <class Scalar>
@@ -176,4 +176,4 @@ void check_inputs(const I& inputs, std::string_view function, Eigen::Index first
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

@@ -13,7 +13,7 @@
 /// What a kernel is. A kernel is a positive semi-definite function k(x, x') of two inputs: for any
 /// inputs x_1 .. x_m the matrix K_ij = k(x_i, x_j) is symmetric with no negative eigenvalue.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// All a user's kernel needs: a const callable on two inputs of one type that returns a number.
 /// Inputs are whatever the training set holds: Eigen rows, strings, graphs.
@@ -86,4 +86,4 @@ struct CalledOnPairs {
 };
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

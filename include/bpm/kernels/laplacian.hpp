@@ -8,7 +8,7 @@
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The Laplacian kernel k(x, x') = exp(-|x - x'|_1 / sigma), of the Manhattan distance.
 class Laplacian {
@@ -59,4 +59,4 @@ class Exponential : public detail::CalledOnPairs<Exponential> {
   double sigma_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

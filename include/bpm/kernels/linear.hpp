@@ -4,7 +4,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The linear kernel k(x, x') = <x, x'>. Its classifiers pass through the origin;
 /// `biased(Linear{})` adds a constant feature.
@@ -16,4 +16,4 @@ struct Linear : detail::CalledOnPairs<Linear> {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -10,7 +10,7 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/linear.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A kernel whose features are the inputs: k(x, z) = factor <x, z> + constant, with `unit` of
 /// x / norm(x) and z / norm(z). Its classifiers can be kept as one number a feature.
@@ -98,4 +98,4 @@ template <class Kernel>
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -15,7 +15,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The median of |x_i - x_j| over pairs i < j: of all pairs up to 64 inputs, beyond of 2 000 random
 /// ones of the seed, whose median has a standard error of some 1 % of the distances' spread. A
@@ -57,4 +57,4 @@ template <class I>
   return *middle;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

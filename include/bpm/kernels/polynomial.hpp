@@ -5,7 +5,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The polynomial kernel k(x, x') = (scale <x, x'> + offset)^degree.
 ///
@@ -54,4 +54,4 @@ class Polynomial : public detail::CalledOnPairs<Polynomial> {
   double offset_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -17,7 +17,7 @@
 #include "bpm/kernels/linear.hpp"
 #include "bpm/kernels/polynomial.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -127,4 +127,4 @@ void RuntimeKernel::compose(int steps, Kernel kernel) {
   composed_ = std::make_shared<const Composition>(Composition{std::move(kernel)});
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -26,7 +26,7 @@
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// At most some `most` points, ascending: of every class its share, and ten at least where it has
 /// them.
@@ -324,4 +324,4 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -15,7 +15,7 @@
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 struct ExpectationPropagation;
 
@@ -107,4 +107,4 @@ class BayesPointMachine {
   FitSettings settings_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -13,7 +13,7 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// `FitSettings::bias` in its units: what was given, or the default.
 /// \throws std::invalid_argument unless it is finite and not negative, or if it is positive where
@@ -58,4 +58,4 @@ template <class Kernel>
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

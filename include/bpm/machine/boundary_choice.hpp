@@ -9,7 +9,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A candidate and what became of it. Of expectation propagation, which chooses by the evidence:
 /// `consistent` where it converged, `loss` is minus the log evidence a point, the rest is not
@@ -68,4 +68,4 @@ struct BoundaryChoice {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

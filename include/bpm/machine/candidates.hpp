@@ -18,7 +18,7 @@
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What is tried for lambda, over k(x, x).
 inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
@@ -137,4 +137,4 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

@@ -22,7 +22,7 @@
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/cross_validate.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What `choose` tries: every kernel with every soft boundary, or label noise.
 template <class Kernel>
@@ -241,4 +241,4 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
   return choose(machine, grid, inputs, labels, std::forward<O>(observer), std::move(stop));
 }
 
-}  // namespace bpm
+}}  // namespace bpm

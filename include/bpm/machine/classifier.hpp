@@ -30,7 +30,7 @@
 #include "bpm/machine/weights_alone.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A classifier of kernel values with some training inputs, its support: a plain value. Made by
 /// machines, or from parts; copies share memory and are never changed.
@@ -392,4 +392,4 @@ class Classifier {
   std::shared_ptr<const Body> body_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

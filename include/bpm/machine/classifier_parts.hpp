@@ -24,7 +24,7 @@
 #include "bpm/machine/table_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What a classifier is made of. C below is the number of columns: 1 for two classes, whose
 /// positive values mean the second of them; for more classes one a class, whose largest value wins.
@@ -208,4 +208,4 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

@@ -9,7 +9,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Coefficients of several classifiers on one list of training points, in panels of classifiers, so
 /// that outputs are a product of kernel values with them.
@@ -122,4 +122,4 @@ class PackedCoefficients {
   Buffer<double> panels_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

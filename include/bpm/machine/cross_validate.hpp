@@ -29,7 +29,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -153,4 +153,4 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
   return result;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

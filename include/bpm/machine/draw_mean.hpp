@@ -14,7 +14,7 @@
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A draw that is kept: a classifier of norm 1 by its dual coefficients.
 struct KeptDraw {
@@ -192,4 +192,4 @@ class DrawMean {
   std::vector<KeptDraw> left_out_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

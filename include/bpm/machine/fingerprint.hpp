@@ -14,7 +14,7 @@
 #include "bpm/core/word_hash.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 template <class I>
 concept HashableInputs = !RangeInputs<I> || requires(const std::ranges::range_value_t<I>& x) {
@@ -104,4 +104,4 @@ template <InputSet I>
   return hash.value();
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -23,7 +23,7 @@
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What one draw is trained on.
 template <DenseInputs Inputs>
@@ -174,4 +174,4 @@ template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
   return Classifier<Kernel, Inputs>(std::move(mean));
 }
 
-}  // namespace bpm
+}}  // namespace bpm

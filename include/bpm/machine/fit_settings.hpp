@@ -12,7 +12,7 @@
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Where a fit takes its kernel values from. The model does not depend on it, but for `linear`,
 /// whose sums have other roundings.
@@ -83,4 +83,4 @@ struct MemoryForecast {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -34,7 +34,7 @@
 /// What every fit is made of, whatever comes between: kernel values and a look at the labels
 /// before, a classifier after.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The control of a run from what a machine's caller gives. The observer must outlive it.
 template <Observer O>
@@ -196,4 +196,4 @@ template <class Kernel, InputSet I>
   return parts;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -23,7 +23,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/standardisation.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What a fit says of its own classifier.
 struct FitWarning {
@@ -219,4 +219,4 @@ void warn_of_inputs(const Kernel& kernel, const I& inputs, std::vector<FitWarnin
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

@@ -14,7 +14,7 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/labels.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A training set dealt into parts, each of which is left out in turn.
 struct Folds {
@@ -69,4 +69,4 @@ struct Folds {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

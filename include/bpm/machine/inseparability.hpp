@@ -19,7 +19,7 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/labels.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A combination v = sum_i a_i u_i, a >= 0, sum a = 1, of the points u_i = y_i x_i / norm(x_i) in
 /// feature space which shows that no classifier separates them.
@@ -137,4 +137,4 @@ void check_combinations(const Kernel& kernel, const I& inputs, const Subproblems
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -17,7 +17,7 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The distinct labels, ascending.
 [[nodiscard]] inline std::vector<int> distinct_labels(std::span<const int> labels) {
@@ -104,4 +104,4 @@ struct Subproblems {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -12,7 +12,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/machine/draw_mean.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// How many draws of a fit with probabilities leave a tenth of its points out at first: as many as
 /// give some 3000 outputs there. It depends on the number of points alone, so that draws are the
@@ -60,4 +60,4 @@ struct OutputsLeftOut {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

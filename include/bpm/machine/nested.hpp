@@ -21,7 +21,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/standardise.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -92,4 +92,4 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
                            });
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -13,7 +13,7 @@
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Many classes by one binary subproblem per class, it against the rest; the largest decision value
 /// wins ("Large Scale Bayes Point Machines", section 4). The classes share kernel values and, where
@@ -67,4 +67,4 @@ class OneVsRest {
   BayesPointMachine<Kernel, Sampler> machine_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

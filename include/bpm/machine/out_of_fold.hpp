@@ -26,7 +26,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/run_sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Outputs at training points of machines that did not see them: what slopes of probabilities and
 /// choices are made of. No calibration data for `certify_risk`, which refuses them: all but one
@@ -192,4 +192,4 @@ template <class Kernel, class I>
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

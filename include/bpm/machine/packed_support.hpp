@@ -21,7 +21,7 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/coefficients.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Support inputs packed for blocks of kernel values with them: at once, or, of a view, each block
 /// when it is first asked for. Refers to the inputs.
@@ -112,4 +112,4 @@ class PackedSupport {
   std::string source_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -7,7 +7,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Stands where a kernel stands when the user brings the kernel values. "Inputs" are then matrices
 /// of type `RowMatrix<T>`: to fit, the m x m matrix K of the training set; to predict, the n x m
@@ -36,4 +36,4 @@ template <class Questions>
 
 }  // namespace detail
 
-}  // namespace bpm
+}}  // namespace bpm

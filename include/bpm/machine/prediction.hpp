@@ -26,7 +26,7 @@
 #include "bpm/machine/packed_support.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Whether one side is bytes and the other numbers: bytes are then taken as numbers.
 template <class I, class Owned>
@@ -380,4 +380,4 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
   std::span<const PointIndex> support_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -23,7 +23,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 template <class Sampler>
 inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;
@@ -183,4 +183,4 @@ template <class Sampler, GramAccess Gram>
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -15,7 +15,7 @@
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/labels.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Throws NotSeparable where two points or one can be seen to rule out every classifier.
 template <GramAccess Gram, InputSet I>
@@ -47,4 +47,4 @@ void check_separable(const Gram& gram, const I& inputs, std::span<const std::uin
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

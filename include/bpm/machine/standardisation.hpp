@@ -12,7 +12,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -98,4 +98,4 @@ struct Standardisation {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -13,7 +13,7 @@
 #include "bpm/machine/cross_validate.hpp"
 #include "bpm/machine/standardisation.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A machine whose inputs are standardised by mean and deviation of the training set; its
 /// classifiers do the same to what they are asked (`ClassifierParts::standardisation`).
@@ -96,4 +96,4 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
                         std::forward<O>(observer), std::move(stop));
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -22,7 +22,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What the choice of a strategy rests on.
 struct StrategyChoice {
@@ -200,4 +200,4 @@ template <class Kernel, class Sampler, InputSet I>
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -17,7 +17,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// How the columns of a table become columns of inputs, one after the other: a column of words
 /// becomes a column a category, 1 where it is the row's and 0 elsewhere; numbers stay, and what is
@@ -262,4 +262,4 @@ struct TableEncoding {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -42,7 +42,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 template <class Kernel, class Sampler>
 class BayesPointMachine;
@@ -396,4 +396,4 @@ template <class Kernel, class Sampler, class I, class O>
 }
 
 }  // namespace detail
-}  // namespace bpm
+}}  // namespace bpm

@@ -18,7 +18,7 @@
 #include "bpm/kernels/linear_form.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Weights are no bytes, and sums of floats would lose what floats hold.
 template <InputSet I>
@@ -93,4 +93,4 @@ template <class Kernel, InputSet I>
           .training_seconds = parts.training_seconds};
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

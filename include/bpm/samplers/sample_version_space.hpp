@@ -23,7 +23,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -169,4 +169,4 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
   }
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -21,7 +21,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -375,4 +375,4 @@ template <SamplerSettings S>
 
 }  // namespace detail
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -12,7 +12,7 @@
 /// \file
 /// Numbers as bytes, in this machine's order, one after the other: for files and for messages.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 class ByteWriter {
  public:
@@ -61,4 +61,4 @@ class ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -16,7 +16,7 @@
 #include "bpm/storage/folder_lock.hpp"
 #include "bpm/storage/run_digest.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Permuted perceptrons that keep each finished draw in a folder: a run that ended
 /// early, by a stop, an error or with its process, goes on from there when it is started again on
@@ -77,4 +77,4 @@ struct CheckpointedPerceptron : PermutedPerceptron {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

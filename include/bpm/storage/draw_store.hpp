@@ -26,7 +26,7 @@
 #include "bpm/storage/run_digest.hpp"
 #include "bpm/storage/system_calls.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Finished draws in a folder, a file a piece, so that a run that ended early can go on from them.
 ///
@@ -214,4 +214,4 @@ class DrawStore {
   std::ptrdiff_t points_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

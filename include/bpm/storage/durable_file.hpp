@@ -25,7 +25,7 @@
 /// \file
 /// Files that are there whole or not at all.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Throws a CheckpointError about a file, or folder, unless `holds`.
 template <class... What>
@@ -117,4 +117,4 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
   return bytes;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

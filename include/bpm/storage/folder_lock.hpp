@@ -11,7 +11,7 @@
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/system_calls.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// One owner of a folder at a time: the lock of a file in it, which holds the owner's name.
 /// The system gives it back when the process ends, however that comes. Where the file cannot be
@@ -44,4 +44,4 @@ class FolderLock {
   FileDescriptor file_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

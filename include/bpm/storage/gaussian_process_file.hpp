@@ -42,7 +42,7 @@
 /// the model's classifier, with arrays beside: 16 r^2 + 16 r + 48 m bytes a column of a
 /// posterior, 8 n^2 + 8 n a column of an interpolator.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The numbers of a posterior.
 template <Either<EpPosterior> S, class Visit>
@@ -195,9 +195,9 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Whether the bytes of a model file hold posteriors beside their classifier, which `load` of a
 /// `PosteriorClassifier` reads and `load_any` leaves out. `name` stands in messages.
@@ -210,4 +210,4 @@ namespace bpm::inline BPM_TARGET {
   return holds;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

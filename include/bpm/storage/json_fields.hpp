@@ -28,7 +28,7 @@
 /// What a fit leaves beside its classifier as JSON, and back: the fields of a structure by their
 /// names, infinity as null, an empty optional left out.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 template <class S, class T>
 concept Either = std::same_as<std::remove_const_t<S>, T>;
@@ -271,4 +271,4 @@ void from_json_value(const nlohmann::json& json, T& value, const std::string& wh
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -31,7 +31,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/storage/system_calls.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A file's bytes where the system shows them as memory: nothing is read before it is looked at,
 /// and processes share what was. Who writes into the file writes into what is seen, and a file cut
@@ -112,4 +112,4 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

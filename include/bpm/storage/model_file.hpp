@@ -39,7 +39,7 @@
 #include "bpm/storage/tensor_file.hpp"
 #include "bpm/version.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -396,4 +396,4 @@ using AnyClassifier = std::variant<Classifier<RuntimeKernel, RowMatrix<float>>,
   return load_any(*file.stream, file.name);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

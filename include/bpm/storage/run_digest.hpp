@@ -16,7 +16,7 @@
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What the numbers of a `RunDigest` are made of.
 inline constexpr std::array<const char*, 6> run_digest_parts{
@@ -101,4 +101,4 @@ template <VersionSpace Space>
           settings.value()};
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -23,7 +23,7 @@
 ///     const auto loaded = bpm::load<MyClassifier>("digits.safetensors");
 ///     const auto gradients = bpm::gradient_features_from(*loaded.parts().inputs_made_by);
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -78,4 +78,4 @@ void visit_fields(S& s, Visit&& visit) {
   }
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -23,7 +23,7 @@
 /// \file
 /// Matrices and inputs as arrays of a file, and back.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// How an input of one's own type is written into model files: as bytes, and back. Numbers and
 /// strings have theirs; for a type of one's own:
@@ -39,9 +39,9 @@ namespace bpm::inline BPM_TARGET {
 template <class Input>
 struct StoredInput;
 
-}  // namespace bpm
+}}  // namespace bpm
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 template <class Matrix>
 [[nodiscard]] std::span<const typename Matrix::Scalar> values_of_matrix(const Matrix& matrix) {
@@ -221,4 +221,4 @@ struct StoredInputs<std::vector<Input>> {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

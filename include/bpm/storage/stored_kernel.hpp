@@ -25,7 +25,7 @@
 #include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/storage/json_fields.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// How a kernel is written into model files: a name, and its parameters as a JSON object. Kernels
 /// of the library and their compositions have theirs; for a kernel of one's own:
@@ -236,4 +236,4 @@ struct StoredKernel<detail::UnitInputs<Inner>> {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -32,7 +32,7 @@
 /// \file
 /// Types with `visit_members` (samplers/chains/stored_chain.hpp) in files, and back.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 struct IgnoreMember {
   template <class Member>
@@ -268,4 +268,4 @@ class MemberReader {
   std::ptrdiff_t points_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

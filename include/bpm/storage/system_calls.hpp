@@ -36,7 +36,7 @@
 /// What the operating system does with files, once by POSIX's calls and once by those of Windows'
 /// C library. Where not said otherwise they return 0, or errno's value.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What `take_lock` came to.
 enum class FileLock { taken, of_another, not_offered };
@@ -193,4 +193,4 @@ class FileDescriptor {
   int number_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

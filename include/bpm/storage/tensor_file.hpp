@@ -30,7 +30,7 @@
 /// first. The header says of each array `{"dtype": "F64", "shape": [r, c], "data_offsets": [begin,
 /// end]}`, counted from the end of the header; `"__metadata__"` is the map.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 using Json = nlohmann::json;
 
@@ -371,4 +371,4 @@ class TensorFile {
   std::map<std::string, Array> arrays_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

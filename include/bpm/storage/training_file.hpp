@@ -49,7 +49,7 @@
 /// A file holds sums over draws, kept draws and where chains stand; not the inputs, and of kernel,
 /// labels and settings what tells them from others.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -329,4 +329,4 @@ template <detail::DrawingMachine Machine, class I>
   return resume(machine, std::forward<I>(inputs), std::move(labels), *file.stream, file.name);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -20,7 +20,7 @@
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -206,4 +206,4 @@ class Cone {
   detail::Buffer<double> products_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -18,7 +18,7 @@
 #include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -177,4 +177,4 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   Lambda lambda_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

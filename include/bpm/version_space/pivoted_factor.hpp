@@ -14,7 +14,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A factor of the sampling kernel: K + diag(lambda) ~ L L'.
 struct KernelFactor {
@@ -83,4 +83,4 @@ template <class Space>
   return result;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -10,7 +10,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The soft boundary lambda: samplers work with the sampling kernel K + diag(lambda), lambda_i >=
 /// 0, which lets a point lie on the wrong side at a price. It acts by index, not by equality of
@@ -217,4 +217,4 @@ class SoftBoundary {
   std::vector<std::pair<int, double>> class_weights_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

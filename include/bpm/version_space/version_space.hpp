@@ -11,7 +11,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/padded_inputs.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Version space of a two-class problem as samplers see it: the classifiers w = sum_i alpha_i
 /// phi(x_i) with d_i = y_i <w, x_i> > 0 for all m training points. No inputs, no kernel.
@@ -70,4 +70,4 @@ concept ColumnSpace =
 
 }  // namespace detail
 
-}  // namespace bpm
+}}  // namespace bpm

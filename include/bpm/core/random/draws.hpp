@@ -16,7 +16,7 @@
 /// Our own draws from a generator of 64 random bits. Those of the standard libraries differ from
 /// one library to the next even with one seed; these do not.
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -93,4 +93,4 @@ void random_permutation(std::span<Integer> values, detail::Random64 auto& engine
   }
 }
 
-}  // namespace bpm
+}}  // namespace bpm

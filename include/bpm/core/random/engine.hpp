@@ -8,7 +8,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -73,4 +73,4 @@ class RandomEngine {
   std::array<std::uint64_t, 4> state_{};
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -6,7 +6,7 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The generator a caller hands to a sampler: a seed and the number of the next stream.
 ///
@@ -25,4 +25,4 @@ struct RandomStreams {
   friend constexpr bool operator==(const RandomStreams&, const RandomStreams&) = default;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

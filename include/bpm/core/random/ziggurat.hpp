@@ -9,7 +9,7 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Standard normal numbers in bulk, at a quarter of the cost of `NormalDraws`: a random direction
 /// in R^r needs r of them, which would otherwise take as long as their product with the cone.
@@ -82,4 +82,4 @@ class Ziggurat {
   std::array<double, layers + 1> height_{};
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -19,7 +19,7 @@
 #include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -214,4 +214,4 @@ class PosteriorEnsemble {
   Eigen::VectorXd deviations_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -20,7 +20,7 @@
 #include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -174,4 +174,4 @@ class OrthantValues {
   std::vector<detail::OrthantBall<>> chains_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -11,7 +11,7 @@
 #include "bpm/gaussian_process/expectation_propagation/tilted_moments.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The state of expectation propagation on a cone: a site a point, and the Gaussian law of w that
 /// the sites and the prior N(0, I) make,
@@ -212,4 +212,4 @@ class EpIteration {
   Matrix factor_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

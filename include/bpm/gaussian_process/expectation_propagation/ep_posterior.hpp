@@ -16,7 +16,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -266,4 +266,4 @@ inline void check_posterior(const EpPosterior& posterior, std::string_view funct
 
 }  // namespace detail
 
-}  // namespace bpm
+}}  // namespace bpm

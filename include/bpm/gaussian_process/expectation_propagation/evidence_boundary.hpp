@@ -23,7 +23,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What `forecast_memory` asks of a method.
 struct EpDemand {
@@ -86,4 +86,4 @@ template <class Kernel, class I>
   return choice;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -19,7 +19,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Expectation propagation for Gaussian process classification: settings of the function
 /// `expectation_propagation`, and with expectation_propagation/machine.hpp, in the place of a
@@ -218,4 +218,4 @@ template <VersionSpace Space>
   return expectation_propagation(Cone(space, settings.factor_tolerance), settings);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

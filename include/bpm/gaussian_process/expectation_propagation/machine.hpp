@@ -47,7 +47,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// A classifier with the Gaussian posteriors of its latent outputs beside it, one a column. Made by
 /// machines of `ExpectationPropagation`.
@@ -396,4 +396,4 @@ class OneVsRest<Kernel, ExpectationPropagation> {
   Machine machine_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -6,7 +6,7 @@
 #include "bpm/core/normal.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What is left of a standard normal number u that is known to exceed -z, as functions of z alone.
 /// None is a difference of numbers that are nearly equal, so that all are right to rounding, at
@@ -83,4 +83,4 @@ struct TiltedLaw {
   return 0.5 * (exponent / scale - std::log(scale));
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -15,7 +15,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -75,4 +75,4 @@ struct CentreValues {
   SamplerReport report{};
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -13,7 +13,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -205,4 +205,4 @@ class JitteredCholesky {
   double rcond_ = 0;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

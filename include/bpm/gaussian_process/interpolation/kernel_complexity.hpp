@@ -12,7 +12,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The complexity A(k, X, Y) = KL(Q_iso || P_GP) of the centroidal kernel interpolator, by its
 /// terms ("Kernel Interpolation as a Bayes Point Machine", section 5 and lemma 8):
@@ -88,4 +88,4 @@ struct KernelComplexity {
   [[nodiscard]] double value() const { return orthant_term() + trace_term() + label_term(); }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

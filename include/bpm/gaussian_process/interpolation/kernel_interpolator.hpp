@@ -27,7 +27,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// How a kernel interpolator is fitted. A plain value.
 struct InterpolatorSettings {
@@ -366,4 +366,4 @@ class KernelInterpolator {
   InterpolatorSettings settings_;
 };
 
-}  // namespace bpm
+}}  // namespace bpm

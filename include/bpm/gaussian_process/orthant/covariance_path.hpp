@@ -12,7 +12,7 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The factor L D L' of the tridiagonal matrix t T + s I, t = 1 - s.
 struct TridiagonalFactor {
@@ -128,4 +128,4 @@ class CovariancePath {
   Eigen::VectorXd off_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

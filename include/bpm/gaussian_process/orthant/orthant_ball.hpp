@@ -15,7 +15,7 @@
 #include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/billiard/wall_search.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What makes the flights' law N(0, S) on the orthant. A parameter so that tests can break it.
 struct OrthantFlightLaw {
@@ -148,4 +148,4 @@ class OrthantBall {
   std::uint64_t repairs_ = 0;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -18,7 +18,7 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What a flight in an orthant needs of N(0, S): the rows of S, which reflections add, and the rows
 /// of any F with S = F F', which make velocities F z. Rows are padded with zeros to whole
@@ -126,4 +126,4 @@ template <VersionSpace Space>
   return covariance;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -26,7 +26,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// An estimate of log P[sign f = Y], f ~ N(0, K).
 struct OrthantProbability {
@@ -254,4 +254,4 @@ template <VersionSpace Space>
                              streams, control);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

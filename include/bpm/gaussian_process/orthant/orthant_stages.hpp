@@ -23,7 +23,7 @@
 #include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What makes the identity of `orthant_probability`. A parameter so that tests can break it.
 struct OrthantBridgeLaw {
@@ -245,4 +245,4 @@ class OrthantStages {
   std::mutex mutex_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -23,7 +23,7 @@
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -255,4 +255,4 @@ class TruncatedNormal {
   detail::OrthantPlanes planes_{0};
 };
 
-}  // namespace bpm
+}}  // namespace bpm

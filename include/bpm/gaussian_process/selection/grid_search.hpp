@@ -12,7 +12,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// `count` values from `low` to `high` in equal ratios.
 /// \throws std::invalid_argument unless 0 < low <= high, both finite, and count >= 1.
@@ -90,4 +90,4 @@ template <std::invocable<const std::vector<double>&> Score>
   return result;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -15,7 +15,7 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// What a kernel is worth on a training set, by figures that need no other data.
 struct KernelScore {
@@ -63,4 +63,4 @@ struct KernelScore {
   std::string failure;       ///< Why the kernel has no score; empty if it has.
 };
 
-}  // namespace bpm
+}}  // namespace bpm

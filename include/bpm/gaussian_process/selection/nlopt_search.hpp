@@ -21,7 +21,7 @@
 /// \file
 /// Opt-in: needs NLopt (target bpm::nlopt).
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 struct NloptSettings {
   std::vector<double> lower;  ///< Bounds of the parameters, all finite.
@@ -123,4 +123,4 @@ template <std::invocable<const std::vector<double>&> Score>
   return result;
 }
 
-}  // namespace bpm
+}}  // namespace bpm

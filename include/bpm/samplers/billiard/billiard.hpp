@@ -17,7 +17,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Billiards in version space ("Robust Bayes Point Machines"; "Convergence of the Bayes Point
 /// Machine"): several balls side by side, whose paths are averaged. They fly on great circles, with
@@ -136,4 +136,4 @@ struct Billiard {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

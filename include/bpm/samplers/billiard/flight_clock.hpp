@@ -9,7 +9,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The angle that a ball on great circles has flown since a mark, kept as its cosine, sine and
 /// whole turns, so that arcs whose angles are known by cosine and sine alone add up without a
@@ -83,4 +83,4 @@ class FlightClock {
   double stop_sin_ = 0;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

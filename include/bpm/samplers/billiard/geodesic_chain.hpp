@@ -23,7 +23,7 @@
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// How a geodesic chain flies.
 struct GeodesicSettings {
@@ -386,4 +386,4 @@ class BasicGeodesicChain {
 
 using GeodesicChain = BasicGeodesicChain<>;
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

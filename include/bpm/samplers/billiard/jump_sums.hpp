@@ -11,7 +11,7 @@
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What a billiard's bounces have added to its direction, plane by plane: their sum, which is the
 /// centre of mass, and their part in position and direction since the last anchor. A bounce costs
@@ -91,4 +91,4 @@ class JumpSums {
   Buffer<double> sines_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -15,7 +15,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Chooses the refresh length of a billiard in its burn-in: a race at equal cost.
 ///
@@ -147,4 +147,4 @@ class BilliardBurnIn {
   std::optional<RefreshSearch> race_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

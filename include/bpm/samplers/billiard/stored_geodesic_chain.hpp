@@ -14,7 +14,7 @@
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A ball on a draw, or behind its burn-in before the first one: it stands at an anchor, where
 /// jumps are settled, the clock begins anew, and a whole spacing lies before the next draw.
@@ -109,4 +109,4 @@ struct StoredChain<BasicGeodesicChain<Law>> {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -7,7 +7,7 @@
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 inline constexpr double no_distance = 1e-300;  ///< Of no plane at all; not 0, which is at a corner.
 
@@ -130,4 +130,4 @@ inline Wall fly_and_search(double* d, double* nu, const double* row, const Fligh
 
 #endif
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

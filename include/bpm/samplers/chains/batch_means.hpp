@@ -12,7 +12,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The running sums of one chain at equally spaced draws, at most 64 of them: when there are more,
 /// every other one is dropped. Their differences are batches, whose spread tells how far the mean
@@ -112,4 +112,4 @@ struct BatchSpread {
   return largest;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -9,7 +9,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The centre of mass of version space as a chain sampler has found it: the mean E[w] of the
 /// uniform law, which has norm below 1; its direction is the Bayes point.
@@ -83,4 +83,4 @@ struct ChainReport {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -23,7 +23,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// When a run of chains ends: what the chain samplers' settings have in common.
 struct ChainBudget {
@@ -343,4 +343,4 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
   return ChainRun<Chain>(cone, budget, control, state).go(fresh, streams.next, sink);
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -17,7 +17,7 @@
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 inline constexpr unsigned most_chains = 1024;
 
@@ -246,4 +246,4 @@ template <class Chain>
   return report;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

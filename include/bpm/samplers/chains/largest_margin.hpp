@@ -13,7 +13,7 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -299,4 +299,4 @@ struct LargestMargin {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

@@ -26,7 +26,7 @@
 /// `after_reading` throws std::invalid_argument on what no run leaves, and makes the rest.
 /// `points`: of the training set.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What has been counted one by one.
 inline constexpr std::uint64_t largest_count = std::uint64_t{1} << 62U;
@@ -77,4 +77,4 @@ inline void check_unit(std::string_view name, std::span<const double> x) {
   check(std::abs(squared - 1) <= 1e-6, "chain", name, "has a square of ", squared, ", must be 1");
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

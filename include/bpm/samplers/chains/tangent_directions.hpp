@@ -15,7 +15,7 @@
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A vector z beside a position b of norm 1: <z, b>, and the norm of what is left of z without it.
 struct DirectionNorms {
@@ -142,4 +142,4 @@ class TangentDirections {
   VectorBlock<16> block_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

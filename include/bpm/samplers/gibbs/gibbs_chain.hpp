@@ -23,7 +23,7 @@
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Along what a Gibbs step moves.
 enum class GibbsDirection {
@@ -345,4 +345,4 @@ class BasicGibbsChain {
 
 using GibbsChain = BasicGibbsChain<GibbsLaw>;
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -19,7 +19,7 @@
 /// The outputs are d of b and p of z, so plane i sees d_i cos t + (p_i - <z, b> d_i) / across sin
 /// t.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The two places where a Gibbs sampler's law is decided, as a policy, so that tests can put a
 /// wrong one in and see it found out.
@@ -176,4 +176,4 @@ class GibbsCircle {
   std::ptrdiff_t fewest_ = 0;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -10,7 +10,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Where a curve crosses the planes, sorted, and how the number of training errors changes there.
 ///
@@ -61,4 +61,4 @@ class GibbsPenalty {
   std::vector<double> powers_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -18,7 +18,7 @@
 /// component a = <w, s> / norm(s) is replaced. Outputs on the line are rho d_i + (x - a) p_i /
 /// norm(s) where d are those of b and p those of s.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A line in the flat space.
 struct GibbsLine {
@@ -150,4 +150,4 @@ class GibbsPieces {
   double heaviest_ = 0;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

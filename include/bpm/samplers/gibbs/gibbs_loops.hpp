@@ -11,7 +11,7 @@
 /// \file
 /// The passes over the m outputs that a Gibbs step makes.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 struct Extremes {
   double smallest = std::numeric_limits<double>::infinity();
@@ -80,4 +80,4 @@ inline double combine_smallest(double* out, double a, const double* d, double b,
   return errors;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

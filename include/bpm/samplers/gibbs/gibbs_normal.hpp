@@ -13,7 +13,7 @@
 /// \file
 /// The normal law on an interval, right in both tails however far out, and the chi law.
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Mills' ratio (1 - Phi(x)) / phi(x) for x >= 0, to about 1e-14: by erfc while it has its digits,
 /// then by Laplace's continued fraction 1 / (x + 1 / (x + 2 / (x + ...))).
@@ -120,4 +120,4 @@ struct NormalPiece {
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -17,7 +17,7 @@
 #include "bpm/samplers/gibbs/gibbs_loops.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Divides by the norm, also where squares would overflow. What has norm 1 already stays as it is.
 inline void normalise(std::vector<double>& x) {
@@ -155,4 +155,4 @@ struct GibbsState {
   std::vector<double> inside_d;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -15,7 +15,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2000):
 /// classifiers from the posterior of label noise q,
@@ -146,4 +146,4 @@ struct KernelGibbs {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

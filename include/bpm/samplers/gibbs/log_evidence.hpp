@@ -20,7 +20,7 @@
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
@@ -254,4 +254,4 @@ template <VersionSpace Space>
   return log_evidence(Cone(space, settings.factor_tolerance), label_noise, settings, streams);
 }
 
-}  // namespace bpm
+}}  // namespace bpm

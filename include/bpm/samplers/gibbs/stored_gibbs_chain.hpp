@@ -15,7 +15,7 @@
 #include "bpm/samplers/gibbs/gibbs_cuts.hpp"
 #include "bpm/version_space/cone.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A Gibbs chain on a draw, or behind its burn-in before the first one: its state is settled,
 /// with the outputs of its position, and a hard one was last seen inside where it stands.
@@ -76,4 +76,4 @@ struct StoredChain<BasicGibbsChain<Law>> {
   }
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -12,7 +12,7 @@
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Some of the problems of one draw: what is worked on, and kept, at a time.
 struct DrawPiece {
@@ -113,4 +113,4 @@ class PieceTasks {
   return tasks;
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

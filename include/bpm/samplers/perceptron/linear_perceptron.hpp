@@ -16,7 +16,7 @@
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Perceptrons of a kernel that is linear in its inputs, on w itself: a visit costs the numbers of
 /// a row for each problem, a mistake as much again, and no kernel value is computed. Memory: w, the
@@ -127,4 +127,4 @@ class LinearPerceptron {
   std::vector<PointIndex> active_;  ///< Problems that see the point that is visited.
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -11,7 +11,7 @@
 
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Hands results that threads finish in any order to one receiver in the order of their numbers.
 /// A thread that is too far ahead waits, so that only a few results are ever held.
@@ -92,4 +92,4 @@ class OrderedDelivery {
   std::uint64_t allowed_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -11,7 +11,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// What ends one perceptron run, whoever makes it: `PermutedPerceptron`'s settings on a training
 /// set of a certain size.
@@ -158,4 +158,4 @@ class PerceptronPasses {
   std::vector<PerceptronProblem> problems_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

@@ -17,7 +17,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// One problem's part in a mistake: scale (+1 or -1) times the kernel row of the mistaken point.
 struct MistakeUpdate {
@@ -218,4 +218,4 @@ struct PerceptronState {
   Buffer<std::int32_t> counts;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

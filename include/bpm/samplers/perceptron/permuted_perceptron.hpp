@@ -13,7 +13,7 @@
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET {
+namespace bpm { inline namespace BPM_TARGET {
 
 /// Kernel perceptrons on random permutations of the training set ("Large Scale Bayes Point
 /// Machines", section 3): draw n visits the points in a random order of its own until a full pass
@@ -113,4 +113,4 @@ struct PermutedPerceptron {
   }
 };
 
-}  // namespace bpm
+}}  // namespace bpm

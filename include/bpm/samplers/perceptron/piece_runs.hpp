@@ -30,7 +30,7 @@
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Finished draws that may wait for one before them, beside one for each draw in progress.
 inline constexpr unsigned results_ahead = 2;
@@ -315,4 +315,4 @@ void check_spaces(std::span<const Space> spaces, const char* function) {
   }
 }
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

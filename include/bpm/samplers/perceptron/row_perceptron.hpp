@@ -10,7 +10,7 @@
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Perceptrons on kernel rows that are in memory: a mistake costs one row and an axpy of length m.
 /// Columns of the state are points.
@@ -134,4 +134,4 @@ class RowPerceptron {
   PerceptronState state_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail

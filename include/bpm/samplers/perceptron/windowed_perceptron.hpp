@@ -15,7 +15,7 @@
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
-namespace bpm::inline BPM_TARGET::detail {
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The columns of blocks of kernel values as a version space makes them ready, else a list of
 /// points.
@@ -334,4 +334,4 @@ class WindowedPerceptron {
   MistakeList<Event> mistakes_;
 };
 
-}  // namespace bpm::detail
+}}}  // namespace bpm::detail
