@@ -34,7 +34,7 @@ Eigen::Vector3d centre_of_triangle(const Eigen::Matrix3d& normals) {
 }  // namespace
 
 int main() {
-  // Unit vectors, one a row, and their labels; label times input is a plane's normal.
+  // Unit vectors, one per row, and their labels; label times input is a plane's normal.
   bpm::RowMatrix<double> inputs(3, 3);
   inputs << 1, 0, 0, 0.6, 0.8, 0, -0.48, 0.36, 0.8;
   const std::vector<int> labels{1, -1, 1};

@@ -52,7 +52,7 @@ inline void write_unit_norm(const bpm::LabelledData<bpm::RowMatrix<std::uint8_t>
   }
 }
 
-/// The share of labels in the file, one a line, that differ from `labels`, in percent.
+/// The share of labels in the file, one per line, that differ from `labels`, in percent.
 /// \throws std::runtime_error unless the file has as many labels.
 [[nodiscard]] inline double error_percent(const std::filesystem::path& predictions,
                                           std::span<const int> labels) {

@@ -24,7 +24,7 @@ namespace bpm_examples {
 using Inputs = std::variant<bpm::RowMatrix<double>, bpm::RowMatrix<float>,
                             bpm::RowMatrix<std::uint8_t>, bpm::SparseRowMatrix<double>>;
 
-/// Inputs, one a row, and what the file says of each. Labels are those of `bpm::LabelledData`.
+/// Inputs, one per row, and what the file says of each. Labels are those of `bpm::LabelledData`.
 struct Data {
   Inputs inputs;
   std::vector<int> labels{};  ///< Empty where there are none.

@@ -250,12 +250,12 @@ template <class Sampler>
   return outcome;
 }
 
-// --- Questions
+// --- Queries
 // -------------------------------------------------------------------------------------
 
-/// The rows as questions to a classifier of such support inputs.
+/// The rows as queries to a classifier of such support inputs.
 template <class Support, class Rows, class Ask>
-auto with_questions(const Rows& rows, const Ask& ask) {
+auto with_queries(const Rows& rows, const Ask& ask) {
   using Scalar = typename Support::Scalar;
   constexpr bool sparse = std::same_as<Support, bpm::SparseRowMatrix<Scalar>>;
   constexpr bool sparse_rows = std::same_as<Rows, bpm::SparseRowMatrix<double>>;
@@ -270,7 +270,7 @@ auto with_questions(const Rows& rows, const Ask& ask) {
     return ask(cast);
   } else if constexpr (sparse_rows) {
     const bpm::RowMatrix<double> dense(rows);
-    return with_questions<Support>(dense, ask);
+    return with_queries<Support>(dense, ask);
   } else if constexpr (std::same_as<Scalar, std::uint8_t>) {
     if (bpm::are_bytes(rows)) {
       const Support bytes = bpm::to_bytes(rows);
@@ -287,15 +287,15 @@ auto with_questions(const Rows& rows, const Ask& ask) {
 template <class Classifier>
 using inputs_of = std::remove_cvref_t<decltype(std::declval<Classifier>().parts().inputs)>;
 
-/// ask(classifier, questions) of the model's classifier, and the rows as it takes them.
+/// ask(classifier, queries) of the model's classifier, and the rows as it takes them.
 template <class Ask>
 [[nodiscard]] Eigen::MatrixXd ask_model(const Model& model, const Inputs& inputs, const Ask& ask) {
   return std::visit(
       [&]<class C>(const C& classifier) {
         return std::visit(
             [&](const auto& rows) -> Eigen::MatrixXd {
-              return with_questions<inputs_of<C>>(
-                  rows, [&](const auto& questions) { return ask(classifier, questions); });
+              return with_queries<inputs_of<C>>(
+                  rows, [&](const auto& queries) { return ask(classifier, queries); });
             },
             inputs);
       },
@@ -323,8 +323,8 @@ FitOutcome fit_machine(const FitTask& task, const Inputs& inputs, std::span<cons
 }
 
 Eigen::MatrixXd decision_values(const Model& model, const Inputs& inputs) {
-  return ask_model(model, inputs, [](const auto& classifier, const auto& questions) {
-    return classifier.decision_values(questions);
+  return ask_model(model, inputs, [](const auto& classifier, const auto& queries) {
+    return classifier.decision_values(queries);
   });
 }
 

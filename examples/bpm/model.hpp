@@ -83,7 +83,7 @@ struct Calibration {
 /// What is put into a model once it is fitted; what is absent stays.
 struct Finish {
   std::vector<std::string> names{};     ///< names[label]
-  std::vector<std::string> features{};  ///< A name a column.
+  std::vector<std::string> features{};  ///< A name per column.
   std::optional<bpm::TableEncoding> encoding{};
   std::optional<bpm::Standardisation> scaling{};
   std::optional<Calibration> calibration{};

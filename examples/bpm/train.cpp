@@ -258,7 +258,7 @@ void prepare(const TrainOptions& options, Data& data,
   return kernels;
 }
 
-/// One weight a label.
+/// One weight per label.
 [[nodiscard]] std::vector<std::pair<int, double>> make_weights(const TrainOptions& options,
                                                                const Data& data) {
   std::map<int, double> counts;
@@ -727,7 +727,7 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   out << text.str() << std::flush;
 }
 
-/// The loss of what was tried against the soft boundary, a line a kernel. A hard boundary has no
+/// The loss of what was tried against the soft boundary, a line per kernel. A hard boundary has no
 /// place on the logarithmic axis; label noise has its own.
 [[nodiscard]] Plot choice_plot(const FitTask& task, const FitOutcome& outcome,
                                const std::string& data,

@@ -67,7 +67,7 @@ inline constexpr std::array<BenchmarkSet, 7> benchmark_sets{{
 
 using Inputs = bpm::RowMatrix<double>;
 
-/// A whole set: inputs, one a row, and labels +1 or -1.
+/// A whole set: inputs, one per row, and labels +1 or -1.
 struct BenchmarkData {
   Inputs inputs;
   std::vector<int> labels;

@@ -46,7 +46,7 @@ struct DigitStyle {
   int noise = 24;             ///< of the brightness of inked pixels, in 1/255
 };
 
-/// Images, one a row (784 bytes, row by row from the top), and the digit each one shows.
+/// Images, one per row (784 bytes, row by row from the top), and the digit each one shows.
 struct DrawnDigits {
   Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> images;
   std::vector<int> labels;

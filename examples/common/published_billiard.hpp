@@ -16,7 +16,7 @@
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
-#include "bpm/samplers/billiard/wall_search.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
@@ -141,14 +141,14 @@ class PublishedChain {
       return;
     }
     const std::ptrdiff_t length = cone.stride();
-    for (int tries = 0; !(wall_.towards > 0); ++tries) {
+    for (int tries = 0; !(facet_.towards > 0); ++tries) {
       if (tries == most_tries) {
         aim(cone);
         break;
       }
       new_direction(cone);
     }
-    const double tau = std::max(0.0, wall_.distance) / wall_.towards;
+    const double tau = std::max(0.0, facet_.distance) / facet_.towards;
     from_ = b_;
     bpm::detail::combine(there_.data(), 1.0, b_.data(), tau, v_.data(), length);
     const double norm = std::sqrt(bpm::detail::dot(there_.data(), there_.data(), length));
@@ -156,7 +156,7 @@ class PublishedChain {
     const double cosine = std::min(1.0, (1 + tau * along_) / norm);
     const double sine = tau * std::sqrt(std::max(0.0, 1 - along_ * along_)) / norm;
     const double chord = sine * std::sqrt(2 / (1 + cosine));
-    const std::ptrdiff_t hit = wall_.index;
+    const std::ptrdiff_t hit = facet_.index;
     const double* row = cone.product_row(hit);
     const double jump = -2 * nu_[hit] / row[hit];
     const double half = 1 / std::sqrt(2 * (1 + cosine));  // 1 / norm(b + b').
@@ -167,7 +167,7 @@ class PublishedChain {
     }
     bpm::detail::add_scaled(v_.data(), jump, cone.row(hit), length);
     take_midpoint(chord);
-    wall_ = bpm::detail::fly_and_search(
+    facet_ = bpm::detail::fly_and_search(
         d_.data(), nu_.data(), row, {1 / norm, tau / norm, 1.0, 0.0, jump}, cone.output_stride());
     d_[hit] = 0;
     last_ = hit;
@@ -232,7 +232,7 @@ class PublishedChain {
     cone.outputs(b_.data(), d_.data());
     cone.outputs(v_.data(), nu_.data());
     if (last_ >= 0) d_[last_] = 0;
-    wall_ =
+    facet_ =
         bpm::detail::fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, cone.output_stride());
   }
 
@@ -302,7 +302,7 @@ class PublishedChain {
   Numbers there_;     ///< Where the straight flight ends.
   Numbers d_;
   Numbers nu_;
-  bpm::detail::Wall wall_;
+  bpm::detail::Facet facet_;
   double along_ = 0;  ///< <b, v>.
   double path_ = 0;
   double spacing_ = std::numeric_limits<double>::infinity();

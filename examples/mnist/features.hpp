@@ -35,7 +35,7 @@ struct ImageOptions {
   int copies = 0;           ///< A training image and draw.
 };
 
-/// Turns images into what kernels see of them, one a row. Callable on one image, which
+/// Turns images into what kernels see of them, one per row. Callable on one image, which
 /// `VirtualExamples` hands over; copies of it may work at once.
 class ImageFeatures {
  public:

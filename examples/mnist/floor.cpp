@@ -39,8 +39,8 @@ double float_product_rate(int threads) {
     }
   };
   {
-    std::vector<std::jthread> crew;
-    for (int t = 1; t < threads; ++t) crew.emplace_back(work, t);
+    std::vector<std::jthread> pool;
+    for (int t = 1; t < threads; ++t) pool.emplace_back(work, t);
     work(0);
   }
   double sum = 0;

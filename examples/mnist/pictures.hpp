@@ -81,9 +81,9 @@ template <class Fitted, class Inputs, class LabelOf>
     }
     JudgedDigit digit{row,           labels[i], decided[i], classes[other], output(winner),
                       output(other), {},        {}};
-    const Inputs question = inputs.middleRows(row, 1);
-    const Eigen::VectorXd kernels = bpm::kernel_matrix(parts.kernel, parts.inputs, question);
-    const double norm = std::sqrt(bpm::kernel_diagonal_values(parts.kernel, question)[0]);
+    const Inputs query = inputs.middleRows(row, 1);
+    const Eigen::VectorXd kernels = bpm::kernel_matrix(parts.kernel, parts.inputs, query);
+    const double norm = std::sqrt(bpm::kernel_diagonal_values(parts.kernel, query)[0]);
     const auto [plus, plus_sign] = pictures_detail::column_of(fitted, winner);
     const auto [minus, minus_sign] = pictures_detail::column_of(fitted, other);
     std::vector<Voice> all;

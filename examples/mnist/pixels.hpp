@@ -39,7 +39,7 @@ struct PixelKernel {
   }
 };
 
-/// Images as inputs of a kernel, one a row: pixels / 255, or each image scaled to norm 1 (a black
+/// Images as inputs of a kernel, one per row: pixels / 255, or each image scaled to norm 1 (a black
 /// one stays zero). Every value is the exact quotient of the bytes, rounded once or, with the norm,
 /// twice.
 [[nodiscard]] inline bpm::RowMatrix<float> scale_pixels(const bpm::RowMatrix<std::uint8_t>& images,

@@ -43,13 +43,13 @@ TEST_CASE("docs/model-files.md: its reader in Python predicts what the classifie
       << reader
       << "\nnp.savetxt(sys.argv[3], outputs(sys.argv[1], np.loadtxt(sys.argv[2])), "
          "fmt='%.17g')\n";
-  std::ofstream questions(folder.path() / "questions");
-  questions.precision(9);
-  questions << inputs << '\n';
-  questions.close();
+  std::ofstream queries(folder.path() / "queries");
+  queries.precision(9);
+  queries << inputs << '\n';
+  queries.close();
   const auto answers = folder.path() / "answers";
   const std::string command = python + " " + script.string() + " " + model.string() + " " +
-                              (folder.path() / "questions").string() + " " + answers.string();
+                              (folder.path() / "queries").string() + " " + answers.string();
   REQUIRE(std::system(command.c_str()) == 0);
   std::ifstream found(answers);
   const Eigen::MatrixXd expected = fitted.decision_values(inputs);

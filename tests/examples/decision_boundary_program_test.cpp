@@ -71,7 +71,7 @@ TEST_CASE("decision_boundary: a run reports and saves", "[examples]") {
     CHECK(json[key]["accuracy"].get<double>() < 1);
     CHECK(json[key]["margin"].get<double>() > 0);
   }
-  // Nothing in version space is further from its walls than the SVM.
+  // Nothing in version space is further from its facets than the SVM.
   CHECK(json["svm"]["margin"].get<double>() > json["bpm"]["margin"].get<double>());
   CHECK(json["angle"].get<double>() > 0.01);
   CHECK(json["angle"].get<double>() < 1.6);

@@ -443,7 +443,7 @@ TEST_CASE("mnist: chains draw classifiers too", "[examples]") {
   CHECK(json["draws"] == 5);
   CHECK(json["training_errors"] == 0);
   CHECK(json["passes_mean"] == 0);
-  // Five draws a class, a thousand bounces or a hundred steps each.
+  // Five draws per class, a thousand bounces or a hundred steps each.
   CHECK((json["bounces"].get<int>() >= 10 * 4000) == (sampler == "billiard"));
   CHECK((json["steps"] == 10 * 500) == (sampler == "gibbs"));
   CHECK(json["bounces"].get<int>() * json["steps"].get<int>() == 0);

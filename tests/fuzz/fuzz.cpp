@@ -117,10 +117,10 @@ void ask_with_ones(const Classifier& model, const Ask& ask) {
   using Inputs = std::remove_cvref_t<decltype(model.parts().inputs)>;
   const Eigen::Index columns = model.parts().inputs.cols();
   if (bpm::DenseInputs<Inputs> && columns > 1000) return;
-  Inputs questions(2, columns);
-  if constexpr (bpm::DenseInputs<Inputs>) questions.setOnes();
+  Inputs queries(2, columns);
+  if constexpr (bpm::DenseInputs<Inputs>) queries.setOnes();
   try {
-    ask(questions);
+    ask(queries);
   } catch (const std::invalid_argument&) {
   }
 }
@@ -133,15 +133,15 @@ void check_finite(const Eigen::MatrixXd& values) {
 void load_model(std::string_view text) {
   const std::vector<std::byte> bytes = bytes_of(text);
   const auto look = [&](const auto& model) {
-    ask_with_ones(model, [&]<class Inputs>(const Inputs& questions) {
-      const Eigen::MatrixXd values = model.decision_values(questions);
+    ask_with_ones(model, [&]<class Inputs>(const Inputs& queries) {
+      const Eigen::MatrixXd values = model.decision_values(queries);
       check_finite(values);
       if constexpr (bpm::DenseInputs<Inputs>) {
         using Mapped = bpm::Mapped<std::remove_cvref_t<decltype(model)>>;
         const bpm::detail::TensorFile file(bytes, "the model");
         try {
           const auto mapped = bpm::detail::read_classifier<Mapped>(file, nullptr);
-          if (mapped.decision_values(questions) != values) __builtin_trap();
+          if (mapped.decision_values(queries) != values) __builtin_trap();
         } catch (const bpm::DataError&) {  // Arrays at odd places.
         }
       }
@@ -153,12 +153,12 @@ void load_model(std::string_view text) {
 void load_posterior(std::string_view text) {
   using Model = bpm::PosteriorClassifier<bpm::RuntimeKernel, bpm::RowMatrix<float>>;
   const auto model = bpm::load<Model>(bytes_of(text));
-  ask_with_ones(model, [&](const auto& questions) {
-    check_finite(model.decision_values(questions));
-    const auto latent = model.latent(questions);
+  ask_with_ones(model, [&](const auto& queries) {
+    check_finite(model.decision_values(queries));
+    const auto latent = model.latent(queries);
     check_finite(latent.mean);
     check_finite(latent.variance);
-    check_finite(model.predict_probability(questions));
+    check_finite(model.predict_probability(queries));
     static_cast<void>(model.posterior().leave_one_out());
   });
 }
@@ -166,9 +166,9 @@ void load_posterior(std::string_view text) {
 void load_interpolator(std::string_view text) {
   using Model = bpm::InterpolatorTraining<bpm::RuntimeKernel, bpm::RowMatrix<double>>;
   const auto model = bpm::load<Model>(bytes_of(text));
-  ask_with_ones(model.classifier(), [&](const auto& questions) {
-    check_finite(model.classifier().decision_values(questions));
-    check_finite(model.variances(questions));
+  ask_with_ones(model.classifier(), [&](const auto& queries) {
+    check_finite(model.classifier().decision_values(queries));
+    check_finite(model.variances(queries));
     static_cast<void>(model.leave_one_out_error());
   });
 }
@@ -248,7 +248,7 @@ struct Target {
   std::string_view name;
   void (*feed)(std::string_view);
 };
-// One a line, as tests/fuzz.sh reads them; new ones at the end, so that the seeds stay theirs.
+// One per line, as tests/fuzz.sh reads them; new ones at the end, so that the seeds stay theirs.
 constexpr std::array targets{
     Target{"idx_images", read_idx},
     Target{"idx_labels", read_idx_labels},

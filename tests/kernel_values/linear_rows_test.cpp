@@ -10,7 +10,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/linear_form.hpp"
 #include "catch.hpp"

@@ -44,7 +44,7 @@ long rows_that_differ(const bpm::Gaussian& kernel, double side) {
             .fit(inputs, labels);
     REQUIRE(model.support().size() > 1024);
     if (threads == 1) expected = model.decision_values(others);
-    // 32 questions are one chunk: threads share the blocks of support points; 33 are two chunks.
+    // 32 queries are one chunk: threads share the blocks of support points; 33 are two chunks.
     for (const Eigen::Index size : {1000, 129, 33, 32, 5, 2, 1}) {
       for (const Eigen::Index first : {Eigen::Index{0}, 1000 - size}) {
         const bpm::RowMatrix<Scalar> some = others.middleRows(first, size);

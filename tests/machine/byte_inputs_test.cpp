@@ -90,13 +90,13 @@ TEST_CASE("numbers between the bytes are predicted from a model of bytes as they
   others.array() += 0.37F;
   // By hand, in double.
   const Doubles support = bpm::detail::select_inputs(inputs, model.support()).cast<double>();
-  const Doubles questions = others.cast<double>();
+  const Doubles queries = others.cast<double>();
   const auto cube = [](const Doubles& products) {
     return Doubles((products.array() / 65025 + 1).cube());
   };
-  Eigen::MatrixXd expected = cube(questions * support.transpose()) * model.coefficients();
+  Eigen::MatrixXd expected = cube(queries * support.transpose()) * model.coefficients();
   for (Eigen::Index i = 0; i < 40; ++i) {
-    const double self = std::pow(questions.row(i).squaredNorm() / 65025 + 1, 3);
+    const double self = std::pow(queries.row(i).squaredNorm() / 65025 + 1, 3);
     expected.row(i) /= std::sqrt(self);
   }
   CHECK((model.decision_values(others) - expected).cwiseAbs().maxCoeff() <=

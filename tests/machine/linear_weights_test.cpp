@@ -49,11 +49,11 @@ auto machine(const Kernel& kernel, unsigned threads, std::optional<Strategy> str
 }
 
 /// sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)) by kernel values.
-template <class Fitted, class Questions>
-Eigen::MatrixXd by_kernel_values(const Fitted& fitted, const Questions& questions,
+template <class Fitted, class Queries>
+Eigen::MatrixXd by_kernel_values(const Fitted& fitted, const Queries& queries,
                                  const bpm::RowMatrix<double>& coefficients) {
-  Eigen::MatrixXd result(questions.rows(), coefficients.cols());
-  fitted.visit_values(questions, "test",
+  Eigen::MatrixXd result(queries.rows(), coefficients.cols());
+  fitted.visit_values(queries, "test",
                       [&](unsigned, std::ptrdiff_t begin, std::ptrdiff_t rows, const auto* values,
                           const auto* diagonal) {
                         for (std::ptrdiff_t r = 0; r < rows; ++r) {
@@ -69,7 +69,7 @@ Eigen::MatrixXd by_kernel_values(const Fitted& fitted, const Questions& question
 }
 
 template <class Kernel, class I>
-void check_machine(const Kernel& kernel, const I& inputs, const I& questions, double tolerance) {
+void check_machine(const Kernel& kernel, const I& inputs, const I& queries, double tolerance) {
   const std::vector<int> labels = three_labels(row_count);
   const auto fitted = machine(kernel, 1, {}).fit(inputs, labels);
   REQUIRE(fitted.forecast().strategy == Strategy::linear);
@@ -81,16 +81,15 @@ void check_machine(const Kernel& kernel, const I& inputs, const I& questions, do
     CHECK(fitted.report().perceptron->mistakes == by_values.report().perceptron->mistakes);
     CHECK(fitted.support() == by_values.support());
     CHECK((fitted.coefficients() - by_values.coefficients()).cwiseAbs().maxCoeff() < tolerance);
-    CHECK((fitted.decision_values(questions) - by_values.decision_values(questions))
+    CHECK((fitted.decision_values(queries) - by_values.decision_values(queries))
               .cwiseAbs()
               .maxCoeff() < tolerance);
   }
-  const Eigen::MatrixXd values = fitted.decision_values(questions);
-  CHECK(
-      (values - by_kernel_values(fitted, questions, fitted.coefficients())).cwiseAbs().maxCoeff() <
-      tolerance);
-  CHECK((fitted.draw_decision_values(questions) -
-         by_kernel_values(fitted, questions, fitted.parts().draw_coefficients))
+  const Eigen::MatrixXd values = fitted.decision_values(queries);
+  CHECK((values - by_kernel_values(fitted, queries, fitted.coefficients())).cwiseAbs().maxCoeff() <
+        tolerance);
+  CHECK((fitted.draw_decision_values(queries) -
+         by_kernel_values(fitted, queries, fitted.parts().draw_coefficients))
             .cwiseAbs()
             .maxCoeff() < tolerance);
   // Any number of threads and inputs, and draws in two parts: the same bits.
@@ -103,8 +102,8 @@ void check_machine(const Kernel& kernel, const I& inputs, const I& questions, do
   CHECK(training.classifier().coefficients() == longer.coefficients());
   const auto on_threads = machine(kernel, 3, {}).fit(inputs, labels);
   CHECK(on_threads.coefficients() == fitted.coefficients());
-  CHECK(on_threads.decision_values(questions) == values);
-  const I one = questions.middleRows(7, 1);
+  CHECK(on_threads.decision_values(queries) == values);
+  const I one = queries.middleRows(7, 1);
   CHECK(on_threads.decision_values(one) == values.row(7));
 }
 
@@ -172,7 +171,7 @@ TEST_CASE("few points of many features, and many classifiers, are asked by kerne
       .classes = bpm::detail::first_points(40)};
   const bpm::Classifier classifier(parts);
   const Doubles expected = Doubles::Constant(1, 40, 0.5 / std::sqrt(2.0));
-  Doubles question = Doubles::Zero(1, 5);
-  question(0, 0) = question(0, 1) = 1;
-  CHECK(classifier.decision_values(question).isApprox(expected, 1e-15));
+  Doubles query = Doubles::Zero(1, 5);
+  query(0, 0) = query(0, 1) = 1;
+  CHECK(classifier.decision_values(query).isApprox(expected, 1e-15));
 }

@@ -91,10 +91,10 @@ TEST_CASE("nested folds choose anew, by the other folds alone", "[machine]") {
   const auto choice = bpm::choose(machine, part, of_train);
   // Of two classes, log odds by the slope of the fit itself.
   const auto fitted = choice.machine.fit(part, of_train);
-  const bpm::RowMatrix<float> questions = inputs(left_out, Eigen::all);
+  const bpm::RowMatrix<float> queries = inputs(left_out, Eigen::all);
   CHECK(found.decision_values(left_out, Eigen::all) ==
-        Eigen::MatrixXd(fitted.parts().slope * fitted.decision_values(questions)));
-  const Eigen::ArrayXXd p = fitted.predict_probability(questions).array();
+        Eigen::MatrixXd(fitted.parts().slope * fitted.decision_values(queries)));
+  const Eigen::ArrayXXd p = fitted.predict_probability(queries).array();
   CHECK(
       (found.decision_values(left_out, Eigen::all).array() - (p / (1 - p)).log()).abs().maxCoeff() <
       1e-9);

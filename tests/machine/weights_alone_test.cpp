@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Classifiers of linear kernels as weights: the same outputs, one row a column.
+// Classifiers of linear kernels as weights: the same outputs, one row per column.
 #include "bpm/machine/weights_alone.hpp"
 
 #include <Eigen/Core>
@@ -50,7 +50,7 @@ void check_weights_alone(const Kernel& kernel, const I& inputs, const std::vecto
   const auto weights = fitted.with_weights_alone();
   CHECK(weights.parts().inputs.rows() == rows);
   CHECK(weights.parts().support.size() == static_cast<std::size_t>(rows));
-  const auto questions = [&] {
+  const auto queries = [&] {
     if constexpr (bpm::SparseInputs<I>) {
       return bpm::SparseRowMatrix<double>(inputs.template cast<double>());
     } else {
@@ -58,12 +58,12 @@ void check_weights_alone(const Kernel& kernel, const I& inputs, const std::vecto
     }
   }();
   const Eigen::MatrixXd expected = fitted.decision_values(inputs);
-  const Eigen::MatrixXd found = weights.decision_values(questions);
+  const Eigen::MatrixXd found = weights.decision_values(queries);
   CHECK((found - expected).cwiseAbs().maxCoeff() <= 1e-6 * expected.cwiseAbs().maxCoeff());
   if constexpr (std::same_as<typename I::Scalar, double>) {
     CHECK((found - expected).cwiseAbs().maxCoeff() <= 1e-12 * expected.cwiseAbs().maxCoeff());
   }
-  CHECK(weights.predict(questions) == fitted.predict(inputs));
+  CHECK(weights.predict(queries) == fitted.predict(inputs));
   CHECK(weights.parts().slope == fitted.parts().slope);
   CHECK(weights.parts().offsets == fitted.parts().offsets);
 }

@@ -27,7 +27,7 @@ using Floats = bpm::RowMatrix<float>;
 using test_support::TemporaryFolder;
 
 constexpr Eigen::Index training_points = 500;
-constexpr Eigen::Index questions = 100;
+constexpr Eigen::Index queries = 100;
 
 /// Points of three classes about two centres each, in integers alone, so that all machines draw the
 /// same ones.
@@ -59,7 +59,7 @@ const Points& training() {
   return points;
 }
 const Points& asked() {
-  static const Points points(questions, 3);
+  static const Points points(queries, 3);
   return points;
 }
 

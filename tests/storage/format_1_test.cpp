@@ -56,12 +56,12 @@ std::vector<std::string> spiral_words(Eigen::Index count) {
   return all;
 }
 
-constexpr Eigen::Index spiral_questions = 7;
+constexpr Eigen::Index spiral_queries = 7;
 
-/// Compares a row a question with those in NAME.txt.
+/// Compares a row a query with those in NAME.txt.
 void check_rows(const std::string& name, const Eigen::MatrixXd& values) {
   std::ifstream outputs(format_1_folder / (name + ".txt"));
-  REQUIRE(values.rows() == spiral_questions);
+  REQUIRE(values.rows() == spiral_queries);
   for (Eigen::Index i = 0; i < values.rows(); ++i) {
     for (Eigen::Index c = 0; c < values.cols(); ++c) {
       double expected = 0;
@@ -73,40 +73,40 @@ void check_rows(const std::string& name, const Eigen::MatrixXd& values) {
   CHECK_FALSE(outputs >> further);
 }
 
-/// Reads the model NAME, and compares its outputs for the questions with those in NAME.txt.
-template <class Kernel, class Questions>
-void check_model(const std::string& name, const Questions& questions) {
+/// Reads the model NAME, and compares its outputs for the queries with those in NAME.txt.
+template <class Kernel, class Queries>
+void check_model(const std::string& name, const Queries& queries) {
   CAPTURE(name);
-  using Model = bpm::Classifier<Kernel, Questions>;
+  using Model = bpm::Classifier<Kernel, Queries>;
   const auto model = bpm::load<Model>(format_1_folder / (name + ".safetensors"));
-  check_rows(name, model.decision_values(questions));
+  check_rows(name, model.decision_values(queries));
 }
 
 }  // namespace
 
 TEST_CASE("models of format 1 are read to the outputs that they had") {
   using namespace bpm::detail;
-  const Floats few = spiral(spiral_questions);
+  const Floats few = spiral(spiral_queries);
   check_model<bpm::Gaussian>("gaussian", few);
   check_model<bpm::Polynomial>("scaled_classes", bpm::RowMatrix<double>(few.cast<double>()));
-  check_model<Biased<UnitInputs<bpm::Polynomial>>>("bytes", spiral_bytes(spiral_questions));
+  check_model<Biased<UnitInputs<bpm::Polynomial>>>("bytes", spiral_bytes(spiral_queries));
   check_model<Normalised<Sum<Biased<bpm::Linear>, Product<bpm::Exponential, bpm::ArcCosine>>>>(
       "sparse", bpm::SparseRowMatrix<float>(few.sparseView(0.2F, 1)));
   check_model<Scaled<bpm::Laplacian>>("billiard", few);
   check_model<bpm::Gaussian>("gibbs", few);
-  check_model<test_support::Places>("strings", spiral_words(spiral_questions));
+  check_model<test_support::Places>("strings", spiral_words(spiral_queries));
   check_model<bpm::PrecomputedKernel>(
       "kernel_values",
       bpm::RowMatrix<double>(bpm::kernel_matrix(bpm::Gaussian::from_width(2), few, spiral(40))));
 }
 
 TEST_CASE("posteriors and interpolators of format 1 are read to what they said") {
-  const Floats few = spiral(spiral_questions);
+  const Floats few = spiral(spiral_queries);
   const auto posterior = bpm::load<bpm::PosteriorClassifier<bpm::Gaussian, Floats>>(
       format_1_folder / "posterior.safetensors");
   const Eigen::MatrixXd outputs = posterior.decision_values(few);
   const Eigen::MatrixXd probability = posterior.predict_probability(few);
-  Eigen::MatrixXd rows(spiral_questions, 9);  // By class: output, variance, probability.
+  Eigen::MatrixXd rows(spiral_queries, 9);  // By class: output, variance, probability.
   for (Eigen::Index c = 0; c < 3; ++c) {
     rows.col(3 * c) = outputs.col(c);
     rows.col(3 * c + 1) = posterior.latent(few, static_cast<std::size_t>(c)).variance;
@@ -118,10 +118,10 @@ TEST_CASE("posteriors and interpolators of format 1 are read to what they said")
   using Doubles = bpm::RowMatrix<double>;
   const auto training = bpm::load<bpm::InterpolatorTraining<bpm::ArcCosine, Doubles>>(
       format_1_folder / "interpolator.safetensors");
-  const Doubles questions = few.cast<double>();
-  Eigen::MatrixXd predicted(spiral_questions, 2);  // Output and variance.
-  predicted.col(0) = training.classifier().decision_values(questions);
-  predicted.col(1) = training.variances(questions);
+  const Doubles queries = few.cast<double>();
+  Eigen::MatrixXd predicted(spiral_queries, 2);  // Output and variance.
+  predicted.col(0) = training.classifier().decision_values(queries);
+  predicted.col(1) = training.variances(queries);
   check_rows("interpolator", predicted);
   CHECK_FALSE(training.classifier().parts().seed);
 }

@@ -66,13 +66,13 @@ const Training& small_training() {
 }
 
 /// The same posterior after a way through bytes, and a check that both agree to the bit.
-template <class C, class Questions>
-C posterior_there_and_back(const C& model, const Questions& questions) {
+template <class C, class Queries>
+C posterior_there_and_back(const C& model, const Queries& queries) {
   const C back = through_bytes(model);
-  CHECK(back.predict_probability(questions) == model.predict_probability(questions));
+  CHECK(back.predict_probability(queries) == model.predict_probability(queries));
   for (std::size_t c = 0; c < static_cast<std::size_t>(model.columns()); ++c) {
-    const auto expected = model.latent(questions, c);
-    const auto found = back.latent(questions, c);
+    const auto expected = model.latent(queries, c);
+    const auto found = back.latent(queries, c);
     CHECK(found.mean == expected.mean);
     CHECK(found.variance == expected.variance);
     CHECK(found.probability == expected.probability);
@@ -80,12 +80,12 @@ C posterior_there_and_back(const C& model, const Questions& questions) {
   }
   return back;
 }
-template <class T, class Questions>
-T training_there_and_back(const T& training, const Questions& questions) {
+template <class T, class Queries>
+T training_there_and_back(const T& training, const Queries& queries) {
   const T back = through_bytes(training);
-  CHECK(back.variances(questions) == training.variances(questions));
-  CHECK(back.classifier().decision_values(questions) ==
-        training.classifier().decision_values(questions));
+  CHECK(back.variances(queries) == training.variances(queries));
+  CHECK(back.classifier().decision_values(queries) ==
+        training.classifier().decision_values(queries));
   return back;
 }
 

@@ -66,14 +66,14 @@ void check_mapped(const Kernel& kernel, Eigen::Index features) {
   const auto path = folder.path() / "model";
   const Model model = mapped_example<Scalar>(kernel, features);
   bpm::save(model, path);
-  const auto questions = mapped_inputs<Scalar>(300, features, 3);
-  const Eigen::MatrixXd expected = model.decision_values(questions);
+  const auto queries = mapped_inputs<Scalar>(300, features, 3);
+  const Eigen::MatrixXd expected = model.decision_values(queries);
   for (const unsigned threads : {1U, 4U}) {
     auto parts = bpm::map<Model>(path).parts();
     parts.threads = threads;
     const bpm::Mapped<Model> mapped(std::move(parts));
-    CHECK(mapped.decision_values(questions) == expected);
-    CHECK(mapped.decision_values(questions.topRows(1).eval()) == expected.topRows(1));
+    CHECK(mapped.decision_values(queries) == expected);
+    CHECK(mapped.decision_values(queries.topRows(1).eval()) == expected.topRows(1));
   }
   const bpm::Mapped<Model> mapped = bpm::map<Model>(path);
   // Asked for the first time by several at once.
@@ -81,12 +81,12 @@ void check_mapped(const Kernel& kernel, Eigen::Index features) {
   {
     std::vector<std::jthread> askers;
     for (Eigen::MatrixXd& answer : answers) {
-      askers.emplace_back([&] { answer = mapped.decision_values(questions.topRows(40).eval()); });
+      askers.emplace_back([&] { answer = mapped.decision_values(queries.topRows(40).eval()); });
     }
   }
   for (const Eigen::MatrixXd& answer : answers) CHECK(answer == expected.topRows(40));
   std::atomic<std::ptrdiff_t> rows = 0;
-  mapped.visit_values(questions, "here",
+  mapped.visit_values(queries, "here",
                       [&](unsigned, std::ptrdiff_t, std::ptrdiff_t count, const auto*,
                           const auto*) { rows += count; });
   CHECK(rows == 300);
@@ -112,17 +112,17 @@ TEST_CASE("a mapped model answers what the saved one does, bit for bit") {
   }
 }
 
-TEST_CASE("a mapped model answers questions of other numbers") {
+TEST_CASE("a mapped model answers queries of other numbers") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "model";
   const auto bytes = mapped_example<std::uint8_t>(bpm::Gaussian::from_width(200), 7);
   bpm::save(bytes, path);
-  const auto questions = mapped_inputs<float>(9, 7, 4);
-  CHECK(bpm::map<std::remove_cvref_t<decltype(bytes)>>(path).decision_values(questions) ==
-        bytes.decision_values(questions));
+  const auto queries = mapped_inputs<float>(9, 7, 4);
+  CHECK(bpm::map<std::remove_cvref_t<decltype(bytes)>>(path).decision_values(queries) ==
+        bytes.decision_values(queries));
   const auto floats = mapped_example<float>(bpm::Gaussian::from_width(200), 7);
   bpm::save(floats, path);
-  const bpm::RowMatrix<std::uint8_t> pixels = questions.cast<std::uint8_t>();
+  const bpm::RowMatrix<std::uint8_t> pixels = queries.cast<std::uint8_t>();
   CHECK(bpm::map<std::remove_cvref_t<decltype(floats)>>(path).decision_values(pixels) ==
         floats.decision_values(pixels));
 }
@@ -137,11 +137,11 @@ TEST_CASE("a mapped model outlives its file's name and the variable that it came
   mapped.reset();
   bpm::save(model.with_class_names({"", "", "", "a", "", "b", "", "c"}), path);
   std::filesystem::remove(path);
-  const auto questions = mapped_inputs<float>(4, 5, 3);
-  CHECK(copy.decision_values(questions) == model.decision_values(questions));
+  const auto queries = mapped_inputs<float>(4, 5, 3);
+  CHECK(copy.decision_values(queries) == model.decision_values(queries));
 }
 
-TEST_CASE("numbers that are not finite are refused when a question comes to them, as load does") {
+TEST_CASE("numbers that are not finite are refused when a query comes to them, as load does") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "model";
   std::vector<std::byte> bytes = bpm::model_bytes(float_model());
@@ -153,10 +153,10 @@ TEST_CASE("numbers that are not finite are refused when a question comes to them
       path.string() + ": Classifier: inputs row 1098, column 3 is inf, must be finite";
   CHECK(message_of([&] { (void)bpm::load<FloatModel>(path); }) == expected);
   const auto mapped = bpm::map<FloatModel>(path);
-  const auto questions = mapped_inputs<float>(2, 5, 3);
+  const auto queries = mapped_inputs<float>(2, 5, 3);
   for (int time = 0; time < 2; ++time) {
-    CHECK_THROWS_AS(mapped.decision_values(questions), bpm::DataError);
-    CHECK(message_of([&] { (void)mapped.decision_values(questions); }) == expected);
+    CHECK_THROWS_AS(mapped.decision_values(queries), bpm::DataError);
+    CHECK(message_of([&] { (void)mapped.decision_values(queries); }) == expected);
   }
 }
 
@@ -169,12 +169,12 @@ TEST_CASE("a view of the caller's own is refused as an argument") {
                                                          {0, 1, 2},
                                                          bpm::RowMatrix<double>::Ones(3, 1),
                                                          {-1, 1}});
-  const bpm::RowMatrix<float> question = mapped_inputs<float>(1, 2, 2);
-  CHECK_THROWS_AS(classifier.decision_values(question), std::invalid_argument);
-  CHECK(message_of([&] { (void)classifier.decision_values(question); }) ==
+  const bpm::RowMatrix<float> query = mapped_inputs<float>(1, 2, 2);
+  CHECK_THROWS_AS(classifier.decision_values(query), std::invalid_argument);
+  CHECK(message_of([&] { (void)classifier.decision_values(query); }) ==
         "Classifier: inputs row 1, column 0 is nan, must be finite");
   inputs(1, 0) = 0;
-  CHECK(classifier.decision_values(question).allFinite());
+  CHECK(classifier.decision_values(query).allFinite());
 }
 
 TEST_CASE("what is no file, or no model, is not mapped") {
@@ -215,7 +215,7 @@ TEST_CASE("map refuses what load refuses, by the same words") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "model";
   const std::vector<std::byte> bytes = bpm::model_bytes(float_model());
-  const auto questions = mapped_inputs<float>(2, 5, 3);
+  const auto queries = mapped_inputs<float>(2, 5, 3);
   bpm::RandomEngine engine(4);
   int refused = 0;
   for (int round = 0; round < 300; ++round) {
@@ -227,7 +227,7 @@ TEST_CASE("map refuses what load refuses, by the same words") {
         .flush();
     CAPTURE(round);
     const auto answer = [&](const auto& read) {
-      return message_of([&] { (void)read().decision_values(questions); });
+      return message_of([&] { (void)read().decision_values(queries); });
     };
     const std::string loaded = answer([&] { return bpm::load<FloatModel>(path); });
     const std::string mapped = answer([&] { return bpm::map<FloatModel>(path); });

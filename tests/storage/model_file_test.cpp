@@ -66,10 +66,10 @@ static_assert(bpm::detail::StorableKernel<Places>);
 static_assert(!bpm::detail::StorableKernel<Unnamed>);
 
 /// The same classifier after a way through bytes, and a check that both agree to the bit.
-template <class C, class Questions>
-C there_and_back(const C& classifier, const Questions& questions) {
+template <class C, class Queries>
+C there_and_back(const C& classifier, const Queries& queries) {
   const C back = through_bytes(classifier);
-  CHECK(back.decision_values(questions) == classifier.decision_values(questions));
+  CHECK(back.decision_values(queries) == classifier.decision_values(queries));
   return back;
 }
 

@@ -568,9 +568,9 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
     CHECK(array(chain + "outputs", 1.0, 24) ==
           "t: chain: outputs at 24 is 1, must be 0 behind the end of a row");
   }
-  CHECK(of_chain("wall_index", 24) == "t: chain: wall is the plane 24, must be below 24");
-  CHECK(of_chain("wall_index", -1) == "t: chain: wall is the plane -1, must be below 24");
-  CHECK(of_chain("wall_distance", -0.5).find("t: chain: wall lies at -0.5 and is met by ") == 0);
+  CHECK(of_chain("facet_index", 24) == "t: chain: facet is the plane 24, must be below 24");
+  CHECK(of_chain("facet_index", -1) == "t: chain: facet is the plane -1, must be below 24");
+  CHECK(of_chain("facet_distance", -0.5).find("t: chain: facet lies at -0.5 and is met by ") == 0);
   CHECK(of_chain("until_refresh", -2) == "t: chain: until_refresh is -2, must not lie behind");
   CHECK(of_chain("spacing", 0) == "t: chain: spacing is 0, must be positive and finite");
   CHECK(of_chain("spacing", nullptr) == "t: chain: spacing is inf, must be positive and finite");
@@ -591,7 +591,8 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   CHECK(array(chain + "outputs", 3.0, padded_points)
             .find("chain: outputs of the direction at 0 is 3, but the coordinates' is ") == 0);
   CHECK(of_chain("spacing", 1000).find("chain: spacing is 1000, must be below half a turn") == 0);
-  CHECK(of_chain("wall_distance", 7).find("chain: wall lies at 7, but the output there is ") == 0);
+  CHECK(of_chain("facet_distance", 7).find("chain: facet lies at 7, but the output there is ") ==
+        0);
 
   const auto of_gibbs_chain = [&](const char* key, const nlohmann::json& value) {
     return refusal_by(gibbs, with_metadata(of_gibbs, "training", [&](auto& t) {

@@ -20,7 +20,7 @@
 
 namespace any_data {
 
-/// One bias on one set, a number a split.
+/// One bias on one set, a number per split.
 struct BiasResult {
   std::string name;
   std::size_t train_size = 0;
@@ -74,7 +74,7 @@ inline void print_biases(std::ostream& out, const std::vector<BiasResult>& resul
   out << text.str() << std::flush;
 }
 
-/// Losses by bias, a line a set.
+/// Losses by bias, a line per set.
 [[nodiscard]] inline bpm_examples::Plot bias_plot(const std::vector<BiasResult>& results) {
   bpm_examples::Plot plot;
   plot.title = "Out-of-fold log loss by the bias";

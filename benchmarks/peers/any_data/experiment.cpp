@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/probability_losses.hpp"
-#include "bpm/decision/temperature.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
 #include "bpm/machine/choose.hpp"

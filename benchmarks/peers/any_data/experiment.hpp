@@ -20,7 +20,7 @@ struct Mean {
 };
 [[nodiscard]] Mean mean_of(const std::vector<double>& values);
 
-/// Of one set, a number a split; errors and losses on the test part, shares of it and nats.
+/// Of one set, a number per split; errors and losses on the test part, shares of it and nats.
 struct SetResult {
   std::string name;
   std::size_t train_size = 0;

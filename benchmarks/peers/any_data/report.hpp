@@ -80,7 +80,7 @@ using bpm_examples::Json;
   return list;
 }
 
-/// A line a set, and the mean of those that LIBSVM was tried on.
+/// A line per set, and the mean of those that LIBSVM was tried on.
 inline void print_any_data(std::ostream& out, const std::vector<SetResult>& sets) {
   std::ostringstream text;
   text << "errors in %, seconds a split; best: of the grid of lambda, known only afterwards\n\n"

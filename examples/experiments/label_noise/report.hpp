@@ -20,7 +20,7 @@
 
 namespace bpm_examples {
 
-/// One entry a set and q. `p_value` is Student's distribution function at the paired t of SVM -
+/// One entry per set and q. `p_value` is Student's distribution function at the paired t of SVM -
 /// Gibbs: near 1, the Gibbs sampler is better.
 [[nodiscard]] inline Json noise_json(const std::vector<NoiseSetResult>& sets,
                                      const NoiseOptions& options) {

@@ -23,7 +23,7 @@
 
 namespace bpm_examples {
 
-/// Images, one a row, and +1 for even, -1 for odd digits.
+/// Images, one per row, and +1 for even, -1 for odd digits.
 struct ParityDigits {
   bpm::RowMatrix<float> inputs;
   Eigen::VectorXf labels;

@@ -82,7 +82,7 @@ class Network {
   [[nodiscard]] std::vector<Matrix>& weights() noexcept { return weights_; }
   [[nodiscard]] const std::vector<Matrix>& weights() const noexcept { return weights_; }
 
-  /// What `forward` keeps for `backward`: the hidden layers' outputs, one row an input.
+  /// What `forward` keeps for `backward`: the hidden layers' outputs, one row per input.
   struct Activations {
     std::vector<Matrix> hidden;
     Matrix delta;     ///< Scratch of `backward`.

@@ -215,7 +215,7 @@ class DistributedRun {
     }
   }
 
-  /// Collective: draws from `next` up to `end`, those of a batch, one a rank, together.
+  /// Collective: draws from `next` up to `end`, those of a batch, one per rank, together.
   template <class Sink>
   void deliver(std::uint64_t& next, std::uint64_t end, DrawExchange& exchange, Sink& sink) {
     const auto at = [&](std::uint64_t number) {

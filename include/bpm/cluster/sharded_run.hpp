@@ -181,7 +181,7 @@ class ShardedRun {
     std::copy(outputs.begin(), outputs.end(), state.outputs.begin());
     for (std::size_t c = 0; c < problems; ++c) state.passes[c].done = shard_.passes()[c].done;
     perceptron.begin();
-    Crew alone{1};
+    ThreadPool alone{1};
     perceptron.pass(limits_.margin, std::span(&hand_, 1), 0, alone, [](double) { return true; });
 
     ByteWriter message;

@@ -41,13 +41,13 @@ class JoinedThread {
 
 /// Threads that help each other: one with work to share has it done by those that are idle. Who
 /// takes which piece depends on the clock, so a piece's result must not.
-class Crew {
+class ThreadPool {
  public:
   using Work = std::function<void(unsigned worker, std::ptrdiff_t i)>;
 
   /// `busy`: how many threads will call `leave` when they have no work of their own any more. Count
   /// only threads that are sure to come; others call `enter`.
-  explicit Crew(unsigned busy) : busy_(busy) {}
+  explicit ThreadPool(unsigned busy) : busy_(busy) {}
 
   /// This thread has work of its own, and will call `leave`.
   void enter() {
@@ -157,17 +157,17 @@ class Crew {
 }
 
 /// As parallel_for. (Of one type for all work: threads are compiled once.)
-inline void work_on_threads(unsigned threads, std::ptrdiff_t count, const Crew::Work& work) {
-  Crew crew(1);
+inline void work_on_threads(unsigned threads, std::ptrdiff_t count, const ThreadPool::Work& work) {
+  ThreadPool pool(1);
   std::vector<JoinedThread> helpers;
   struct Leaving {
-    Crew& crew;
-    ~Leaving() { crew.leave(); }
-  } const leaving{crew};  // Before the helpers are waited for.
+    ThreadPool& pool;
+    ~Leaving() { pool.leave(); }
+  } const leaving{pool};  // Before the helpers are waited for.
   for (unsigned worker = 1; worker < threads; ++worker) {
-    helpers.emplace_back([&crew, worker] { crew.help(worker); });
+    helpers.emplace_back([&pool, worker] { pool.help(worker); });
   }
-  crew.share(0, count, work);
+  pool.share(0, count, work);
 }
 
 /// Calls work(worker, i) once for every i in [0, count), on up to `threads` threads, in order of i

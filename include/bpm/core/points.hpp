@@ -14,8 +14,8 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Numbers with one input a row, in row-major order. Grey images: height * width bytes a row, their
-/// pixels row by row from the top.
+/// Numbers with one input per row, in row-major order. Grey images: height * width bytes per row,
+/// their pixels row by row from the top.
 template <class Scalar>
 using RowMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 

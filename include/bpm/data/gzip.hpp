@@ -36,7 +36,7 @@ namespace detail {
 /// Unpacks gzip data of one or more members; zero bytes may follow the last. `name` begins the
 /// messages.
 ///
-/// Cost: one pass, about 5 ns a byte unpacked; memory for up to four times what unpacks,
+/// Cost: one pass, about 5 ns per byte unpacked; memory for up to four times what unpacks,
 /// or eight times what is packed: the length that a file declares is not believed.
 /// \throws DataError with the byte offset in the packed data where it ends early, is corrupt (the
 /// checksum included), is followed by anything else, or unpacks to more than `limit` bytes.

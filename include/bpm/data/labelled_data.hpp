@@ -9,7 +9,7 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Inputs, one a row, and the label of each: labels[i] belongs to row i. `labels` is empty where
+/// Inputs, one per row, and the label of each: labels[i] belongs to row i. `labels` is empty where
 /// the source holds none, the names where it has none.
 template <class Inputs>
 struct LabelledData {

@@ -28,7 +28,7 @@
 #include "bpm/data/text.hpp"
 
 /// \file
-/// Tables as text: an input a line, fields separated by commas or something else, with or without
+/// Tables as text: an input per line, fields separated by commas or something else, with or without
 /// names in the first line. Features are numbers, labels integers or words.
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -118,7 +118,7 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 }
 
 /// Recall, precision and F1 of every class, in the order of the matrix. Throws
-/// `std::invalid_argument` unless the counts are square with one row a class. Cost O(C^2).
+/// `std::invalid_argument` unless the counts are square with one row per class. Cost O(C^2).
 [[nodiscard]] inline std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
   const Eigen::Index size = std::ssize(matrix.classes);
   detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",

@@ -14,7 +14,7 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// Confidence scores: one number an input from the outputs of its classes. Rejection sorts by it;
+/// Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it;
 /// a low score means "not sure". Scores order inputs, they are not probabilities.
 
 namespace bpm { inline namespace BPM_TARGET {

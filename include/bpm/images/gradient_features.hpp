@@ -97,7 +97,7 @@ class GradientFeatures {
     round(scratch, features);
   }
 
-  /// The features of images, one a row, on `threads` threads (0: as many as the machine runs).
+  /// The features of images, one per row, on `threads` threads (0: as many as the machine runs).
   /// \throws std::invalid_argument on rows of another length.
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const {

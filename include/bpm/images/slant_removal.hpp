@@ -54,7 +54,7 @@ class SlantRemoval {
     }
   }
 
-  /// Images, one a row, on `threads` threads (0: as many as the machine runs).
+  /// Images, one per row, on `threads` threads (0: as many as the machine runs).
   /// \throws std::invalid_argument where a row is no image of the shape, or `threads` above 4096.
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const {

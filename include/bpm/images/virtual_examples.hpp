@@ -73,7 +73,7 @@ concept ImageTransform = std::copy_constructible<T> &&
 template <detail::ImageTransform Transform>
 class VirtualExamples {
  public:
-  /// `images`: one a row, of shape.size() bytes, in row-major memory (a `RowMatrix` or rows of
+  /// `images`: one per row, of shape.size() bytes, in row-major memory (a `RowMatrix` or rows of
   /// one), which must stay where it is. `transform`: `Shifts`, a `Deformation`, or one's own, a
   /// callable
   ///
@@ -140,7 +140,7 @@ class VirtualExamples {
 
   /// Row r of `out` becomes what `features` makes of copy copies[r]: a callable of the copy's bytes
   /// and of the row's, std::span<const std::uint8_t> and std::span<std::uint8_t>. Each thread calls
-  /// a copy of `features` of its own, which may keep memory from call to call; one image a thread
+  /// a copy of `features` of its own, which may keep memory from call to call; one image per thread
   /// is kept. Errors as above.
   template <std::copy_constructible Features>
     requires std::invocable<Features&, std::span<const std::uint8_t>, std::span<std::uint8_t>>

@@ -15,8 +15,8 @@
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernel_values/panels.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 

@@ -18,7 +18,7 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 

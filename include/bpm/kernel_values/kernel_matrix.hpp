@@ -15,7 +15,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

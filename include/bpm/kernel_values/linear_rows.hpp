@@ -17,12 +17,12 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/linear_form.hpp"
 
 /// \file
-/// Classifiers of a linear kernel as one number a feature, w = sum_i alpha_i phi(x_i): an output
+/// Classifiers of a linear kernel as one number per feature, w = sum_i alpha_i phi(x_i): an output
 /// costs the numbers of a row, and no kernel value.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

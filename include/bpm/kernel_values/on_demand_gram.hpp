@@ -11,8 +11,8 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernel_values/row_cache.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

@@ -23,7 +23,7 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Sparse numbers with one input a row.
+/// Sparse numbers with one input per row.
 template <class Scalar>
 using SparseRowMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
 

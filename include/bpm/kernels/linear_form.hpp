@@ -13,7 +13,7 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A kernel whose features are the inputs: k(x, z) = factor <x, z> + constant, with `unit` of
-/// x / norm(x) and z / norm(z). Its classifiers can be kept as one number a feature.
+/// x / norm(x) and z / norm(z). Its classifiers can be kept as one number per feature.
 struct LinearForm {
   double factor = 1;
   double constant = 0;

@@ -254,7 +254,7 @@ template <class Kernel, class Sampler, class I>
       choice.candidates.push_back({.relative_lambda = lambda});
     }
   }
-  if (part.can_be_left_out < 2) return choice;  // Nothing to judge by: hard, softer if it must.
+  if (part.can_be_left_out < 2) return choice;  // Nothing to judge by.
   const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
   bool stopped = false;
   const RunControl watched{[&](Progress progress) {

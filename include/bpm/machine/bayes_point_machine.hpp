@@ -26,7 +26,7 @@ struct ExpectationPropagation;
 ///
 ///     #include <bpm/bpm.hpp>
 ///
-///     bpm::RowMatrix<float> inputs = ...;            // one input a row
+///     bpm::RowMatrix<float> inputs = ...;            // one input per row
 ///     std::vector<int> labels = ...;                 // any two integers
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0));
 ///     const auto classifier = machine.fit(inputs, labels);

@@ -65,7 +65,7 @@ template <class Sampler>
 /// Draws of each fold's machine.
 inline constexpr std::uint64_t draws_to_try = 5;
 
-/// Whether probabilities have an offset a class beside the slope: where several one-against-rest
+/// Whether probabilities have an offset per class beside the slope: where several one-against-rest
 /// machines are compared, and where class weights shift the boundary, which no slope undoes.
 [[nodiscard]] inline bool wants_offsets(const SoftBoundary& boundary, std::size_t classes) {
   return classes > 2 || boundary.has_class_weights();

@@ -98,7 +98,7 @@ template <class K, class S>
 /// kernel. A candidate that is not consistent within 200 passes is dropped. Of more points than
 /// the part has, the winner and its neighbours are judged once more, on one split of a larger part.
 /// Same seed, same choice, at any number of threads. Cost: folds times candidates fits of few
-/// draws, n^2 kernel values a kernel, n at most about `grid.points`.
+/// draws, n^2 kernel values per kernel, n at most about `grid.points`.
 ///
 /// What `machine` has beside kernel and boundary is kept. \throws NotSeparable where no candidate
 /// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,

@@ -19,7 +19,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/temperature.hpp"
+#include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/coefficients.hpp"
@@ -35,7 +35,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// A classifier of kernel values with some training inputs, its support: a plain value. Made by
 /// machines, or from parts; copies share memory and are never changed.
 ///
-/// `Questions` below are any inputs of the support's kind and precision; for a `PrecomputedKernel`
+/// `Queries` below are any inputs of the support's kind and precision; for a `PrecomputedKernel`
 /// a matrix of kernel values with all training points, or `PrecomputedRows`.
 template <class Kernel, InputSet Inputs>
 class Classifier {
@@ -43,7 +43,7 @@ class Classifier {
   using Parts = ClassifierParts<Kernel, Inputs>;
 
   /// Memory: the parts, and the support inputs packed for prediction; of a view
-  /// (`Eigen::Map`) only rows that cannot be read in place. The questions read a view's inputs, and
+  /// (`Eigen::Map`) only rows that cannot be read in place. The queries read a view's inputs, and
   /// check that they are finite, block by block.
   /// \throws std::invalid_argument on sizes that disagree, support or classes that do not ascend,
   ///         fewer than two classes, numbers that are not finite, weights that are not positive.
@@ -60,11 +60,11 @@ class Classifier {
   /// KernelValueError on kernel values that are not finite or near overflow. \throws DataError
   /// where the support is a view of a file
   /// (`ClassifierParts::source`) with numbers that are not finite.
-  template <class Questions>
-  [[nodiscard]] Eigen::MatrixXd decision_values(const Questions& inputs) const {
-    return scaled(inputs, [&](const auto& questions) {
+  template <class Queries>
+  [[nodiscard]] Eigen::MatrixXd decision_values(const Queries& inputs) const {
+    return scaled(inputs, [&](const auto& queries) {
       return outputs(
-          questions, parts().coefficients, body_->weights, [&] { return std::cref(body_->packed); },
+          queries, parts().coefficients, body_->weights, [&] { return std::cref(body_->packed); },
           "Classifier::decision_values");
     });
   }
@@ -102,8 +102,8 @@ class Classifier {
     return labels;
   }
 
-  template <class Questions>
-  [[nodiscard]] std::vector<int> predict(const Questions& inputs) const {
+  template <class Queries>
+  [[nodiscard]] std::vector<int> predict(const Queries& inputs) const {
     return labels_of(decision_values(inputs));
   }
 
@@ -122,8 +122,8 @@ class Classifier {
   }
 
   /// `probabilities` of the decision values of inputs. \throws as the two.
-  template <class Questions>
-  [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {
+  template <class Queries>
+  [[nodiscard]] Eigen::MatrixXd predict_probability(const Queries& inputs) const {
     return probabilities(decision_values(inputs));
   }
 
@@ -142,8 +142,8 @@ class Classifier {
 
   /// The names of the predicted classes. \throws std::invalid_argument where there are none; as
   /// `decision_values`.
-  template <class Questions>
-  [[nodiscard]] std::vector<std::string> predict_names(const Questions& inputs) const {
+  template <class Queries>
+  [[nodiscard]] std::vector<std::string> predict_names(const Queries& inputs) const {
     detail::check(!parts().class_names.empty(), "Classifier::predict_names", "class_names",
                   "are not known: give them by with_class_names");
     std::vector<std::string> names;
@@ -170,7 +170,7 @@ class Classifier {
   }
 
   /// The same classifier with names of its features, as `LabelledData::feature_names` has them.
-  /// Cost: a copy of the parts. \throws std::invalid_argument unless there is one a column, or
+  /// Cost: a copy of the parts. \throws std::invalid_argument unless there is one per column, or
   /// none.
   [[nodiscard]] Classifier with_feature_names(std::vector<std::string> names) const {
     Parts copy = parts();
@@ -213,7 +213,7 @@ class Classifier {
     return Classifier(std::move(copy));
   }
 
-  /// The classifier of a linear kernel as one number a feature and column: its support are the
+  /// The classifier of a linear kernel as one number per feature and column: its support are the
   /// rows w_c = sum_j alpha_jc x_j, in double, and one of zeros where there is a bias. It says the
   /// same but for roundings, and its file is as small as w; kept draws and the numbers of support
   /// points are gone. Cost: the numbers of the support a column.
@@ -226,22 +226,22 @@ class Classifier {
 
   /// The normalised outputs of the single draws, n x (N C): column n C + c is that of draw n.
   /// \throws std::invalid_argument if no draws were kept; as `decision_values`.
-  template <class Questions>
-  [[nodiscard]] Eigen::MatrixXd draw_decision_values(const Questions& inputs) const {
+  template <class Queries>
+  [[nodiscard]] Eigen::MatrixXd draw_decision_values(const Queries& inputs) const {
     const char* const function = "Classifier::draw_decision_values";
     detail::check(!parts().draw_numbers.empty(), function, "keep_draws",
                   "was false when the machine was fitted, must be true for single draws");
-    return scaled(inputs, [&](const auto& questions) {
+    return scaled(inputs, [&](const auto& queries) {
       return outputs(
-          questions, parts().draw_coefficients, body_->draw_weights,
+          queries, parts().draw_coefficients, body_->draw_weights,
           [&] { return detail::PackedCoefficients(parts().draw_coefficients); }, function);
     });
   }
 
   /// The weighted fraction of draws that vote for a class, n x C: of two classes for the second.
   /// The columns of a draw vote together, with the weight of the first. Needs kept draws.
-  template <class Questions>
-  [[nodiscard]] Eigen::MatrixXd vote_fractions(const Questions& inputs) const {
+  template <class Queries>
+  [[nodiscard]] Eigen::MatrixXd vote_fractions(const Queries& inputs) const {
     const Eigen::MatrixXd outputs = draw_decision_values(inputs);
     Eigen::MatrixXd votes = Eigen::MatrixXd::Zero(outputs.rows(), columns());
     double total = 0;
@@ -262,9 +262,9 @@ class Classifier {
 
   /// The Gibbs error: the weighted mean over draws of the fraction of inputs that a draw gets
   /// wrong. A label that is no class is always wrong. Needs kept draws. \throws
-  /// std::invalid_argument unless there is a label an input; as `draw_decision_values`.
-  template <class Questions>
-  [[nodiscard]] double gibbs_error(const Questions& inputs, std::span<const int> labels) const {
+  /// std::invalid_argument unless there is a label per input; as `draw_decision_values`.
+  template <class Queries>
+  [[nodiscard]] double gibbs_error(const Queries& inputs, std::span<const int> labels) const {
     const Eigen::MatrixXd votes = vote_fractions(inputs);
     detail::check_size("Classifier::gibbs_error", "labels", labels.size(), votes.rows(),
                        "one per input");
@@ -284,7 +284,7 @@ class Classifier {
   }
 
   [[nodiscard]] const Parts& parts() const noexcept { return body_->parts; }
-  /// 1 for two classes, else one a class.
+  /// 1 for two classes, else one per class.
   [[nodiscard]] std::ptrdiff_t columns() const noexcept { return parts().coefficients.cols(); }
   [[nodiscard]] const std::vector<int>& classes() const noexcept { return parts().classes; }
   [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return parts().support; }
@@ -313,10 +313,10 @@ class Classifier {
   /// the diagonal, double. `worker` is below the number of threads. For what else kernel values
   /// with the support are good for. With a `PrecomputedKernel`, of `PrecomputedRows`. \throws as
   /// `decision_values`, in the name of `function`.
-  template <class Questions, class Visit>
-  void visit_values(const Questions& inputs, std::string_view function, Visit&& visit) const {
-    scaled(inputs, [&](const auto& questions) {
-      values().visit_values(questions, threads(), function, visit);
+  template <class Queries, class Visit>
+  void visit_values(const Queries& inputs, std::string_view function, Visit&& visit) const {
+    scaled(inputs, [&](const auto& queries) {
+      values().visit_values(queries, threads(), function, visit);
     });
   }
 
@@ -335,8 +335,8 @@ class Classifier {
   };
 
   /// What some coefficients say of inputs: by w, which is then kept, where `has_weights` says so.
-  template <class Questions, class Pack>
-  [[nodiscard]] Eigen::MatrixXd outputs(const Questions& questions,
+  template <class Queries, class Pack>
+  [[nodiscard]] Eigen::MatrixXd outputs(const Queries& queries,
                                         const RowMatrix<double>& coefficients,
                                         const detail::KeptWeights& kept, Pack&& pack,
                                         std::string_view function) const {
@@ -344,19 +344,19 @@ class Classifier {
     if constexpr (detail::may_be_linear<Kernel, Inputs>) {
       if (values().has_weights(coefficients.cols())) {
         const auto& weights = kept.get([&] { return values().weights(coefficients); });
-        return values().outputs(questions, weights, divide, threads(), function);
+        return values().outputs(queries, weights, divide, threads(), function);
       }
     }
-    return values().outputs(questions, pack(), divide, threads(), function);
+    return values().outputs(queries, pack(), divide, threads(), function);
   }
 
-  /// use(questions), standardised where the training set was.
-  template <class Questions, class Use>
-  decltype(auto) scaled(const Questions& inputs, Use&& use) const {
+  /// use(queries), standardised where the training set was.
+  template <class Queries, class Use>
+  decltype(auto) scaled(const Queries& inputs, Use&& use) const {
     if constexpr (detail::ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {
       if (parts().standardisation) {
         return use(
-            parts().standardisation->template apply<Questions, typename Inputs::Scalar>(inputs));
+            parts().standardisation->template apply<Queries, typename Inputs::Scalar>(inputs));
       }
     }
     return use(inputs);

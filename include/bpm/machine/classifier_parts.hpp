@@ -27,13 +27,13 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 /// What a classifier is made of. C below is the number of columns: 1 for two classes, whose
-/// positive values mean the second of them; for more classes one a class, whose largest value wins.
-/// The first five fields are needed, what fits leave behind beside them may be left out.
+/// positive values mean the second of them; for more classes one per class, whose largest value
+/// wins. The first five fields are needed, what fits leave behind beside them may be left out.
 template <class Kernel, InputSet Inputs>
 struct ClassifierParts {
   Kernel kernel;
-  /// The support inputs, in the order of `support`. With a `PrecomputedKernel`, whose questions
-  /// have a column a training point, a matrix of so many columns and no rows.
+  /// The support inputs, in the order of `support`. With a `PrecomputedKernel`, whose queries
+  /// have a column per training point, a matrix of so many columns and no rows.
   Inputs inputs;
   std::vector<PointIndex> support;  ///< Their numbers in the training set, ascending.
   RowMatrix<double> coefficients;   ///< Support points x C.

@@ -20,8 +20,8 @@ class PackedCoefficients {
   static constexpr std::ptrdiff_t block = 512;
 
   PackedCoefficients() = default;
-  /// A row a point, a column a classifier. Without `pack` refers to the matrix, and packs what is
-  /// asked for each time.
+  /// A row per point, a column per classifier. Without `pack` refers to the matrix, and packs what
+  /// is asked for each time.
   explicit PackedCoefficients(const RowMatrix<double>& coefficients, bool pack = true)
       : points_(coefficients.rows()),
         classifiers_(coefficients.cols()),

@@ -28,7 +28,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// What one draw is trained on.
 template <DenseInputs Inputs>
 struct DrawSet {
-  Inputs inputs;            ///< m_j inputs, one a row.
+  Inputs inputs;            ///< m_j inputs, one per row.
   std::vector<int> labels;  ///< m_j.
   /// What the inputs are called, ascending: a number is one input in all draws' sets, which is then
   /// kept once. Empty: 0 to m_j - 1.
@@ -118,7 +118,7 @@ template <class Kernel, class Inputs>
 /// Cost: n fits, one after the other; memory: a set, a fit of it, and the support of all.
 /// Stopped, it gives the mean of the draws that are finished.
 /// \throws std::invalid_argument on sets of other classes or columns, numbers that do not ascend,
-///         or are not one an input, a number of two inputs, an automatic soft boundary. As
+///         or are not one per input, a number of two inputs, an automatic soft boundary. As
 ///         `OneVsRest::fit`.
 template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
 [[nodiscard]] auto fit_each_draw(const OneVsRest<Kernel, PermutedPerceptron>& machine,

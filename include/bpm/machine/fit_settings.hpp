@@ -21,7 +21,7 @@ enum class Strategy {
   windowed,       ///< Computed when needed, nothing kept.
   windowed_rows,  ///< Computed when needed; rows that fit the budget are kept for the next draws.
   precomputed,    ///< A matrix that the user brings.
-  linear,         ///< None: of a linear kernel w is kept, one number a feature.
+  linear,         ///< None: of a linear kernel w is kept, one number per feature.
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Strategy strategy) {

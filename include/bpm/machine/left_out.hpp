@@ -25,7 +25,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return points < enough ? 0 : (outputs + tenth - 1) / tenth;
 }
 
-/// What the draws of all subproblems noted of points that they left out, a row a draw and point;
+/// What the draws of all subproblems noted of points that they left out, a row per draw and point;
 /// draws of which a subproblem noted nothing are left away.
 struct OutputsLeftOut {
   Eigen::MatrixXd decision_values;  ///< Rows x subproblems.

@@ -15,7 +15,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/certified_risk.hpp"
-#include "bpm/decision/temperature.hpp"
+#include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"

@@ -16,8 +16,8 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/coefficients.hpp"
 

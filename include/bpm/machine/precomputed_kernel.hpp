@@ -25,9 +25,9 @@ struct PrecomputedRows {
 namespace detail {
 
 /// How many inputs a classifier is asked about.
-template <class Questions>
-[[nodiscard]] std::ptrdiff_t question_count(const Questions& inputs) {
-  if constexpr (InputSet<Questions>) {
+template <class Queries>
+[[nodiscard]] std::ptrdiff_t query_count(const Queries& inputs) {
+  if constexpr (InputSet<Queries>) {
     return input_count(inputs);
   } else {
     return inputs.values.rows();  // PrecomputedRows.

@@ -57,7 +57,7 @@ class SupportValues {
   [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const PackedCoefficients& coefficients,
                                         bool divide, unsigned threads,
                                         std::string_view function) const {
-    check_questions(inputs, function);
+    check_queries(inputs, function);
     if constexpr (mixed_bytes<I, Inputs>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       if constexpr (ByteInputs<I>) {
@@ -112,7 +112,7 @@ class SupportValues {
                                         unsigned threads, std::string_view function) const
     requires may_be_linear<Kernel, Inputs>
   {
-    check_questions(inputs, function);
+    check_queries(inputs, function);
     // Bytes asked of numbers are numbers; numbers have an inner product with w, whatever made it.
     if constexpr (mixed_bytes<I, Inputs> && ByteInputs<I>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
@@ -132,7 +132,7 @@ class SupportValues {
                     Visit&& visit) const {
     static_assert(!mixed_bytes<I, Inputs>,
                   "both input sets must be bytes, or none: cast one of them");
-    check_questions(inputs, function);
+    check_queries(inputs, function);
     const PreparedInputs<I> x(inputs);
     const std::vector<PointIndex> all = first_points(x.size());
     const PackedSupport<Inputs>& z = support_;
@@ -168,7 +168,7 @@ class SupportValues {
   static constexpr bool packs = by_inner_products<Kernel, I> && !InputView<I>;
 
   template <InputSet I>
-  void check_questions(const I& inputs, std::string_view function) const {
+  void check_queries(const I& inputs, std::string_view function) const {
     if constexpr (!RangeInputs<I>) {
       check_size(function, "inputs", inputs.cols(), inputs_.cols(),
                  "columns: one per feature of the training set");
@@ -207,17 +207,17 @@ class SupportValues {
     // A thread takes a while to start: a part should be worth it.
     constexpr std::ptrdiff_t least_values = 16384;
     const std::ptrdiff_t worth = std::max<std::ptrdiff_t>(1, n * z.size() / least_values);
-    const auto crew = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, worth));
-    const bool shared = chunks < crew;
+    const auto pool = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, worth));
+    const bool shared = chunks < pool;
     const std::ptrdiff_t parts =
-        shared ? std::min<std::ptrdiff_t>(z.block_count(), 2 * static_cast<std::ptrdiff_t>(crew))
+        shared ? std::min<std::ptrdiff_t>(z.block_count(), 2 * static_cast<std::ptrdiff_t>(pool))
                : 1;
     struct Worker {
       BlockScratch<Scalar> scratch;
       Buffer<Scalar> values;
       Buffer<double> widened;
     };
-    std::vector<Worker> workers(crew);
+    std::vector<Worker> workers(pool);
     // The sums of each block, where they are shared.
     Buffer<double> block_sums(shared ? z.block_count() * n * classifiers : 0);
     const auto evaluate = [&](unsigned number, std::ptrdiff_t job) {
@@ -243,7 +243,7 @@ class SupportValues {
       }
     };
     guarded(function, [&] {
-      parallel_for(crew, chunks * parts, evaluate);
+      parallel_for(pool, chunks * parts, evaluate);
       for (std::ptrdiff_t r = 0; shared && r < n; ++r) {
         for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
           const double* const sums = block_sums.data() + (b * n + r) * classifiers;
@@ -271,10 +271,10 @@ class SupportValues {
       typename LinearRows<I>::Scratch row;
     };
     const std::ptrdiff_t chunks = (x.size() + height - 1) / height;
-    const auto crew = static_cast<unsigned>(std::clamp<std::ptrdiff_t>(chunks, 1, threads));
-    std::vector<Worker> workers(crew);
+    const auto pool = static_cast<unsigned>(std::clamp<std::ptrdiff_t>(chunks, 1, threads));
+    std::vector<Worker> workers(pool);
     guarded(function, [&] {
-      parallel_for(crew, chunks, [&](unsigned number, std::ptrdiff_t chunk) {
+      parallel_for(pool, chunks, [&](unsigned number, std::ptrdiff_t chunk) {
         Worker& worker = workers[number];
         const std::ptrdiff_t end = std::min((chunk + 1) * height, x.size());
         for (std::ptrdiff_t r = chunk * height; r < end; ++r) {

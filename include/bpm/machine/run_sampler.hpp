@@ -39,7 +39,7 @@ struct StateOf<Sampler> {
   using type = typename Sampler::State;
 };
 
-/// Sums over draws and how to go on; an entry a subproblem.
+/// Sums over draws and how to go on; an entry per subproblem.
 template <class Sampler>
 struct TrainingState {
   /// See samplers/chains/stored_chain.hpp.
@@ -159,7 +159,7 @@ template <class Sampler, GramAccess Gram>
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) {
         state.means[p].add(draw);
-        // With label noise draws err as they should.
+        // Draws under label noise may err on training points: those errors are not counted.
         if (admits_training_errors(sampler) || draw.part != DrawPart::whole) return;
         state.draw_errors += plain_errors(draw, spaces[p]);
         ++state.draws_seen;

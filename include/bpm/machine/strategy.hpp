@@ -71,8 +71,8 @@ template <class Kernel, class Sampler, InputSet I>
   const std::ptrdiff_t m = input_count(inputs);
   const auto points = static_cast<std::size_t>(m);
   const unsigned threads = thread_count(settings.threads);
-  const auto need = [&](unsigned crew, unsigned at_once, std::size_t features = 0) {
-    return sampler.memory_need({m, problems, crew, sizeof(Scalar), at_once, features});
+  const auto need = [&](unsigned pool, unsigned at_once, std::size_t features = 0) {
+    return sampler.memory_need({m, problems, pool, sizeof(Scalar), at_once, features});
   };
   const auto refuse = [&](const MemoryForecast& smallest, std::string_view what) {
     // A sampler of windows has been tried on one thread by then.

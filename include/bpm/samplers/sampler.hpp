@@ -167,8 +167,8 @@ struct SamplerTraits {
   /// It may have label noise. Where it has none, `SoftBoundary::automatic` chooses that for it in
   /// the place of lambda: needs `S with_label_noise(double) const`.
   bool takes_label_noise = false;
-  /// Several processes run it together: what each computes alone before they meet, none may end
-  /// alone.
+  /// Several processes run it together. What could fail in one of them is checked in all before
+  /// they communicate, since none may leave the others waiting.
   bool collective = false;
 };
 

@@ -350,14 +350,14 @@ using Mapped = Classifier<
     std::remove_cvref_t<decltype(std::declval<typename C::Parts>().kernel)>,
     Eigen::Map<const std::remove_cvref_t<decltype(std::declval<typename C::Parts>().inputs)>>>;
 
-/// The classifier in a model file, whose support inputs stay in the file: questions read them
+/// The classifier in a model file, whose support inputs stay in the file: queries read them
 /// there, and the first one checks them, block by block, so that a model of any size is there at
 /// once, and processes share its pages. Rows that no block of kernel values takes as they are (of a
 /// length that is no multiple of 64 bytes, or 4 where they are bytes) are copied when they are
 /// first read. Everything else is read now, as by `load`. It predicts what a loaded one does, bit
-/// for bit; single questions, whose blocks a loaded one has packed, take a little longer. The file
+/// for bit; single queries, whose blocks a loaded one has packed, take a little longer. The file
 /// may be replaced by `save` meanwhile, but not written into nor cut.
-/// \throws DataError as `load`; of inputs that are not finite when a question comes to them. Of
+/// \throws DataError as `load`; of inputs that are not finite when a query comes to them. Of
 ///         numbers in another order of bytes than the machine's, and arrays that are not aligned.
 template <class C>
   requires detail::is_mappable<C>

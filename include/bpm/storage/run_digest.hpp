@@ -12,7 +12,7 @@
 #include "bpm/core/random/streams.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/word_hash.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 

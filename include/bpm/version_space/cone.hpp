@@ -16,7 +16,7 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/version_space/pivoted_factor.hpp"
 #include "bpm/version_space/version_space.hpp"
 

@@ -42,7 +42,7 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   /// lambda_i of each point; empty means zero everywhere. Shared by the classes of one-vs-rest.
   using Lambda = std::shared_ptr<const std::vector<double>>;
 
-  /// \throws std::invalid_argument unless there is a point, labels are +1 or -1, one a point, and
+  /// \throws std::invalid_argument unless there is a point, labels are +1 or -1, one per point, and
   ///         lambda is empty or has one finite value that is not negative a point.
   KernelVersionSpace(const Gram& gram, std::vector<signed char> labels, Lambda lambda = nullptr)
       : gram_(&gram), labels_(std::move(labels)), lambda_(std::move(lambda)) {

@@ -86,7 +86,7 @@ class SoftBoundary {
     return result;
   }
   /// `relative(factor)` with these class weights: what an automatic boundary becomes. 0: hard. Of
-  /// lambdas a class or side, the factor is the softest one's, and the others keep their share of
+  /// lambdas per class or side, the factor is the softest one's, and the others keep their share of
   /// it: what holds on to a class goes on to do so, whatever is chosen.
   [[nodiscard]] SoftBoundary with_factor(double factor) const {
     SoftBoundary result = (factor == 0 ? hard() : relative(factor));
@@ -113,7 +113,8 @@ class SoftBoundary {
     return kind_ != Kind::per_side && side_shares_.first == side_shares_.second;
   }
 
-  /// Numbers that differ where two boundaries differ in anything but lambdas given point by point.
+  /// Numbers that are equal for equal boundaries, and differ for any two others, lambdas given
+  /// point by point apart.
   [[nodiscard]] std::vector<double> signature() const {
     std::vector<double> numbers{static_cast<double>(kind_), first_, second_,
                                 static_cast<double>(per_class_.size())};

@@ -9,7 +9,7 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

@@ -18,7 +18,7 @@ using namespace rank_tests;
 
 TEST_CASE("outputs are added in the order of the draws, whichever rank made them") {
   namespace detail = bpm::detail;
-  // At 2^54 adding 1 is lost. Three draws of ranks 2, 3 and 0; eight points, two a rank.
+  // At 2^54 adding 1 is lost. Three draws of ranks 2, 3 and 0; eight points, two per rank.
   constexpr double big = 0x1p54;
   const std::vector<std::vector<double>> outputs{{big, big, 1, -big, 1, 3, big, 0.5},
                                                  {1, -big, big, 1, -big, big, -big, big},

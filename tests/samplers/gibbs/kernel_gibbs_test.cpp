@@ -179,7 +179,7 @@ TEST_CASE("KernelGibbs: a caller's start") {
   const FlippedProblem problem(10, 3, 0);
   KernelGibbs sampler{.draws = 3};
   sampler.start_coefficients = gibbs_run(sampler, *problem.space).draws[1].coefficients;
-  // Coefficients of the support, which is the pivots: make them one a point.
+  // Coefficients of the support, which is the pivots: make them one per point.
   const GibbsRun first = gibbs_run({.draws = 1}, *problem.space);
   std::vector<double> alpha(10, 0.0);
   for (std::size_t s = 0; s < first.draws[0].support.size(); ++s) {

@@ -109,9 +109,9 @@ TEST_CASE("many threads: everything once, in order, few results held") {
   OrderedDelivery<Counted> delivery(count, ahead);
   std::vector<std::uint64_t> received;
   {
-    std::vector<std::jthread> crew;
+    std::vector<std::jthread> pool;
     for (int t = 0; t < threads; ++t) {
-      crew.emplace_back([&] {
+      pool.emplace_back([&] {
         std::uint64_t number = 0;
         while (delivery.take(number)) {
           delivery.deliver(number, Counted(live, number), [&](std::uint64_t n, const Counted& c) {

@@ -35,11 +35,11 @@
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
+#include "bpm/machine/label_conflicts.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
-#include "bpm/machine/separability.hpp"
 #include "bpm/machine/standardisation.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
@@ -49,8 +49,8 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// A classifier with the Gaussian posteriors of its latent outputs beside it, one a column. Made by
-/// machines of `ExpectationPropagation`.
+/// A classifier with the Gaussian posteriors of its latent outputs beside it, one per column. Made
+/// by machines of `ExpectationPropagation`.
 template <class Kernel, InputSet Inputs>
 class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   using Base = Classifier<Kernel, Inputs>;
@@ -59,7 +59,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   /// `posteriors`: of the columns, their pivots in the support.
   /// \throws std::invalid_argument on other numbers of them, sizes that disagree, numbers that are
   ///         not finite or out of range, pivots that the support lacks. Cost: some r^2 + 7 m
-  ///         comparisons a column.
+  ///         comparisons per column.
   PosteriorClassifier(Base classifier, std::vector<EpPosterior> posteriors)
       : Base(std::move(classifier)),
         posteriors_(std::make_shared<const std::vector<EpPosterior>>(std::move(posteriors))) {
@@ -85,8 +85,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   /// a `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed. Cost: as
   /// `decision_values`, and r^2 multiply-adds per input and column. Variances, unlike decision
   /// values, depend on the size of the batch by rounding. \throws as `decision_values`.
-  template <class Questions>
-  [[nodiscard]] Eigen::MatrixXd predict_probability(const Questions& inputs) const {
+  template <class Queries>
+  [[nodiscard]] Eigen::MatrixXd predict_probability(const Queries& inputs) const {
     const auto found = predictions(inputs, "PosteriorClassifier::predict_probability");
     if (found.size() == 1) {
       return found[0].probability;
@@ -108,8 +108,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 
   /// Mean and variance of the latent output f(x) of one column, in units of the kernel's outputs: f
   /// ~ N(0, k) before the labels were seen. Throws and costs as `predict_probability`.
-  template <class Questions>
-  [[nodiscard]] EpPosterior::Prediction latent(const Questions& inputs,
+  template <class Queries>
+  [[nodiscard]] EpPosterior::Prediction latent(const Queries& inputs,
                                                std::size_t column = 0) const {
     (void)posterior(column);  // Or an error before anything is computed.
     return predictions(inputs, "PosteriorClassifier::latent")[column];
@@ -149,13 +149,13 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
  private:
   /// Of every column. The sums are those of `decision_values` to the bit, so that the signs of both
   /// agree.
-  template <class Questions>
-  [[nodiscard]] std::vector<EpPosterior::Prediction> predictions(const Questions& inputs,
+  template <class Queries>
+  [[nodiscard]] std::vector<EpPosterior::Prediction> predictions(const Queries& inputs,
                                                                  std::string_view function) const {
-    static_assert(!std::same_as<Kernel, PrecomputedKernel> || !InputSet<Questions>,
+    static_assert(!std::same_as<Kernel, PrecomputedKernel> || !InputSet<Queries>,
                   "the variances of a posterior need k(x, x): with a PrecomputedKernel ask by "
                   "PrecomputedRows{values, diagonal}");
-    const std::ptrdiff_t count = detail::question_count(inputs);
+    const std::ptrdiff_t count = detail::query_count(inputs);
     const std::vector<PointIndex>& support = this->support();
     const detail::PackedCoefficients packed(this->coefficients());
     const std::ptrdiff_t width = std::ssize(support);

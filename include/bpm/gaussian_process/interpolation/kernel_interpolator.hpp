@@ -129,13 +129,13 @@ class InterpolatorTraining {
   /// the training inputs, the same for all classes, at least 0. Cost: n^2 / 2 multiply-adds an
   /// input. With a `PrecomputedKernel`, of `PrecomputedRows`.
   /// \throws as `Classifier::decision_values`.
-  template <class Questions>
-  [[nodiscard]] Eigen::VectorXd variances(const Questions& inputs) const {
+  template <class Queries>
+  [[nodiscard]] Eigen::VectorXd variances(const Queries& inputs) const {
     const char* const f = "InterpolatorTraining::variances";
-    if constexpr (std::same_as<Kernel, PrecomputedKernel> && InputSet<Questions>) {
+    if constexpr (std::same_as<Kernel, PrecomputedKernel> && InputSet<Queries>) {
       detail::fail(f, "inputs", "are kernel values without k(x, x), expected PrecomputedRows");
     } else {
-      Eigen::VectorXd result(detail::question_count(inputs));
+      Eigen::VectorXd result(detail::query_count(inputs));
       classifier_.visit_values(inputs, f,
                                [&](unsigned, std::ptrdiff_t first, std::ptrdiff_t rows,
                                    const auto* values, const auto* selves) {

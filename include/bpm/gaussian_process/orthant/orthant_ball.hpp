@@ -12,8 +12,8 @@
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
-#include "bpm/samplers/billiard/wall_search.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -82,26 +82,27 @@ class OrthantBall {
   /// One trajectory with a fresh velocity.
   void fly(const OrthantPlanes& planes) {
     take_velocity(planes);
-    Wall wall = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
+    Facet facet = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
     while (true) {
       // The angle to the plane: tan t = d / -nu.
-      const double across = std::sqrt(wall.towards * wall.towards + wall.distance * wall.distance);
+      const double across =
+          std::sqrt(facet.towards * facet.towards + facet.distance * facet.distance);
       if (!(across > 0)) {
         break;  // In a corner without a velocity.
       }
       const double inverse = 1 / across;
-      double cosine = wall.towards * inverse;
-      double sine = wall.distance * inverse;
+      double cosine = facet.towards * inverse;
+      double sine = facet.distance * inverse;
       if (clock_.reaches_stop(cosine, sine)) {
         if (Law::to_the_end) combine(d_.data(), cosine, d_.data(), sine, nu_.data(), planes.stride);
         break;
       }
       clock_.turn(cosine, sine);
-      const std::ptrdiff_t hit = wall.index;
+      const std::ptrdiff_t hit = facet.index;
       const double* row = planes.row(hit);
       const double jump = Law::reflection * across / row[hit];  // nu is -across there.
-      wall = fly_and_search(d_.data(), nu_.data(), row, {cosine, sine, cosine, sine, jump},
-                            planes.stride);
+      facet = fly_and_search(d_.data(), nu_.data(), row, {cosine, sine, cosine, sine, jump},
+                             planes.stride);
       d_[hit] = 0;  // Exactly there: so it is not met again before another.
       ++bounces_;
     }

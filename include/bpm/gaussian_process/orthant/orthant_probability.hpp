@@ -51,9 +51,9 @@ struct OrthantProbability {
     [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads,
                                            std::size_t known_stages = 0) const {
       const auto n = static_cast<std::size_t>(detail::padded<double>(points));
-      // The path's three matrices, as many again while it is made, two a thread; draws of a pilot;
-      // the chains, of which there are about sqrt(n) and each is kept twice while it runs; two
-      // numbers per draw.
+      // The path's three matrices, as many again while it is made, two per thread; draws of a
+      // pilot; the chains, of which there are about sqrt(n) and each is kept twice while it runs;
+      // two numbers per draw.
       const auto stage_count =
           known_stages != 0 ? known_stages
                             : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));

@@ -131,7 +131,7 @@ class BoxBall {
 /// plane.
 ///
 /// Cost: n^3 / 6 multiply-adds for the Cholesky factor; n^2 per trajectory, and O(n) per bounce,
-/// some 5 ns a coordinate. Memory: 2 n^2 doubles. Immutable.
+/// some 5 ns per coordinate. Memory: 2 n^2 doubles. Immutable.
 class TruncatedNormal {
  public:
   struct Settings {

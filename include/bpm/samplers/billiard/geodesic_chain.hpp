@@ -14,10 +14,10 @@
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/billiard/billiard_burn_in.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
-#include "bpm/samplers/billiard/refresh_length.hpp"
-#include "bpm/samplers/billiard/wall_search.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
@@ -247,7 +247,7 @@ class BasicGeodesicChain {
     search(cone);
   }
   void search(const Cone& cone) {
-    wall_ = fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
+    facet_ = fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
   }
 
   /// The next stop: a draw or a new direction.
@@ -261,21 +261,21 @@ class BasicGeodesicChain {
         static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 8 * cone.points()));
     while (bounces_ < end) {
       // The angle to the plane: tan t = d / -nu. A ball that rounding has put behind it is there.
-      const double distance = wall_.distance;
-      if (!(distance > 0) && d()[wall_.index] < -1e-12 * cone.row_norm(wall_.index)) ++repairs_;
-      const double across = std::sqrt(wall_.towards * wall_.towards + distance * distance);
-      if (!(across > 0) || (wall_.towards < 0 && distance <= no_distance)) {
+      const double distance = facet_.distance;
+      if (!(distance > 0) && d()[facet_.index] < -1e-12 * cone.row_norm(facet_.index)) ++repairs_;
+      const double across = std::sqrt(facet_.towards * facet_.towards + distance * distance);
+      if (!(across > 0) || (facet_.towards < 0 && distance <= no_distance)) {
         restart(cone);
         continue;
       }
       const double inverse = 1 / across;
-      double cosine = wall_.towards * inverse;
+      double cosine = facet_.towards * inverse;
       double sine = distance * inverse;
       if (clock_.reaches_stop(cosine, sine)) {
         const bool at_draw = until_draw_ <= until_refresh_;
         // Part of an arc, without a bounce.
         clock_.turn(cosine, sine);
-        wall_ = fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0}, length);
+        facet_ = fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0}, length);
         anchor(cone);
         make_orthonormal();
         if (at_draw) {
@@ -286,13 +286,13 @@ class BasicGeodesicChain {
         continue;
       }
       clock_.turn(cosine, sine);
-      const std::ptrdiff_t hit = wall_.index;
+      const std::ptrdiff_t hit = facet_.index;
       const double* row = cone.product_row(hit);
       const double jump = Law::reflection * across / row[hit];  // nu is -across there.
       jumps_.add(hit, jump, clock_);
       ++events_;
       ++bounces_;
-      wall_ = fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
+      facet_ = fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
       d()[hit] = 0;  // Exactly there: so it is not met again before another.
       if (events_ >= consolidate) {
         anchor(cone);
@@ -367,7 +367,7 @@ class BasicGeodesicChain {
   JumpSums jumps_;
   BilliardBurnIn burn_in_{0, 0};
   TangentDirections<Law> directions_;
-  Wall wall_;
+  Facet facet_;
   FlightClock clock_;         ///< Since the anchor.
   double until_refresh_ = 0;  ///< Path from the anchor.
   double until_draw_ = std::numeric_limits<double>::infinity();

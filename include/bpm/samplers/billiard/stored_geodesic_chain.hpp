@@ -9,8 +9,8 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
-#include "bpm/samplers/billiard/wall_search.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -33,9 +33,9 @@ struct StoredChain<BasicGeodesicChain<Law>> {
     visit("jumps", self.jumps_);
     visit("burn_in", self.burn_in_);
     visit("directions", self.directions_);
-    visit("wall_index", self.wall_.index);
-    visit("wall_towards", self.wall_.towards);
-    visit("wall_distance", self.wall_.distance);
+    visit("facet_index", self.facet_.index);
+    visit("facet_towards", self.facet_.towards);
+    visit("facet_distance", self.facet_.distance);
     visit("until_refresh", self.until_refresh_);
     visit("spacing", self.spacing_);
     visit("path", self.path_);
@@ -55,12 +55,13 @@ struct StoredChain<BasicGeodesicChain<Law>> {
     check_rows("outputs", chain.outputs_.span(), 2, padded<double>(points), points);
     check_rows("rest", chain.rest_.span(), 1, stride, rank);
     chain.directions_.block().check_read(rank);
-    const Wall& wall = chain.wall_;
-    detail::check(wall.index >= 0 && wall.index < points, "chain", "wall", "is the plane ",
-                  wall.index, ", must be below ", points);
-    detail::check(std::isfinite(wall.towards) && std::isfinite(wall.distance) && wall.distance >= 0,
-                  "chain", "wall", "lies at ", wall.distance, " and is met by ", wall.towards,
-                  ", must be finite, and not behind");
+    const Facet& facet = chain.facet_;
+    detail::check(facet.index >= 0 && facet.index < points, "chain", "facet", "is the plane ",
+                  facet.index, ", must be below ", points);
+    detail::check(
+        std::isfinite(facet.towards) && std::isfinite(facet.distance) && facet.distance >= 0,
+        "chain", "facet", "lies at ", facet.distance, " and is met by ", facet.towards,
+        ", must be finite, and not behind");
     detail::check(chain.until_refresh_ >= -1, "chain", "until_refresh", "is ", chain.until_refresh_,
                   ", must not lie behind");
     detail::check(chain.spacing_ > 0 && std::isfinite(chain.spacing_), "chain", "spacing", "is ",
@@ -91,7 +92,7 @@ struct StoredChain<BasicGeodesicChain<Law>> {
     check_outputs("outputs of the direction", cone, chain.v_.data(), chain.nu());
     chain.directions_.block().take_up(cone, false);
     // A ball outside may be thrown to and fro for ever, and so may one whose path to the next draw
-    // is longer than half a turn a bounce.
+    // is longer than half a turn per bounce.
     for (const double* x : {chain.b_.data(), chain.inside_.data()}) {
       const auto [smallest, where] = cone.smallest_output({x, chain.position().size()});
       detail::check(smallest >= -1e-9 * cone.row_norm(where), "chain", "position",
@@ -100,12 +101,13 @@ struct StoredChain<BasicGeodesicChain<Law>> {
     }
     detail::check(chain.spacing_ <= 4 * static_cast<double>(settings.bounces_per_draw), "chain",
                   "spacing", "is ", chain.spacing_, ", must be below half a turn a bounce");
-    const Wall& wall = chain.wall_;
-    const double scale = 1e-6 * cone.row_norm(wall.index);
-    detail::check(wall.towards < 0 || (std::abs(wall.towards + chain.nu()[wall.index]) <= scale &&
-                                       std::abs(wall.distance - chain.d()[wall.index]) <= scale),
-                  "chain", "wall", "lies at ", wall.distance, ", but the output there is ",
-                  chain.d()[wall.index]);
+    const Facet& facet = chain.facet_;
+    const double scale = 1e-6 * cone.row_norm(facet.index);
+    detail::check(
+        facet.towards < 0 || (std::abs(facet.towards + chain.nu()[facet.index]) <= scale &&
+                              std::abs(facet.distance - chain.d()[facet.index]) <= scale),
+        "chain", "facet", "lies at ", facet.distance, ", but the output there is ",
+        chain.d()[facet.index]);
   }
 };
 

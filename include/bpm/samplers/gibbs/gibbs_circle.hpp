@@ -11,7 +11,7 @@
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
-#include "bpm/samplers/gibbs/gibbs_cuts.hpp"
+#include "bpm/samplers/gibbs/gibbs_label_noise.hpp"
 #include "bpm/samplers/gibbs/gibbs_loops.hpp"
 
 /// \file

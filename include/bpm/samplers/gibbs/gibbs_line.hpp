@@ -9,7 +9,7 @@
 
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/gibbs/gibbs_cuts.hpp"
+#include "bpm/samplers/gibbs/gibbs_label_noise.hpp"
 #include "bpm/samplers/gibbs/gibbs_loops.hpp"
 #include "bpm/samplers/gibbs/gibbs_normal.hpp"
 

@@ -12,7 +12,7 @@
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
-#include "bpm/samplers/gibbs/gibbs_cuts.hpp"
+#include "bpm/samplers/gibbs/gibbs_label_noise.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

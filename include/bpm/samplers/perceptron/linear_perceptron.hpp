@@ -50,7 +50,7 @@ class LinearPerceptron {
   /// As in `RowPerceptron`, in permuted order.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
-                        unsigned worker, Crew& /*crew*/, GoOn&& go_on) {
+                        unsigned worker, ThreadPool& /*pool*/, GoOn&& go_on) {
     typename Rows::Scratch& scratch = hands[worker].row;
     state_.start(engine, limits.left_out);
     weights_.clear();

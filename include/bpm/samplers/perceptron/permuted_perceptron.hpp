@@ -55,7 +55,7 @@ struct PermutedPerceptron {
     visit("order", self.order);
   }
 
-  /// Makes the draws of problems that share their kernel values, on one permutation a draw; the
+  /// Makes the draws of problems that share their kernel values, on one permutation per draw; the
   /// result equals problem by problem, bit for bit. See `KernelSampler`.
   /// \throws std::invalid_argument on settings out of range or problems of different size.
   template <VersionSpace Space, detail::DrawSink Sink>

@@ -126,11 +126,11 @@ class PieceRuns {
     parallel_for(threads_, threads_, [&](unsigned worker, std::ptrdiff_t role) {
       if (role < at_once_) {
         // Where a thread cannot be started, nobody waits for its role.
-        if (role > 0) crew_.enter();
+        if (role > 0) pool_.enter();
         work<Perceptron>(worker, hands, receive);
-        crew_.leave();
+        pool_.leave();
       }
-      crew_.help(worker);
+      pool_.help(worker);
     });
     for (const auto& hand : hands) {
       report_.kernel_evaluations += hand.scratch.evaluations;
@@ -164,7 +164,7 @@ class PieceRuns {
             limits.left_out = spaces_[0].size() / 10;
           }
           const PerceptronOutcome outcome =
-              perceptron->run(limits, streams_.stream(task.piece.number), hands, worker, crew_,
+              perceptron->run(limits, streams_.stream(task.piece.number), hands, worker, pool_,
                               [&](double passes) { return proceed(worker, n, passes); });
           const PerceptronPasses& passes = perceptron->state().passes;
           if (outcome != PerceptronOutcome::consistent) {
@@ -265,7 +265,7 @@ class PieceRuns {
   unsigned threads_;
   unsigned at_once_;  ///< Draws in progress at a time.
   OrderedDelivery<FinishedPiece> delivery_;
-  Crew crew_{1};                     ///< The first role is always taken.
+  ThreadPool pool_{1};               ///< The first role is always taken.
   std::vector<FinishedPiece> draw_;  ///< The pieces of the next draw to hand over.
   std::mutex mutex_;                 ///< Guards what follows; the delivery's is taken before it.
   std::vector<double> fractions_;

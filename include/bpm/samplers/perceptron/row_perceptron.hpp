@@ -32,7 +32,7 @@ class RowPerceptron {
   /// until that output is above the margin. `go_on(passes)` is asked now and then.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
-                        unsigned worker, Crew& /*crew*/, GoOn&& go_on) {
+                        unsigned worker, ThreadPool& /*pool*/, GoOn&& go_on) {
     BlockScratch<typename Space::Scalar>& scratch = hands[worker].scratch;
     state_.start(engine, limits.left_out);
     if (limits.greedy) {

@@ -112,18 +112,18 @@ class WindowedPerceptron {
   /// Those that some window has not seen.
   [[nodiscard]] const MistakeList<Event>& mistakes() const noexcept { return mistakes_; }
 
-  /// As in `RowPerceptron`. `hands` has one for each number of a thread in the crew; this one's is
+  /// As in `RowPerceptron`. `hands` has one for each number of a thread in the pool; this one's is
   /// `worker`.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
-                        unsigned worker, Crew& crew, GoOn&& go_on) {
+                        unsigned worker, ThreadPool& pool, GoOn&& go_on) {
     state_.start(engine, limits.left_out);
     begin();
     const PerceptronOutcome outcome = state_.passes.run(
         limits,
         [&](std::uint64_t number) {
           forget_applied();
-          return pass(limits.margin, hands, worker, crew,
+          return pass(limits.margin, hands, worker, pool,
                       [&](double part) { return go_on(static_cast<double>(number) + part); });
         },
         [&](std::size_t c) { state_.note(c, spaces_[c], true); });
@@ -145,17 +145,17 @@ class WindowedPerceptron {
 
   /// Visits every point once. False if `go_on(part of the pass)` was.
   template <class GoOn>
-  bool pass(double margin, std::span<Hand> hands, unsigned worker, Crew& crew, GoOn&& go_on) {
+  bool pass(double margin, std::span<Hand> hands, unsigned worker, ThreadPool& pool, GoOn&& go_on) {
     Hand& own = hands[worker];
     for (std::ptrdiff_t b = 0; b < applied_.size();) {
       if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) {
         return false;
       }
-      const std::ptrdiff_t together = windows_together(b, crew.idle());
+      const std::ptrdiff_t together = windows_together(b, pool.idle());
       while (std::ssize(columns_) < together) columns_.emplace_back();
       for (std::ptrdiff_t g = 0; g < together; ++g) columns_[g].start(points_of(b + g));
       if (together > 1) {
-        crew.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
+        pool.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
           catch_up(b + g, columns_[g], hands[helper]);
         });
       }

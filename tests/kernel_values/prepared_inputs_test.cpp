@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/padded_inputs.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 
 #include <Eigen/Core>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/billiard/wall_search.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -11,9 +11,9 @@
 #include "bpm/core/vector_ops.hpp"
 #include "catch.hpp"
 
+using bpm::detail::Facet;
 using bpm::detail::FlightStep;
 using bpm::detail::fly_and_search;
-using bpm::detail::Wall;
 
 namespace {
 
@@ -56,36 +56,36 @@ struct WallOutputs {
 
 }  // namespace
 
-TEST_CASE("wall search: the plane of the smallest angle, at every size") {
+TEST_CASE("facet search: the plane of the smallest angle, at every size") {
   for (std::ptrdiff_t points = 1; points <= 70; ++points) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
       WallOutputs o(points, seed);
       const WallOutputs before = o;
-      const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+      const Facet facet = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
       CHECK(o.d == before.d);
       CHECK(o.nu == before.nu);
       const std::ptrdiff_t expected = nearest(o.d, o.nu, points);
-      REQUIRE(wall.index == expected);
-      CHECK(wall.towards == -o.nu[static_cast<std::size_t>(expected)]);
-      CHECK(wall.distance == o.d[static_cast<std::size_t>(expected)]);
+      REQUIRE(facet.index == expected);
+      CHECK(facet.towards == -o.nu[static_cast<std::size_t>(expected)]);
+      CHECK(facet.distance == o.d[static_cast<std::size_t>(expected)]);
     }
   }
 }
 
-TEST_CASE("wall search: flight and reflection of the outputs, then the search") {
+TEST_CASE("facet search: flight and reflection of the outputs, then the search") {
   for (const std::ptrdiff_t points : {1, 7, 8, 9, 31, 64}) {
     WallOutputs o(points, 3);
     const WallOutputs before = o;
     const double c = std::cos(0.3);
     const double s = std::sin(0.3);
-    const Wall wall =
+    const Facet facet =
         fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {c, s, c, s, 0.7}, o.length());
     for (std::size_t i = 0; i < o.d.size(); ++i) {
       CHECK(std::abs(o.d[i] - (c * before.d[i] + s * before.nu[i])) <= 1e-15 * 8);
       CHECK(std::abs(o.nu[i] - (c * before.nu[i] - s * before.d[i] + 0.7 * before.row[i])) <=
             1e-15 * 8);
     }
-    CHECK(wall.index < points);
+    CHECK(facet.index < points);
     for (std::size_t i = static_cast<std::size_t>(points); i < o.d.size(); ++i) {
       CHECK(o.d[i] == 0);
       CHECK(o.nu[i] == 0);
@@ -93,15 +93,15 @@ TEST_CASE("wall search: flight and reflection of the outputs, then the search") 
   }
 }
 
-TEST_CASE("wall search: the plane it stands on is met only when it is left for the other side") {
+TEST_CASE("facet search: the plane it stands on is met only when it is left for the other side") {
   // d_2 = 0, leaving: any other plane comes first, also one more than a quarter turn away.
   WallOutputs o(12, 1);
   for (double& nu : o.nu) nu = nu == 0 ? 0 : 1;
   o.d[2] = 0;
-  const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
-  CHECK(wall.index == nearest(o.d, o.nu, 12));
-  CHECK(wall.towards == -1);
-  CHECK(wall.index != 2);
+  const Facet facet = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+  CHECK(facet.index == nearest(o.d, o.nu, 12));
+  CHECK(facet.towards == -1);
+  CHECK(facet.index != 2);
   // Entering, as in a corner: at once, whichever it is.
   for (std::size_t corner = 0; corner < 12; ++corner) {
     WallOutputs in_corner(12, 1);
@@ -113,20 +113,20 @@ TEST_CASE("wall search: the plane it stands on is met only when it is left for t
   }
 }
 
-TEST_CASE("wall search: a corner, equal planes, and tiny distances") {
+TEST_CASE("facet search: a corner, equal planes, and tiny distances") {
   WallOutputs o(20, 2);
   o.d[5] = o.d[11] = 1e-300;
   o.nu[5] = o.nu[11] = -1;
-  const Wall wall = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
-  CHECK((wall.index == 5 || wall.index == 11));
-  CHECK(wall.distance == 1e-300);
+  const Facet facet = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+  CHECK((facet.index == 5 || facet.index == 11));
+  CHECK(facet.distance == 1e-300);
   // Rounding behind a plane, on the way further: it is at the plane, met at once, wherever it is.
   for (std::size_t behind = 0; behind < 20; ++behind) {
     WallOutputs outside(20, 2);
     outside.d[behind] = -1e-17;
     outside.nu[behind] = -1;
-    const Wall met = fly_and_search(outside.d.data(), outside.nu.data(), outside.row.data(), {},
-                                    outside.length());
+    const Facet met = fly_and_search(outside.d.data(), outside.nu.data(), outside.row.data(), {},
+                                     outside.length());
     CHECK(met.index == static_cast<std::ptrdiff_t>(behind));
     CHECK(met.distance == 0);
   }
@@ -135,7 +135,7 @@ TEST_CASE("wall search: a corner, equal planes, and tiny distances") {
   o.nu[5] = 1;
   o.d[11] = 0.5;
   o.nu[11] = 1;
-  const Wall other = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
+  const Facet other = fly_and_search(o.d.data(), o.nu.data(), o.row.data(), {}, o.length());
   CHECK(other.index == nearest(o.d, o.nu, 20));
   CHECK(other.index != 5);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/billiard/refresh_length.hpp"
+#include "bpm/samplers/billiard/billiard_burn_in.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -12,42 +12,42 @@
 
 #include "catch.hpp"
 
-using bpm::detail::Crew;
+using bpm::detail::ThreadPool;
 
 namespace {
 
-void wait_until_idle(const Crew& crew, unsigned count) {
-  while (crew.idle() < count) std::this_thread::sleep_for(std::chrono::microseconds(50));
+void wait_until_idle(const ThreadPool& pool, unsigned count) {
+  while (pool.idle() < count) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 }  // namespace
 
 TEST_CASE("alone, a thread does all its pieces itself", "[detail]") {
-  Crew crew(1);
-  CHECK(crew.idle() == 0);
+  ThreadPool pool(1);
+  CHECK(pool.idle() == 0);
   std::vector<int> done(100, 0);
-  crew.share(7, 100, [&](unsigned worker, std::ptrdiff_t i) {
+  pool.share(7, 100, [&](unsigned worker, std::ptrdiff_t i) {
     CHECK(worker == 7);
     ++done[static_cast<std::size_t>(i)];
   });
   CHECK(std::count(done.begin(), done.end(), 1) == 100);
-  crew.share(7, 0, [&](unsigned, std::ptrdiff_t) { FAIL("no piece to do"); });
-  crew.leave();
-  crew.help(7);  // Nobody is busy: ends at once.
+  pool.share(7, 0, [&](unsigned, std::ptrdiff_t) { FAIL("no piece to do"); });
+  pool.leave();
+  pool.help(7);  // Nobody is busy: ends at once.
 }
 
 TEST_CASE("idle threads take part, and every piece is done once", "[detail]") {
   constexpr unsigned helpers = 3;
-  Crew crew(1);
+  ThreadPool pool(1);
   std::vector<std::jthread> threads;
   for (unsigned worker = 1; worker <= helpers; ++worker) {
-    threads.emplace_back([&crew, worker] { crew.help(worker); });
+    threads.emplace_back([&pool, worker] { pool.help(worker); });
   }
-  wait_until_idle(crew, helpers);
+  wait_until_idle(pool, helpers);
   // A piece that waits for all four threads can only be done if all four take part.
   std::atomic<unsigned> arrived{0};
   std::vector<unsigned> who(helpers + 1);
-  crew.share(0, helpers + 1, [&](unsigned worker, std::ptrdiff_t i) {
+  pool.share(0, helpers + 1, [&](unsigned worker, std::ptrdiff_t i) {
     ++arrived;
     while (arrived < helpers + 1) std::this_thread::yield();
     who[static_cast<std::size_t>(i)] = worker;
@@ -55,18 +55,18 @@ TEST_CASE("idle threads take part, and every piece is done once", "[detail]") {
   CHECK(std::set<unsigned>(who.begin(), who.end()) == std::set<unsigned>{0, 1, 2, 3});
   for (int repeat = 0; repeat < 300; ++repeat) {
     std::vector<int> done(static_cast<std::size_t>(repeat % 17), 0);  // Each written by one thread.
-    crew.share(0, std::ssize(done), [&](unsigned worker, std::ptrdiff_t i) {
+    pool.share(0, std::ssize(done), [&](unsigned worker, std::ptrdiff_t i) {
       if (worker <= helpers) ++done[static_cast<std::size_t>(i)];
     });
     CHECK(std::count(done.begin(), done.end(), 1) == std::ssize(done));
   }
-  crew.leave();
+  pool.leave();
 }
 
 TEST_CASE("several threads share at the same time", "[detail]") {
   constexpr unsigned busy = 3;
   constexpr unsigned all = 5;
-  Crew crew(busy);
+  ThreadPool pool(busy);
   std::atomic<long> total{0};
   {
     std::vector<std::jthread> threads;
@@ -75,14 +75,14 @@ TEST_CASE("several threads share at the same time", "[detail]") {
         if (worker < busy) {
           for (int repeat = 0; repeat < 200; ++repeat) {
             std::vector<long> pieces(8, 0);
-            crew.share(worker, 8, [&](unsigned, std::ptrdiff_t i) {
+            pool.share(worker, 8, [&](unsigned, std::ptrdiff_t i) {
               pieces[static_cast<std::size_t>(i)] += i + 1;
             });
             for (const long piece : pieces) total += piece;
           }
-          crew.leave();
+          pool.leave();
         }
-        crew.help(worker);
+        pool.help(worker);
       });
     }
   }
@@ -90,19 +90,19 @@ TEST_CASE("several threads share at the same time", "[detail]") {
 }
 
 TEST_CASE("an exception of any thread comes back to the one that shares", "[detail]") {
-  Crew crew(1);
+  ThreadPool pool(1);
   std::vector<std::jthread> threads;
   for (unsigned worker = 1; worker <= 2; ++worker) {
-    threads.emplace_back([&crew, worker] { crew.help(worker); });
+    threads.emplace_back([&pool, worker] { pool.help(worker); });
   }
-  wait_until_idle(crew, 2);
+  wait_until_idle(pool, 2);
   // The caller's own piece.
   CHECK_THROWS_WITH(
-      crew.share(0, 1, [](unsigned, std::ptrdiff_t) { throw std::runtime_error("a piece"); }),
+      pool.share(0, 1, [](unsigned, std::ptrdiff_t) { throw std::runtime_error("a piece"); }),
       "a piece");
   // A helper's piece: the caller holds its first one until a helper has thrown.
   std::atomic<bool> thrown{false};
-  CHECK_THROWS_WITH(crew.share(0, 50,
+  CHECK_THROWS_WITH(pool.share(0, 50,
                                [&](unsigned worker, std::ptrdiff_t) {
                                  if (worker != 0) {
                                    thrown = true;
@@ -111,9 +111,9 @@ TEST_CASE("an exception of any thread comes back to the one that shares", "[deta
                                  while (!thrown) std::this_thread::yield();
                                }),
                     "a helper");
-  // It ends the hand-out, and the crew works on.
+  // It ends the hand-out, and the pool works on.
   std::atomic<long> pieces{0};
-  CHECK_THROWS_AS(crew.share(0, 1000000,
+  CHECK_THROWS_AS(pool.share(0, 1000000,
                              [&](unsigned, std::ptrdiff_t) {
                                ++pieces;
                                throw std::logic_error("each");
@@ -121,30 +121,30 @@ TEST_CASE("an exception of any thread comes back to the one that shares", "[deta
                   std::logic_error);
   CHECK(pieces <= 3);
   std::atomic<long> sum{0};
-  crew.share(0, 10, [&](unsigned, std::ptrdiff_t i) { sum += i; });
+  pool.share(0, 10, [&](unsigned, std::ptrdiff_t i) { sum += i; });
   CHECK(sum == 45);
-  crew.leave();
+  pool.leave();
 }
 
 TEST_CASE("help ends when the last busy thread has left, those that entered later too",
           "[detail]") {
-  Crew crew(1);
-  crew.enter();
+  ThreadPool pool(1);
+  pool.enter();
   std::atomic<bool> ended{false};
   std::jthread helper([&] {
-    crew.help(1);
+    pool.help(1);
     ended = true;
   });
-  wait_until_idle(crew, 1);
-  crew.leave();
+  wait_until_idle(pool, 1);
+  pool.leave();
   // One is busy still, and its work is helped with.
   long sum = 0;
   std::vector<long> pieces(20, 0);
-  crew.share(0, 20, [&](unsigned, std::ptrdiff_t i) { pieces[static_cast<std::size_t>(i)] = i; });
+  pool.share(0, 20, [&](unsigned, std::ptrdiff_t i) { pieces[static_cast<std::size_t>(i)] = i; });
   for (const long piece : pieces) sum += piece;
   CHECK(sum == 190);
   CHECK_FALSE(ended);
-  crew.leave();
+  pool.leave();
   helper.join();
   CHECK(ended);
 }

@@ -24,12 +24,12 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 /// The probabilities of classes, of the shape of `decision_values`: n x C, softmax of s f_c + b_c
-/// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one a column, or
-/// none. `judged`: how many rows gave slope and offsets; so many say nothing of what happens less
-/// often than once in n + 2 times, so that no probability of two classes is below e = 1 / (n + 2)
-/// or above 1 - e, and none of C below e / (C - 1); 0: not known, no bound. Cost O(n C). \throws
+/// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one per column,
+/// or none. `judged`: how many rows gave slope and offsets; so many say nothing of what happens
+/// less often than once in n + 2 times, so that no probability of two classes is below e = 1 / (n +
+/// 2) or above 1 - e, and none of C below e / (C - 1); 0: not known, no bound. Cost O(n C). \throws
 /// std::invalid_argument on values that are not finite, none at all, a slope that is not
-///         positive and finite, or offsets that are not one a column and finite.
+///         positive and finite, or offsets that are not one per column and finite.
 [[nodiscard]] inline Eigen::MatrixXd probabilities_of(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,
     std::span<const double> offsets = {}, std::size_t judged = 0) {
@@ -68,7 +68,7 @@ struct FittedSlope {
   double slope = 1;
   double loss = 0;  ///< Mean loss in nats, against smoothed targets, without the offsets' ridge.
   double standard_error = 0;      ///< Of that mean over the inputs.
-  std::vector<double> offsets{};  ///< One a column, or none.
+  std::vector<double> offsets{};  ///< One per column, or none.
 };
 
 namespace detail {

@@ -74,7 +74,7 @@ class RefreshSearch {
 
   std::array<std::uint64_t, candidates.size()> turns_{};
   int turn_ = 0;
-  Eigen::MatrixXd means_;  ///< One a column.
+  Eigen::MatrixXd means_;  ///< One per column.
 };
 
 /// The stages of a billiard's burn-in: settle; then, where the refresh length is to be chosen, race

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/decision/temperature.hpp"
+#include "bpm/decision/class_probabilities.hpp"
 
 #include <Eigen/Core>
 #include <cmath>

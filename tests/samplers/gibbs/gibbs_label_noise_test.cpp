@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/gibbs/gibbs_cuts.hpp"
+#include "bpm/samplers/gibbs/gibbs_label_noise.hpp"
 
 #include <algorithm>
 #include <cmath>

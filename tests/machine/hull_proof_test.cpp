@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/inseparability.hpp"
+#include "bpm/machine/hull_proof.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -13,7 +13,7 @@ inline constexpr double no_distance = 1e-300;  ///< Of no plane at all; not 0, w
 
 /// The plane that a ball at signed outputs d, flying with nu, meets first: the one of the largest
 /// towards / distance = -nu_i / d_i.
-struct Wall {
+struct Facet {
   std::ptrdiff_t index = 0;
   double towards = -1;            ///< -nu_i; not positive: a straight flight meets no plane.
   double distance = no_distance;  ///< d_i.
@@ -40,7 +40,7 @@ struct FlightStep {
 
 /// Candidates for the nearest plane, one a lane.
 template <int N>
-struct WallLanes {
+struct FacetLanes {
   Lanes<double, N> towards;
   Lanes<double, N> distance;
   Lanes<double, N> index;
@@ -48,10 +48,10 @@ struct WallLanes {
 
 /// The nearest among the lanes of two, by halving.
 template <int N>
-[[gnu::always_inline]] inline Wall nearest_of(const WallLanes<N>& a, const WallLanes<N>& b) {
+[[gnu::always_inline]] inline Facet nearest_of(const FacetLanes<N>& a, const FacetLanes<N>& b) {
   const auto nearer = b.towards * a.distance > a.towards * b.distance;
-  const WallLanes<N> best{nearer ? b.towards : a.towards, nearer ? b.distance : a.distance,
-                          nearer ? b.index : a.index};
+  const FacetLanes<N> best{nearer ? b.towards : a.towards, nearer ? b.distance : a.distance,
+                           nearer ? b.index : a.index};
   if constexpr (N == 2) {
     const bool second = best.towards[1] * best.distance[0] > best.towards[0] * best.distance[1];
     const int k = second ? 1 : 0;
@@ -70,8 +70,8 @@ template <int N>
   }
 }
 
-BPM_DETAIL_FULL_WIDTH inline Wall fly_and_search(double* d, double* nu, const double* row,
-                                                 const FlightStep& step, std::ptrdiff_t length) {
+BPM_DETAIL_FULL_WIDTH inline Facet fly_and_search(double* d, double* nu, const double* row,
+                                                  const FlightStep& step, std::ptrdiff_t length) {
   constexpr int width = lane_count<double>;
   using Vector = Lanes<double>;
   constexpr int streams = 2;  // Searches side by side: one would wait for its own comparisons.
@@ -112,20 +112,20 @@ BPM_DETAIL_FULL_WIDTH inline Wall fly_and_search(double* d, double* nu, const do
 
 #else
 
-inline Wall fly_and_search(double* d, double* nu, const double* row, const FlightStep& step,
-                           std::ptrdiff_t length) {
-  Wall wall;
+inline Facet fly_and_search(double* d, double* nu, const double* row, const FlightStep& step,
+                            std::ptrdiff_t length) {
+  Facet facet;
   for (std::ptrdiff_t i = 0; i < length; ++i) {
     const double moved = step.a * d[i] + step.b * nu[i];
     const double turned = step.e * nu[i] - step.f * d[i] + step.scale * row[i];
     d[i] = moved;
     nu[i] = turned;
     const double apart = moved < 0 ? 0 : moved;
-    if (-turned * wall.distance > wall.towards * apart) {
-      wall = {i, -turned, apart};
+    if (-turned * facet.distance > facet.towards * apart) {
+      facet = {i, -turned, apart};
     }
   }
-  return wall;
+  return facet;
 }
 
 #endif
