@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/core/check.hpp"
 
+#include <cstdint>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "catch.hpp"
 
@@ -21,6 +24,12 @@ struct Printed {
 TEST_CASE("join prints its arguments one after the other", "[detail]") {
   CHECK(bpm::detail::join("a", 1, ' ', 2.5) == "a1 2.5");
   CHECK(bpm::detail::join("x is ", 0.1234567891) == "x is 0.1234567891");
+  const std::string word = "word";
+  CHECK(bpm::detail::join(word, std::string_view("s"), true, ~std::uint64_t{0}, std::int64_t{-3},
+                          0.5F, 1e300, short{7}) == "words118446744073709551615-30.51e+3007");
+  int times = 0;
+  CHECK(bpm::detail::join(Printed{&times}, '!') == "printed!");
+  CHECK(times == 1);
 }
 
 TEST_CASE("a failed check names function, argument and value", "[detail]") {

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <ios>
+#include <ostream>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -21,28 +23,94 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Joins its arguments, printed one after the other, into one string: all of it, or an exception.
-template <class... Parts>
-[[nodiscard]] std::string join(const Parts&... parts) {
+/// A part of a message: refers to what it was made of, and knows how that is printed. Messages are
+/// lists of these, so that one function prints them all.
+class MessagePart {
+ public:
+  template <class T>
+  explicit MessagePart(const T& value) noexcept {
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      text_ = value;
+    } else if constexpr (std::is_same_v<T, char>) {
+      text_ = std::string_view(&value, 1);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      kind_ = Kind::real;
+      real_ = static_cast<double>(value);
+    } else if constexpr (std::is_integral_v<T> && sizeof(T) > 1) {
+      kind_ = std::is_signed_v<T> ? Kind::integer : Kind::natural;
+      natural_ = static_cast<std::uint64_t>(value);
+    } else {
+      kind_ = Kind::other;
+      value_ = &value;
+      print_ = [](std::ostream& text, const void* of) { text << *static_cast<const T*>(of); };
+    }
+  }
+
+  void print(std::ostream& text) const {
+    switch (kind_) {
+      case Kind::text:
+        text << text_;
+        break;
+      case Kind::real:
+        text << real_;
+        break;
+      case Kind::integer:
+        text << static_cast<std::int64_t>(natural_);
+        break;
+      case Kind::natural:
+        text << natural_;
+        break;
+      case Kind::other:
+        print_(text, value_);
+        break;
+    }
+  }
+
+ private:
+  enum class Kind : unsigned char { text, real, integer, natural, other };
+
+  Kind kind_ = Kind::text;
+  union {
+    std::string_view text_{};
+    double real_;
+    std::uint64_t natural_;
+    const void* value_;
+  };
+  void (*print_)(std::ostream&, const void*) = nullptr;
+};
+
+/// The parts, printed one after the other: all of them, or an exception.
+[[nodiscard]] inline std::string join_parts(std::initializer_list<MessagePart> parts) {
   std::ostringstream text;
   text.exceptions(std::ios_base::badbit);  // A stream without memory else goes on in silence.
   text.precision(10);
-  (text << ... << parts);
+  for (const MessagePart& part : parts) part.print(text);
   return text.str();
+}
+template <class... Parts>
+[[nodiscard]] std::string join(const Parts&... parts) {
+  return join_parts({MessagePart(parts)...});
+}
+
+template <class Error>
+[[noreturn]] void throw_joined(std::initializer_list<MessagePart> parts) {
+  throw Error(join_parts(parts));
 }
 
 /// Throws an `Error` unless `holds`; the parts of its message are only printed when it is needed.
 template <class Error, class... Parts>
 void ensure(bool holds, const Parts&... parts) {
   if (!holds) [[unlikely]] {
-    throw Error(join(parts...));
+    throw_joined<Error>({MessagePart(parts)...});
   }
 }
 
 /// Throws `std::invalid_argument` with the message "function: argument what...".
 template <class... What>
 [[noreturn]] void fail(std::string_view function, std::string_view argument, const What&... what) {
-  throw std::invalid_argument(join(function, ": ", argument, " ", what...));
+  throw_joined<std::invalid_argument>({MessagePart(function), MessagePart(": "),
+                                       MessagePart(argument), MessagePart(" "),
+                                       MessagePart(what)...});
 }
 
 /// The same unless `holds`.
