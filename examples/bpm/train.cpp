@@ -564,7 +564,7 @@ struct TrainReport {
       report.facts && report.facts->slope > 0 ? Json(report.facts->probability_rows) : Json();
   json["offsets"] =
       report.facts && !report.facts->offsets.empty() ? Json(report.facts->offsets) : Json();
-  json["standardised"] = report.facts ? Json(report.facts->standardised) : Json();
+  json["standardised"] = options.standardise.value_or(false);
   json["columns"] = report.facts && !report.facts->feature_names.empty()
                         ? Json(report.facts->feature_names)
                         : Json();
@@ -617,23 +617,29 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
     text << count << " of " << name_of(data, label);
   }
   text << '\n';
+  if (report.scaling) {
+    const bool standardised = options.standardise.value_or(false);
+    const auto loss = [](double value) {
+      return std::isfinite(value) ? "log loss " + number_text(value) : std::string("none");
+    };
+    report_line(text, "columns") << (standardised ? "standardised: " : "as they are: ")
+                                 << loss(standardised ? report.scaling->standardised
+                                                      : report.scaling->plain)
+                                 << (standardised ? ", as they are " : ", standardised ")
+                                 << loss(standardised ? report.scaling->plain
+                                                      : report.scaling->standardised)
+                                 << ", out of fold on "
+                                 << count_text(report.scaling->rows, "row", "rows") << '\n';
+  }
   if (report.facts) {
     const ModelFacts& facts = *report.facts;
     report_line(text, "kernel") << facts.kernel.formula
                                 << (facts.standardised ? ", columns standardised" : "");
-    if (report.bias) text << ", a bias of " << *report.bias << " times its mean, chosen";
-    text << '\n';
-    if (report.scaling) {
-      const auto loss = [](double value) {
-        return std::isfinite(value) ? "log loss " + number_text(value) : std::string("none");
-      };
-      report_line(text, "columns")
-          << (facts.standardised ? "standardised: " : "as they are: ")
-          << loss(facts.standardised ? report.scaling->standardised : report.scaling->plain)
-          << (facts.standardised ? ", as they are " : ", standardised ")
-          << loss(facts.standardised ? report.scaling->plain : report.scaling->standardised)
-          << ", out of fold on " << count_text(report.scaling->rows, "row", "rows") << '\n';
+    if (report.bias) {
+      text << (*report.bias > 0 ? ", bias " + number_text(*report.bias) + " k(x, x), chosen"
+                                : ", no bias, chosen");
     }
+    text << '\n';
     report_line(text, "soft boundary");
     if (facts.boundary && facts.boundary->label_noise > 0) {
       text << "label noise " << facts.boundary->label_noise << ", chosen";
@@ -651,8 +657,10 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
     text << '\n';
     report_line(text, "machine") << options.sampler;
     if (options.sampler != "ep") text << ", " << facts.report.draws << " draws";
-    text << ", " << count_text(facts.support, "support row", "support rows")
-         << (options.weights_only ? ", its weights" : "") << '\n';
+    text << ", "
+         << (options.weights_only ? std::string("weights alone")
+                                  : count_text(facts.support, "support row", "support rows"))
+         << '\n';
   }
   if (report.training_error) {
     report_line(text, "errors") << "on the rows that trained "

@@ -1419,6 +1419,10 @@ TEST_CASE("bpm: standardising is judged by the smaller log loss, and decided by 
   CHECK_THAT(said.out, ContainsSubstring("columns       standardised: log loss ") &&
                            ContainsSubstring(", as they are log loss ") &&
                            ContainsSubstring(", out of fold on 240 rows\n"));
+  // The widths that choose prints are of such columns.
+  const BpmOutcome chosen = run_bpm({"choose", garden.path("wide.csv")});
+  CHECK_THAT(chosen.out, ContainsSubstring("columns       standardised: log loss "));
+  CHECK(garden.made({"choose", garden.path("wide.csv")})["standardised"] == true);
 }
 
 TEST_CASE("bpm: train chooses the bias by a part, and says which", "[examples]") {
@@ -1456,8 +1460,13 @@ TEST_CASE("bpm: train chooses the bias by a part, and says which", "[examples]")
   // A boundary that is given keeps its bits, and evidence is of one bias.
   CHECK(bias_of({"--soft-boundary", "1"})["relative_bias"].is_null());
   CHECK(bias_of({"--sampler", "ep"})["relative_bias"].is_null());
-  const BpmOutcome said = run_bpm({"train", garden.path("sides.csv"), garden.path("a.model")});
-  CHECK_THAT(said.out, ContainsSubstring(" times its mean, chosen\n"));
+  const BpmOutcome flat = run_bpm({"train", garden.path("sides.csv"), garden.path("a.model"),
+                                   "--bias", "0", "--kernel", "linear"});
+  CHECK(flat.out.find("bias") == std::string::npos);
+  const BpmOutcome said = run_bpm({"train", garden.path("sides.csv"), garden.path("a.model"),
+                                   "--kernel", "linear", "--no-standardise"});
+  CHECK_THAT(said.out, ContainsSubstring("kernel        <x, x'>, bias " + number.str() +
+                                         " k(x, x), chosen\nsoft boundary"));
 }
 
 TEST_CASE("bpm: of a linear kernel the weights alone are a small model", "[examples]") {
