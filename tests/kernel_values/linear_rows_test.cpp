@@ -23,7 +23,7 @@ using bpm::detail::PreparedInputs;
 namespace {
 
 using Doubles = bpm::RowMatrix<double>;
-using Sparse = bpm::SparseRowMatrix<double>;
+using SparseDoubles = bpm::SparseRowMatrix<double>;
 
 /// Numbers of which some are zero.
 Doubles numbers(Eigen::Index m, Eigen::Index d) {
@@ -90,9 +90,9 @@ TEST_CASE("outputs by w are those of a product of matrices") {
       check_outputs(x, x, form);
       check_outputs(bpm::RowMatrix<float>(x.cast<float>()), x, form);
       check_outputs(bpm::RowMatrix<std::uint8_t>(x.cast<std::uint8_t>()), x, form);
-      check_outputs(Sparse(x.sparseView()), x, form);
+      check_outputs(SparseDoubles(x.sparseView()), x, form);
       check_outputs(bpm::SparseRowMatrix<float>(x.cast<float>().sparseView()), x, form);
-      Sparse with_room = x.sparseView();
+      SparseDoubles with_room = x.sparseView();
       with_room.reserve(Eigen::VectorXi::Constant(with_room.rows(), 3));
       REQUIRE_FALSE(with_room.isCompressed());
       check_outputs(with_room, x, form);
@@ -101,14 +101,14 @@ TEST_CASE("outputs by w are those of a product of matrices") {
 }
 
 TEST_CASE("a row of zeros has the output of the constant alone") {
-  Sparse inputs(2, 7);
+  SparseDoubles inputs(2, 7);
   inputs.insert(1, 3) = 2;
-  const PreparedInputs<Sparse> prepared(inputs);
-  const LinearRows<Sparse> rows({.constant = 4, .unit = true}, prepared);
+  const PreparedInputs<SparseDoubles> prepared(inputs);
+  const LinearRows<SparseDoubles> rows({.constant = 4, .unit = true}, prepared);
   auto weights = rows.zero_weights(1);
   rows.add(0, 0, 1, weights);
   rows.add(1, 0, 1, weights);
-  LinearRows<Sparse>::Scratch scratch;
+  LinearRows<SparseDoubles>::Scratch scratch;
   const std::vector<PointIndex> one{0};
   double output = 0;
   rows.outputs(0, weights, one, &output, scratch);
@@ -127,11 +127,11 @@ TEST_CASE("w is worth while where rows are short beside the points") {
   CHECK(dense(20'001, 1251));
   CHECK_FALSE(dense(20'000, 1251));
   const auto sparse = [](Eigen::Index m, Eigen::Index d, Eigen::Index entries) {
-    Sparse inputs(m, d);
+    SparseDoubles inputs(m, d);
     for (Eigen::Index i = 0; i < m; ++i) {
       for (Eigen::Index k = 0; k < entries; ++k) inputs.insert(i, k) = 1;
     }
-    return LinearRows<Sparse>::worth(inputs);
+    return LinearRows<SparseDoubles>::worth(inputs);
   };
   CHECK(sparse(20, 2000, 5));
   CHECK_FALSE(sparse(20, 2000, 6));
