@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -52,12 +53,14 @@ void check_checkpoint(const FitTask& task) {
   }
 }
 
-/// The machine with the best of the biases, by a part of the rows on which its soft boundary is
-/// chosen as a fit does; as it is where the part says nothing.
+/// The machine with the best of the biases, and with the soft boundary that it was best with, by
+/// the part of the rows on which a fit chooses its boundary. Nothing where no machine of the part
+/// is consistent, or the memory does not hold it.
 template <class Sampler, class I>
-[[nodiscard]] Machine<Sampler> with_chosen_bias(const Machine<Sampler>& machine,
-                                                const FitTask& task, const I& inputs,
-                                                std::span<const int> labels, const Watch& watch) {
+[[nodiscard]] std::optional<Machine<Sampler>> with_chosen_bias(const Machine<Sampler>& machine,
+                                                               const FitTask& task, const I& inputs,
+                                                               std::span<const int> labels,
+                                                               const Watch& watch) {
   // Chains cost the cube of their rows.
   const std::size_t most = std::same_as<Sampler, bpm::PermutedPerceptron> ? 3000 : 500;
   const double in_memory = std::sqrt(static_cast<double>(task.settings.memory) / 24);
@@ -73,7 +76,7 @@ template <class Sampler, class I>
   } catch (const bpm::NotSeparable&) {
   } catch (const bpm::BudgetTooSmall&) {
   }
-  return machine;
+  return std::nullopt;
 }
 
 /// fit(machine) makes the classifier of the machine that is given, or chosen.
@@ -123,8 +126,10 @@ template <class Sampler, class I, class Fit>
     return outcome;
   }
   if (!task.biases.empty()) {
-    machine = with_chosen_bias(machine, task, inputs, labels, watch);
-    outcome.bias = machine.machine().settings().bias.value_or(1);
+    if (auto chosen = with_chosen_bias(machine, task, inputs, labels, watch)) {
+      machine = *chosen;
+      outcome.bias = machine.machine().settings().bias;
+    }
   }
   if (task.folds > 0) {
     bpm::FitSettings settings = task.settings;  // Every fold chooses its own boundary.

@@ -438,7 +438,7 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
       ->type_name("DIR");
   app.add_flag("--resume", options.resume, "Begin with what the folder of --checkpoint holds");
   app.add_flag("--weights-only", options.weights_only,
-               "Of a linear kernel: a small model, one number a feature and class");
+               "Of a linear kernel: a small model, one number per feature and class");
   add_seed_option(app, options.common);
   add_json_option(app, options.common);
   add_plot_option(app, options.common);

@@ -299,7 +299,8 @@ void prepare(const TrainOptions& options, Data& data,
   settings.bias = options.bias;
   // Of sparse rows, mostly of norm 1, a bias of 1 is as much as all features together.
   if (!options.bias && is_sparse(data)) settings.bias = 0.3;
-  // Evidence is of one bias. A boundary that is given keeps the default's, unless others compete.
+  // The evidence judges expectation propagation, at one bias. With a boundary that is given the
+  // bias is the default one, unless `choose` compares.
   const bool judged = options.choosing || options.soft_boundary.empty();
   if (!options.bias && judged && options.sampler != "ep" && rows_to_leave_out(data.labels) >= 5) {
     task.biases = {0, 0.3, 1};
