@@ -525,4 +525,37 @@ TEST_CASE("classes have names where they were given", "[machine]") {
   parts.standardisation->constant = {2};
   CHECK_THROWS_WITH(bpm::Classifier(parts),
                     "Classifier: standardisation has the constant column 2, must be below 2");
+  parts = fitted.parts();
+  parts.offsets = {0.5};
+  CHECK_THROWS_WITH(bpm::Classifier(parts), "Classifier: offsets are given without a slope");
+  parts = fitted.parts();
+  parts.feature_names = {"one"};
+  CHECK_THROWS_WITH(
+      bpm::Classifier(parts),
+      "Classifier: feature_names has 1 entries, expected 2 (one per feature, or none)");
+}
+
+TEST_CASE("a classifier of strings has no columns that could be named, scaled or encoded",
+          "[machine]") {
+  auto kernel = [](const std::string& a, const std::string& b) { return a == b ? 2.0 : 1.0; };
+  using Words = bpm::ClassifierParts<decltype(kernel), std::vector<std::string>>;
+  const Words parts{.kernel = kernel,
+                    .inputs = {"a", "b"},
+                    .support = {0, 1},
+                    .coefficients = bpm::RowMatrix<double>::Ones(2, 1),
+                    .classes = {0, 1}};
+  CHECK_NOTHROW(bpm::Classifier(parts));
+  Words named = parts;
+  named.feature_names = {"word"};
+  CHECK_THROWS_WITH(bpm::Classifier(named),
+                    "Classifier: feature_names are given for inputs without columns");
+  Words encoded = parts;
+  encoded.encoding.emplace();
+  CHECK_THROWS_WITH(bpm::Classifier(encoded),
+                    "Classifier: encoding is given for inputs without columns");
+  Words scaled = parts;
+  scaled.standardisation.emplace();
+  CHECK_THROWS_WITH(bpm::Classifier(scaled),
+                    "Classifier: standardisation is given for inputs that are no dense numbers, "
+                    "or for kernel values");
 }

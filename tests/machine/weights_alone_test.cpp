@@ -119,8 +119,10 @@ TEST_CASE("Weights alone: other kernels are refused", "[machine]") {
     CHECK_THAT(test_support::message_of([&] { static_cast<void>(fitted.with_weights_alone()); }),
                Catch::Matchers::ContainsSubstring(why));
   };
-  refused(bpm::Gaussian::from_width(3), "kernel is not linear");
-  refused(bpm::on_unit_inputs(bpm::RuntimeKernel(bpm::Linear{})), "kernel scales inputs to norm 1");
+  refused(bpm::Gaussian::from_width(3),
+          "kernel is not linear: its classifiers are no weights of features");
+  refused(bpm::on_unit_inputs(bpm::RuntimeKernel(bpm::Linear{})),
+          "kernel scales inputs to norm 1, must take them as they are; scale them beforehand");
   // A kernel that can never be linear has no such function.
   using Curved = bpm::Classifier<bpm::Gaussian, bpm::RowMatrix<double>>;
   CHECK_FALSE(([]<class C>(const C*) {

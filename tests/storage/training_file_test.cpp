@@ -590,7 +590,8 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
         0);
   CHECK(array(chain + "outputs", 3.0, padded_points)
             .find("chain: outputs of the direction at 0 is 3, but the coordinates' is ") == 0);
-  CHECK(of_chain("spacing", 1000).find("chain: spacing is 1000, must be below half a turn") == 0);
+  CHECK(of_chain("spacing", 1000)
+            .find("chain: spacing is 1000, must be below half a turn a bounce") == 0);
   CHECK(of_chain("facet_distance", 7).find("chain: facet lies at 7, but the output there is ") ==
         0);
 

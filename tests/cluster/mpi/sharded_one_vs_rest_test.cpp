@@ -164,13 +164,14 @@ TEST_CASE("shards: errors are the same on all ranks") {
        [&](auto&, auto&, auto&, auto& s) {
          if (odd) s.soft_boundary = bpm::SoftBoundary::uniform(0.5);
        }},
-      {"order is greedy",
+      {"order is greedy, must be permuted: in shards nobody sees all outputs",
        [&](auto&, auto&, auto& p, auto&) { p.order = bpm::PermutedPerceptron::Order::greedy; }},
-      {"soft_boundary is automatic, must be given",
+      {"soft_boundary is automatic, must be given: shards choose none",
        [&](auto&, auto&, auto&, auto& s) { s.soft_boundary = bpm::SoftBoundary::automatic(); }},
-      {"bias must be 0: give shards a kernel that has it",
+      {"bias must be 0: give shards a kernel that has it, by biased",
        [&](auto&, auto&, auto&, auto& s) { s.bias.reset(); }},
-      {"keep_draws is true", [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},
+      {"keep_draws is true, must be false: shards keep the mean alone",
+       [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},
       {"still made ", [&](auto&, auto&, auto& p, auto&) { p.max_passes = 2; }},
       {"above max_mistakes", [&](auto&, auto&, auto& p, auto&) { p.max_mistakes = 5; }},
       {"margin is -1", [&](auto&, auto&, auto& p, auto&) { p.margin = -1; }},

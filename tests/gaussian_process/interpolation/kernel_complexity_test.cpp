@@ -160,9 +160,11 @@ TEST_CASE("arguments of the complexity are checked") {
   CHECK_THROWS_WITH(bpm::KernelComplexity(identity, bad),
                     "KernelComplexity: signs at 1 is 0, must be 1 or -1");
   CHECK_THROWS_WITH(bpm::KernelComplexity(Eigen::LLT<Eigen::MatrixXd>(), two),
-                    ContainsSubstring("KernelComplexity: factor is empty or has failed"));
+                    ContainsSubstring("KernelComplexity: factor is empty or has failed, expected a "
+                                      "Cholesky factor of a positive definite matrix"));
   CHECK_THROWS_WITH(bpm::KernelComplexity(Eigen::LLT<Eigen::MatrixXd>(-identity), two),
-                    ContainsSubstring("KernelComplexity: factor is empty or has failed"));
+                    ContainsSubstring("KernelComplexity: factor is empty or has failed, expected a "
+                                      "Cholesky factor of a positive definite matrix"));
   Eigen::MatrixXd singular = Eigen::MatrixXd::Ones(2, 2);
   CHECK_THROWS_AS(bpm::KernelComplexity(singular, two), bpm::NotPositiveDefinite);
   CHECK_THROWS_WITH(bpm::KernelComplexity(0, 0.0, 1, 1),

@@ -220,7 +220,7 @@ TEST_CASE("orthant values: errors name what is wrong") {
   k << 1, 0, 0, 0;
   fails("OrthantValues: covariance at (1, 1) is 0, must be positive");
   k << 1, 1, 1, 1;
-  fails("covariance is not positive definite to rounding");
+  fails(": covariance is not positive definite to rounding (");
   CHECK_THROWS_AS(bpm::OrthantValues(k, two, {}), bpm::NotPositiveDefinite);
   k << 1, 2, 2, 1;
   CHECK_THROWS_AS(bpm::OrthantValues(k, two, {}), bpm::NotPositiveDefinite);
@@ -237,6 +237,8 @@ TEST_CASE("orthant values: errors name what is wrong") {
                     ContainsSubstring("OrthantValues: signs has 1 entries, expected 2"));
   CHECK_THROWS_WITH(bpm::OrthantValues(k, std::vector<signed char>{1, 0}, {}),
                     ContainsSubstring("OrthantValues: signs at 1 is 0, must be 1 or -1"));
-  CHECK_THROWS_WITH(bpm::OrthantValues(k, two, {}, {.path_length = 0}),
-                    ContainsSubstring("OrthantValues: path_length is 0, must be positive"));
+  CHECK_THROWS_WITH(
+      bpm::OrthantValues(k, two, {}, {.path_length = 0}),
+      ContainsSubstring("OrthantValues: path_length is 0, must be positive and at most "
+                        "100 radians"));
 }

@@ -359,6 +359,7 @@ TEST_CASE("orthant probability: errors name what is wrong") {
                     ContainsSubstring("orthant_probability: threads is 4097, must be from 1"));
   small.most_bytes += 1;
   CHECK(probability(k, ones(3), small).reached);
-  CHECK_THROWS_WITH(OrthantProbability{}.upper_log_inverse(0.4),
-                    ContainsSubstring("upper_log_inverse: confidence is 0.4, must lie in"));
+  CHECK_THROWS_WITH(
+      OrthantProbability{}.upper_log_inverse(0.4),
+      ContainsSubstring("upper_log_inverse: confidence is 0.4, must lie in [0.5, 0.9995]"));
 }

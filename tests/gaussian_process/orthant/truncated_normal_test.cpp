@@ -258,8 +258,9 @@ TEST_CASE("truncated normal: boxes in which flights would not end are refused") 
                                 Eigen::VectorXd::Constant(1, high));
   };
   CHECK_THROWS_WITH(make(1, 1 + 1e-6),
-                    Catch::Matchers::ContainsSubstring("must be at least a millionth of the "
-                                                       "coordinate's deviation, 2"));
+                    Catch::Matchers::ContainsSubstring(
+                        " above lower, must be at least a millionth of the coordinate's deviation, "
+                        "2"));
   CHECK_THROWS_WITH(make(1e17, 1e18), Catch::Matchers::ContainsSubstring(
                                           "must be within 1e6 deviations of the mean, 0"));
   CHECK_THROWS_AS(make(-1e18, -1e17), std::invalid_argument);
@@ -280,7 +281,7 @@ TEST_CASE("truncated normal: errors name what is wrong") {
   fails(bad, "TruncatedNormal: mean at 1 is inf, must be finite");
   bad = box;
   bad.mean.resize(3);
-  fails(bad, "TruncatedNormal: mean has 3 entries, expected 2");
+  fails(bad, "TruncatedNormal: mean has 3 entries, expected 2 (one per row of the covariance)");
   bad = box;
   bad.lower[1] = 1;
   fails(bad, "TruncatedNormal: lower at 1 is 1, must be below upper, 1");
@@ -289,10 +290,10 @@ TEST_CASE("truncated normal: errors name what is wrong") {
   fails(bad, "TruncatedNormal: lower at 0 is 0, must be below upper, nan");
   bad = box;
   bad.lower.resize(1);
-  fails(bad, "TruncatedNormal: lower has 1 entries, expected 2");
+  fails(bad, "TruncatedNormal: lower has 1 entries, expected 2 (one per row of the covariance)");
   bad = box;
   bad.upper.resize(0);
-  fails(bad, "TruncatedNormal: upper has 0 entries, expected 2");
+  fails(bad, "TruncatedNormal: upper has 0 entries, expected 2 (one per row of the covariance)");
   bad = box;
   bad.covariance(0, 0) = -1;
   fails(bad, "TruncatedNormal: covariance at (0, 0) is -1, must be positive");
