@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -395,6 +396,22 @@ TEST_CASE("choose keeps class weights, and lambdas a class or side", "[machine]"
     const SoftBoundary& kept = choice.machine.settings().soft_boundary;
     CHECK(kept.with_factor(2).signature() == asked.with_factor(2).signature());
   }
+}
+
+TEST_CASE("choose without a grid tries three biases, unless the machine gives one", "[machine]") {
+  const auto [points, labels] = noisy_rings(120, 2, 0.1);
+  const auto biases_of = [&](const bpm::FitSettings& settings) {
+    const auto choice = bpm::choose(
+        BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, settings), points, labels);
+    std::set<double> biases;
+    for (const bpm::ChoiceCandidate& one : choice.candidates) biases.insert(one.bias);
+    CHECK(choice.machine.settings().bias ==
+          (settings.bias ? *settings.bias : choice.chosen().bias));
+    return biases;
+  };
+  CHECK(biases_of({}) == std::set<double>{0, 0.3, 1});
+  // Candidates of one bias, which is the machine's, do not say it.
+  CHECK(biases_of({.bias = 2}) == std::set<double>{0});
 }
 
 TEST_CASE("choose tries biases, judges by errors, and by more points", "[machine]") {

@@ -228,13 +228,15 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
           boundary};
 }
 
-/// The same with Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs.
+/// The same with Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs and,
+/// unless the machine's settings give a bias, the biases 0, 0.3 and 1.
 template <class Machine, class I, Observer O = detail::IgnoreProgress>
   requires DenseInputs<I> || SparseInputs<I>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
                                      std::span<const int> labels, O&& observer = {},
                                      StopToken stop = {}) {
   ChoiceGrid<Gaussian> grid;
+  if (!detail::binary_machine(machine).settings().bias) grid.biases = {0, 0.3, default_bias};
   for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
     grid.kernels.push_back(Gaussian::from_median(inputs, factor));
   }
