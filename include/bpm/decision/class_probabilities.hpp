@@ -17,7 +17,7 @@
 
 /// \file
 /// Probabilities from outputs by one slope s > 0, the inverse of a temperature, and where they are
-/// wanted one offset b_c a class: logistic(s f + b) of two classes, softmax(s f_c + b_c) of
+/// wanted one offset b_c per class: logistic(s f + b) of two classes, softmax(s f_c + b_c) of
 /// several. Since s is positive and shared, without offsets the most probable class is that of the
 /// largest output, and the order of scores stays.
 
@@ -26,9 +26,10 @@ namespace bpm { inline namespace BPM_TARGET {
 /// The probabilities of classes, of the shape of `decision_values`: n x C, softmax of s f_c + b_c
 /// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one per column,
 /// or none. `judged`: how many rows gave slope and offsets; so many say nothing of what happens
-/// less often than once in n + 2 times, so that no probability of two classes is below e = 1 / (n +
-/// 2) or above 1 - e, and none of C below e / (C - 1); 0: not known, no bound. Cost O(n C). \throws
-/// std::invalid_argument on values that are not finite, none at all, a slope that is not
+/// less often than once in n + 2 times, so that no probability of two classes is below
+/// e = 1 / (n + 2) or above 1 - e, and none of C below e / (C - 1); 0: not known, no bound.
+/// Cost O(n C).
+/// \throws std::invalid_argument on values that are not finite, none at all, a slope that is not
 ///         positive and finite, or offsets that are not one per column and finite.
 [[nodiscard]] inline Eigen::MatrixXd probabilities_of(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,

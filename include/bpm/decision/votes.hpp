@@ -26,11 +26,11 @@ struct Votes {
   /// integrated out (`PosteriorEnsemble`); else votes are 0 or 1.
   bool integrated = false;
 
-  /// The votes of single classifiers from their outputs, an input per row and a classifier a
+  /// The votes of single classifiers from their outputs, an input per row and a classifier per
   /// column; 0 counts as negative. `weights`: one per classifier, 0 or from 1e-100 to 1e100; empty:
-  /// all the same. \throws std::invalid_argument without classifiers, if sizes disagree, on outputs
-  /// that
-  ///         are not finite, or on weights out of range or all zero.
+  /// all the same.
+  /// \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that are not
+  ///         finite, or on weights out of range or all zero.
   [[nodiscard]] static Votes of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
                                         std::span<const double> weights = {}) {
     const char* const f = "Votes::of_outputs";

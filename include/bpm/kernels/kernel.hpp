@@ -30,11 +30,11 @@ concept PairKernel = requires(const K& kernel, const Input& x) {
 ///     Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const;
 ///
 /// on fixed-size `Eigen::Array<T, N, 1>` with T float or double. Dense inputs then get whole blocks
-/// of inner products at matrix-product speed; sparse inputs one scatter per row and a walk a value
-/// (of more than 2^20 columns, two walks). The function must be pointwise (element i of the result
-/// depends on element i of the arguments only) and symmetric in xx and zz; `check_kernel` tests
-/// both. By-value return, because an Eigen expression would refer to locals. Satisfied by `Linear`,
-/// `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions.
+/// of inner products at matrix-product speed; sparse inputs one scatter per row and a walk per
+/// value (of more than 2^20 columns, two walks). The function must be pointwise (element i of the
+/// result depends on element i of the arguments only) and symmetric in xx and zz; `check_kernel`
+/// tests both. By-value return, because an Eigen expression would refer to locals. Satisfied by
+/// `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions.
 template <class K>
 concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                       const Eigen::Array<double, 8, 1>& d) {

@@ -216,7 +216,7 @@ class Classifier {
   /// The classifier of a linear kernel as one number per feature and column: its support are the
   /// rows w_c = sum_j alpha_jc x_j, in double, and one of zeros where there is a bias. It says the
   /// same but for roundings, and its file is as small as w; kept draws and the numbers of support
-  /// points are gone. Cost: the numbers of the support a column.
+  /// points are gone. Cost: the numbers of the support per column.
   /// \throws std::invalid_argument unless the kernel is linear in its inputs as they are.
   [[nodiscard]] auto with_weights_alone() const
     requires detail::may_be_linear<Kernel, Inputs>
