@@ -32,8 +32,8 @@ template <class G>
 bpm::detail::RunDigest digest(const G& gram, const std::vector<signed char>& labels,
                               const std::vector<double>& lambda = {},
                               const bpm::PermutedPerceptron& sampler = {}, std::uint64_t seed = 1) {
-  const bpm::KernelVersionSpace<G> space(gram, labels,
-                                         std::make_shared<const std::vector<double>>(lambda));
+  const bpm::KernelVersionSpace<typename G::Scalar> space(
+      gram, labels, std::make_shared<const std::vector<double>>(lambda));
   bpm::detail::BlockScratch<typename G::Scalar> scratch;
   return bpm::detail::run_digest(sampler, std::span(&space, 1), {seed, 0}, scratch);
 }

@@ -178,9 +178,9 @@ struct EnumWords<SamplerReport::Advice> {
 };
 template <>
 struct EnumWords<Strategy> {
-  static constexpr std::array<std::string_view, 5> words{
-      to_string(Strategy::dense), to_string(Strategy::windowed), to_string(Strategy::windowed_rows),
-      to_string(Strategy::precomputed), to_string(Strategy::linear)};
+  static constexpr std::array<std::string_view, 4> words{
+      to_string(Strategy::dense), to_string(Strategy::windowed), to_string(Strategy::precomputed),
+      to_string(Strategy::linear)};
 };
 
 template <class T>

@@ -124,9 +124,9 @@ struct StoredTraining {
     run["labels"] = fingerprint({}, labels);
     run["inputs"] = fingerprint(hashes, {});
     look_at_values(training, training.kernel_, [&]<class Gram>(const Gram& gram) {
-      typename KernelVersionSpace<Gram>::Scratch scratch;
-      run["kernel"] =
-          digest_of_kernel(KernelVersionSpace<Gram>(gram, training.problems_.signs[0]), scratch);
+      typename KernelVersionSpace<typename Gram::Scalar>::Scratch scratch;
+      run["kernel"] = digest_of_kernel(
+          KernelVersionSpace<typename Gram::Scalar>(gram, training.problems_.signs[0]), scratch);
     });
     run["bias"] = training.bias_;
     WordHash boundary;

@@ -198,8 +198,7 @@ TEST_CASE("the covariance of a version space's outputs is that of K and lambda")
   const bpm::RowMatrix<double> values = covariance;
   const bpm::PrecomputedGram<double> gram(values);
   const auto lambda = std::make_shared<const std::vector<double>>(6, 0.5);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, random_signs(6, 8),
-                                                                    lambda);
+  const bpm::KernelVersionSpace<double> space(gram, random_signs(6, 8), lambda);
   Eigen::MatrixXd softened = covariance;
   softened.diagonal().array() += 0.5;
   CHECK(bpm::detail::sampling_covariance(space) == softened);

@@ -264,8 +264,7 @@ TEST_CASE("orthant probability of a version space has its soft boundary") {
       random_covariance(8, 8, 0, 5).cast<float>().selfadjointView<Eigen::Lower>();
   const bpm::PrecomputedGram<float> gram(values);
   const auto lambda = std::make_shared<const std::vector<double>>(8, 0.25);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<float>> space(gram, random_signs(8, 5),
-                                                                   lambda);
+  const bpm::KernelVersionSpace<float> space(gram, random_signs(8, 5), lambda);
   Eigen::MatrixXd k = values.cast<double>();
   k.diagonal().array() += 0.25;
   RandomStreams streams;
