@@ -59,14 +59,13 @@ struct GeodesicSettings {
 ///
 /// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
 /// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
-template <class Law = GeodesicLaw>
-class BasicGeodesicChain {
+class GeodesicChain {
  public:
-  BasicGeodesicChain() = default;  ///< To be read into: see stored_geodesic_chain.hpp.
+  GeodesicChain() = default;  ///< To be read into: see stored_geodesic_chain.hpp.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
-  BasicGeodesicChain(const Cone& cone, const GeodesicSettings& settings,
-                     std::span<const double> start, RandomEngine engine)
+  GeodesicChain(const Cone& cone, const GeodesicSettings& settings, std::span<const double> start,
+                RandomEngine engine)
       : settings_(settings),
         engine_(engine),
         b_(cone.stride(), 0.0),
@@ -226,7 +225,7 @@ class BasicGeodesicChain {
   }
 
  private:
-  friend struct StoredChain<BasicGeodesicChain>;
+  friend struct StoredChain<GeodesicChain>;
 
   void clear_sums() {
     jumps_.clear();
@@ -288,7 +287,7 @@ class BasicGeodesicChain {
       clock_.turn(cosine, sine);
       const std::ptrdiff_t hit = facet_.index;
       const double* row = cone.product_row(hit);
-      const double jump = Law::reflection * across / row[hit];  // nu is -across there.
+      const double jump = 2 * across / row[hit];  // nu is -across there.
       jumps_.add(hit, jump, clock_);
       ++events_;
       ++bounces_;
@@ -366,7 +365,7 @@ class BasicGeodesicChain {
   Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
   JumpSums jumps_;
   BilliardBurnIn burn_in_{0, 0};
-  TangentDirections<Law> directions_;
+  TangentDirections directions_;
   Facet facet_;
   FlightClock clock_;         ///< Since the anchor.
   double until_refresh_ = 0;  ///< Path from the anchor.
@@ -383,7 +382,5 @@ class BasicGeodesicChain {
   bool sampling_ = false;
   bool still_ = false;
 };
-
-using GeodesicChain = BasicGeodesicChain<>;
 
 }}}  // namespace bpm::detail
