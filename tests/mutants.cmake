@@ -5,8 +5,9 @@
 
 # The reflection takes 1.9 of the normal part where it should take 2.
 bpm_mutant(weak_reflection
-  REPLACE "= 2 * across" "= 1.9 * across"
-  OF samplers/billiard/geodesic_chain.hpp GeodesicChain)
+  REPLACE "2 * arc.speed" "1.9 * arc.speed"
+  OF samplers/billiard/facet_search.hpp fly_and_bounce
+     samplers/billiard/geodesic_chain.hpp GeodesicChain)
 
 # New directions lean to the first coordinates.
 bpm_mutant(scaled_refresh
@@ -49,15 +50,16 @@ bpm_mutant(uniform_input_angle
 
 # Reflections do not divide by the variance.
 bpm_mutant(orthant_no_division
-  REPLACE "2 * across / row[hit]" "2 * across"
-  OF gaussian_process/orthant/orthant_ball.hpp OrthantBall)
+  REPLACE "2 * arc.speed / row[hit]" "2 * arc.speed"
+  OF samplers/billiard/facet_search.hpp fly_and_bounce
+     gaussian_process/orthant/orthant_ball.hpp OrthantBall)
 bpm_mutant(box_no_division
   REPLACE "-2 * v_[hit] / planes.variance(hit)" "-2 * v_[hit]"
   OF gaussian_process/orthant/truncated_normal.hpp BoxBall)
 
 # Draws are where the last bounce was, not where the path ends.
 bpm_mutant(orthant_bounce_point
-  REPLACE "combine(d_.data(), cosine, d_.data(), sine, nu_.data(), planes.stride);" ""
+  REPLACE "combine(d_.data(), arc.cosine, d_.data(), arc.sine, nu_.data(), planes.stride);" ""
   OF gaussian_process/orthant/orthant_ball.hpp OrthantBall)
 bpm_mutant(box_bounce_point
   REPLACE "const double cosine =" "if (hit < 0 && left <= angle) break;

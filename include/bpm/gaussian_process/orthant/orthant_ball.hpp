@@ -71,26 +71,16 @@ class OrthantBall {
     take_velocity(planes);
     Facet facet = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
     while (true) {
-      // The angle to the plane: tan t = d / -nu.
-      const double across =
-          std::sqrt(facet.towards * facet.towards + facet.distance * facet.distance);
-      if (!(across > 0)) {
+      FacetArc arc = arc_to(facet);
+      if (!(arc.speed > 0)) {
         break;  // In a corner without a velocity.
       }
-      const double inverse = 1 / across;
-      double cosine = facet.towards * inverse;
-      double sine = facet.distance * inverse;
-      if (clock_.reaches_stop(cosine, sine)) {
-        combine(d_.data(), cosine, d_.data(), sine, nu_.data(), planes.stride);
+      if (clock_.reaches_stop(arc.cosine, arc.sine)) {
+        combine(d_.data(), arc.cosine, d_.data(), arc.sine, nu_.data(), planes.stride);
         break;
       }
-      clock_.turn(cosine, sine);
-      const std::ptrdiff_t hit = facet.index;
-      const double* row = planes.row(hit);
-      const double jump = 2 * across / row[hit];  // nu is -across there.
-      facet = fly_and_search(d_.data(), nu_.data(), row, {cosine, sine, cosine, sine, jump},
-                             planes.stride);
-      d_[hit] = 0;  // Exactly there: so it is not met again before another.
+      clock_.turn(arc.cosine, arc.sine);
+      fly_and_bounce(d_.data(), nu_.data(), planes.row(facet.index), arc, facet, planes.stride);
       ++bounces_;
     }
     keep_inside(planes);
