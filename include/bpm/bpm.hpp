@@ -10,7 +10,6 @@
 
 #include "bpm/bounds/agreement_check.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
-#include "bpm/bounds/margin_bound.hpp"
 #include "bpm/bounds/rademacher_bound.hpp"
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/bounds/stable_compression_bound.hpp"

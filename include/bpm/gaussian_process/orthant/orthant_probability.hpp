@@ -204,7 +204,7 @@ struct OrthantProbability {
     result.reached = reached();
     return result;
   }
-  detail::OrthantStages<> stages(path, settings.path_length, control);
+  detail::OrthantStages stages(path, settings.path_length, control);
   stages.choose(settings.pilot_draws, settings.burn_in, 1.0, streams.stream(streams.next));
   const std::size_t more = settings.bytes_needed(n, threads, stages.size());
   if (settings.most_bytes != 0 && more > settings.most_bytes) {

@@ -59,14 +59,13 @@ struct GeodesicSettings {
 ///
 /// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
 /// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
-template <class Law = GeodesicLaw>
-class BasicGeodesicChain {
+class GeodesicChain {
  public:
-  BasicGeodesicChain() = default;  ///< To be read into: see stored_geodesic_chain.hpp.
+  GeodesicChain() = default;  ///< To be read into: see stored_geodesic_chain.hpp.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
-  BasicGeodesicChain(const Cone& cone, const GeodesicSettings& settings,
-                     std::span<const double> start, RandomEngine engine)
+  GeodesicChain(const Cone& cone, const GeodesicSettings& settings, std::span<const double> start,
+                RandomEngine engine)
       : settings_(settings),
         engine_(engine),
         b_(cone.stride(), 0.0),
@@ -226,7 +225,7 @@ class BasicGeodesicChain {
   }
 
  private:
-  friend struct StoredChain<BasicGeodesicChain>;
+  friend struct StoredChain<GeodesicChain>;
 
   void clear_sums() {
     jumps_.clear();
@@ -260,22 +259,20 @@ class BasicGeodesicChain {
     const auto consolidate =
         static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 8 * cone.points()));
     while (bounces_ < end) {
-      // The angle to the plane: tan t = d / -nu. A ball that rounding has put behind it is there.
+      // A ball that rounding has put behind its plane is there.
       const double distance = facet_.distance;
       if (!(distance > 0) && d()[facet_.index] < -1e-12 * cone.row_norm(facet_.index)) ++repairs_;
-      const double across = std::sqrt(facet_.towards * facet_.towards + distance * distance);
-      if (!(across > 0) || (facet_.towards < 0 && distance <= no_distance)) {
+      FacetArc arc = arc_to(facet_);
+      if (!(arc.speed > 0) || (facet_.towards < 0 && distance <= no_distance)) {
         restart(cone);
         continue;
       }
-      const double inverse = 1 / across;
-      double cosine = facet_.towards * inverse;
-      double sine = distance * inverse;
-      if (clock_.reaches_stop(cosine, sine)) {
+      if (clock_.reaches_stop(arc.cosine, arc.sine)) {
         const bool at_draw = until_draw_ <= until_refresh_;
         // Part of an arc, without a bounce.
-        clock_.turn(cosine, sine);
-        facet_ = fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0}, length);
+        clock_.turn(arc.cosine, arc.sine);
+        facet_ = fly_and_search(d(), nu(), nu(), {arc.cosine, arc.sine, arc.cosine, arc.sine, 0.0},
+                                length);
         anchor(cone);
         make_orthonormal();
         if (at_draw) {
@@ -285,15 +282,12 @@ class BasicGeodesicChain {
         refresh(cone);
         continue;
       }
-      clock_.turn(cosine, sine);
+      clock_.turn(arc.cosine, arc.sine);
       const std::ptrdiff_t hit = facet_.index;
-      const double* row = cone.product_row(hit);
-      const double jump = Law::reflection * across / row[hit];  // nu is -across there.
+      const double jump = fly_and_bounce(d(), nu(), cone.product_row(hit), arc, facet_, length);
       jumps_.add(hit, jump, clock_);
       ++events_;
       ++bounces_;
-      facet_ = fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
-      d()[hit] = 0;  // Exactly there: so it is not met again before another.
       if (events_ >= consolidate) {
         anchor(cone);
         make_orthonormal();
@@ -366,7 +360,7 @@ class BasicGeodesicChain {
   Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
   JumpSums jumps_;
   BilliardBurnIn burn_in_{0, 0};
-  TangentDirections<Law> directions_;
+  TangentDirections directions_;
   Facet facet_;
   FlightClock clock_;         ///< Since the anchor.
   double until_refresh_ = 0;  ///< Path from the anchor.
@@ -383,7 +377,5 @@ class BasicGeodesicChain {
   bool sampling_ = false;
   bool still_ = false;
 };
-
-using GeodesicChain = BasicGeodesicChain<>;
 
 }}}  // namespace bpm::detail

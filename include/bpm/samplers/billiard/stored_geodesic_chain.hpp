@@ -18,9 +18,9 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A ball on a draw, or behind its burn-in before the first one: it stands at an anchor, where
 /// jumps are settled, the clock begins anew, and a whole spacing lies before the next draw.
-template <class Law>
-struct StoredChain<BasicGeodesicChain<Law>> {
-  using Chain = BasicGeodesicChain<Law>;
+template <>
+struct StoredChain<GeodesicChain> {
+  using Chain = GeodesicChain;
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {

@@ -19,9 +19,9 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A Gibbs chain on a draw, or behind its burn-in before the first one: its state is settled,
 /// with the outputs of its position, and a hard one was last seen inside where it stands.
-template <class Law>
-struct StoredChain<BasicGibbsChain<Law>> {
-  using Chain = BasicGibbsChain<Law>;
+template <>
+struct StoredChain<GibbsChain> {
+  using Chain = GibbsChain;
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
