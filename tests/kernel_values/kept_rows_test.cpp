@@ -96,6 +96,14 @@ TEST_CASE("where not all fit, the rows asked for most often stay", "[gram]") {
   CHECK(rows.kept() == 2);
 }
 
+TEST_CASE("rows may be kept only when they are asked for again", "[gram]") {
+  Rows rows(length, 3 * Rows::row_bytes(length), 2);
+  CHECK(Visit(rows, {4}).written.empty());
+  CHECK(rows.kept() == 0);
+  CHECK(Visit(rows, {4}).written == Points{4});
+  CHECK(Visit(rows, {4}).known == Points{4});
+}
+
 TEST_CASE("a borrowed row stays where it is", "[gram]") {
   Rows rows(length, Rows::row_bytes(length));
   Visit(rows, {3});

@@ -15,8 +15,7 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Kernel rows that are kept once they are known, within a byte budget, for those who will ask for
-/// them again. Where not all fit, those of the points that are asked for most often stay. Memory is
-/// touched only as rows are filled.
+/// them again. Where not all fit, those of the points that are asked for most often stay.
 ///
 /// A user borrows the rows of some points: those that are kept he may read, those that he is to
 /// fill he writes, whole, before he gives them back; from then on all may read them. A borrowed row
@@ -31,9 +30,11 @@ class KeptRows {
     std::int32_t place = nowhere;
   };
 
-  /// As many rows of m values as `bytes` hold, at most m.
-  KeptRows(std::ptrdiff_t m, std::size_t bytes)
-      : stride_(stride(m)),
+  /// As many rows of m values as `bytes` hold, at most m. A row is kept from the `from`th time on
+  /// that its point is asked for: memory is touched for rows that come again.
+  KeptRows(std::ptrdiff_t m, std::size_t bytes, std::uint32_t from = 1)
+      : from_(from),
+        stride_(stride(m)),
         places_(static_cast<std::size_t>(
             m == 0 ? 0 : std::min(static_cast<std::size_t>(m), bytes / row_bytes(m)))),
         values_(std::ssize(places_) * stride_, LargePages{}),
@@ -81,7 +82,7 @@ class KeptRows {
       if (row.place != nowhere) {
         row.read = values_of(row.place);
         ++found_;
-      } else if (row.place = room_for(i); row.place != nowhere) {
+      } else if (row.place = asked_[i] < from_ ? nowhere : room_for(i); row.place != nowhere) {
         row.write = values_of(row.place);
         places_[row.place] = {points[k], 0, false};
         place_of_[i] = row.place;
@@ -148,6 +149,7 @@ class KeptRows {
     return nowhere;
   }
 
+  std::uint32_t from_;
   std::ptrdiff_t stride_;
   std::vector<Place> places_;
   Buffer<T> values_;

@@ -104,7 +104,8 @@ template <class Kernel, InputSet I, class Prepare, class Run>
     prepare(any);
     if (forecast.strategy != Strategy::dense) {
       KeptRows<Scalar> kept(values.size(),
-                            forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
+                            forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()),
+                            values.by_pairs() ? 1 : 2);
       if (forecast.kept_rows > 0) values.set_kept_rows(&kept);
       ReadyColumns<Scalar> columns;
       if (forecast.packs_inputs) {
