@@ -56,7 +56,6 @@ TEST_CASE("what a source does not say has a plain answer", "[gram]") {
   CHECK(gram.size() == 2);
   CHECK_FALSE(gram.rows_in_memory());
   CHECK_FALSE(gram.by_pairs());
-  CHECK(gram.all_columns() == nullptr);
   CHECK(gram.kept_rows() == nullptr);
   CHECK(gram.linear_inputs() == nullptr);
   // Columns that are made ready are a list of points.
@@ -70,8 +69,6 @@ TEST_CASE("what a source does not say has a plain answer", "[gram]") {
   gram.block(rows, columns, 1, 2, values, 2, scratch);
   CHECK(values[0] == 1);
   CHECK(values[1] == 0);
-  gram.set_all_columns(&columns);
-  CHECK(gram.all_columns() == &columns);
 }
 
 TEST_CASE("a whole matrix is made from any source", "[gram]") {

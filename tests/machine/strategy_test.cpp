@@ -11,7 +11,6 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/kernel_values/kept_rows.hpp"
-#include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
@@ -77,20 +76,6 @@ std::size_t smallest_budget(Forecast&& forecast) {
   return accepted;
 }
 
-/// What 600 kept rows of 600 floats take, and what is noted of the points; and all inputs packed.
-constexpr std::size_t kept_row = bpm::detail::KeptRows<float>::row_bytes(600);
-constexpr std::size_t noted = 600 * bpm::detail::KeptRows<float>::point_bytes;
-std::size_t packed(const Data& data) {
-  return bpm::detail::PreparedColumns<Inputs>::bytes_needed(data.inputs, 600);
-}
-
-/// The memory of windows that keep nothing, in all threads.
-std::size_t bare_windows(FitSettings settings, const Data& data) {
-  settings.memory = std::size_t{1} << 30U;
-  return narrow_machine(settings).forecast(data.inputs, 3).total() - 600 * kept_row - noted -
-         packed(data);
-}
-
 }  // namespace
 
 TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
@@ -100,20 +85,16 @@ TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
   CHECK(expected.parts().training_seconds > 0);
   CHECK(expected.forecast().kept_rows == 0);
   for (const unsigned threads : {1U, 3U}) {
-    for (const bool room : {false, true}) {
-      FitSettings settings = soft(threads, Strategy::windowed);
-      if (!room) settings.memory = bare_windows(settings, data);
-      auto training = narrow_machine(settings, 2).train(data.inputs, data.labels);
-      const double before = training.classifier().parts().training_seconds;
-      training.add_draws(1);
-      const auto fitted = training.classifier();
-      CHECK(before > 0);
-      CHECK(fitted.parts().training_seconds > before);
-      CHECK(fitted.forecast().strategy == Strategy::windowed);
-      CHECK(fitted.forecast().kept_rows == (room ? 600U : 0U));
-      CHECK(fitted.forecast().packs_inputs == room);
-      CHECK(same_model(fitted, expected, data));
-    }
+    auto training =
+        narrow_machine(soft(threads, Strategy::windowed), 2).train(data.inputs, data.labels);
+    const double before = training.classifier().parts().training_seconds;
+    training.add_draws(1);
+    const auto fitted = training.classifier();
+    CHECK(before > 0);
+    CHECK(fitted.parts().training_seconds > before);
+    CHECK(fitted.forecast().strategy == Strategy::windowed);
+    CHECK(fitted.forecast().kept_rows == 0);
+    CHECK(same_model(fitted, expected, data));
   }
 }
 
@@ -165,31 +146,34 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
   }
 }
 
-TEST_CASE("inputs packed once and kept rows take what the budget leaves, and no more") {
-  const Data data;
-  FitSettings settings = soft(2, Strategy::windowed);
-  const std::size_t bare = bare_windows(settings, data);
-  const auto rows_of = [&](std::size_t memory) {
+TEST_CASE("kept rows of a kernel on pairs take what the budget leaves, and no more") {
+  const auto list = words(600, 1);
+  constexpr std::size_t row = 600 * sizeof(double);
+  constexpr std::size_t noted = 600 * bpm::detail::KeptRows<double>::point_bytes;
+  FitSettings settings{.threads = 2, .strategy = Strategy::windowed};
+  const auto forecast = [&](std::size_t memory) {
     settings.memory = memory;
-    const MemoryForecast told = narrow_machine(settings).forecast(data.inputs, 3);
+    return bpm::BayesPointMachine(CommonPairs{}, PermutedPerceptron{}, test_support::hard(settings))
+        .forecast(list);
+  };
+  const MemoryForecast all = forecast(std::size_t{1} << 30U);
+  CHECK(all.kept_rows == 600);
+  const std::size_t windowed = all.total() - noted - 600 * row;
+  const auto rows_of = [&](std::size_t memory) {
+    const MemoryForecast told = forecast(memory);
     CHECK(told.strategy == Strategy::windowed);
     CHECK(told.total() <= memory);
     CHECK(told.draws_at_once == 0);
-    CHECK(told.packs_inputs == (memory >= bare + packed(data)));
-    CHECK(told.total() == bare + (told.packs_inputs ? packed(data) : 0) +
-                              (told.kept_rows == 0 ? 0 : noted + told.kept_rows * kept_row));
+    CHECK(told.total() == windowed + (told.kept_rows == 0 ? 0 : noted + told.kept_rows * row));
     return told.kept_rows;
   };
-  CHECK(rows_of(bare) == 0);
-  CHECK(rows_of(bare + packed(data) - 1) <= packed(data) / kept_row);
-  const std::size_t windowed = bare + packed(data);
   CHECK(rows_of(windowed) == 0);
   CHECK(rows_of(windowed + noted) == 0);
-  CHECK(rows_of(windowed + noted + kept_row - 1) == 0);
-  CHECK(rows_of(windowed + noted + kept_row) == 1);
-  CHECK(rows_of(windowed + noted + 10 * kept_row + 5) == 10);
-  CHECK(rows_of(windowed + noted + 600 * kept_row) == 600);
-  CHECK(rows_of(windowed + noted + 700 * kept_row) == 600);
+  CHECK(rows_of(windowed + noted + row - 1) == 0);
+  CHECK(rows_of(windowed + noted + row) == 1);
+  CHECK(rows_of(windowed + noted + 10 * row + 5) == 10);
+  CHECK(rows_of(windowed + noted + 600 * row) == 600);
+  CHECK(rows_of(windowed + noted + 700 * row) == 600);
 }
 
 TEST_CASE("the rule by which a strategy is chosen, clause by clause") {

@@ -188,10 +188,10 @@ class ShardedRun {
     const auto& made = perceptron.mistakes();
     message.put(made.end());
     for (std::int64_t e = 0; e < made.end(); ++e) {
-      message.put(static_cast<PointIndex>(begin + made[e].point));
+      message.put(static_cast<PointIndex>(begin + made[e]));
       message.put(std::uint64_t{made.updates(e).size()});
       message.put_all(made.updates(e));
-      message.put_all(row_of(inputs, made[e].point));
+      message.put_all(row_of(inputs, made[e]));
     }
     return message.bytes();
   }

@@ -63,18 +63,12 @@ class Gram {
     block(rows, columns.points.subspan(first, count), values, ld, scratch);
   }
 
-  /// Asks for a point's inputs before they are needed.
-  virtual void prefetch(std::ptrdiff_t /*i*/) const {}
-
-  /// All points in their order, ready as columns; null: not made ready.
-  [[nodiscard]] const ReadyColumns<T>* all_columns() const noexcept { return all_columns_; }
   /// Where rows may be kept from draw to draw; null: nowhere.
   [[nodiscard]] KeptRows<T>* kept_rows() const noexcept { return kept_rows_; }
   /// The inputs of a linear kernel, for a sampler that then keeps w and asks for no kernel values;
   /// null: it asks for them.
   [[nodiscard]] const LinearInputs<T>* linear_inputs() const noexcept { return linear_inputs_; }
 
-  void set_all_columns(const ReadyColumns<T>* columns) noexcept { all_columns_ = columns; }
   void set_kept_rows(KeptRows<T>* rows) noexcept { kept_rows_ = rows; }
   void set_linear_inputs(const LinearInputs<T>* inputs) noexcept { linear_inputs_ = inputs; }
 
@@ -87,7 +81,6 @@ class Gram {
 
  private:
   std::ptrdiff_t size_;
-  const ReadyColumns<T>* all_columns_ = nullptr;
   KeptRows<T>* kept_rows_ = nullptr;
   const LinearInputs<T>* linear_inputs_ = nullptr;
 };

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <span>
 #include <vector>
 
 #include "bpm/core/buffer.hpp"
@@ -15,11 +14,11 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Kernel rows that are kept once they are known, within a byte budget, for those who will ask for
-/// them again. Where not all fit, those of the points that are asked for most often stay.
+/// them again. Where not all fit, those of the points that are asked for most often stay. Memory is
+/// touched only as rows are filled.
 ///
-/// A user borrows the rows of some points: those that are kept he may read, those that he is to
-/// fill he writes, whole, before he gives them back; from then on all may read them. A borrowed row
-/// stays where it is.
+/// A row is borrowed: one that is kept may be read, one that is to be kept is written, whole,
+/// before it is given back; from then on all may read it. A borrowed row stays where it is.
 template <class T>
 class KeptRows {
  public:
@@ -30,14 +29,12 @@ class KeptRows {
     std::int32_t place = nowhere;
   };
 
-  /// As many rows of m values as `bytes` hold, at most m. A row is kept from the `from`th time on
-  /// that its point is asked for: memory is touched for rows that come again.
-  KeptRows(std::ptrdiff_t m, std::size_t bytes, std::uint32_t from = 1)
-      : from_(from),
-        stride_(stride(m)),
+  /// As many rows of m values as `bytes` hold, at most m.
+  KeptRows(std::ptrdiff_t m, std::size_t bytes)
+      : size_(m),
         places_(static_cast<std::size_t>(
             m == 0 ? 0 : std::min(static_cast<std::size_t>(m), bytes / row_bytes(m)))),
-        values_(std::ssize(places_) * stride_, LargePages{}),
+        values_(std::ssize(places_) * m),
         place_of_(static_cast<std::size_t>(m), nowhere),
         asked_(static_cast<std::size_t>(m), 0) {}
   KeptRows(const KeptRows&) = delete;
@@ -45,69 +42,49 @@ class KeptRows {
 
   /// Bytes that a row takes, and what is noted of each point.
   [[nodiscard]] static constexpr std::size_t row_bytes(std::ptrdiff_t m) noexcept {
-    return static_cast<std::size_t>(stride(m)) * sizeof(T);
+    return static_cast<std::size_t>(m) * sizeof(T);
   }
   static constexpr std::size_t point_bytes = sizeof(std::int32_t) + sizeof(std::uint32_t);
 
   [[nodiscard]] std::ptrdiff_t capacity() const noexcept { return std::ssize(places_); }
-  /// Rows that hold values, or are being filled.
+  /// Places that were ever taken.
   [[nodiscard]] std::ptrdiff_t kept() const {
     const std::scoped_lock lock(mutex_);
     return used_;
   }
-  /// Of the rows that were borrowed, how many there were and how many were known.
-  [[nodiscard]] std::uint64_t borrowed() const {
-    const std::scoped_lock lock(mutex_);
-    return borrowed_;
-  }
-  [[nodiscard]] std::uint64_t found() const {
-    const std::scoped_lock lock(mutex_);
-    return found_;
-  }
 
-  /// Borrows the rows of points, each once. Of any thread, as the next.
-  void borrow(std::span<const PointIndex> points, std::vector<Row>& rows) {
-    rows.assign(points.size(), {});
+  /// Row i. Of any thread, as the next.
+  [[nodiscard]] Row borrow(PointIndex i) {
+    const auto point = static_cast<std::size_t>(i);
     const std::scoped_lock lock(mutex_);
-    borrowed_ += points.size();
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      const auto i = static_cast<std::size_t>(points[k]);
-      ++asked_[i];
-      Row& row = rows[k];
-      row.place = place_of_[i];
-      if (row.place != nowhere && !places_[row.place].known) {
-        row.place = nowhere;  // Another thread fills it.
-        continue;
-      }
-      if (row.place != nowhere) {
-        row.read = values_of(row.place);
-        ++found_;
-      } else if (row.place = asked_[i] < from_ ? nowhere : room_for(i); row.place != nowhere) {
-        row.write = values_of(row.place);
-        places_[row.place] = {points[k], 0, false};
-        place_of_[i] = row.place;
-      } else {
-        continue;
-      }
-      ++places_[row.place].borrowers;
+    ++asked_[point];
+    Row row{.place = place_of_[point]};
+    if (row.place == nowhere) {
+      row.place = room_for(point);
+      if (row.place == nowhere) return {};
+      row.write = values_.data() + row.place * size_;
+      places_[row.place] = {.point = i};
+      place_of_[point] = row.place;
+    } else if (places_[row.place].known) {
+      row.read = values_.data() + row.place * size_;
+    } else {
+      return {};  // Another thread fills it.
     }
+    ++places_[row.place].borrowers;
+    return row;
   }
 
-  /// Gives borrowed rows back; `filled`: those that were to be written hold their values, else they
-  /// are forgotten.
-  void give_back(std::span<const Row> rows, bool filled) {
+  /// `filled`: a row that was to be written holds its values, else it is forgotten.
+  void give_back(const Row& row, bool filled) {
+    if (row.place == nowhere) return;
     const std::scoped_lock lock(mutex_);
-    for (const Row& row : rows) {
-      if (row.place == nowhere) continue;
-      Place& place = places_[row.place];
-      --place.borrowers;
-      if (row.write == nullptr) continue;
-      if (filled) {
-        place.known = true;
-      } else {
-        place_of_[static_cast<std::size_t>(place.point)] = nowhere;
-        place.point = nobody;
-      }
+    Place& place = places_[row.place];
+    --place.borrowers;
+    if (row.write == nullptr) return;
+    place.known = filled;
+    if (!filled) {
+      place_of_[static_cast<std::size_t>(place.point)] = nowhere;
+      place.point = nobody;
     }
   }
 
@@ -121,27 +98,18 @@ class KeptRows {
     bool known = false;
   };
 
-  /// Values of a row with its padding: whole cache lines.
-  [[nodiscard]] static constexpr std::ptrdiff_t stride(std::ptrdiff_t m) noexcept {
-    constexpr std::ptrdiff_t line = 64 / std::ptrdiff_t{sizeof(T)};
-    return (m + line - 1) / line * line;
-  }
-  [[nodiscard]] T* values_of(std::int32_t place) noexcept {
-    return values_.data() + place * stride_;
-  }
-
-  /// A place for point i: a free one, or of some others that nobody reads the next whose point was
-  /// asked for less often.
-  [[nodiscard]] std::int32_t room_for(std::size_t i) {
+  /// A place for a point: a free one, or of the next few that nobody has borrowed the first whose
+  /// point was asked for less often.
+  [[nodiscard]] std::int32_t room_for(std::size_t point) {
     if (used_ < capacity()) return static_cast<std::int32_t>(used_++);
-    constexpr int looks = 32;
-    for (int look = 0; look < std::min<std::ptrdiff_t>(looks, capacity()); ++look) {
+    const std::ptrdiff_t looks = std::min<std::ptrdiff_t>(32, capacity());
+    for (std::ptrdiff_t look = 0; look < looks; ++look) {
       hand_ = hand_ + 1 < capacity() ? hand_ + 1 : 0;
-      Place& place = places_[static_cast<std::size_t>(hand_)];
+      const Place& place = places_[static_cast<std::size_t>(hand_)];
       if (place.borrowers > 0) continue;
       if (place.point == nobody) return static_cast<std::int32_t>(hand_);
       const auto other = static_cast<std::size_t>(place.point);
-      if (asked_[other] < asked_[i]) {
+      if (asked_[other] < asked_[point]) {
         place_of_[other] = nowhere;
         return static_cast<std::int32_t>(hand_);
       }
@@ -149,48 +117,38 @@ class KeptRows {
     return nowhere;
   }
 
-  std::uint32_t from_;
-  std::ptrdiff_t stride_;
+  std::ptrdiff_t size_;
   std::vector<Place> places_;
   Buffer<T> values_;
   mutable std::mutex mutex_;  ///< Guards all but the values.
   std::vector<std::int32_t> place_of_;
   std::vector<std::uint32_t> asked_;  ///< How often each point was.
-  std::ptrdiff_t used_ = 0;           ///< Places from the first on that were ever taken.
+  std::ptrdiff_t used_ = 0;
   std::ptrdiff_t hand_ = 0;
-  std::uint64_t borrowed_ = 0;
-  std::uint64_t found_ = 0;
 };
 
-/// Borrowed rows, which are given back at the end of its life. Where no rows are kept, none is
-/// known.
+/// A borrowed row, which is given back at the end of its life. Where no rows are kept it is neither
+/// known nor wanted.
 template <class T>
-class BorrowedRows {
+class BorrowedRow {
  public:
-  using Row = typename KeptRows<T>::Row;
-
-  /// `rows` is its memory.
-  BorrowedRows(KeptRows<T>* kept, std::span<const PointIndex> points, std::vector<Row>& rows)
-      : kept_(kept), rows_(rows) {
-    if (kept_ != nullptr) {
-      kept_->borrow(points, rows_);
-    } else {
-      rows_.assign(points.size(), {});
-    }
+  BorrowedRow(KeptRows<T>* kept, PointIndex i) : kept_(kept) {
+    if (kept_ != nullptr) row_ = kept_->borrow(i);
   }
-  BorrowedRows(const BorrowedRows&) = delete;
-  BorrowedRows& operator=(const BorrowedRows&) = delete;
-  ~BorrowedRows() {
-    if (kept_ != nullptr) kept_->give_back(rows_, filled_);
+  BorrowedRow(const BorrowedRow&) = delete;
+  BorrowedRow& operator=(const BorrowedRow&) = delete;
+  ~BorrowedRow() {
+    if (kept_ != nullptr) kept_->give_back(row_, filled_);
   }
 
-  [[nodiscard]] const Row& operator[](std::size_t k) const { return rows_[k]; }
-  /// Those that were to be written hold their values.
+  [[nodiscard]] const T* read() const noexcept { return row_.read; }
+  [[nodiscard]] T* write() const noexcept { return row_.write; }
+  /// A row that was to be written holds its values.
   void set_filled() noexcept { filled_ = true; }
 
  private:
   KeptRows<T>* kept_;
-  std::vector<Row>& rows_;
+  typename KeptRows<T>::Row row_{};
   bool filled_ = false;
 };
 

@@ -59,21 +59,8 @@ class OnDemandGram : public Gram<kernel_scalar_t<I>> {
     kernel_block(kernel_, inputs_, rows, inputs_, columns, first, count, values, ld, scratch);
   }
 
-  void prefetch([[maybe_unused]] std::ptrdiff_t i) const override {
-#if defined(__GNUC__)
-    if constexpr (DenseInputs<I>) {
-      const auto* const first = reinterpret_cast<const char*>(inputs_.numbers(i));
-      const auto* const end =
-          reinterpret_cast<const char*>(inputs_.numbers(i) + inputs_.features());
-      for (const char* at = first; at < end; at += 64) __builtin_prefetch(at, 0, 2);
-    }
-#endif
-  }
-
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
-  /// The numbers of all points.
-  [[nodiscard]] std::span<const PointIndex> points() const noexcept { return points_; }
 
  private:
   /// Adds its life to the scratch's seconds.

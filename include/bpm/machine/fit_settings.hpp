@@ -18,7 +18,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// whose sums have other roundings.
 enum class Strategy {
   dense,        ///< The whole symmetric matrix in memory.
-  windowed,     ///< Computed when needed; rows that fit the memory are kept.
+  windowed,     ///< Computed when needed. Of kernels on pairs the rows that fit are kept.
   precomputed,  ///< A matrix that the user brings.
   linear,       ///< None: of a linear kernel w is kept, one number per feature.
 };
@@ -46,13 +46,13 @@ struct FitSettings {
   unsigned threads = 0;    ///< 0: as many as the machine runs.
   /// Working memory of the fit beside the caller's inputs, in bytes. Perceptrons of a linear kernel
   /// keep w where a row has few numbers beside the points. Else, within the memory, the fit takes
-  /// the whole matrix where points are few, values slow or draws many, else windows, with as many
-  /// rows kept as the memory holds (no more than half of what the machine still has), and makes
-  /// fewer draws at a time if it must; the model is the same. An
-  /// automatic lambda asks for at least 16 n^2 bytes, n the 3000 points or fewer on which it is
-  /// chosen. What the classifier keeps is not counted: the inputs that have a coefficient, as they
-  /// are and packed for prediction (and padded, where a row is not whole registers), and, with
-  /// `keep_draws`, the draws.
+  /// the whole matrix where points are few, values slow or draws many, else values when they are
+  /// needed (of kernels on pairs, whose values are dear, as many rows are kept as the memory
+  /// holds), and makes fewer draws at a time if it must; the model is the same. An automatic lambda
+  /// asks for at least 16 n^2 bytes, n the 3000 points or fewer on which it is chosen. What the
+  /// classifier keeps is not counted: the inputs that have a coefficient, as they are and packed
+  /// for prediction (and padded, where a row is not whole registers), and, with `keep_draws`, the
+  /// draws.
   std::size_t memory = std::size_t{1} << 30U;
   /// The strategy to take instead of choosing one; what does not fit the memory is an error.
   std::optional<Strategy> strategy{};
@@ -76,8 +76,6 @@ struct MemoryForecast {
   std::size_t kept_rows = 0;   ///< Kernel rows that may be kept, counted in `kernel_bytes`.
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: any.
   unsigned threads = 0;        ///< Threads of the sampler, fewer for lack of memory.
-  /// Windowed: all inputs are packed once for the whole fit, counted in `kernel_bytes`.
-  bool packs_inputs = false;
 
   [[nodiscard]] std::size_t total() const noexcept {
     return model_bytes + std::max(choosing_bytes, kernel_bytes + sampler_bytes);

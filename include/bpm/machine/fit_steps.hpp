@@ -104,14 +104,8 @@ template <class Kernel, InputSet I, class Prepare, class Run>
     prepare(any);
     if (forecast.strategy != Strategy::dense) {
       KeptRows<Scalar> kept(values.size(),
-                            forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()),
-                            values.by_pairs() ? 1 : 2);
+                            forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
       if (forecast.kept_rows > 0) values.set_kept_rows(&kept);
-      ReadyColumns<Scalar> columns;
-      if (forecast.packs_inputs) {
-        values.prepare(values.points(), columns);
-        values.set_all_columns(&columns);
-      }
       return run(any);
     }
     const DenseGram<Scalar> gram(values, control.threads, [&](double fraction) {

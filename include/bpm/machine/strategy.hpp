@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "bpm/core/available_memory.hpp"
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
@@ -40,10 +39,10 @@ struct StrategyChoice {
 /// The whole matrix costs m^2 / 2 kernel values and the memory; windows cost a row of values per
 /// mistake, of which every draw, class and pass makes its own. So: the matrix, if it fits, up to
 /// some thousand points, where a callable gives values one by one, and where many draws and classes
-/// would ask for its rows again and again. Beyond, windowed evaluation; with rows kept where a
-/// callable makes values dear, since blocks of others are computed faster than rows are written and
-/// read. The number of mistakes, on which the cost of windows rests, is not known before: where
-/// there are few, the matrix costs many times what windows would, but never more than itself.
+/// would ask for its rows again and again. Beyond, values when they are needed, of which blocks are
+/// computed faster than rows are written and read. The number of mistakes, on which the cost of
+/// windows rests, is not known before: where there are few, the matrix costs many times what
+/// windows would, but never more than itself.
 [[nodiscard]] inline Strategy choose_strategy(const StrategyChoice& choice) {
   // Products of bytes are several times as fast as those of floats, memory is not.
   const std::ptrdiff_t few = choice.bytes ? 8'000 : 20'000;
@@ -160,26 +159,14 @@ template <class Kernel, class Sampler, InputSet I>
       });
     }
     const bool windowed_fits = windowed.total() <= settings.memory;
-    if constexpr (windows) {
-      // What is left packs all inputs once, and keeps rows, of no more than half of the memory that
-      // there still is.
-      const auto room = [&] {
-        const std::size_t held =
-            windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
-        return settings.memory - std::min(settings.memory, held);
-      };
-      const std::size_t packed = PreparedColumns<I>::bytes_needed(inputs, points);
-      if (by_inner_products<Kernel, I> && DenseInputs<I> && packed <= room()) {
-        windowed.packs_inputs = true;
-        windowed.kernel_bytes += packed;
-      }
+    if constexpr (windows && by_pairs<Kernel, I>) {
       const std::size_t noted = points * KeptRows<Scalar>::point_bytes;
       const std::size_t row = KeptRows<Scalar>::row_bytes(m);
-      if (noted + row <= room()) {
-        const std::uint64_t most =
-            std::min<std::uint64_t>(room() - noted, available_memory() / 2) / row;
-        windowed.kept_rows = static_cast<std::size_t>(std::min<std::uint64_t>(points, most));
-        if (windowed.kept_rows > 0) windowed.kernel_bytes += noted + windowed.kept_rows * row;
+      const std::size_t held =
+          windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
+      if (held + noted + row <= settings.memory) {
+        windowed.kept_rows = std::min(points, (settings.memory - held - noted) / row);
+        windowed.kernel_bytes += noted + windowed.kept_rows * row;
       }
     }
     if (!settings.strategy && !windowed_fits && !dense_fits) {

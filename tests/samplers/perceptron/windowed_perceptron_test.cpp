@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Windowed evaluation by any number of threads, with and without kept rows and prepared columns:
-// always the bits of whole rows.
+// Windowed evaluation by any number of threads, with and without prepared columns, and rows of
+// pairs: always the bits of whole rows.
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 
 #include <Eigen/Core>
@@ -100,75 +100,14 @@ TEST_CASE("threads that help in a draw do not change it", "[windowed]") {
   }
 }
 
-TEST_CASE("kept rows do not change the draws, and spare kernel evaluations", "[windowed]") {
-  const std::ptrdiff_t m = GENERATE(100, 700);
-  CAPTURE(m);
-  Problems problems(m);
-  const PermutedPerceptron sampler{.draws = 4, .margin = 0.05};
-  const Outcome expected = run_in_step(sampler, problems.rows);
-  REQUIRE(expected.report.converged);
-  const Outcome without = run_in_step(sampler, problems.windows);
-  for (const unsigned threads : {1U, 2U, 3U, 5U}) {
-    for (const std::ptrdiff_t room : {std::ptrdiff_t{0}, std::ptrdiff_t{1}, m / 8, m}) {
-      CAPTURE(threads, room);
-      Rows rows(m, static_cast<std::size_t>(room) * Rows::row_bytes(m));
-      problems.values.set_kept_rows(&rows);
-      const Outcome kept = run_in_step(sampler, problems.windows, on_threads(threads));
-      CHECK(kept.draws == expected.draws);
-      CHECK(kept.report.perceptron->mistakes == expected.report.perceptron->mistakes);
-      CHECK(kept.report.perceptron->passes == expected.report.perceptron->passes);
-      CHECK(rows.kept() <= room);
-      if (room == 0 && threads == 1) {
-        CHECK(kept.report.kernel_evaluations == without.report.kernel_evaluations);
-      }
-      if (threads == 1 && room > 1) {
-        // Draws one after the other find what those before have left.
-        CHECK(kept.report.kernel_evaluations < without.report.kernel_evaluations);
-        CHECK(rows.kept() > 0);
-      }
-      // What was kept is the kernel's, to the bit.
-      bpm::detail::BlockScratch<float> scratch;
-      int known = 0;
-      bool right = true;
-      for (bpm::PointIndex i = 0; i < m; ++i) {
-        std::vector<Rows::Row> memory;
-        const bpm::detail::BorrowedRows<float> row(&rows, std::span(&i, 1), memory);
-        if (row[0].read == nullptr) continue;
-        ++known;
-        right = right &&
-                std::equal(row[0].read, row[0].read + m, problems.matrix.row(i, scratch).data());
-      }
-      CHECK(right);
-      CHECK(known <= rows.kept());
-      if (room >= m) CHECK(known > 0);
-    }
-  }
-  problems.values.set_kept_rows(nullptr);
-}
-
-TEST_CASE("kernel evaluations of one window are counted: row by row, and once in a flush",
-          "[windowed]") {
-  // In a set of one window each mistake asks for one row of it while it is visited, whoever of the
-  // problems makes it; a flush asks for those that are pending once more, a point once.
+TEST_CASE("kernel evaluations are counted: those of one window, row by row", "[windowed]") {
+  // In a set of one window each mistake asks for one row of it, and nothing else is asked for.
   const std::ptrdiff_t m = 150;
-  Problems problems(m);
+  const Problems problems(m);
   const std::vector<Space> one(problems.windows.begin(), problems.windows.begin() + 1);
-  const PermutedPerceptron sampler{.draws = 2};
-  const Outcome without = run_in_step(sampler, one);
-  const std::uint64_t visits = without.report.perceptron->mistakes * std::uint64_t(m);
-  CHECK(without.report.kernel_evaluations > visits);
-  // Each pass's first window catches up with what is pending, and flushes add it.
-  CHECK(without.report.kernel_evaluations <=
-        visits * (1 + without.report.perceptron->passes) + visits);
-  // With all rows kept no flush computes a row that it has computed before.
-  Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
-  problems.values.set_kept_rows(&rows);
-  const Outcome first = run_in_step(sampler, one);
-  const Outcome again = run_in_step(sampler, one);
-  problems.values.set_kept_rows(nullptr);
-  CHECK(first.draws == without.draws);
-  CHECK(again.draws == without.draws);
-  CHECK(again.report.kernel_evaluations < first.report.kernel_evaluations);
+  const Outcome outcome = run_in_step(PermutedPerceptron{.draws = 2}, one);
+  CHECK(outcome.report.kernel_evaluations ==
+        outcome.report.perceptron->mistakes * static_cast<std::uint64_t>(m));
 }
 
 TEST_CASE("lambda, margins and problems that are done early, in doubles and on sparse rows",

@@ -75,13 +75,13 @@ class LinearPerceptron {
           for (std::ptrdiff_t p = state_.size - state_.left_out; p < state_.size; ++p) {
             find_outputs(state_.order[p], scratch);
           }
-          state_.note(c, spaces_[c]);
+          state_.note(c, spaces_[c], false);
         });
   }
 
   /// After a pass without mistakes all outputs are those of w.
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    return state_.normalised(c, spaces_[c]);
+    return state_.normalised(c, spaces_[c], false);
   }
 
  private:

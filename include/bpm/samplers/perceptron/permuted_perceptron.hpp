@@ -93,16 +93,15 @@ struct PermutedPerceptron {
                        (workers + detail::results_ahead) * solution,
               .keeps_weights = true};
     }
-    // Pending mistakes, which rarely are as many as the points, and their place among these.
+    // The mistakes of two passes, which rarely are as many as the points.
     constexpr std::size_t mistake = 48;
-    constexpr std::size_t block = 256 * 256;
+    constexpr std::size_t block = 256 * 128;
     constexpr std::size_t step_lists = std::size_t{1} << 17U;
     const std::size_t windows = threads > 1 ? std::min(2 * threads, 16U) : 1U;
     return {.bytes = workers * (state + m * mistake) +
                      threads * (block * scalar_bytes + step_lists) +
                      (workers + detail::results_ahead) * solution,
-            .columns = workers * std::min(std::size_t{256} * windows, m) +
-                       threads * std::min(std::size_t{256}, m)};
+            .columns = workers * std::min(std::size_t{256} * windows, m)};
   }
 
   /// \throws std::invalid_argument on settings out of range.

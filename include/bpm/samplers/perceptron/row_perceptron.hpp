@@ -30,7 +30,6 @@ class RowPerceptron {
   struct Hand {
     BlockScratch<T> scratch;
     Buffer<T> row;
-    std::vector<typename KeptRows<T>::Row> borrowed;
   };
 
   explicit RowPerceptron(std::span<const Space> spaces)
@@ -64,11 +63,11 @@ class RowPerceptron {
           }
           return true;
         },
-        [&](std::size_t c) { state_.note(c, spaces_[c]); });
+        [&](std::size_t c) { state_.note(c, spaces_[c], false); });
   }
 
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    return state_.normalised(c, spaces_[c]);
+    return state_.normalised(c, spaces_[c], false);
   }
 
  private:
@@ -139,9 +138,9 @@ class RowPerceptron {
     Hand& own = rows.hands[rows.worker];
     if (gram.rows_in_memory()) return use(gram.row(i, own.scratch).data());
     const std::span<const PointIndex> point(&i, 1);
-    BorrowedRows<T> kept(gram.kept_rows(), point, own.borrowed);
-    if (kept[0].read != nullptr) return use(kept[0].read);
-    T* values = kept[0].write;
+    BorrowedRow<T> kept(gram.kept_rows(), i);
+    if (kept.read() != nullptr) return use(kept.read());
+    T* values = kept.write();
     if (values == nullptr) {
       own.row.reserve_discarding(state_.size);
       values = own.row.data();
