@@ -19,11 +19,20 @@ using bpm::OneVsRest;
 using bpm::PermutedPerceptron;
 using test_support::noisy_rings;
 
-TEST_CASE("so many draws leave points out that some 3000 outputs are noted", "[machine]") {
+TEST_CASE("so many draws leave points out that 3000 outputs are noted, but two at most",
+          "[machine]") {
   CHECK(bpm::detail::left_out_draws(5999) == 0);
-  CHECK(bpm::detail::left_out_draws(6000) == 5);
+  CHECK(bpm::detail::left_out_draws(6000) == 2);
+  CHECK(bpm::detail::left_out_draws(12000) == 2);
   CHECK(bpm::detail::left_out_draws(29999) == 2);
+  CHECK(bpm::detail::left_out_draws(30000) == 1);
   CHECK(bpm::detail::left_out_draws(60000) == 1);
+}
+
+TEST_CASE("offsets of fewer outputs than 3000 count for less", "[machine]") {
+  CHECK(bpm::detail::share_of_offsets(750) == 0.5);
+  CHECK(bpm::detail::share_of_offsets(3000) == 1);
+  CHECK(bpm::detail::share_of_offsets(6000) == 1);
 }
 
 TEST_CASE("what all problems noted is a row, what one did not is left away", "[machine]") {

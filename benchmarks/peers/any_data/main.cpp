@@ -41,6 +41,8 @@ void run(int argc, char** argv) {
       set.train_limit = std::min(set.train_limit, options.train);
       if (options.biases.empty()) {
         any_data::run_set(set, options, watch, results.back());
+        // A file holds what is done, should a long run end before it is all done.
+        if (options.common.json != "-") json.write(any_data::any_data_json(results));
       } else {
         const auto of_set = any_data::run_biases(set, options, watch);
         biases.insert(biases.end(), of_set.begin(), of_set.end());
@@ -61,7 +63,8 @@ void run(int argc, char** argv) {
       run_set(any_data::own_set(path));
     }
   } catch (const bpm::Stopped&) {
-    throw Interrupted("stopped before the last split was done: nothing was written");
+    throw Interrupted(
+        "stopped before the last split was done: the file of --json holds what was done");
   }
   if (!options.biases.empty()) {
     if (!options.common.quiet) any_data::print_biases(std::cout, biases);

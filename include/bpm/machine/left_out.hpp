@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,15 +15,26 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
+/// How many outputs left out say enough of a slope and an offset per class.
+inline constexpr std::size_t enough_left_out = 3000;
+
 /// How many draws of a fit with probabilities leave a tenth of its points out at first: as many as
-/// give some 3000 outputs there. It depends on the number of points alone, so that draws are the
-/// same whenever they are made. Up to twice the part on which a boundary is chosen (3000 points),
-/// what that found out of fold says more: it is of means of draws.
+/// give some 3000 outputs there, and at most two, since each costs some 4 % of ten draws' time. It
+/// depends on the number of points alone, so that draws are the same whenever they are made. Up to
+/// twice the part on which a boundary is chosen (3000 points), what that found out of fold says
+/// more: it is of means of draws. docs/theory.md says what else was tried.
 [[nodiscard]] constexpr std::uint64_t left_out_draws(std::size_t points) {
-  constexpr std::size_t outputs = 3000;
-  constexpr std::size_t enough = 6000;
+  constexpr std::size_t twice_the_part = 6000;
+  constexpr std::size_t most = 2;
   const std::size_t tenth = points / 10;
-  return points < enough ? 0 : (outputs + tenth - 1) / tenth;
+  if (points < twice_the_part) return 0;
+  return std::min(most, (enough_left_out + tenth - 1) / tenth);
+}
+
+/// What offsets found on so many outputs of one or two draws are multiplied by: the fewer there
+/// are, the more of an offset is the chance of these draws and points.
+[[nodiscard]] inline double share_of_offsets(std::size_t outputs) {
+  return std::sqrt(std::min(1.0, static_cast<double>(outputs) / enough_left_out));
 }
 
 /// What the draws of all subproblems noted of points that they left out, a row per draw and point;

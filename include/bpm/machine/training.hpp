@@ -204,7 +204,9 @@ class Training {
       // Of single draws, which differ by chance where their mean does not.
       const double factor = choice.slope_of_draws(draws);
       parts.slope = factor * fitted.slope;
-      for (const double offset : fitted.offsets) parts.offsets.push_back(factor * offset);
+      // Class weights shift a boundary on purpose, and all of that is to be undone.
+      const double share = parts.offsets_move_labels ? detail::share_of_offsets(rows) : 1;
+      for (const double offset : fitted.offsets) parts.offsets.push_back(factor * share * offset);
       parts.probability_rows = rows;
     } else if (choice.slope > 0) {
       parts.slope = choice.slope * choice.slope_factor(m, draws);
