@@ -76,6 +76,18 @@ TEST_CASE("a fit's probabilities are by what its own draws noted", "[machine]") 
   CHECK(resumed.parts().slope == fitted.parts().slope);
   CHECK(resumed.parts().offsets == fitted.parts().offsets);
   CHECK(fitted.parts().offsets.size() == (classes == 2 ? 0U : 3U));
+  // With class weights, all of them 1 here, the same offsets count in full: sqrt(1200 / 3000).
+  const auto weighted =
+      OneVsRest(BayesPointMachine(
+                    Gaussian::from_width(1), PermutedPerceptron{.draws = 2},
+                    {.soft_boundary = bpm::SoftBoundary::automatic().with_class_weights({{0, 1.0}}),
+                     .seed = 3}))
+          .fit(inputs, labels);
+  for (std::size_t c = 0; classes > 2 && c < 3; ++c) {
+    const double full = weighted.parts().offsets[c];
+    CHECK(full != 0);
+    CHECK(std::abs(fitted.parts().offsets[c] - std::sqrt(0.4) * full) <= 1e-9 * std::abs(full));
+  }
 
   const auto p = fitted.predict_probability(others);
   // The loss is that of the best slope on these rows, but for chance.

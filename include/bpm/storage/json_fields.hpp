@@ -178,9 +178,10 @@ struct EnumWords<SamplerReport::Advice> {
 };
 template <>
 struct EnumWords<Strategy> {
-  static constexpr std::array<std::string_view, 4> words{
+  /// The last was a windowed one that kept rows.
+  static constexpr std::array<std::string_view, 5> words{
       to_string(Strategy::dense), to_string(Strategy::windowed), to_string(Strategy::precomputed),
-      to_string(Strategy::linear)};
+      to_string(Strategy::linear), "windowed+rows"};
 };
 
 template <class T>
@@ -247,6 +248,9 @@ void from_json_value(const nlohmann::json& json, T& value, const std::string& wh
     ensure<DataError>(found != words.end(), where, " is the unknown '", json.get<std::string>(),
                       "'");
     value = static_cast<T>(found - words.begin());
+    if constexpr (std::same_as<T, Strategy>) {
+      if (to_string(value) == "unknown") value = Strategy::windowed;
+    }
   } else if constexpr (is_list<T>) {
     sound(json.is_array(), "list");
     value.clear();

@@ -21,6 +21,36 @@ namespace {
 using RowSpace = bpm::KernelVersionSpace<float>;
 using WindowSpace = bpm::KernelVersionSpace<float>;
 
+/// A user's own version space: nothing of the library's kernel values shows.
+struct OwnSpace {
+  using Scalar = float;
+  using Scratch = bpm::detail::BlockScratch<float>;
+  using Points = std::span<const bpm::PointIndex>;
+
+  const bpm::KernelVersionSpace<float>* inside;
+  bool in_memory;
+
+  [[nodiscard]] std::ptrdiff_t size() const { return inside->size(); }
+  [[nodiscard]] int label(std::ptrdiff_t i) const { return inside->label(i); }
+  [[nodiscard]] double lambda(std::ptrdiff_t i) const { return inside->lambda(i); }
+  [[nodiscard]] double diagonal(std::ptrdiff_t i) const { return inside->diagonal(i); }
+  [[nodiscard]] std::span<const float> row(std::ptrdiff_t i, Scratch& scratch) const {
+    return inside->row(i, scratch);
+  }
+  void block(Points rows, Points columns, float* values, std::ptrdiff_t ld,
+             Scratch& scratch) const {
+    inside->block(rows, columns, values, ld, scratch);
+  }
+  [[nodiscard]] bool rows_in_memory() const { return in_memory; }
+  void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs, Scratch& scratch) const {
+    inside->add_row(i, scale, outputs, scratch);
+  }
+  [[nodiscard]] Eigen::MatrixXd outputs(const Eigen::MatrixXd& coefficients,
+                                        Scratch& scratch) const {
+    return inside->outputs(coefficients, scratch);
+  }
+};
+
 /// The sizes at which windows of 256 points and blocks of 240 mistakes begin, end and repeat.
 const std::vector<std::ptrdiff_t> window_sizes{239, 240, 241, 255, 256, 257, 480, 511, 512, 513};
 
@@ -213,6 +243,24 @@ TEST_CASE("same seed, same draws; another seed, others; a run continues where on
   CHECK(in_parts == ten.draws);
   // Draws of one run are not copies of each other.
   CHECK_FALSE(ten.draws[0].coefficients == ten.draws[1].coefficients);
+}
+
+TEST_CASE("a user's own version space gives the same draws, by rows and by windows") {
+  const std::ptrdiff_t m = 600;
+  const Inputs inputs = random_inputs(m, 5, 41);
+  const NarrowValues values(narrow_gaussian, inputs);
+  const Matrix matrix(values);
+  std::vector<RowSpace> spaces;
+  for (std::uint64_t c = 0; c < 2; ++c) {
+    spaces.emplace_back(matrix, random_labels(m, c), c == 0 ? nullptr : random_lambda(m, c));
+  }
+  const PermutedPerceptron sampler{.draws = 2};
+  const Outcome expected = run_in_step(sampler, spaces);
+  for (const bool in_memory : {true, false}) {
+    const std::vector<OwnSpace> own{{&spaces[0], in_memory}, {&spaces[1], in_memory}};
+    CAPTURE(in_memory);
+    CHECK(run_in_step(sampler, own).draws == expected.draws);
+  }
 }
 
 TEST_CASE("draws are consistent and of norm 1 by kernel values computed afresh") {
