@@ -30,9 +30,11 @@ TEST_CASE("so many draws leave points out that 3000 outputs are noted, but two a
 }
 
 TEST_CASE("offsets of fewer outputs than 3000 count for less", "[machine]") {
-  CHECK(bpm::detail::share_of_offsets(750) == 0.5);
-  CHECK(bpm::detail::share_of_offsets(3000) == 1);
-  CHECK(bpm::detail::share_of_offsets(6000) == 1);
+  const auto plain = bpm::SoftBoundary::automatic();
+  CHECK(bpm::detail::share_of_offsets(750, plain) == 0.5);
+  CHECK(bpm::detail::share_of_offsets(3000, plain) == 1);
+  CHECK(bpm::detail::share_of_offsets(6000, plain) == 1);
+  CHECK(bpm::detail::share_of_offsets(750, plain.with_class_weights({{3, 2.0}})) == 1);
 }
 
 TEST_CASE("what all problems noted is a row, what one did not is left away", "[machine]") {

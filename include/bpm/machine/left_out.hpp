@@ -12,6 +12,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/machine/draw_mean.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -32,8 +33,10 @@ inline constexpr std::size_t enough_left_out = 3000;
 }
 
 /// What offsets found on so many outputs of one or two draws are multiplied by: the fewer there
-/// are, the more of an offset is the chance of these draws and points.
-[[nodiscard]] inline double share_of_offsets(std::size_t outputs) {
+/// are, the more of an offset is the chance of these draws and points. 1 with class weights: they
+/// shift a boundary on purpose, and all of that is to be undone.
+[[nodiscard]] inline double share_of_offsets(std::size_t outputs, const SoftBoundary& boundary) {
+  if (boundary.has_class_weights()) return 1;
   return std::sqrt(std::min(1.0, static_cast<double>(outputs) / enough_left_out));
 }
 

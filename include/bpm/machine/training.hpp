@@ -201,12 +201,10 @@ class Training {
       FittedSlope fitted =
           fit_slope(noted.decision_values, noted.labels, problems_.classes,
                     detail::wants_offsets(given_boundary_, problems_.classes.size()));
-      // Of single draws, which differ by chance where their mean does not.
-      const double factor = choice.slope_of_draws(draws);
+      const double factor = choice.slope_of_draws(draws);  // Single draws noted them.
       parts.slope = factor * fitted.slope;
-      // Class weights shift a boundary on purpose, and all of that is to be undone.
-      const double share = parts.offsets_move_labels ? detail::share_of_offsets(rows) : 1;
-      for (const double offset : fitted.offsets) parts.offsets.push_back(factor * share * offset);
+      const double share = factor * detail::share_of_offsets(rows, given_boundary_);
+      for (const double offset : fitted.offsets) parts.offsets.push_back(share * offset);
       parts.probability_rows = rows;
     } else if (choice.slope > 0) {
       parts.slope = choice.slope * choice.slope_factor(m, draws);

@@ -114,7 +114,7 @@ TEST_CASE("lambda, margins and problems that are done early, in doubles and on s
           "[windowed]") {
   const std::ptrdiff_t m = 900;
   const bpm::RowMatrix<double> dense = random_inputs(m, 7, 5).cast<double>();
-  const auto compare = [&](const auto& inputs) {
+  const auto compare = [&](const auto& inputs, bool one_hard) {
     using I = std::remove_cvref_t<decltype(inputs)>;
     const bpm::detail::OnDemandGram<bpm::Gaussian, I> values(narrow_gaussian, inputs);
     const bpm::detail::DenseGram<double> matrix(values);
@@ -124,7 +124,7 @@ TEST_CASE("lambda, margins and problems that are done early, in doubles and on s
       // The first is the easiest by far: it is done many passes before the others.
       Labels labels = random_labels(m, c);
       if (c == 0) labels.assign(labels.size() - 1, 1), labels.push_back(-1);
-      const Lambda lambda = c == 1 ? nullptr : random_lambda(m, c);
+      const Lambda lambda = c == 1 && one_hard ? nullptr : random_lambda(m, c);
       rows.emplace_back(matrix, labels, lambda);
       windows.emplace_back(values, labels, lambda);
     }
@@ -138,9 +138,10 @@ TEST_CASE("lambda, margins and problems that are done early, in doubles and on s
       }
     }
   };
-  compare(dense);
+  compare(dense, true);
   compare(bpm::SparseRowMatrix<double>(
-      dense.unaryExpr([](double x) { return x > -0.5 ? x : 0.0; }).sparseView()));
+              dense.unaryExpr([](double x) { return x > -0.5 ? x : 0.0; }).sparseView()),
+          false);
 }
 
 TEST_CASE("a kernel on pairs computes a mistake's row once, and not again where it is kept",
