@@ -123,10 +123,10 @@ struct StoredTraining {
     run["points"] = labels.size();
     run["labels"] = fingerprint({}, labels);
     run["inputs"] = fingerprint(hashes, {});
-    look_at_values(training, training.kernel_, [&]<class Gram>(const Gram& gram) {
-      typename KernelVersionSpace<typename Gram::Scalar>::Scratch scratch;
-      run["kernel"] = digest_of_kernel(
-          KernelVersionSpace<typename Gram::Scalar>(gram, training.problems_.signs[0]), scratch);
+    look_at_values(training, training.kernel_, [&]<class Value>(const Gram<Value>& gram) {
+      BlockScratch<Value> scratch;
+      run["kernel"] =
+          digest_of_kernel(KernelVersionSpace(gram, training.problems_.signs[0]), scratch);
     });
     run["bias"] = training.bias_;
     WordHash boundary;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -53,7 +52,6 @@ template <class Kernel, class I>
   const ChoicePart part(labels, classes, points_to_choose_on<EpDemand>, settings.seed);
   BoundaryChoice choice{.points = part.points.size()};
   const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
-  using Gram = std::remove_cvref_t<decltype(values)>;
   bool stopped = false;
   const auto go_on = [&](double fraction) {
     stopped =

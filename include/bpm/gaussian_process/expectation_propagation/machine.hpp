@@ -249,7 +249,7 @@ template <class Kernel, InputSet I, Observer O>
     if constexpr (!std::same_as<Kernel, PrecomputedKernel>) hashes = input_hashes(inputs);
     check_separable(gram, inputs, hashes, problems, function);
   };
-  const auto run = [&]<class Gram>(const Gram& gram) {
+  const auto run = [&](const auto& gram) {
     SamplerReport report;
     const auto go_on = [&](Progress progress) {
       progress.fraction =
