@@ -56,7 +56,8 @@ class Gram {
   virtual void prepare(std::span<const PointIndex> points, ReadyColumns<T>& columns) const {
     columns.points = points;
   }
-  /// The `count` columns from `first` on, a multiple of `column_step`, of those made ready.
+  /// The `count` columns from `first` on, a multiple of `PreparedColumns::step`, of those made
+  /// ready.
   virtual void block(std::span<const PointIndex> rows, const ReadyColumns<T>& columns,
                      std::ptrdiff_t first, std::ptrdiff_t count, T* values, std::ptrdiff_t ld,
                      Scratch& scratch) const {

@@ -103,7 +103,7 @@ template <class Kernel, InputSet I, class Prepare, class Run>
     }
     prepare(any);
     if (forecast.strategy != Strategy::dense) {
-      KeptRows<Scalar> kept(values.size(),
+      KeptRows<Scalar> kept(forecast.kept_rows > 0 ? values.size() : 0,
                             forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()));
       if (forecast.kept_rows > 0) values.set_kept_rows(&kept);
       return run(any);
