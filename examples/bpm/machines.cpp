@@ -138,7 +138,7 @@ template <class Sampler, class I, class Fit>
     const bpm::OutOfFold left_out = bpm::cross_validate(judged, inputs, labels, task.folds, watch);
     const bpm::FittedSlope slope = left_out.slope(task.settings.soft_boundary.has_class_weights() ||
                                                   left_out.classes.size() > 2);
-    outcome.out_of_fold = {left_out.error(), slope.loss, slope.slope, slope.offsets,
+    outcome.out_of_fold = {left_out.error(slope), slope.loss, slope.slope, slope.offsets,
                            left_out.points.size()};
   }
   if (task.fit) outcome.model = Model{fit(machine)};

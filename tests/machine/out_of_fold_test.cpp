@@ -62,3 +62,25 @@ TEST_CASE("a fold's bias is in units of those that train it", "[machine]") {
   CHECK(fold.others(1, 3) == 4 * 6 + added);
   CHECK(fold.self[1] == std::sqrt(16 + added));
 }
+
+TEST_CASE("out-of-fold errors are those of labels that offsets move", "[machine]") {
+  const bpm::OutOfFold three{.folds = {},
+                             .classes = {1, 2, 5},
+                             .points = {0, 1},
+                             .labels = {5, 1},
+                             .decision_values = Eigen::MatrixXd{{0.1, 0.4, 0.2}, {0.5, 0.2, 0.1}}};
+  const bpm::FittedSlope with{.slope = 10, .offsets = {0, -1, 1.5}};
+  // 10 f + b: 1, 3, 3.5 and 5, 1, 2.5.
+  CHECK(three.predicted(0) == 2);
+  CHECK(three.error() == 0.5);
+  CHECK(three.predicted(0, with) == 5);
+  CHECK(three.predicted(1, with) == 1);
+  CHECK(three.error(with) == 0);
+  const bpm::OutOfFold two{.folds = {},
+                           .classes = {0, 1},
+                           .points = {0},
+                           .labels = {1},
+                           .decision_values = Eigen::MatrixXd{{-0.1}}};
+  CHECK(two.error() == 1);
+  CHECK(two.error({.slope = 10, .offsets = {1.5}}) == 0);
+}

@@ -288,6 +288,33 @@ class SlopeLoss {
   return ridges[static_cast<std::size_t>(std::ranges::min_element(losses) - losses.begin())];
 }
 
+/// `fit_slope` of several machines' outputs at the same inputs, with one ridge on offsets: that of
+/// the machine whose loss is the smallest without offsets.
+[[nodiscard]] inline std::vector<FittedSlope> fit_slopes(
+    const std::vector<Eigen::Ref<const Eigen::MatrixXd>>& outputs, std::span<const int> labels,
+    std::span<const int> classes, bool with_offsets) {
+  const char* const f = "fit_slope";
+  std::vector<FittedSlope> results;
+  std::vector<Eigen::Index> own;
+  for (const auto& of_machine : outputs) {
+    check_decision_values(of_machine, f);
+    own = class_indices(labels, classes, of_machine.rows(), of_machine.cols(), f);
+    SlopeLoss loss(of_machine, own, classes.size());
+    const double slope = loss.fit_slope();
+    results.push_back({slope, loss.mean, loss.standard_error,
+                       with_offsets ? loss.offsets() : std::vector<double>{}});
+  }
+  if (!with_offsets) return results;
+  const auto best = std::ranges::min_element(results, {}, &FittedSlope::loss) - results.begin();
+  const double ridge = best_ridge(outputs[static_cast<std::size_t>(best)], own, classes.size());
+  for (std::size_t k = 0; k < outputs.size() && ridge > 0; ++k) {
+    SlopeLoss loss(outputs[k], own, classes.size());
+    const double slope = loss.fit_offsets(results[k].slope, ridge);
+    results[k] = {slope, loss.mean, loss.standard_error, loss.offsets()};
+  }
+  return results;
+}
+
 }  // namespace detail
 
 /// The slope with the smallest log loss on outputs at inputs that did not train (out-of-fold
@@ -307,20 +334,7 @@ class SlopeLoss {
                                            std::span<const int> labels,
                                            std::span<const int> classes,
                                            bool with_offsets = false) {
-  const char* const f = "fit_slope";
-  detail::check_decision_values(decision_values, f);
-  const std::vector<Eigen::Index> index =
-      detail::class_indices(labels, classes, decision_values.rows(), decision_values.cols(), f);
-  detail::SlopeLoss loss(decision_values, index, classes.size());
-  FittedSlope result{.slope = loss.fit_slope()};
-  if (with_offsets) {
-    const double ridge = detail::best_ridge(decision_values, index, classes.size());
-    if (ridge > 0) result.slope = loss.fit_offsets(result.slope, ridge);
-    result.offsets = loss.offsets();
-  }
-  result.loss = loss.mean;
-  result.standard_error = loss.standard_error;
-  return result;
+  return detail::fit_slopes({decision_values}, labels, classes, with_offsets).front();
 }
 
 }}  // namespace bpm

@@ -268,8 +268,9 @@ template <class Kernel, class Sampler, class I>
       part.labels, classes,
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
                         settings.seed));
+  BestOfFirstFold best_of_first_fold;
   try_boundaries<kernel_scalar_t<I>>(values, folds, part.labels, to_try(sampler, draws_to_try),
-                                     settings, watched, choice.candidates);
+                                     settings, watched, choice.candidates, &best_of_first_fold);
   if (const auto best = best_candidate(choice.candidates)) {
     auto candidates = std::move(choice.candidates);
     choice = boundary_of(candidates[*best], values, folds, part, sampler, draws_to_try, settings,

@@ -26,7 +26,7 @@ struct ChoiceCandidate {
   double standard_error = 0;                              ///< Of the loss.
   double slope = 0;                                       ///< Of the probabilities.
   std::vector<double> offsets{};  ///< Likewise: of three classes and more, or with class weights.
-  double error = 1;               ///< Out-of-fold share of errors.
+  double error = 1;  ///< Out-of-fold share of errors, of labels with these slope and offsets.
 };
 
 /// How `SoftBoundary::automatic` came to its lambda, or label noise, and beside which

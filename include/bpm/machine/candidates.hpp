@@ -2,9 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -12,8 +14,11 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
+#include "bpm/decision/class_probabilities.hpp"
+#include "bpm/decision/probability_losses.hpp"
 #include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
@@ -71,41 +76,105 @@ inline constexpr std::uint64_t draws_to_try = 5;
   return classes > 2 || boundary.has_class_weights();
 }
 
+/// A candidate and what its machines said of points that they did not see.
+struct Trial {
+  ChoiceCandidate* candidate;
+  OutOfFold outputs;
+};
+
+/// Writes what is found of candidates that were tried on the same points. Returns the losses at
+/// these points, of each.
+inline std::vector<std::vector<double>> judge(std::span<const Trial> trials, bool with_offsets) {
+  std::vector<Eigen::Ref<const Eigen::MatrixXd>> values;
+  for (const Trial& one : trials) values.emplace_back(one.outputs.decision_values);
+  const OutOfFold& points = trials.front().outputs;
+  const auto slopes = fit_slopes(values, points.labels, points.classes, with_offsets);
+  std::vector<std::vector<double>> losses;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    ChoiceCandidate& candidate = *trials[i].candidate;
+    candidate.consistent = true;
+    candidate.loss = slopes[i].loss;
+    candidate.standard_error = slopes[i].standard_error;
+    candidate.slope = slopes[i].slope;
+    candidate.offsets = slopes[i].offsets;
+    const Eigen::MatrixXd probabilities =
+        probabilities_of(values[i], candidate.slope, candidate.offsets, points.points.size());
+    candidate.error = trials[i].outputs.error(slopes[i]);
+    losses.push_back(log_losses(probabilities, points.labels, points.classes));
+  }
+  return losses;
+}
+
+/// The candidate with the smallest loss on the first fold among those that were tried there.
+struct BestOfFirstFold {
+  std::vector<double> losses{};  ///< At its points.
+  double loss = std::numeric_limits<double>::infinity();
+  double error = 1;
+
+  /// Whether a candidate is far behind: by four standard errors of the mean difference of losses,
+  /// and not ahead in errors.
+  [[nodiscard]] bool is_far_ahead_of(const ChoiceCandidate& other,
+                                     const std::vector<double>& of_other) const {
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      sum += of_other[i] - losses[i];
+      squares += (of_other[i] - losses[i]) * (of_other[i] - losses[i]);
+    }
+    const auto n = static_cast<double>(losses.size());
+    return sum > 0 && sum * sum > 16 * (squares - sum * sum / n) && other.error >= error;
+  }
+};
+
+/// Points left out from which on the first fold is large enough to say who is far behind.
+inline constexpr std::size_t points_to_drop_by = 200;
+
 /// The out-of-fold scores of all soft boundaries for one kernel, a fold after the other, each from
 /// soft to hard: beyond the first that is not consistent none is tried again, since a harder one
-/// asks for more.
+/// asks for more. Given `best`, those far behind it on a large first fold are judged by that alone.
 template <class Scalar, class Sampler>
 void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
                     std::span<const int> labels, const Sampler& sampler,
                     const FitSettings& settings, const RunControl& control,
-                    std::span<ChoiceCandidate> candidates) {
-  std::vector<OutOfFold> outputs(candidates.size(), folds);
-  std::size_t smallest = 0;  // Of those that are consistent so far.
-  for (std::size_t k = 0; k < folds.folds.count; ++k) {
+                    std::span<ChoiceCandidate> candidates, BestOfFirstFold* best = nullptr) {
+  const bool with_offsets = wants_offsets(settings.soft_boundary, folds.classes.size());
+  std::vector<Trial> trials;  // From soft to hard.
+  for (std::size_t l = candidates.size(); l-- > 0;) trials.push_back({&candidates[l], folds});
+  for (std::size_t k = 0; k < folds.folds.count && !trials.empty(); ++k) {
     const FoldValues<Scalar> part(values, folds.folds, k, labels);
-    for (std::size_t l = candidates.size(); l-- > smallest;) {
-      const auto found =
-          outputs_of_left_out(part, with_noise_of(sampler, candidates[l].label_noise),
-                              settings.soft_boundary.with_factor(candidates[l].relative_lambda),
+    std::vector<Trial> of_fold;
+    for (Trial& one : trials) {
+      const ChoiceCandidate& candidate = *one.candidate;
+      auto found =
+          outputs_of_left_out(part, with_noise_of(sampler, candidate.label_noise),
+                              settings.soft_boundary.with_factor(candidate.relative_lambda),
                               folds.classes, settings.seed, control);
-      if (!found) {
-        smallest = l + 1;
-        break;
-      }
-      put_outputs(outputs[l], part.left_out, *found);
+      if (!found) break;
+      put_outputs(one.outputs, part.left_out, *found);
+      of_fold.push_back({one.candidate,
+                         {.folds = {},
+                          .classes = folds.classes,
+                          .points = part.left_out,
+                          .labels = labels_at(labels, part.left_out),
+                          .decision_values = *std::move(found)}});
     }
+    for (; trials.size() > of_fold.size(); trials.pop_back()) {
+      trials.back().candidate->consistent = false;
+    }
+    if (k > 0 || best == nullptr || part.left_out.size() < points_to_drop_by || trials.empty()) {
+      continue;
+    }
+    const auto losses = judge(of_fold, with_offsets);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const ChoiceCandidate& one = *trials[i].candidate;
+      if (one.loss < best->loss) *best = {losses[i], one.loss, one.error};
+    }
+    std::vector<Trial> near;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (!best->is_far_ahead_of(*trials[i].candidate, losses[i])) near.push_back(trials[i]);
+    }
+    trials = std::move(near);
   }
-  for (std::size_t l = smallest; l < candidates.size(); ++l) {
-    const FittedSlope slope =
-        outputs[l].slope(wants_offsets(settings.soft_boundary, folds.classes.size()));
-    ChoiceCandidate& candidate = candidates[l];
-    candidate.consistent = true;
-    candidate.loss = slope.loss;
-    candidate.standard_error = slope.standard_error;
-    candidate.slope = slope.slope;
-    candidate.offsets = slope.offsets;
-    candidate.error = outputs[l].error();
-  }
+  if (!trials.empty()) judge(trials, with_offsets);
 }
 
 /// Of losses (or shares of errors) that are equal to a tenth of the loss's standard error the

@@ -95,10 +95,12 @@ template <class K, class S>
 /// lambda (or label noise) of the grid, machines of the sampler's kind with few draws are fitted to
 /// all but one fold, and the outputs at the points left out are judged by the likelihood of their
 /// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once a
-/// kernel. A candidate that is not consistent within 200 passes is dropped. Of more points than
-/// the part has, the winner and its neighbours are judged once more, on one split of a larger part.
-/// Same seed, same choice, at any number of threads. Cost: folds times candidates fits of few
-/// draws, n^2 kernel values per kernel, n at most about `grid.points`.
+/// kernel. A candidate that is not consistent within 200 passes is dropped; one whose loss on a
+/// first fold of 200 points or more is four standard errors above the best one's there, and whose
+/// errors are no fewer, is judged by that fold alone. Of more points than the part has, the winner
+/// and its neighbours are judged once more, on one split of a larger part. Same seed, same choice,
+/// at any number of threads. Cost: at most folds times candidates fits of few draws, n^2 kernel
+/// values per kernel, n at most about `grid.points`.
 ///
 /// What `machine` has beside kernel and boundary is kept. \throws NotSeparable where no candidate
 /// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,
@@ -159,12 +161,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   };
   using Scalar = detail::kernel_scalar_t<I>;
   const auto sampler = detail::to_try(binary.sampler(), grid.draws);
+  detail::BestOfFirstFold best_of_first_fold;
   // Candidates from `first` on, which have a kernel and a bias.
   const auto try_from = [&](std::size_t first) {
     const ChoiceCandidate& one = candidates[first];
     detail::try_boundaries<Scalar>(values_of(one.kernel, one.bias, part.points), folds, part.labels,
-                                   sampler, settings, control,
-                                   std::span(candidates).subspan(first));
+                                   sampler, settings, control, std::span(candidates).subspan(first),
+                                   &best_of_first_fold);
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   };
   const double own_bias = settings.bias.value_or(default_bias);

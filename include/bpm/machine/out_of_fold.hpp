@@ -20,6 +20,7 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/folds.hpp"
 #include "bpm/machine/labels.hpp"
@@ -38,11 +39,11 @@ struct OutOfFold {
   std::vector<int> labels{};          ///< Of these.
   Eigen::MatrixXd decision_values{};  ///< Of these, as `Classifier::decision_values`.
 
-  /// Share of `points` that the machine without them gets wrong.
-  [[nodiscard]] double error() const {
+  /// Share of `points` that the machine without them gets wrong, with these slope and offsets.
+  [[nodiscard]] double error(const FittedSlope& with = {}) const {
     double errors = 0;
     for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-      errors += predicted(i) != labels[static_cast<std::size_t>(i)] ? 1 : 0;
+      errors += predicted(i, with) != labels[static_cast<std::size_t>(i)] ? 1 : 0;
     }
     return errors / static_cast<double>(points.size());
   }
@@ -50,11 +51,19 @@ struct OutOfFold {
   [[nodiscard]] FittedSlope slope(bool with_offsets = false) const {
     return fit_slope(decision_values, labels, classes, with_offsets);
   }
-  /// The label that the output says.
-  [[nodiscard]] int predicted(Eigen::Index i) const {
-    if (decision_values.cols() == 1) return classes[decision_values(i, 0) > 0 ? 1 : 0];
+  /// The label that the output says, of a classifier with these slope and offsets.
+  [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const {
+    const auto offset = [&](Eigen::Index c) {
+      return with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
+    };
+    const auto output = [&](Eigen::Index c) {
+      return with.slope * decision_values(i, c) + offset(c);
+    };
+    if (decision_values.cols() == 1) return classes[output(0) > 0 ? 1 : 0];
     Eigen::Index best = 0;
-    decision_values.row(i).maxCoeff(&best);
+    for (Eigen::Index c = 1; c < decision_values.cols(); ++c) {
+      if (output(c) > output(best)) best = c;
+    }
     return classes[static_cast<std::size_t>(best)];
   }
 };
@@ -72,7 +81,7 @@ struct FoldValues {
   std::vector<PointIndex> left_out;
   Scalar added;              ///< To every value.
   DenseGram<Scalar> gram;    ///< train x train.
-  RowMatrix<double> others;  ///< left_out x train.
+  RowMatrix<Scalar> others;  ///< left_out x train.
   Eigen::VectorXd self;      ///< sqrt(k(x, x)) of those left out.
   std::vector<int> labels;   ///< Of those that train.
 
@@ -129,14 +138,16 @@ template <class Sampler, class Scalar>
   state.streams.assign(problems.size(), RandomStreams{seed, 0});
   const SamplerReport report = run_sampler(sampler, fold.gram, problems, control, state);
   if (!report.converged) return std::nullopt;
-  Eigen::MatrixXd coefficients(fold.gram.size(), std::ssize(state.means));
+  RowMatrix<double> coefficients(fold.gram.size(), std::ssize(state.means));
   for (Eigen::Index c = 0; c < coefficients.cols(); ++c) {
     for (Eigen::Index i = 0; i < coefficients.rows(); ++i) {
       coefficients(i, c) = state.means[static_cast<std::size_t>(c)].coefficient(i);
     }
   }
-  // Sum by sum: few columns, and every program that fits compiles this.
-  Eigen::MatrixXd outputs = fold.others.lazyProduct(coefficients);
+  RowMatrix<double> outputs(fold.others.rows(), coefficients.cols());
+  Buffer<double> widened;
+  PackedCoefficients(coefficients)
+      .outputs(fold.others.data(), fold.others.rows(), fold.others.cols(), outputs.data(), widened);
   for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
     if (fold.self[i] > 0) outputs.row(i) /= fold.self[i];
   }
