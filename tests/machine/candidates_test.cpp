@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"

@@ -14,14 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
-#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
-#include "bpm/machine/table_encoding.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 /// \file

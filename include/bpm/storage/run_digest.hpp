@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/word_hash.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/machine/fingerprint.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 

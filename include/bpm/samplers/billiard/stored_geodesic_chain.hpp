@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstddef>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/chains/stored_chain.hpp"
