@@ -390,6 +390,13 @@ TEST_CASE("tables: any data") {
       ++column;
     }
   }
+  const Json& classes_26 = entry(many, {{"dataset", "clusters_26"}});
+  page.sentence(
+      "Over the five sets what is chosen errs {} ({}) points more than LIBSVM, whose log loss is "
+      "{} "
+      "where ours is {}",
+      {number(classes_26, "difference_percent"), number(classes_26, "difference_se"),
+       number(classes_26, "log_loss_libsvm"), number(classes_26, "log_loss_calibrated")});
   const Json& flipped = entry(made, {{"dataset", "flipped"}});
   CHECK(flipped.at("linear_hard_refused") == true);
   page.sentence("a hard boundary is refused (`NotSeparable`) after {} s",
