@@ -162,7 +162,7 @@
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/folder_lock.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 #include "bpm/storage/system_calls.hpp"
 #include "bpm/version.hpp"
 #include "bpm/version_space/cone.hpp"

@@ -82,7 +82,7 @@ void read_draws(std::string_view bytes) {
   static constexpr bpm::detail::DrawPiece piece{0, 0, 2};
   static const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("bpm_fuzz_" + std::to_string(::getpid()));
-  static const bpm::detail::DrawStore store(folder, {1, 2, 3, 4, 5, 6}, points);
+  static const bpm::detail::DrawStore store(folder, {}, points);
   static const std::string head = [] {
     store.write(
         {piece,
@@ -90,9 +90,9 @@ void read_draws(std::string_view bytes) {
          {}});
     std::ifstream in(store.path_of(piece), std::ios::binary);
     std::string file{std::istreambuf_iterator<char>(in), {}};
-    // What follows the head: of two solutions the support's size, five outputs, one support point;
-    // the checksum.
-    const std::size_t body = 2 * 8 + 2 * points * 8 + 4 + 8;
+    // What follows the head: of two solutions the support's size, five outputs, the number of
+    // points left out, one support point; the checksum.
+    const std::size_t body = 4 * 8 + 2 * points * 8 + 4 + 8;
     return file.substr(0, file.size() - body - 8);
   }();
   std::string file = head + std::string(bytes);

@@ -669,16 +669,6 @@ TEST_CASE("a choice of the boundary is there where it was to be made, and sound"
                                       [&](Json& t) { t["boundary"] = choice; });
   CHECK(message_of([&, &x = rings, &y = sides] { (void)bpm::resume(hard, x, y, of_hard, "t"); }) ==
         "t: training: boundary is there, but was not to be chosen");
-  CHECK(message_of([&, &x = rings, &y = sides] {
-          (void)bpm::resume(hard, x, y,
-                            with_metadata(of_hard, "run", [](Json& run) { run.erase("kernel"); }),
-                            "t");
-        }) == "t: run.kernel is missing");
-  CHECK(message_of([&, &x = rings, &y = sides] {
-          (void)bpm::resume(hard, x, y,
-                            with_metadata(of_hard, "run", [](Json& run) { run.erase("sampler"); }),
-                            "t");
-        }) == "t: run.sampler is missing");
 }
 
 TEST_CASE("changed bytes of a training are refused, or go on without harm") {
