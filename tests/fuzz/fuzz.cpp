@@ -42,6 +42,7 @@
 #include "bpm/storage/stored_features.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "mnist/options.hpp"
+#include "resealed.hpp"
 
 namespace {
 
@@ -174,7 +175,8 @@ void load_interpolator(std::string_view text) {
 }
 
 /// A training that was taken goes on, or says why not. The input: which sampler, then of bytes of
-/// an honest file where they stand, two bytes, and what they are instead.
+/// an honest file where they stand, two bytes, and what they are instead; the checksum is right
+/// again.
 void resume_training(std::string_view changes) {
   static const auto values = [] {
     bpm::RowMatrix<double> rows(8, 8);
@@ -195,7 +197,7 @@ void resume_training(std::string_view changes) {
                          static_cast<unsigned char>(changes[k + 1]);
       bytes[place % bytes.size()] = static_cast<std::byte>(changes[k + 2]);
     }
-    auto training = bpm::resume(machine, values, labels, bytes);
+    auto training = bpm::resume(machine, values, labels, test_support::resealed(bytes));
     try {
       static_cast<void>(training.classifier());
       training.add_draws(3);

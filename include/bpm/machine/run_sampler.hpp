@@ -42,7 +42,6 @@ struct StateOf<Sampler> {
 /// Sums over draws and how to go on; an entry per subproblem.
 template <class Sampler>
 struct TrainingState {
-  /// See samplers/chains/stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("means", self.means);

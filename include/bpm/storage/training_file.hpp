@@ -18,18 +18,18 @@
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/machine/bias.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/training.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/json_fields.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "bpm/storage/run_identity.hpp"
 #include "bpm/storage/stored_members.hpp"
@@ -66,7 +66,7 @@ struct StoredTraining {
     static_assert(HasMembers<Sampler> && state,
                   "a training with a sampler of one's own is saved by template <class Self, class "
                   "Visit> static void visit_members(Self&, Visit&&) of the sampler and of its "
-                  "State: see bpm/samplers/chains/stored_chain.hpp");
+                  "State: see bpm/core/members.hpp");
   }
 
   /// Calls look(kernel values) with values of the kernel and its bias, one by one.
@@ -122,38 +122,39 @@ struct StoredTraining {
   }
 
   /// What a run has left.
-  template <class Self, class Visit>
-  static void visit(Self& training, Visit&& visit) {
-    visit_members_of(training.state_, visit);
-    visit("boundary", training.boundary_);
-  }
+  template <class T>
+  struct Left {
+    T& training;
+    template <class Self, class Visit>
+    static void visit_members(Self& self, Visit&& visit) {
+      self.training.state_.visit_members(self.training.state_, visit);
+      visit("boundary", self.training.boundary_);
+    }
+  };
 
   template <class T>
   static void write(const T& training, TensorFileWriter& file) {
     const auto hashes = training.unchanged_hashes("save");
     file.set("run", identity(training, hashes).text());
     Json object = Json::object();
-    visit(training, MemberWriter(file, "", object));
+    const Left<const T> left{training};
+    Left<const T>::visit_members(left, MemberWriter(object, &file));
     // A sampler's reason may be in any letters.
     file.set("training", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+    file.seal();
   }
 
   /// \throws std::invalid_argument on numbers that no run leaves.
   template <class T>
-  static void read(T& training, const Json& object, const TensorFile& file) {
-    const auto points = static_cast<std::ptrdiff_t>(training.labels_.list().size());
-    visit(training, MemberReader(file, "", object, points));
-    const auto& state = training.state_;
-    const std::size_t problems = training.problems_.size();
-    check_size("training", "states", state.states.size(), problems, "one a binary subproblem");
-    check_size("training", "streams", state.streams.size(), problems, "one a binary subproblem");
-    for (std::size_t p = 0; p < problems; ++p) {
-      check(state.streams[p].seed == training.settings_.seed, "training", "streams",
-            "have another seed, ", state.streams[p].seed);
-      check_counted("streams", state.streams[p].next);
-      check(state.means[p].count() > 0, "training", "means", "have no draw");
-      if constexpr (requires { state.states[p].empty(); }) {
-        check(!state.states[p].empty(), "training", "states", "have none of problem ", p);
+  static void read(T& training, const TensorFile& file) {
+    const Json object = parse_json(file.text("training"), join(file.name(), ": 'training'"));
+    ensure<DataError>(object.is_object(), file.name(), ": 'training' is no JSON object");
+    Left<T> left{training};
+    MemberReader(file.name() + ": ", &file, std::ssize(training.labels_.list()))
+        .read_members(object, left, "");
+    if constexpr (requires { training.state_.states[0].empty(); }) {
+      for (std::size_t p = 0; p < training.problems_.size(); ++p) {
+        check(!training.state_.states[p].empty(), "training", "states", "have none of problem ", p);
       }
     }
   }
@@ -178,6 +179,7 @@ struct StoredTraining {
     require_members<Sampler>();
     constexpr std::string_view function = "resume";
     check_model(file, training_kind);
+    file.check_seal();
     return with_training_set(
         machine, any_number, std::forward<I>(inputs), labels.list(), function,
         [&]<class T>(std::type_identity<T>, auto kept, std::vector<int> classes) {
@@ -192,8 +194,7 @@ struct StoredTraining {
           ensure<DataError>(other.empty(), file.name(), " belongs to another run: other ", other,
                             "; give the data and settings of that run");
           try {
-            read(training, parse_json(file.text("training"), join(file.name(), ": 'training'")),
-                 file);
+            read(training, file);
             take_boundary(training);
           } catch (const std::invalid_argument& error) {
             throw DataError(join(file.name(), ": ", error.what()));

@@ -11,7 +11,6 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
-#include "bpm/samplers/billiard/stored_geodesic_chain.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"

@@ -10,6 +10,8 @@
 #include <span>
 
 #include "bpm/core/buffer.hpp"
+#include "bpm/core/check.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
@@ -19,7 +21,7 @@
 #include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
+#include "bpm/samplers/chains/taken_up.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -62,7 +64,7 @@ struct GeodesicSettings {
 template <class Law = GeodesicLaw>
 class BasicGeodesicChain {
  public:
-  BasicGeodesicChain() = default;  ///< To be read into: see stored_geodesic_chain.hpp.
+  BasicGeodesicChain() = default;  ///< To be read into.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
   BasicGeodesicChain(const Cone& cone, const GeodesicSettings& settings,
@@ -225,9 +227,71 @@ class BasicGeodesicChain {
     if (!still_) add_scaled(x, scale, rest_.data(), cone.stride());
   }
 
- private:
-  friend struct StoredChain<BasicGeodesicChain>;
+  // --- Files -------------------------------------------------------------------------------------
 
+  /// A ball on a draw, or behind its burn-in before the first one: it stands at an anchor, where
+  /// jumps are settled, the clock begins anew, and a whole spacing lies before the next draw.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("engine", self.engine_);
+    visit("position", self.b_, Bound::per_coordinate);
+    visit("direction", self.v_, Bound::per_coordinate);
+    visit("inside", self.inside_, Bound::per_coordinate);
+    visit("outputs", self.outputs_, Rows{Rows::Of::points, 2});
+    visit("rest", self.rest_, Bound::per_coordinate);
+    visit("jumps", self.jumps_);
+    visit("burn_in", self.burn_in_);
+    visit("directions", self.directions_);
+    visit("facet_index", self.facet_.index, PointNumbers{});
+    visit("facet_towards", self.facet_.towards, Bound::finite);
+    visit("facet_distance", self.facet_.distance, Bound::not_negative);
+    visit("until_refresh", self.until_refresh_,
+          Between{-1, std::numeric_limits<double>::infinity()});
+    visit("spacing", self.spacing_, Bound::positive);
+    visit("path", self.path_, Bound::not_negative);
+    visit("bounces", self.bounces_, Bound::counted);
+    visit("refreshes", self.refreshes_, Bound::counted);
+    visit("repairs", self.repairs_, Bound::counted);
+    visit("burnt", self.burnt_, Bound::counted);
+    visit("events", self.events_, Bound::counted);
+    visit("refreshes_since", self.refreshes_since_, Bound::counted);
+  }
+
+  /// After reading: makes the rest. \throws std::invalid_argument on numbers that do not belong
+  /// together: with some a chain would never end. Cost: the products of its vectors.
+  void take_up(const Cone& cone, const GeodesicSettings& settings) {
+    settings_ = settings;
+    still_ = cone.rank() == 1;
+    sampling_ = true;
+    until_draw_ = spacing_;
+    clock_.restart(stop());
+    check_unit("position", position());
+    if (still_) return;
+    check_unit("direction", direction());
+    check_unit("inside", inside_.span());
+    const double along = dot(b_.data(), v_.data(), cone.stride());
+    check(std::abs(along) <= 1e-6, "chain", "direction", "has the part ", along,
+          " along the position, must be across");
+    check_outputs("outputs", cone, b_.data(), d());
+    check_outputs("outputs of the direction", cone, v_.data(), nu());
+    directions_.block().take_up(cone, false);
+    // A ball outside may be thrown to and fro for ever, and so may one whose path to the next draw
+    // is longer than half a turn per bounce.
+    for (const double* x : {b_.data(), inside_.data()}) {
+      const auto [smallest, where] = cone.smallest_output({x, position().size()});
+      check(smallest >= -1e-9 * cone.row_norm(where), "chain", "position", "has the signed output ",
+            smallest, " at point ", where, ", must not be negative");
+    }
+    check(spacing_ <= 4 * static_cast<double>(settings.bounces_per_draw), "chain", "spacing", "is ",
+          spacing_, ", must be below half a turn a bounce");
+    const double scale = 1e-6 * cone.row_norm(facet_.index);
+    check(facet_.towards < 0 || (std::abs(facet_.towards + nu()[facet_.index]) <= scale &&
+                                 std::abs(facet_.distance - d()[facet_.index]) <= scale),
+          "chain", "facet", "lies at ", facet_.distance, ", but the output there is ",
+          d()[facet_.index]);
+  }
+
+ private:
   void clear_sums() {
     jumps_.clear();
     rest_.fill(0.0);

@@ -11,7 +11,6 @@
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
-#include "bpm/samplers/gibbs/stored_gibbs_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
