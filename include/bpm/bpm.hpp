@@ -127,6 +127,7 @@
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
+#include "bpm/samplers/billiard/geodesic_ball.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
 #include "bpm/samplers/chains/batch_means.hpp"

@@ -532,6 +532,7 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   CHECK(member([](auto& t) { t["means"].push_back(t["means"][0]); }) ==
         "t: means has 2 entries, expected 1");
   CHECK(member([](auto& t) { t["means"] = 1; }) == "t: means is no list");
+  CHECK(member([](auto& t) { t = 1; }) == "t: 'training' is no JSON object");
   CHECK(member([](auto& t) { t["means"][0] = 1; }) == "t: means.0 is no object");
   CHECK(member([](auto& t) { t.erase("means"); }) == "t: means is missing");
   CHECK(member([](auto& t) { t["seconds"] = "x"; }) == "t: seconds is no number");

@@ -315,15 +315,12 @@ class MemberReader {
       }
       (check_rows(key, numbers, bounds), ...);
       if constexpr (std::same_as<Member, std::vector<std::vector<double>>>) {
-        const auto [rows, columns] = file_->shape(key);
-        ensure<DataError>(rows == 0 || columns > 0, where_, key, " has rows without columns");
+        auto length = static_cast<std::ptrdiff_t>(file_->shape(key).columns);
+        ((length = length_of(bounds)), ...);
         member.clear();
-        for (auto at = numbers.begin(); at != numbers.end(); at += std::ptrdiff_t(columns)) {
-          member.emplace_back(at, at + std::ptrdiff_t(columns));
+        for (auto at = numbers.begin(); at != numbers.end(); at += length) {
+          member.emplace_back(at, at + length);
         }
-        (check_size("training", key, member.empty() ? length_of(bounds) : member[0].size(),
-                    length_of(bounds), "rows in whole registers of this program"),
-         ...);
       } else if constexpr (std::same_as<Member, std::vector<double>>) {
         member = std::move(numbers);
       } else {

@@ -22,7 +22,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/word_hash.hpp"
+#include "bpm/storage/tensor_checksum.hpp"
 
 /// \file
 /// Named arrays of numbers and a map of strings in one block of bytes: the layout of safetensors.
@@ -78,37 +78,6 @@ void copy_little_endian(void* to, const void* from, std::size_t count) {
     }
   }
 }
-
-/// Of arrays in any order, and of strings.
-class TensorChecksum {
- public:
-  void add(std::string_view name, std::string_view type, const std::vector<std::size_t>& shape,
-           std::span<const std::byte> bytes) {
-    WordHash hash;
-    for (const std::string_view text : {name, type}) add_text(hash, text);
-    for (const std::size_t extent : shape) hash.add(std::uint64_t{extent});
-    hash.add_bytes(bytes.data(), bytes.size());
-    sum_ += hash.value();
-  }
-  [[nodiscard]] std::string of(const std::map<std::string, std::string>& strings) const {
-    WordHash hash;
-    hash.add(sum_);
-    for (const auto& [key, value] : strings) {
-      if (key == "checksum") continue;
-      add_text(hash, key);
-      add_text(hash, value);
-    }
-    const std::string digits = std::to_string(hash.value());
-    return std::string(20 - digits.size(), '0') + digits;
-  }
-
- private:
-  static void add_text(WordHash& hash, std::string_view text) {
-    hash.add(std::uint64_t{text.size()});
-    hash.add_bytes(text.data(), text.size());
-  }
-  std::uint64_t sum_ = 0;
-};
 
 /// Arrays and strings on their way into a file.
 class TensorFileWriter {

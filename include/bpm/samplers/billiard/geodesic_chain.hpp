@@ -8,10 +8,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/check.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
@@ -19,20 +17,12 @@
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
-#include "bpm/samplers/billiard/jump_sums.hpp"
+#include "bpm/samplers/billiard/geodesic_ball.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/taken_up.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
-
-/// How a geodesic chain flies.
-struct GeodesicSettings {
-  double refresh_length = 0;  ///< Mean path between new directions; 0: chosen in the burn-in.
-  std::uint64_t bounces_per_draw = 1000;
-  std::uint64_t burn_in = 0;  ///< Bounces; 0: 8192, and more while the length is chosen.
-};
 
 /// A billiard ball on great circles of version space.
 ///
@@ -62,21 +52,16 @@ struct GeodesicSettings {
 /// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
 /// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
 template <class Law = GeodesicLaw>
-class BasicGeodesicChain {
+class BasicGeodesicChain : GeodesicBall {
  public:
   BasicGeodesicChain() = default;  ///< To be read into.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
   BasicGeodesicChain(const Cone& cone, const GeodesicSettings& settings,
                      std::span<const double> start, RandomEngine engine)
-      : settings_(settings),
+      : GeodesicBall(cone, settings),
+        settings_(settings),
         engine_(engine),
-        b_(cone.stride(), 0.0),
-        v_(cone.stride(), 0.0),
-        outputs_(2 * cone.output_stride(), 0.0),
-        rest_(cone.stride(), 0.0),
-        jumps_(cone.points()),
-        burn_in_(settings.refresh_length, settings.burn_in),
         still_(cone.rank() == 1) {
     const std::ptrdiff_t given = std::min<std::ptrdiff_t>(std::ssize(start), cone.rank());
     std::copy_n(start.data(), given, b_.data());
@@ -229,66 +214,22 @@ class BasicGeodesicChain {
 
   // --- Files -------------------------------------------------------------------------------------
 
-  /// A ball on a draw, or behind its burn-in before the first one: it stands at an anchor, where
-  /// jumps are settled, the clock begins anew, and a whole spacing lies before the next draw.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("engine", self.engine_);
-    visit("position", self.b_, Bound::per_coordinate);
-    visit("direction", self.v_, Bound::per_coordinate);
-    visit("inside", self.inside_, Bound::per_coordinate);
-    visit("outputs", self.outputs_, Rows{Rows::Of::points, 2});
-    visit("rest", self.rest_, Bound::per_coordinate);
-    visit("jumps", self.jumps_);
-    visit("burn_in", self.burn_in_);
     visit("directions", self.directions_);
-    visit("facet_index", self.facet_.index, PointNumbers{});
-    visit("facet_towards", self.facet_.towards, Bound::finite);
-    visit("facet_distance", self.facet_.distance, Bound::not_negative);
-    visit("until_refresh", self.until_refresh_,
-          Between{-1, std::numeric_limits<double>::infinity()});
-    visit("spacing", self.spacing_, Bound::positive);
-    visit("path", self.path_, Bound::not_negative);
-    visit("bounces", self.bounces_, Bound::counted);
-    visit("refreshes", self.refreshes_, Bound::counted);
-    visit("repairs", self.repairs_, Bound::counted);
-    visit("burnt", self.burnt_, Bound::counted);
-    visit("events", self.events_, Bound::counted);
-    visit("refreshes_since", self.refreshes_since_, Bound::counted);
+    using Ball = std::conditional_t<std::is_const_v<Self>, const GeodesicBall, GeodesicBall>;
+    GeodesicBall::visit_members(static_cast<Ball&>(self), visit);
   }
-
-  /// After reading: makes the rest. \throws std::invalid_argument on numbers that do not belong
-  /// together: with some a chain would never end. Cost: the products of its vectors.
+  /// After reading: makes the rest. \throws std::invalid_argument as `check_ball`.
   void take_up(const Cone& cone, const GeodesicSettings& settings) {
     settings_ = settings;
     still_ = cone.rank() == 1;
     sampling_ = true;
     until_draw_ = spacing_;
     clock_.restart(stop());
-    check_unit("position", position());
-    if (still_) return;
-    check_unit("direction", direction());
-    check_unit("inside", inside_.span());
-    const double along = dot(b_.data(), v_.data(), cone.stride());
-    check(std::abs(along) <= 1e-6, "chain", "direction", "has the part ", along,
-          " along the position, must be across");
-    check_outputs("outputs", cone, b_.data(), d());
-    check_outputs("outputs of the direction", cone, v_.data(), nu());
+    check_ball(cone, settings);
     directions_.block().take_up(cone, false);
-    // A ball outside may be thrown to and fro for ever, and so may one whose path to the next draw
-    // is longer than half a turn per bounce.
-    for (const double* x : {b_.data(), inside_.data()}) {
-      const auto [smallest, where] = cone.smallest_output({x, position().size()});
-      check(smallest >= -1e-9 * cone.row_norm(where), "chain", "position", "has the signed output ",
-            smallest, " at point ", where, ", must not be negative");
-    }
-    check(spacing_ <= 4 * static_cast<double>(settings.bounces_per_draw), "chain", "spacing", "is ",
-          spacing_, ", must be below half a turn a bounce");
-    const double scale = 1e-6 * cone.row_norm(facet_.index);
-    check(facet_.towards < 0 || (std::abs(facet_.towards + nu()[facet_.index]) <= scale &&
-                                 std::abs(facet_.distance - d()[facet_.index]) <= scale),
-          "chain", "facet", "lies at ", facet_.distance, ", but the output there is ",
-          d()[facet_.index]);
   }
 
  private:
@@ -298,11 +239,7 @@ class BasicGeodesicChain {
     path_ = 0;
   }
 
-  /// Signed outputs of the ball and of its direction, up to date.
-  [[nodiscard]] double* d() noexcept { return outputs_.data(); }
-  [[nodiscard]] double* nu() noexcept { return outputs_.data() + outputs_.size() / 2; }
-
-  /// Computes them anew, and the next plane.
+  /// Computes the outputs anew, and the next plane.
   void set_outputs(const Cone& cone) {
     const std::array<const double*, 2> both{b_.data(), v_.data()};
     cone.outputs(both, d(), cone.output_stride());
@@ -422,28 +359,10 @@ class BasicGeodesicChain {
 
   GeodesicSettings settings_;
   RandomEngine engine_;
-  using Numbers = Buffer<double>;
-  Numbers b_;        ///< Position at the anchor.
-  Numbers v_;        ///< Direction there.
-  Numbers inside_;   ///< The start: a point well inside.
-  Numbers outputs_;  ///< Signed outputs of the ball, then those of its direction.
-  Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
-  JumpSums jumps_;
-  BilliardBurnIn burn_in_{0, 0};
   TangentDirections<Law> directions_;
-  Facet facet_;
-  FlightClock clock_;         ///< Since the anchor.
-  double until_refresh_ = 0;  ///< Path from the anchor.
+  FlightClock clock_;  ///< Since the anchor.
   double until_draw_ = std::numeric_limits<double>::infinity();
-  double spacing_ = std::numeric_limits<double>::infinity();
-  double path_ = 0;
   double total_path_ = 0;
-  std::uint64_t bounces_ = 0;
-  std::uint64_t refreshes_ = 0;
-  std::uint64_t repairs_ = 0;
-  std::uint64_t burnt_ = 0;
-  std::uint64_t events_ = 0;  ///< Bounces since the outputs were computed anew.
-  std::uint64_t refreshes_since_ = 0;
   bool sampling_ = false;
   bool still_ = false;
 };
