@@ -44,6 +44,7 @@ namespace bpm { inline namespace BPM_TARGET {
 namespace detail {
 
 inline constexpr int model_format = 1;
+inline constexpr int training_format = 2;
 inline constexpr std::string_view model_kind = "bpm classifier";
 inline constexpr std::string_view training_kind = "bpm training";
 
@@ -68,8 +69,9 @@ inline void check_model(const TensorFile& file, std::string_view wanted = model_
   ensure<DataError>(kind == wanted || (wanted == model_kind && kind != training_kind), name,
                     " is a ", kind, ", expected a ", wanted);
   const std::string& format = file.text("format");
-  ensure<DataError>(format == std::to_string(model_format), name, " is of format ", format,
-                    ", this library reads format ", model_format,
+  const int known = wanted == training_kind ? training_format : model_format;
+  ensure<DataError>(format == std::to_string(known), name, " is of format ", format,
+                    ", this library reads format ", known,
                     "; take the library's version that wrote it, ", file.text("library"));
 }
 
@@ -241,7 +243,8 @@ template <class Model>
                 "bpm/storage/training_file.hpp trainings: this is another, or lacks the header");
   TensorFileWriter file;
   file.set("kind", std::string(StoredModel<Model>::kind));
-  file.set("format", std::to_string(model_format));
+  file.set("format", std::to_string(StoredModel<Model>::kind == training_kind ? training_format
+                                                                              : model_format));
   file.set("library", join(version_major, ".", version_minor, ".", version_patch));
   StoredModel<Model>::write(model, file);
   return file;
