@@ -135,7 +135,6 @@
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
-#include "bpm/samplers/chains/taken_up.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"

@@ -718,7 +718,8 @@ TEST_CASE("damage of a training is noticed") {
   CHECK(with("means.0.outputs", "means.0.outputz") == "t is damaged: its checksum is wrong");
   CHECK(with("\"shape\":[24]", "\"shape\":[4,6]") != "nothing was thrown");
   CHECK(with("\"format\":\"2\"", "\"format\":\"1\"")
-            .find("t is of format 1, this library reads format 2; take the library's version") == 0);
+            .find("t is of format 1, this library reads format 2; take the library's version") ==
+        0);
   CHECK(with("seed: 1", "seed: 2") == "t is damaged: its checksum is wrong");
 }
 

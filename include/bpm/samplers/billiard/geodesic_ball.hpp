@@ -14,7 +14,7 @@
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
-#include "bpm/samplers/chains/taken_up.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

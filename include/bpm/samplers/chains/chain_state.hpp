@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "bpm/core/check.hpp"
@@ -20,6 +21,25 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 inline constexpr unsigned most_chains = 1024;
+
+/// Throws unless `outputs` are those of x, `stride()` long, but for what rounding may add up to.
+inline void check_outputs(std::string_view name, const Cone& cone, const double* x,
+                          const double* outputs) {
+  const double norm = std::sqrt(dot(x, x, cone.stride()));
+  std::vector<double> right(static_cast<std::size_t>(cone.points()));
+  cone.outputs(x, right.data());
+  for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+    const double expected = right[static_cast<std::size_t>(i)];
+    check(std::abs(outputs[i] - expected) <= 1e-6 * norm * cone.row_norm(i), "chain", name, "at ",
+          i, " is ", outputs[i], ", but the coordinates' is ", expected);
+  }
+}
+
+/// Throws unless the norm of x is 1.
+inline void check_unit(std::string_view name, std::span<const double> x) {
+  const double squared = dot(x.data(), x.data(), std::ssize(x));
+  check(std::abs(squared - 1) <= 1e-6, "chain", name, "has a square of ", squared, ", must be 1");
+}
 
 /// Where the chains of a run stand, so that another run goes on as if there had been one: with it,
 /// 5 draws and 5 more are the same draws as 10, to the bit. A value; empty before the first run. It

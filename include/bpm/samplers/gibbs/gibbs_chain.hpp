@@ -18,7 +18,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/taken_up.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
