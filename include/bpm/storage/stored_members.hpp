@@ -243,7 +243,9 @@ class MemberReader {
       } else {
         ensure<DataError>(found != object.end(), all.where_, key, " is missing");
         all.read(*found, member, key);
-        if constexpr (std::is_arithmetic_v<Member>) (all.check_number(key, member, bounds), ...);
+        if constexpr (std::is_arithmetic_v<Member>) {
+          if (all.points_ >= 0) (all.check_number(key, member, bounds), ...);
+        }
       }
     }
   };
@@ -332,7 +334,7 @@ class MemberReader {
 
   template <class Number>
   void check_points(const std::string& key, const std::vector<Number>& list, PointNumbers) const {
-    for (std::size_t k = 0; k < list.size(); ++k) {
+    for (std::size_t k = 0; points_ >= 0 && k < list.size(); ++k) {
       ensure<DataError>(list[k] >= 0 && list[k] < points_ && (k == 0 || list[k] > list[k - 1]),
                         where_, key, " hold a point that is out of range");
     }
