@@ -555,8 +555,7 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
         "t: states.0.batches.0.spacing is 0, must be from 1 to 4.611686018e+18");
   CHECK(member([](auto& t) {
           t["states"][0]["rank"] = 3;
-        }).find(" (rows in whole registers of this program)") !=
-        std::string::npos);
+        }).find(" (rows in whole registers of this program)") != std::string::npos);
   CHECK(array("states.0.batches.0.weights", nan) ==
         "t: states.0.batches.0.weights at 0 is nan, must be finite");
   CHECK(array("states.0.centre.outputs", nan) ==
