@@ -39,7 +39,7 @@ struct ConeData {
       : inputs(points, features),
         labels(static_cast<std::size_t>(points)),
         kernel(fill(points, features)),
-        cone(bpm::Cone(bpm::KernelVersionSpace<Matrix>(gram, labels))) {
+        cone(bpm::Cone(bpm::KernelVersionSpace<float>(gram, labels))) {
     cone.form_products();
     start = bpm::LargestMargin::find(cone).position;
   }

@@ -60,8 +60,7 @@ struct Problem {
 void expectation_propagation(benchmark::State& state) {
   const Problem problem(state.range(0));
   const bpm::PrecomputedGram<double> gram(problem.gram);
-  const bpm::Cone cone =
-      bpm::Cone(bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>(gram, problem.signs));
+  const bpm::Cone cone = bpm::Cone(bpm::KernelVersionSpace<double>(gram, problem.signs));
   double sweeps = 0;
   for (auto _ : state) {
     const bpm::EpPosterior posterior = bpm::expectation_propagation(cone);

@@ -40,9 +40,8 @@ bpm::Polynomial digit_kernel() {
 }
 
 template <class Gram>
-std::vector<bpm::KernelVersionSpace<Gram>> digit_spaces(const Gram& gram,
-                                                        const std::vector<int>& labels) {
-  std::vector<bpm::KernelVersionSpace<Gram>> spaces;
+auto digit_spaces(const Gram& gram, const std::vector<int>& labels) {
+  std::vector<bpm::KernelVersionSpace<typename Gram::Scalar>> spaces;
   for (const int digit : bpm::detail::distinct_labels(labels)) {
     spaces.emplace_back(gram, bpm::detail::one_against_rest(labels, digit));
   }

@@ -86,7 +86,7 @@ struct MnistReport {
   std::optional<double> lambda_relative;
   bool lambda_chosen = false;  ///< By folds.
   MemoryPlan memory;
-  std::string strategy;  ///< "dense", "windowed" or "windowed+rows"
+  std::string strategy;  ///< "dense", "windowed"
   double read_seconds = 0;
   double train_seconds = 0;
   double kernel_seconds = 0;  ///< Thread-seconds over threads.

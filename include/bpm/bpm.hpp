@@ -11,7 +11,6 @@
 
 #include "bpm/bounds/agreement_check.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
-#include "bpm/bounds/margin_bound.hpp"
 #include "bpm/bounds/rademacher_bound.hpp"
 #include "bpm/bounds/relative_entropy.hpp"
 #include "bpm/bounds/stable_compression_bound.hpp"
@@ -69,6 +68,7 @@
 #include "bpm/kernel_values/check_kernel.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/gram.hpp"
+#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
@@ -76,7 +76,6 @@
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/byte_inputs.hpp"
 #include "bpm/kernels/compose.hpp"

@@ -38,6 +38,17 @@ TEST_CASE("the tail's continued fraction joins the complementary error function"
   CHECK(std::isfinite(log_normal_cdf(-1e150)));
 }
 
+TEST_CASE("Mills' ratio has its known values") {
+  // erfc to 20 digits: M(x) = sqrt(pi / 2) exp(x^2 / 2) erfc(x / sqrt(2)).
+  CHECK(std::abs(mills_ratio(0) - 1.2533141373155002512) < 1e-15);
+  CHECK(std::abs(mills_ratio(1) - 0.65567954241879847154) < 1e-15);
+  // Both sides of the change of method agree, and far out it is 1/x - 1/x^3 + 3/x^5 - ...
+  CHECK(std::abs(mills_ratio(6 - 1e-12) / mills_ratio(6) - 1) < 1e-12);
+  const double x = 100;
+  CHECK(std::abs(mills_ratio(x) * x - (1 - 1e-4 + 3e-8 - 15e-12)) < 2e-14);
+  CHECK(mills_ratio(std::numeric_limits<double>::infinity()) == 0);
+}
+
 TEST_CASE("the normal quantile inverts the distribution function") {
   for (const double p : {1e-300, 1e-20, 1e-3, 0.01, 0.3, 0.5, 0.7, 0.99, 0.999999}) {
     CAPTURE(p);

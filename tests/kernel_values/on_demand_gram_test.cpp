@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/laplacian.hpp"
 #include "bpm/kernels/polynomial.hpp"
@@ -84,11 +85,11 @@ TEST_CASE("columns made ready give the same bits, and count", "[gram]") {
     bpm::RowMatrix<Scalar> expected(4, 90);
     gram.block(rows, points, expected.data(), 90, scratch);
     CHECK(scratch.evaluations == 360);
-    typename Gram::Columns columns;
+    bpm::detail::ReadyColumns<Scalar> columns;
     gram.prepare(points, columns);
     bpm::RowMatrix<Scalar> values(4, 91);
     const double seconds = scratch.seconds;
-    gram.block(rows, columns, values.data(), 91, scratch);
+    gram.block(rows, columns, 0, 90, values.data(), 91, scratch);
     CHECK(scratch.evaluations == 720);
     CHECK(scratch.seconds > seconds);
     CHECK(values.leftCols(90) == expected);
@@ -102,12 +103,12 @@ TEST_CASE("columns made ready give the same bits, and count", "[gram]") {
 TEST_CASE("rows are kept where one says, and nowhere else", "[gram]") {
   const auto inputs = test_support::normal_inputs<float>(20, 5, 1);
   bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
-  CHECK(gram.row_cache() == nullptr);
-  bpm::detail::RowCache<float> rows(20, 160);
-  gram.set_row_cache(&rows);
-  CHECK(gram.row_cache() == &rows);
-  gram.set_row_cache(nullptr);
-  CHECK(gram.row_cache() == nullptr);
+  CHECK(gram.kept_rows() == nullptr);
+  bpm::detail::KeptRows<float> rows(20, 160);
+  gram.set_kept_rows(&rows);
+  CHECK(gram.kept_rows() == &rows);
+  gram.set_kept_rows(nullptr);
+  CHECK(gram.kept_rows() == nullptr);
 }
 
 TEST_CASE("a bad diagonal is found at once", "[gram]") {

@@ -29,7 +29,6 @@ const bpm::Gaussian sharp_kernel = bpm::Gaussian::from_sigma(0.3);
 TEST_CASE("strategies have names") {
   CHECK(bpm::to_string(bpm::Strategy::dense) == "dense");
   CHECK(bpm::to_string(bpm::Strategy::windowed) == "windowed");
-  CHECK(bpm::to_string(bpm::Strategy::windowed_rows) == "windowed+rows");
   CHECK(bpm::to_string(bpm::Strategy::precomputed) == "precomputed");
   CHECK(bpm::to_string(static_cast<bpm::Strategy>(9)) == "unknown");
 }
@@ -52,8 +51,20 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   settings.memory = dense.total() - 1;
   CHECK(forecast().strategy != bpm::Strategy::dense);
   settings.strategy = bpm::Strategy::windowed;
-  const bpm::MemoryForecast windowed = forecast();
+  settings.memory = std::size_t{1} << 30U;
+  bpm::MemoryForecast windowed = forecast();
   CHECK(windowed.strategy == bpm::Strategy::windowed);
+  CHECK(windowed.kept_rows == 600);
+  CHECK(windowed.packs_inputs);
+  // What is kept and packed once takes what is left.
+  settings.memory = windowed.total() -
+                    600 * (bpm::detail::KeptRows<float>::row_bytes(600) +
+                           bpm::detail::KeptRows<float>::point_bytes) -
+                    bpm::detail::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(inputs, 600);
+  windowed = forecast();
+  CHECK(windowed.total() == settings.memory);
+  CHECK(windowed.kept_rows == 0);
+  CHECK_FALSE(windowed.packs_inputs);
   const std::size_t columns = bpm::detail::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(
       inputs, bpm::PermutedPerceptron{}.memory_need({600, 1, 2, 4}).columns);
   // Of the matrix, each thread packs the columns of a tile.

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/kernel_values/kept_rows.hpp"
+#include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/linear.hpp"
@@ -75,6 +77,20 @@ std::size_t smallest_budget(Forecast&& forecast) {
   return accepted;
 }
 
+/// What 600 kept rows of 600 floats take, and what is noted of the points; and all inputs packed.
+constexpr std::size_t kept_row = bpm::detail::KeptRows<float>::row_bytes(600);
+constexpr std::size_t noted = 600 * bpm::detail::KeptRows<float>::point_bytes;
+std::size_t packed(const Data& data) {
+  return bpm::detail::PreparedColumns<Inputs>::bytes_needed(data.inputs, 600);
+}
+
+/// The memory of windows that keep nothing, in all threads.
+std::size_t bare_windows(FitSettings settings, const Data& data) {
+  settings.memory = std::size_t{1} << 30U;
+  return narrow_machine(settings).forecast(data.inputs, 3).total() - 600 * kept_row - noted -
+         packed(data);
+}
+
 }  // namespace
 
 TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
@@ -84,15 +100,18 @@ TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
   CHECK(expected.parts().training_seconds > 0);
   CHECK(expected.forecast().kept_rows == 0);
   for (const unsigned threads : {1U, 3U}) {
-    for (const Strategy strategy : {Strategy::windowed, Strategy::windowed_rows}) {
-      auto training = narrow_machine(soft(threads, strategy), 2).train(data.inputs, data.labels);
+    for (const bool room : {false, true}) {
+      FitSettings settings = soft(threads, Strategy::windowed);
+      if (!room) settings.memory = bare_windows(settings, data);
+      auto training = narrow_machine(settings, 2).train(data.inputs, data.labels);
       const double before = training.classifier().parts().training_seconds;
       training.add_draws(1);
       const auto fitted = training.classifier();
       CHECK(before > 0);
       CHECK(fitted.parts().training_seconds > before);
-      CHECK(fitted.forecast().strategy == strategy);
-      CHECK(fitted.forecast().kept_rows == (strategy == Strategy::windowed_rows ? 600U : 0U));
+      CHECK(fitted.forecast().strategy == Strategy::windowed);
+      CHECK(fitted.forecast().kept_rows == (room ? 600U : 0U));
+      CHECK(fitted.forecast().packs_inputs == room);
       CHECK(same_model(fitted, expected, data));
     }
   }
@@ -146,40 +165,38 @@ TEST_CASE("every budget from the smallest on: the same model, within the budget"
   }
 }
 
-TEST_CASE("kept rows take what the budget leaves, and no more") {
+TEST_CASE("inputs packed once and kept rows take what the budget leaves, and no more") {
   const Data data;
-  FitSettings settings = soft(2, Strategy::windowed_rows);
-  const auto forecast = [&](std::size_t memory) {
-    settings.memory = memory;
-    return narrow_machine(settings).forecast(data.inputs, 3);
-  };
-  settings.strategy = Strategy::windowed;
-  const std::size_t windowed = forecast(std::size_t{1} << 30U).total();
-  settings.strategy = Strategy::windowed_rows;
-  constexpr std::size_t places = 600 * 4;
-  constexpr std::size_t row = 600 * 4;
+  FitSettings settings = soft(2, Strategy::windowed);
+  const std::size_t bare = bare_windows(settings, data);
   const auto rows_of = [&](std::size_t memory) {
-    const MemoryForecast told = forecast(memory);
-    CHECK(told.strategy == Strategy::windowed_rows);
+    settings.memory = memory;
+    const MemoryForecast told = narrow_machine(settings).forecast(data.inputs, 3);
+    CHECK(told.strategy == Strategy::windowed);
     CHECK(told.total() <= memory);
     CHECK(told.draws_at_once == 0);
-    CHECK(told.total() == windowed + (told.kept_rows == 0 ? 0 : places + told.kept_rows * row));
+    CHECK(told.packs_inputs == (memory >= bare + packed(data)));
+    CHECK(told.total() == bare + (told.packs_inputs ? packed(data) : 0) +
+                              (told.kept_rows == 0 ? 0 : noted + told.kept_rows * kept_row));
     return told.kept_rows;
   };
+  CHECK(rows_of(bare) == 0);
+  CHECK(rows_of(bare + packed(data) - 1) <= packed(data) / kept_row);
+  const std::size_t windowed = bare + packed(data);
   CHECK(rows_of(windowed) == 0);
-  CHECK(rows_of(windowed + places) == 0);
-  CHECK(rows_of(windowed + places + row - 1) == 0);
-  CHECK(rows_of(windowed + places + row) == 1);
-  CHECK(rows_of(windowed + places + 10 * row + 5) == 10);
-  CHECK(rows_of(windowed + places + 600 * row) == 600);
-  CHECK(rows_of(windowed + places + 700 * row) == 600);
+  CHECK(rows_of(windowed + noted) == 0);
+  CHECK(rows_of(windowed + noted + kept_row - 1) == 0);
+  CHECK(rows_of(windowed + noted + kept_row) == 1);
+  CHECK(rows_of(windowed + noted + 10 * kept_row + 5) == 10);
+  CHECK(rows_of(windowed + noted + 600 * kept_row) == 600);
+  CHECK(rows_of(windowed + noted + 700 * kept_row) == 600);
 }
 
 TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   using bpm::detail::choose_strategy;
   using bpm::detail::StrategyChoice;
   // Few points: the matrix, where it fits.
-  const StrategyChoice few{.points = 20'000, .draws = 10, .kept_rows = 100};
+  const StrategyChoice few{.points = 20'000, .draws = 10};
   CHECK(choose_strategy(few) == Strategy::dense);
   StrategyChoice other = few;
   other.dense_fits = false;
@@ -194,7 +211,7 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   other.points = 8'000;
   CHECK(choose_strategy(other) == Strategy::dense);
   // Many points: the matrix where many draws and classes ask for its rows, or values are slow.
-  StrategyChoice many{.points = 60'000, .draws = 10, .kept_rows = 100};
+  StrategyChoice many{.points = 60'000, .draws = 10};
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.problems = 9;
   CHECK(choose_strategy(many) == Strategy::windowed);
@@ -209,8 +226,6 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.draws = 1;
   many.callable = true;
-  CHECK(choose_strategy(many) == Strategy::windowed_rows);
-  many.kept_rows = 0;
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.dense_fits = true;
   CHECK(choose_strategy(many) == Strategy::dense);
@@ -228,7 +243,7 @@ TEST_CASE("a forecast tells the rule what it knows") {
   CHECK(chosen(narrow_kernel, large, gigabyte) == Strategy::dense);
   CHECK(chosen(narrow_kernel, large, gigabyte / 16) == Strategy::windowed);
   CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte) == Strategy::dense);
-  CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte / 16) == Strategy::windowed_rows);
+  CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte / 16) == Strategy::windowed);
   const Inputs images = Inputs::Ones(5000, 784);
   CHECK(chosen(narrow_kernel, images, gigabyte / 16) == Strategy::windowed);
   const bpm::RowMatrix<std::uint8_t> bytes = bpm::RowMatrix<std::uint8_t>::Ones(9000, 784);
@@ -259,12 +274,6 @@ TEST_CASE("strategies that cannot be: which one, and why") {
                     "leave it out");
   CHECK_THROWS_WITH(refused(static_cast<Strategy>(9)).fit(data.inputs, data.labels),
                     "OneVsRest::fit: strategy is none that there is");
-  const bpm::BayesPointMachine own(narrow_kernel, RandomStartPerceptron{},
-                                   test_support::hard(soft(1, Strategy::windowed_rows)));
-  CHECK_THROWS_AS(own.forecast(data.inputs), std::invalid_argument);
-  CHECK_THROWS_WITH(own.forecast(data.inputs),
-                    "BayesPointMachine::forecast: strategy is windowed+rows, which this sampler "
-                    "has no use for; leave it out");
   CHECK(bpm::BayesPointMachine(narrow_kernel, RandomStartPerceptron{},
                                test_support::hard(soft(1, Strategy::windowed)))
             .forecast(data.inputs)
@@ -318,7 +327,7 @@ TEST_CASE("linear is for perceptrons of a linear kernel, which take it where row
 
 TEST_CASE("a strategy that does not fit is refused, with the bytes it needs") {
   const Data data;
-  for (const Strategy strategy : {Strategy::dense, Strategy::windowed, Strategy::windowed_rows}) {
+  for (const Strategy strategy : {Strategy::dense, Strategy::windowed}) {
     FitSettings settings = soft(2, strategy);
     const auto forecast = [&](std::size_t memory) {
       settings.memory = memory;

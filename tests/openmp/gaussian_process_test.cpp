@@ -40,7 +40,7 @@ Results run() {
   std::vector<signed char> signs;
   for (Eigen::Index i = 0; i < inputs.rows(); ++i) signs.push_back(inputs(i, 0) > 0 ? 1 : -1);
   const bpm::PrecomputedGram<double> gram(matrix);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, signs);
+  const bpm::KernelVersionSpace<double> space(gram, signs);
   Results results;
   results.log_evidence = bpm::expectation_propagation(space).log_evidence;
   bpm::RandomStreams streams;

@@ -18,7 +18,7 @@
 
 namespace {
 
-using FloatSpace = bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>;
+using FloatSpace = bpm::KernelVersionSpace<float>;
 static_assert(bpm::VersionSpace<FloatSpace>);
 
 /// What a sampler of each kind needs.

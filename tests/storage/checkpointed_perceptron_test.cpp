@@ -28,7 +28,7 @@ using namespace sampler_tests;
 
 namespace {
 
-using Space = bpm::KernelVersionSpace<NarrowValues>;
+using Space = bpm::KernelVersionSpace<float>;
 static_assert(bpm::KernelSampler<bpm::CheckpointedPerceptron, Space>);
 
 /// Three label vectors on 150 points.

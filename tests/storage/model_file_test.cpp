@@ -250,6 +250,16 @@ TEST_CASE("a model of another kind is refused by a sentence") {
         "m: model.forecast.strategy is the unknown 'tense'");
 }
 
+TEST_CASE("the strategy windowed+rows of older models is windowed") {
+  // The word that is written for the number behind the last one.
+  auto parts = small_model().parts();
+  parts.forecast.strategy = static_cast<bpm::Strategy>(4);
+  const Bytes bytes = bpm::model_bytes(Small(std::move(parts)));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  REQUIRE(text.find(R"(\"strategy\":\"windowed+rows\")") != std::string_view::npos);
+  CHECK(bpm::load<Small>(bytes).forecast().strategy == bpm::Strategy::windowed);
+}
+
 TEST_CASE("a model of any kernel of inner products loads as one of a RuntimeKernel") {
   const auto [inputs, labels] = noisy_rings(60, 3, 0.05);
   using Runtime = Classifier<bpm::RuntimeKernel, Floats>;

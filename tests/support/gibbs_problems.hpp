@@ -26,8 +26,7 @@ namespace sampler_tests {
 inline bpm::Cone cone_of(const bpm::RowMatrix<double>& kernel, std::vector<signed char> labels,
                          double tolerance = 1e-10) {
   const bpm::PrecomputedGram<double> gram(kernel);
-  bpm::Cone cone = bpm::Cone(
-      bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>(gram, std::move(labels)), tolerance);
+  bpm::Cone cone = bpm::Cone(bpm::KernelVersionSpace<double>(gram, std::move(labels)), tolerance);
   cone.form_products();
   return cone;
 }

@@ -28,7 +28,7 @@ namespace law_tests {
 using Numbers = std::vector<double>;
 using Kernel = bpm::RowMatrix<double>;
 using Gram = bpm::PrecomputedGram<double>;
-using Space = bpm::KernelVersionSpace<Gram>;
+using Space = bpm::KernelVersionSpace<double>;
 using Labels = std::vector<signed char>;
 
 // --- Cones ---------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@
 namespace {
 
 using Gram = bpm::PrecomputedGram<double>;
-using Space = bpm::KernelVersionSpace<Gram>;
+using Space = bpm::KernelVersionSpace<double>;
 using Kernel = bpm::RowMatrix<double>;
 using Labels = std::vector<signed char>;
 

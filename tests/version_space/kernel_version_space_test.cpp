@@ -20,7 +20,7 @@
 namespace {
 
 using Gram = bpm::PrecomputedGram<double>;
-using Space = bpm::KernelVersionSpace<Gram>;
+using Space = bpm::KernelVersionSpace<double>;
 
 /// A random problem of m points: K, labels, lambda and S = K + diag(lambda).
 struct SoftProblem {
@@ -81,27 +81,6 @@ TEST_CASE("a version space says what it is made of", "[version_space]") {
   CHECK(block(0, 1) == problem.kernel(1, 1));
   CHECK(block(1, 0) == problem.kernel(6, 6));
   CHECK(block(1, 2) == problem.kernel(6, 0));
-}
-
-TEST_CASE("columns made ready and kept rows are those of the kernel values", "[version_space]") {
-  const auto inputs = test_support::normal_inputs<double>(20, 3, 1);
-  using Values = bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
-  Values values(bpm::Gaussian::from_sigma(1), inputs);
-  const bpm::KernelVersionSpace<Values> space(values, std::vector<signed char>(20, 1));
-  const std::vector<bpm::PointIndex> rows{1, 6, 19};
-  const std::vector<bpm::PointIndex> cols{6, 1, 0, 6};
-  bpm::detail::BlockScratch<double> scratch;
-  bpm::RowMatrix<double> expected(3, 4);
-  space.block(rows, cols, expected.data(), 4, scratch);
-  bpm::KernelVersionSpace<Values>::Columns columns;
-  space.prepare(cols, columns);
-  bpm::RowMatrix<double> found(3, 4);
-  space.block(rows, columns, found.data(), 4, scratch);
-  CHECK(found == expected);
-  CHECK(space.row_cache() == nullptr);
-  bpm::detail::RowCache<double> kept(20, 1000);
-  values.set_row_cache(&kept);
-  CHECK(space.row_cache() == &kept);
 }
 
 TEST_CASE("no lambda and an empty one are hard boundaries", "[version_space]") {
@@ -210,7 +189,7 @@ TEST_CASE("kernel values on demand give the same version space", "[version_space
   const bpm::Gaussian kernel = bpm::Gaussian::from_sigma(1);
   using OnDemand = bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
   const OnDemand gram(kernel, inputs);
-  const bpm::KernelVersionSpace<OnDemand> space(gram, std::vector<signed char>(30, 1));
+  const bpm::KernelVersionSpace<double> space(gram, std::vector<signed char>(30, 1));
   CHECK_FALSE(space.rows_in_memory());
   bpm::detail::BlockScratch<double> scratch;
   const Eigen::MatrixXd alpha = coefficients(30, 2);
@@ -248,6 +227,6 @@ TEST_CASE("a version space needs a point", "[version_space]") {
   const bpm::RowMatrix<double> none(0, 2);
   using Empty = bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>;
   const Empty gram(bpm::Gaussian::from_sigma(1), none);
-  CHECK_THROWS_WITH(bpm::KernelVersionSpace<Empty>(gram, {}),
+  CHECK_THROWS_WITH(bpm::KernelVersionSpace<double>(gram, {}),
                     "KernelVersionSpace: gram has no points");
 }

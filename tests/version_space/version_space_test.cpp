@@ -84,37 +84,6 @@ struct AddRowNotConst : OnePoint {
   }
 };
 
-/// The least that makes columns ready: how many there are.
-struct PointWithColumns : OnePoint {
-  using Columns = std::vector<bpm::PointIndex>;
-  using OnePoint::block;
-
-  void prepare(Points points, Columns& columns) const {
-    columns.assign(points.begin(), points.end());
-  }
-  void block(Points rows, Columns& columns, double* values, std::ptrdiff_t ld,
-             Scratch& scratch) const {
-    block(rows, Points(columns), values, ld, scratch);
-  }
-};
-struct ColumnsWithoutSpace : PointWithColumns {
-  void label() const {}
-};
-struct ColumnsWithoutType : OnePoint {
-  void prepare(Points /*points*/, int& /*columns*/) const {}
-};
-struct ColumnsWithoutPrepare : PointWithColumns {
-  void prepare() const {}
-};
-struct OtherColumns {};
-struct ColumnsWithoutBlock : OnePoint {
-  using Columns = OtherColumns;
-  void prepare(Points /*points*/, Columns& /*columns*/) const {}
-};
-struct PrepareNotConst : PointWithColumns {
-  void prepare(Points points, Columns& columns) { PointWithColumns::prepare(points, columns); }
-};
-
 }  // namespace
 
 TEST_CASE("VersionSpace: everything a sampler may ask for", "[version_space][concepts]") {
@@ -132,27 +101,10 @@ TEST_CASE("VersionSpace: everything a sampler may ask for", "[version_space][con
   STATIC_REQUIRE_FALSE(bpm::VersionSpace<int>);
 }
 
-TEST_CASE("ColumnSpace: a version space that makes columns ready", "[version_space][concepts]") {
-  STATIC_REQUIRE(bpm::detail::ColumnSpace<PointWithColumns>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<OnePoint>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutSpace>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutType>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutPrepare>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<ColumnsWithoutBlock>);
-  STATIC_REQUIRE_FALSE(bpm::detail::ColumnSpace<PrepareNotConst>);
-  // As the kernel values are, so is the version space.
-  using Values = bpm::detail::OnDemandGram<bpm::Linear, bpm::RowMatrix<float>>;
-  STATIC_REQUIRE(bpm::detail::ColumnSpace<bpm::KernelVersionSpace<Values>>);
-  STATIC_REQUIRE_FALSE(
-      bpm::detail::ColumnSpace<bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>>);
-  STATIC_REQUIRE_FALSE(
-      bpm::detail::ColumnSpace<bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>>);
-}
-
 TEST_CASE("KernelVersionSpace is a version space on any kernel values",
           "[version_space][concepts]") {
-  STATIC_REQUIRE(bpm::VersionSpace<bpm::KernelVersionSpace<bpm::detail::DenseGram<float>>>);
-  STATIC_REQUIRE(bpm::VersionSpace<bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>>);
+  STATIC_REQUIRE(bpm::VersionSpace<bpm::KernelVersionSpace<float>>);
+  STATIC_REQUIRE(bpm::VersionSpace<bpm::KernelVersionSpace<double>>);
 }
 
 TEST_CASE("a factor of the least version space", "[version_space]") {

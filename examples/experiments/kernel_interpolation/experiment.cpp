@@ -254,7 +254,7 @@ class Experiment {
   Subset data_;
   bpm::RowMatrix<double> values_{data_.gram};
   Gram gram_{values_};
-  bpm::KernelVersionSpace<Gram> space_{gram_, data_.signs};
+  bpm::KernelVersionSpace<double> space_{gram_, data_.signs};
   bpm::JitteredCholesky factor_;
   bpm::PosteriorEnsemble ensemble_;
   Eigen::VectorXd ep_labels_;        ///< Empty: not computed.

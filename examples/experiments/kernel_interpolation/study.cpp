@@ -22,7 +22,7 @@ using Matrix = bpm::RowMatrix<double>;
 bpm::EpPosterior posterior_of(const Matrix& prior, const std::vector<signed char>& signs,
                               double noise) {
   const bpm::PrecomputedGram<double> gram(prior);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, signs);
+  const bpm::KernelVersionSpace<double> space(gram, signs);
   return bpm::expectation_propagation(space, {.noise_deviation = noise});
 }
 

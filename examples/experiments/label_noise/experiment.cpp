@@ -26,7 +26,7 @@ namespace bpm_examples {
 namespace {
 
 using Gram = bpm::PrecomputedGram<double>;
-using Space = bpm::KernelVersionSpace<Gram>;
+using Space = bpm::KernelVersionSpace<double>;
 
 constexpr std::size_t folds = 5;
 constexpr std::array<double, 9> costs{0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000};

@@ -71,7 +71,7 @@ class Subset {
     const Eigen::MatrixXd cross =
         bpm::kernel_matrix(kernel, digits_.test.inputs, train_.inputs, settings);
     const bpm::PrecomputedGram<double> values(gram);
-    const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(values, train_.signs);
+    const bpm::KernelVersionSpace<double> space(values, train_.signs);
     const bpm::EpPosterior posterior = bpm::expectation_propagation(space);
     const Eigen::Map<const Eigen::VectorXd> alpha(posterior.coefficients.data(),
                                                   std::ssize(posterior.coefficients));

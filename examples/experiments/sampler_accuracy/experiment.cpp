@@ -28,7 +28,7 @@ namespace bpm_examples {
 namespace {
 
 using Gram = bpm::PrecomputedGram<double>;
-using Space = bpm::KernelVersionSpace<Gram>;
+using Space = bpm::KernelVersionSpace<double>;
 
 /// CPU seconds of the calling thread.
 double thread_seconds() {

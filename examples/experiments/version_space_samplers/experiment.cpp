@@ -32,7 +32,7 @@ namespace bpm_examples {
 namespace {
 
 using Gram = bpm::PrecomputedGram<double>;
-using Space = bpm::KernelVersionSpace<Gram>;
+using Space = bpm::KernelVersionSpace<double>;
 
 struct Images {
   bpm::RowMatrix<double> pixels;  ///< Each / 255.

@@ -51,9 +51,11 @@ struct DistributedPerceptron : PermutedPerceptron {
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
                        const RunControl& control, Sink&& sink) const {
     const detail::Communicator ranks(communicator);
-    detail::DistributedRun<DistributedPerceptron, Space> run(*this, ranks, spaces, streams,
-                                                             control);
-    return run.go(sink);
+    return detail::with_kernel_spaces(spaces, [&](auto shared) {
+      detail::DistributedRun<DistributedPerceptron, typename Space::Scalar> run(
+          *this, ranks, shared, streams, control);
+      return run.go(sink);
+    });
   }
 
   /// The same with this many draws.

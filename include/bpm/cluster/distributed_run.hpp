@@ -33,9 +33,11 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// One call of `DistributedPerceptron::sample`. `Settings` is that.
-template <class Settings, VersionSpace Space>
+template <class Settings, class T>
 class DistributedRun {
  public:
+  using Space = KernelVersionSpace<T>;
+
   DistributedRun(const Settings& settings, const Communicator& ranks, std::span<const Space> spaces,
                  RandomStreams& streams, const RunControl& control)
       : settings_(settings),
@@ -80,9 +82,9 @@ class DistributedRun {
                              control_.chosen_lambda,
                              control_.left_out_draws};
     const PieceTasks tasks(tasks_);
-    PieceRuns<Space> runs(PerceptronLimits::of(settings_, spaces_[0].size()), spaces_,
-                          streams_.seed, tasks, control, store_ ? store_->keeper() : PieceKeeper{},
-                          tasks.first_of(begin_ + ahead_));
+    PieceRuns<T> runs(PerceptronLimits::of(settings_, spaces_[0].size()), spaces_, streams_.seed,
+                      tasks, control, store_ ? store_->keeper() : PieceKeeper{},
+                      tasks.first_of(begin_ + ahead_));
     finished_ = tasks_.empty();
     std::uint64_t next = begin_;
     bool failed = false;
@@ -103,7 +105,7 @@ class DistributedRun {
   static constexpr const char* function = "DistributedPerceptron";
 
   struct StopAtExit {
-    PieceRuns<Space>& runs;
+    PieceRuns<T>& runs;
     StopSource& stop;
     ~StopAtExit() {
       stop.request_stop();
@@ -157,7 +159,7 @@ class DistributedRun {
   }
 
   /// The work of this rank, beside the thread that communicates.
-  void make_pieces(PieceRuns<Space>& runs) {
+  void make_pieces(PieceRuns<T>& runs) {
     if (tasks_.empty()) return;
     runs.run([&](std::span<FinishedPiece> draw) {
       const std::scoped_lock lock(mutex_);
@@ -174,7 +176,7 @@ class DistributedRun {
 
   /// Brings finished draws to all ranks until no rank makes any more. The first that is missing.
   template <class Sink>
-  std::uint64_t exchange_draws(PieceRuns<Space>& runs, DrawExchange& exchange, StopSource& stop,
+  std::uint64_t exchange_draws(PieceRuns<T>& runs, DrawExchange& exchange, StopSource& stop,
                                const std::atomic<double>& done, Sink& sink) {
     std::uint64_t next = begin_;
     bool halted = false;

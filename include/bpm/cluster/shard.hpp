@@ -224,7 +224,7 @@ class Shard {
     hand.values.reserve_discarding(MistakenInputs<T>::depth * count);
     const std::span<const PointIndex> points(state_.order.data() + column,
                                              static_cast<std::size_t>(count));
-    gram_.prepare(points, hand.columns);
+    hand.columns.assign(gram_.inputs(), points, by_inner_products<Kernel, I>);
     for (const auto& block : inputs.blocks()) {
       const std::int64_t begin = std::max(from, block.first);
       const std::int64_t end = block.first + block.count;

@@ -78,7 +78,7 @@ class ShardedRun {
   }
 
  private:
-  using GroupSpace = KernelVersionSpace<OnDemandGram<Kernel, RowMatrix<T>>>;
+  using GroupSpace = KernelVersionSpace<kernel_scalar_t<RowMatrix<T>>>;
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
   /// False: stopped.
@@ -174,7 +174,7 @@ class ShardedRun {
       spaces.emplace_back(gram, std::move(labels[c]),
                           std::make_shared<const std::vector<double>>(std::move(lambda[c])));
     }
-    WindowedPerceptron<GroupSpace> perceptron{std::span<const GroupSpace>(spaces)};
+    WindowedPerceptron<typename GroupSpace::Scalar> perceptron{std::span<const GroupSpace>(spaces)};
     PerceptronState& state = perceptron.state();
     std::iota(state.order.begin(), state.order.end(), PointIndex{0});
     state.start();
@@ -230,7 +230,7 @@ class ShardedRun {
   Buffer<PointIndex> order_;
   MistakeList<PointIndex> mistakes_;
   MistakenInputs<T> inputs_;  ///< Of the mistakes.
-  WindowHand<GroupSpace> hand_;
+  WindowHand<typename GroupSpace::Scalar> hand_;
   PlainError error_;
 };
 

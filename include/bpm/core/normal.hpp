@@ -25,16 +25,23 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-/// Laplace's continued fraction from `first` on, first / (x + (first + 1) / (x + ...)). Sixty terms
-/// leave less than rounding from x = 3 on.
-[[nodiscard]] inline double laplace_fraction(double x, int first) {
+/// Laplace's continued fraction from `first` to `last`, first / (x + (first + 1) / (x + ...)). What
+/// is left out is less than rounding from x = 3 on with `last` 60, from x = 6 on with 28.
+[[nodiscard]] inline double laplace_fraction(double x, int first, int last) {
   double sum = 0;
-  for (int k = 60; k >= first; --k) sum = k / (x + sum);
+  for (int k = last; k >= first; --k) sum = k / (x + sum);
   return sum;
 }
 
-/// Mills' ratio Phi(-x) / phi(x) for x >= 3 or so, 1 / (x + 1 / (x + 2 / (x + ...))).
-[[nodiscard]] inline double mills_ratio_tail(double x) { return 1 / (x + laplace_fraction(x, 1)); }
+/// Mills' ratio Phi(-x) / phi(x) for x >= 0, to about 1e-14: by erfc while it has its digits, then
+/// by the continued fraction 1 / (x + 1 / (x + 2 / (x + ...))).
+[[nodiscard]] inline double mills_ratio(double x) {
+  if (x < 6) {
+    return std::sqrt(std::numbers::pi / 2) * std::exp(x * x / 2) *
+           std::erfc(x / std::numbers::sqrt2);
+  }
+  return 1 / (x + laplace_fraction(x, 1, 28));
+}
 
 /// log Phi(x).
 [[nodiscard]] inline double log_normal_cdf(double x) {
@@ -45,7 +52,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
     return std::log(normal_cdf(x));
   }
   const double log_root_two_pi = 0.5 * std::log(2 * std::numbers::pi);
-  return -0.5 * x * x - log_root_two_pi + std::log(mills_ratio_tail(-x));
+  return -0.5 * x * x - log_root_two_pi + std::log(mills_ratio(-x));
 }
 
 /// phi(x) / Phi(x), the mean of a standard normal number that is known to exceed -x; about -x for x
@@ -54,7 +61,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   if (x > -6) {
     return normal_density(x) / normal_cdf(x);
   }
-  return 1 / mills_ratio_tail(-x);
+  return 1 / mills_ratio(-x);
 }
 
 /// x with Phi(x) = p, by Newton's iteration on log Phi.

@@ -36,8 +36,10 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
       const std::ptrdiff_t there = std::min(width, columns - first);
       std::int32_t sums[panel_rows * width];
       std::int64_t totals[panel_rows * width];
+      NextPanel<ByteUnit> next(panel, length, count);
       walk([&](std::ptrdiff_t row, bool full, std::ptrdiff_t part, const std::uint32_t* steps,
                std::ptrdiff_t n) {
+        next.ask_for_some();
         if (full) {
           tiles.rows(rows + row, panel, steps, n, there, sums);
         } else {

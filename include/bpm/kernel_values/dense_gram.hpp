@@ -53,8 +53,8 @@ class DenseGram : public MatrixGram<T> {
   /// called after each tile, from one thread at a time; false ends the computation early and leaves
   /// `complete()` false. `threads` 0: as many as the machine runs.
   /// Cost: m (m + tile) / 2 kernel evaluations, 2 reads and writes a value.
-  template <GramAccess Source, class GoOn>
-  DenseGram(const Source& source, unsigned threads, GoOn&& go_on)
+  template <class GoOn>
+  DenseGram(const Gram<T>& source, unsigned threads, GoOn&& go_on)
       : DenseGram(Buffer<T>(source.size() * source.size()), source.size()) {
     threads = thread_count(threads);
     std::vector<BlockScratch<T>> scratch(threads);
@@ -84,8 +84,7 @@ class DenseGram : public MatrixGram<T> {
     }
   }
 
-  template <GramAccess Source>
-  explicit DenseGram(const Source& source, unsigned threads = 1)
+  explicit DenseGram(const Gram<T>& source, unsigned threads = 1)
       : DenseGram(source, threads, [](double) { return true; }) {}
 
   /// Of values that are there: a symmetric m x m matrix, row after row.

@@ -1,87 +1,128 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <span>
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernel_values/panels.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Kernel values on the training set, K_ij = k(x_i, x_j), wherever they come from.
-///
-///  - `size()`: the number m of training points;
-///  - `diagonal(i)`: K_ii, always in memory;
-///  - `row(i, scratch)`: the m values K_i., valid until the scratch is used again;
-///  - `block(rows, cols, values, ld, scratch)`: values[a * ld + b] = K_{rows[a] cols[b]};
-///  - `rows_in_memory()`: whether a row costs no kernel evaluations, so that a sampler may choose
-///    between walking rows and asking for blocks.
-///
-/// All are const and may be called from several threads, each with a scratch of its own. A value is
-/// the same bits by whichever call it is read. Indices are not checked.
-/// Satisfied by `DenseGram`, `OnDemandGram`, `PrecomputedGram`.
-template <class G>
-concept GramAccess =
-    requires(const G& gram, std::ptrdiff_t i, std::span<const PointIndex> points,
-             typename G::Scalar* values, BlockScratch<typename G::Scalar>& scratch) {
-      { gram.size() } -> std::convertible_to<std::ptrdiff_t>;
-      { gram.diagonal(i) } -> std::convertible_to<typename G::Scalar>;
-      { gram.row(i, scratch) } -> std::convertible_to<std::span<const typename G::Scalar>>;
-      gram.block(points, points, values, i, scratch);
-      { gram.rows_in_memory() } -> std::convertible_to<bool>;
-    };
+template <class T>
+class KeptRows;
+template <class T>
+class LinearInputs;
 
-/// Kernel values that can make columns of blocks ready, so that asking for several blocks on the
-/// same columns packs them once: `prepare(points, columns)`, then `block(rows, columns, ...)` with
-/// the values of `block(rows, points, ...)`. `points` must outlive `columns`. Satisfied by
-/// `OnDemandGram`.
-template <class G>
-concept ColumnGram =
-    GramAccess<G> && requires(const G& gram, std::ptrdiff_t ld, std::span<const PointIndex> points,
-                              typename G::Columns& columns, typename G::Scalar* values,
-                              BlockScratch<typename G::Scalar>& scratch) {
-      gram.prepare(points, columns);
-      gram.block(points, columns, values, ld, scratch);
-    };
+/// Points as the columns of blocks of kernel values that will be asked for several times, made
+/// ready once: of kernels of inner products on dense inputs packed, else the list alone. Refers to
+/// the list of points. Reusing one allocates nothing.
+template <class T>
+struct ReadyColumns {
+  std::span<const PointIndex> points;
+  bool packed = false;
+  PackedColumns<T> panels;
+};
 
-/// Values of a kernel that may be linear in its inputs: `linear_rows()` are these (`LinearRows`),
-/// or null. Satisfied by `OnDemandGram` and the version spaces on it.
-template <class Values>
-concept LinearGram = requires(const Values& values) { values.linear_rows()->size(); };
+/// Kernel values on the training set, K_ij = k(x_i, x_j), wherever they come from: what perceptrons
+/// and version spaces know of kernels and inputs. One virtual call per row or block.
+///
+/// All functions are const and may be called from several threads, each with a scratch of its own.
+/// A value is the same bits by whichever call it is read. Indices are not checked.
+template <class T>
+class Gram {
+ public:
+  using Scalar = T;
+  using Scratch = BlockScratch<T>;
+
+  virtual ~Gram() = default;
+
+  /// The number m of training points.
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
+  /// K_ii, always in memory.
+  [[nodiscard]] virtual T diagonal(std::ptrdiff_t i) const noexcept = 0;
+  /// Whether a row costs no kernel evaluations.
+  [[nodiscard]] virtual bool rows_in_memory() const noexcept { return false; }
+  /// Whether values are computed pair by pair: dear, and no cheaper in blocks.
+  [[nodiscard]] virtual bool by_pairs() const noexcept { return false; }
+
+  /// The m values K_i., valid until the scratch is used again.
+  [[nodiscard]] virtual std::span<const T> row(std::ptrdiff_t i, Scratch& scratch) const = 0;
+  /// values[a * ld + b] = K_{rows[a] columns[b]}.
+  virtual void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns,
+                     T* values, std::ptrdiff_t ld, Scratch& scratch) const = 0;
+  /// Makes points, which must outlive `columns`, ready as columns of the next function's blocks.
+  virtual void prepare(std::span<const PointIndex> points, ReadyColumns<T>& columns) const {
+    columns.points = points;
+  }
+  /// The `count` columns from `first` on, a multiple of `column_step`, of those made ready.
+  virtual void block(std::span<const PointIndex> rows, const ReadyColumns<T>& columns,
+                     std::ptrdiff_t first, std::ptrdiff_t count, T* values, std::ptrdiff_t ld,
+                     Scratch& scratch) const {
+    block(rows, columns.points.subspan(first, count), values, ld, scratch);
+  }
+
+  /// Asks for a point's inputs before they are needed.
+  virtual void prefetch(std::ptrdiff_t /*i*/) const {}
+
+  /// All points in their order, ready as columns; null: not made ready.
+  [[nodiscard]] const ReadyColumns<T>* all_columns() const noexcept { return all_columns_; }
+  /// Where rows may be kept from draw to draw; null: nowhere.
+  [[nodiscard]] KeptRows<T>* kept_rows() const noexcept { return kept_rows_; }
+  /// The inputs of a linear kernel, for a sampler that then keeps w and asks for no kernel values;
+  /// null: it asks for them.
+  [[nodiscard]] const LinearInputs<T>* linear_inputs() const noexcept { return linear_inputs_; }
+
+  void set_all_columns(const ReadyColumns<T>* columns) noexcept { all_columns_ = columns; }
+  void set_kept_rows(KeptRows<T>* rows) noexcept { kept_rows_ = rows; }
+  void set_linear_inputs(const LinearInputs<T>* inputs) noexcept { linear_inputs_ = inputs; }
+
+ protected:
+  explicit Gram(std::ptrdiff_t size) : size_(size) {}
+  Gram(const Gram&) = default;
+  Gram(Gram&&) noexcept = default;
+  Gram& operator=(const Gram&) = default;
+  Gram& operator=(Gram&&) noexcept = default;
+
+ private:
+  std::ptrdiff_t size_;
+  const ReadyColumns<T>* all_columns_ = nullptr;
+  KeptRows<T>* kept_rows_ = nullptr;
+  const LinearInputs<T>* linear_inputs_ = nullptr;
+};
 
 /// A kernel matrix in memory: m x m values in row-major order, held by the class derived from this.
 template <class T>
-class MatrixGram {
+class MatrixGram : public Gram<T> {
  public:
-  using Scalar = T;
+  using Scratch = typename Gram<T>::Scratch;
+  using Gram<T>::block;
 
-  [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
-  [[nodiscard]] T diagonal(std::ptrdiff_t i) const noexcept { return values_[i * size_ + i]; }
-  [[nodiscard]] bool rows_in_memory() const noexcept { return true; }
+  [[nodiscard]] T diagonal(std::ptrdiff_t i) const noexcept final {
+    return values_[i * this->size() + i];
+  }
+  [[nodiscard]] bool rows_in_memory() const noexcept final { return true; }
 
-  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i, BlockScratch<T>& /*scratch*/) const {
-    return {values_ + i * size_, static_cast<std::size_t>(size_)};
+  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i, Scratch& /*scratch*/) const final {
+    return {values_ + i * this->size(), static_cast<std::size_t>(this->size())};
   }
 
   void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, T* values,
-             std::ptrdiff_t ld, BlockScratch<T>& /*scratch*/) const {
+             std::ptrdiff_t ld, Scratch& /*scratch*/) const final {
     for (const PointIndex i : rows) {
       for (std::ptrdiff_t b = 0; b < std::ssize(columns); ++b) {
-        values[b] = values_[i * size_ + columns[b]];
+        values[b] = values_[i * this->size() + columns[b]];
       }
       values += ld;
     }
   }
 
  protected:
-  MatrixGram(const T* values, std::ptrdiff_t size) : values_(values), size_(size) {}
+  MatrixGram(const T* values, std::ptrdiff_t size) : Gram<T>(size), values_(values) {}
 
  private:
   const T* values_;
-  std::ptrdiff_t size_;
 };
 
 }}}  // namespace bpm::detail

@@ -65,16 +65,42 @@ class KeptWeights {
   mutable std::optional<LinearWeights> weights_;
 };
 
-/// Inputs as a linear kernel's classifiers see them. Everything is computed in double, each
-/// classifier's numbers in one way whichever others are asked for: on integers the sums are exact,
-/// as long as they are below 2^53. Refers to the prepared inputs.
+/// Inputs as a linear kernel's classifiers see them: what perceptrons that keep w know of them.
+/// Everything is computed in double, each classifier's numbers in one way whichever others are
+/// asked for: on integers the sums are exact, as long as they are below 2^53.
+template <class T>
+class LinearInputs {
+ public:
+  /// What a thread needs for outputs.
+  struct Scratch {
+    Buffer<double> widened;
+  };
+
+  virtual ~LinearInputs() = default;
+
+  /// w = 0 of so many classifiers.
+  [[nodiscard]] virtual LinearWeights zero_weights(std::ptrdiff_t classifiers) const = 0;
+  /// w_c += times phi(x_i). Cost: the numbers of the row.
+  virtual void add(std::ptrdiff_t i, std::ptrdiff_t c, double times,
+                   LinearWeights& weights) const = 0;
+  /// outputs[c] = <w_c, phi(x_i)> for the classifiers c of an ascending list. Cost: the numbers of
+  /// the row for each.
+  virtual void outputs(std::ptrdiff_t i, const LinearWeights& weights,
+                       std::span<const PointIndex> classifiers, double* outputs,
+                       Scratch& scratch) const = 0;
+  /// Asks for a row before it is needed.
+  virtual void prefetch(std::ptrdiff_t i) const = 0;
+};
+
+/// Those of prepared inputs, to which it refers.
 ///
 /// Dense rows: one w after the other, so that inner products run along the registers. Sparse rows:
 /// the classifiers' numbers of one feature side by side, so that a nonzero finds them together.
 template <InputSet I>
-class LinearRows {
+class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
  public:
   using Scalar = kernel_scalar_t<I>;
+  using Scratch = typename LinearInputs<Scalar>::Scratch;
 
   /// The constant and the factor of the form are rounded as the kernel rounds them.
   LinearRows(const LinearForm& form, const PreparedInputs<I>& inputs)
@@ -106,14 +132,14 @@ class LinearRows {
   [[nodiscard]] static std::ptrdiff_t weight_length(std::ptrdiff_t features) {
     return SparseInputs<I> ? features : padded<double>(features);
   }
-  [[nodiscard]] LinearWeights zero_weights(std::ptrdiff_t classifiers) const {
+  [[nodiscard]] LinearWeights zero_weights(std::ptrdiff_t classifiers) const override {
     return {weight_length(inputs_->features()), classifiers};
   }
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return inputs_->size(); }
 
-  /// w_c += times phi(x_i). Cost: the numbers of the row.
-  void add(std::ptrdiff_t i, std::ptrdiff_t c, double times, LinearWeights& weights) const {
+  void add(std::ptrdiff_t i, std::ptrdiff_t c, double times,
+           LinearWeights& weights) const override {
     weights.sums[static_cast<std::size_t>(c)] += times;
     const double scale = times * scale_of(i);
     if constexpr (SparseInputs<I>) {
@@ -133,15 +159,9 @@ class LinearRows {
     }
   }
 
-  /// What a thread needs for outputs.
-  struct Scratch {
-    Buffer<double> widened;
-  };
-
-  /// outputs[c] = <w_c, phi(x_i)> for the classifiers c of an ascending list. Cost: the numbers of
-  /// the row for each.
   void outputs(std::ptrdiff_t i, const LinearWeights& weights,
-               std::span<const PointIndex> classifiers, double* outputs, Scratch& scratch) const {
+               std::span<const PointIndex> classifiers, double* outputs,
+               Scratch& scratch) const override {
     if constexpr (SparseInputs<I>) {
       const auto row = nonzeros(i);
       for (std::size_t at = 0; at < classifiers.size();) {
@@ -186,8 +206,7 @@ class LinearRows {
     }
   }
 
-  /// Asks for the row before it is needed.
-  void prefetch(std::ptrdiff_t i) const {
+  void prefetch(std::ptrdiff_t i) const override {
     if constexpr (SparseInputs<I>) {
       const auto row = nonzeros(i);
       fetch(row.values, row.count);

@@ -190,6 +190,31 @@ struct StepLists {
   Buffer<std::ptrdiff_t> ends;  ///< Where list l ends; it begins where the one before ends.
 };
 
+/// Asks for the panel after one, some cache lines of it with each tile of rows that this one is
+/// multiplied by: panels of a whole training set come from memory.
+template <class T>
+class NextPanel {
+ public:
+  NextPanel(const T* panel, std::ptrdiff_t length, std::ptrdiff_t rows)
+      : at_(reinterpret_cast<const char*>(panel + panel_width<T> * length)),
+        end_(at_ + panel_width<T> * length * std::ptrdiff_t{sizeof(T)}),
+        step_(line * std::min<std::ptrdiff_t>(16, 1 + (end_ - at_) * panel_rows / (line * rows))) {}
+
+  void ask_for_some() {
+#if defined(__GNUC__)
+    for (const char* const to = std::min(end_, at_ + step_); at_ < to; at_ += line) {
+      __builtin_prefetch(at_, 0, 2);
+    }
+#endif
+  }
+
+ private:
+  static constexpr std::ptrdiff_t line = 64;
+  const char* at_;
+  const char* end_;
+  std::ptrdiff_t step_;
+};
+
 /// Columns of a block, packed: panels of numbers or bytes, and squared norms.
 template <class Scalar>
 struct PackedColumns {
@@ -282,8 +307,10 @@ void panel_products(const T* const* rows, std::ptrdiff_t count, const T* panels,
       const T* const panel = panels + first * length;
       const std::ptrdiff_t there = std::min(width, columns - first);
       T edge[panel_rows * width];
+      NextPanel<T> next(panel, length, count);
       walk([&](std::ptrdiff_t row, bool full, std::ptrdiff_t part, const std::uint32_t* steps,
                std::ptrdiff_t n) {
+        next.ask_for_some();
         T* const place = values + row * ld + first;
         T* const out = there == width ? place : edge;
         const std::ptrdiff_t stride = there == width ? ld : width;

@@ -6,12 +6,46 @@
 
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
+#include "bpm/kernel_values/gram.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Some inputs as the columns of blocks that will be asked for several times: for inner-product
-/// kernels on dense inputs they are packed here once instead of in every block. Refers to the
-/// prepared inputs and the list of points, which must outlive it. Reusing one allocates nothing.
+/// Makes points of the inputs ready as columns; without `pack` nothing is copied.
+template <class I>
+void make_ready(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack,
+                ReadyColumns<kernel_scalar_t<I>>& columns) {
+  columns.points = points;
+  columns.packed = pack && DenseInputs<I>;
+  if constexpr (DenseInputs<I>) {
+    if (pack) pack_columns(inputs, points, columns.panels);
+  }
+}
+
+/// values[a * ld + b] = k(x_rows[a], z_{first + b}) for `count` of the columns that were made ready
+/// of z, from column `first` on, a multiple of `PreparedColumns::step`. The bits of the other
+/// `kernel_block`. \throws KernelValueError if a value is not finite or near overflow.
+template <class Kernel, class Left, class Right>
+void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
+                  std::span<const PointIndex> rows, const PreparedInputs<Right>& z,
+                  const ReadyColumns<kernel_scalar_t<Left>>& ready, std::ptrdiff_t first,
+                  std::ptrdiff_t count, kernel_scalar_t<Left>* values, std::ptrdiff_t ld,
+                  BlockScratch<kernel_scalar_t<Left>>& scratch) {
+  const std::span<const PointIndex> columns = ready.points.subspan(first, count);
+  if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
+    if (ready.packed) {
+      static_assert(ByteInputs<Left> == ByteInputs<Right>,
+                    "both input sets must be bytes, or none: cast one of them");
+      packed_block(kernel, x, rows, ready.panels, first, columns, values, ld, scratch);
+      scratch.evaluations += std::ssize(rows) * count;
+      return;
+    }
+  }
+  kernel_block(kernel, x, rows, z, columns, values, ld, scratch);
+}
+
+/// Some inputs as the columns of blocks that will be asked for several times, with the inputs that
+/// they are of. Refers to these and to the list of points, which must outlive it. Reusing one
+/// allocates nothing.
 template <InputSet I>
 class PreparedColumns {
  public:
@@ -23,17 +57,13 @@ class PreparedColumns {
   /// For kernels of any kind `pack` may be false: nothing is copied then.
   void assign(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack) {
     inputs_ = &inputs;
-    points_ = points;
-    is_packed_ = pack && DenseInputs<I>;
-    if constexpr (DenseInputs<I>) {
-      if (pack) pack_columns(inputs, points, packed_);
-    }
+    make_ready(inputs, points, pack, ready_);
   }
 
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return *inputs_; }
-  [[nodiscard]] std::span<const PointIndex> points() const noexcept { return points_; }
-  [[nodiscard]] bool is_packed() const noexcept { return is_packed_; }
-  [[nodiscard]] const PackedColumns<Scalar>& packed() const noexcept { return packed_; }
+  [[nodiscard]] const ReadyColumns<Scalar>& ready() const noexcept { return ready_; }
+  [[nodiscard]] std::span<const PointIndex> points() const noexcept { return ready_.points; }
+  [[nodiscard]] bool is_packed() const noexcept { return ready_.packed; }
   /// Bytes that `points` inputs like these would hold, packed.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs, std::size_t points) {
     if constexpr (DenseInputs<I>) {
@@ -44,35 +74,20 @@ class PreparedColumns {
   }
   /// Bytes held.
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return packed_.panels.size() + packed_.norms.size() * sizeof(Scalar);
+    return ready_.panels.panels.size() + ready_.panels.norms.size() * sizeof(Scalar);
   }
 
  private:
   const PreparedInputs<I>* inputs_ = nullptr;
-  std::span<const PointIndex> points_;
-  bool is_packed_ = false;
-  PackedColumns<Scalar> packed_;
+  ReadyColumns<Scalar> ready_;
 };
 
-/// values[a * ld + b] = k(x_rows[a], z_{first + b}) for `count` of the prepared columns z, from
-/// column `first` on, a multiple of `PreparedColumns::step`. The bits of the other `kernel_block`.
-/// \throws KernelValueError if a value is not finite or near overflow.
 template <class Kernel, class Left, class Right>
 void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                   std::span<const PointIndex> rows, const PreparedColumns<Right>& z,
                   std::ptrdiff_t first, std::ptrdiff_t count, kernel_scalar_t<Left>* values,
                   std::ptrdiff_t ld, BlockScratch<kernel_scalar_t<Left>>& scratch) {
-  const std::span<const PointIndex> columns = z.points().subspan(first, count);
-  if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
-    if (z.is_packed()) {
-      static_assert(ByteInputs<Left> == ByteInputs<Right>,
-                    "both input sets must be bytes, or none: cast one of them");
-      packed_block(kernel, x, rows, z.packed(), first, columns, values, ld, scratch);
-      scratch.evaluations += std::ssize(rows) * count;
-      return;
-    }
-  }
-  kernel_block(kernel, x, rows, z.inputs(), columns, values, ld, scratch);
+  kernel_block(kernel, x, rows, z.inputs(), z.ready(), first, count, values, ld, scratch);
 }
 
 }}}  // namespace bpm::detail

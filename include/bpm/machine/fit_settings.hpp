@@ -17,16 +17,14 @@ namespace bpm { inline namespace BPM_TARGET {
 /// Where a fit takes its kernel values from. The model does not depend on it, but for `linear`,
 /// whose sums have other roundings.
 enum class Strategy {
-  dense,          ///< The whole symmetric matrix in memory.
-  windowed,       ///< Computed when needed, nothing kept.
-  windowed_rows,  ///< Computed when needed; rows that fit the budget are kept for the next draws.
-  precomputed,    ///< A matrix that the user brings.
-  linear,         ///< None: of a linear kernel w is kept, one number per feature.
+  dense,        ///< The whole symmetric matrix in memory.
+  windowed,     ///< Computed when needed; rows that fit the memory are kept.
+  precomputed,  ///< A matrix that the user brings.
+  linear,       ///< None: of a linear kernel w is kept, one number per feature.
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Strategy strategy) {
-  constexpr std::array<std::string_view, 5> names{"dense", "windowed", "windowed+rows",
-                                                  "precomputed", "linear"};
+  constexpr std::array<std::string_view, 4> names{"dense", "windowed", "precomputed", "linear"};
   const auto place = static_cast<std::size_t>(strategy);
   return place < names.size() ? names[place] : "unknown";
 }
@@ -48,8 +46,9 @@ struct FitSettings {
   unsigned threads = 0;    ///< 0: as many as the machine runs.
   /// Working memory of the fit beside the caller's inputs, in bytes. Perceptrons of a linear kernel
   /// keep w where a row has few numbers beside the points. Else, within the memory, the fit takes
-  /// the whole matrix where points are few, values slow or draws many, rows kept where values are
-  /// dear, else windows, and makes fewer draws at a time if it must; the model is the same. An
+  /// the whole matrix where points are few, values slow or draws many, else windows, with as many
+  /// rows kept as the memory holds (no more than half of what the machine still has), and makes
+  /// fewer draws at a time if it must; the model is the same. An
   /// automatic lambda asks for at least 16 n^2 bytes, n the 3000 points or fewer on which it is
   /// chosen. What the classifier keeps is not counted: the inputs that have a coefficient, as they
   /// are and packed for prediction (and padded, where a row is not whole registers), and, with
@@ -77,6 +76,8 @@ struct MemoryForecast {
   std::size_t kept_rows = 0;   ///< Kernel rows that may be kept, counted in `kernel_bytes`.
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: any.
   unsigned threads = 0;        ///< Threads of the sampler, fewer for lack of memory.
+  /// Windowed: all inputs are packed once for the whole fit, counted in `kernel_bytes`.
+  bool packs_inputs = false;
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {

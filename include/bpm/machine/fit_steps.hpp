@@ -19,6 +19,7 @@
 #include "bpm/core/stop_token.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/precomputed_gram.hpp"
@@ -84,33 +85,42 @@ template <class Kernel, InputSet I, class Prepare, class Run>
     static_assert(std::floating_point<typename I::Scalar>, "kernel values are float or double");
     // Another storage order than row-major is copied, and the copy lives as long as the name.
     const RowMatrix<typename I::Scalar>& values = inputs;
-    const PrecomputedGram<typename I::Scalar> gram(values);
+    const PrecomputedGram<typename I::Scalar> given(values);
+    const Gram<typename I::Scalar>& gram = given;
     prepare(gram);
     return run(gram);
   } else {
     using Scalar = kernel_scalar_t<I>;
     OnDemandGram<Kernel, I> values(kernel, inputs);
-    RowCache<Scalar> kept(values.size(),
-                          forecast.kept_rows * RowCache<Scalar>::row_bytes(values.size()));
-    if (forecast.strategy == Strategy::windowed_rows) values.set_row_cache(&kept);
+    const Gram<Scalar>& any = values;
     if constexpr (may_be_linear<Kernel, I>) {
       if (forecast.strategy == Strategy::linear) {
         const LinearRows<I> rows(linear_form(kernel).value(), values.inputs());
-        values.set_linear_rows(&rows);
-        prepare(values);
-        return run(values);
+        values.set_linear_inputs(&rows);
+        prepare(any);
+        return run(any);
       }
     }
-    prepare(values);
+    prepare(any);
     if (forecast.strategy != Strategy::dense) {
-      return run(values);
+      KeptRows<Scalar> kept(values.size(),
+                            forecast.kept_rows * KeptRows<Scalar>::row_bytes(values.size()),
+                            values.by_pairs() ? 1 : 2);
+      if (forecast.kept_rows > 0) values.set_kept_rows(&kept);
+      ReadyColumns<Scalar> columns;
+      if (forecast.packs_inputs) {
+        values.prepare(values.points(), columns);
+        values.set_all_columns(&columns);
+      }
+      return run(any);
     }
     const DenseGram<Scalar> gram(values, control.threads, [&](double fraction) {
       return control.go_on({.stage = "kernel matrix", .fraction = fraction});
     });
+    const Gram<Scalar>& whole = gram;
     SamplerReport report;
     if (gram.complete()) {
-      report = run(gram);
+      report = run(whole);
     } else {
       report.stopped = true;
       report.reason = "stopped";

@@ -18,8 +18,8 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Throws NotSeparable where two points or one can be seen to rule out every classifier.
-template <GramAccess Gram, InputSet I>
-void check_separable(const Gram& gram, const I& inputs, std::span<const std::uint64_t> hashes,
+template <class T, InputSet I>
+void check_separable(const Gram<T>& gram, const I& inputs, std::span<const std::uint64_t> hashes,
                      const Subproblems& problems, std::string_view function) {
   for (std::size_t p = 0; p < problems.size(); ++p) {
     for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {

@@ -75,8 +75,9 @@ struct Subproblems {
     }
   }
 
-  template <GramAccess Gram>
-  void resolve_lambda(const Gram& gram, const SoftBoundary& boundary, std::span<const int> labels) {
+  template <class T>
+  void resolve_lambda(const Gram<T>& gram, const SoftBoundary& boundary,
+                      std::span<const int> labels) {
     lambda.clear();
     for (const auto& side : signs) {
       lambda.push_back(
@@ -92,8 +93,8 @@ struct Subproblems {
     return lambda[p]->empty() ? 0.0 : (*lambda[p])[i];
   }
   /// The mean of a subproblem's lambda over that of k(x_i, x_i): of relative ones their factor.
-  template <GramAccess Gram>
-  [[nodiscard]] double relative_lambda(const Gram& gram, std::size_t p) const {
+  template <class T>
+  [[nodiscard]] double relative_lambda(const Gram<T>& gram, std::size_t p) const {
     double sum = 0;
     double diagonal = 0;
     for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {

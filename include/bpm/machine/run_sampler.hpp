@@ -116,11 +116,11 @@ template <class Space>
 
 /// Hands the sampler's draws of every subproblem to the state's means and moves its streams on. A
 /// sampler that sees cones runs one after the other: the observer is asked anew in each.
-template <class Sampler, GramAccess Gram>
-[[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram& gram,
+template <class Sampler, class T>
+[[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram<T>& gram,
                                         const Subproblems& problems, const RunControl& control,
                                         TrainingState<Sampler>& state) {
-  using Space = KernelVersionSpace<Gram>;
+  using Space = KernelVersionSpace<T>;
   require_sampler<Sampler, Space>();
   std::vector<Space> spaces;
   spaces.reserve(problems.size());

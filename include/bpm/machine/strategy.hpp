@@ -7,14 +7,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "bpm/core/available_memory.hpp"
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/prepared_columns.hpp"
-#include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/kernels/linear_form.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/draw_mean.hpp"
@@ -29,10 +30,9 @@ struct StrategyChoice {
   std::ptrdiff_t points = 0;
   std::size_t problems = 1;  ///< Binary subproblems.
   std::uint64_t draws = 1;
-  bool callable = false;      ///< Kernel values are computed pair by pair, not as products.
-  bool bytes = false;         ///< Inputs are bytes.
-  bool dense_fits = true;     ///< The memory holds the whole matrix.
-  std::size_t kept_rows = 0;  ///< Rows that it holds beside windowed evaluation.
+  bool callable = false;   ///< Kernel values are computed pair by pair, not as products.
+  bool bytes = false;      ///< Inputs are bytes.
+  bool dense_fits = true;  ///< The memory holds the whole matrix.
 };
 
 /// The strategy for a sampler that can do without kernel rows, where windowed evaluation fits.
@@ -52,7 +52,7 @@ struct StrategyChoice {
   if (choice.dense_fits && (choice.points <= few || choice.callable || again)) {
     return Strategy::dense;
   }
-  return choice.callable && choice.kept_rows > 0 ? Strategy::windowed_rows : Strategy::windowed;
+  return Strategy::windowed;
 }
 
 /// What a fit will take, and by which strategy: what the settings ask for; w of a linear kernel,
@@ -106,8 +106,6 @@ template <class Kernel, class Sampler, InputSet I>
           "is precomputed, which is for a PrecomputedKernel; leave it out");
     check(to_string(settings.strategy.value_or(Strategy::dense)) != "unknown", function, "strategy",
           "is none that there is");
-    check(windows || settings.strategy != Strategy::windowed_rows, function, "strategy",
-          "is windowed+rows, which this sampler has no use for; leave it out");
     const std::size_t base =
         PreparedInputs<I>::bytes_needed(inputs) + points * (sizeof(Scalar) + sizeof(PointIndex));
     std::size_t scattered = 0;  // By each thread.
@@ -162,15 +160,27 @@ template <class Kernel, class Sampler, InputSet I>
       });
     }
     const bool windowed_fits = windowed.total() <= settings.memory;
-    MemoryForecast rows = windowed;
-    rows.strategy = Strategy::windowed_rows;
-    const std::size_t place_bytes = points * sizeof(std::int32_t);
-    const std::size_t row_bytes = RowCache<Scalar>::row_bytes(m);
-    const std::size_t held = windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
-    if (held + place_bytes + row_bytes <= settings.memory) {
-      const std::size_t room = settings.memory - held - place_bytes;
-      rows.kept_rows = std::min(points, room / row_bytes);
-      rows.kernel_bytes += place_bytes + rows.kept_rows * row_bytes;
+    if constexpr (windows) {
+      // What is left packs all inputs once, and keeps rows, of no more than half of the memory that
+      // there still is.
+      const auto room = [&] {
+        const std::size_t held =
+            windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
+        return settings.memory - std::min(settings.memory, held);
+      };
+      const std::size_t packed = PreparedColumns<I>::bytes_needed(inputs, points);
+      if (by_inner_products<Kernel, I> && DenseInputs<I> && packed <= room()) {
+        windowed.packs_inputs = true;
+        windowed.kernel_bytes += packed;
+      }
+      const std::size_t noted = points * KeptRows<Scalar>::point_bytes;
+      const std::size_t row = KeptRows<Scalar>::row_bytes(m);
+      if (noted + row <= room()) {
+        const std::uint64_t most =
+            std::min<std::uint64_t>(room() - noted, available_memory() / 2) / row;
+        windowed.kept_rows = static_cast<std::size_t>(std::min<std::uint64_t>(points, most));
+        if (windowed.kept_rows > 0) windowed.kernel_bytes += noted + windowed.kept_rows * row;
+      }
     }
     if (!settings.strategy && !windowed_fits && !dense_fits) {
       // On few points with long inputs the matrix is the smaller of the two.
@@ -185,14 +195,11 @@ template <class Kernel, class Sampler, InputSet I>
                              .draws = sampler.draws,
                              .callable = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>,
                              .bytes = ByteInputs<I>,
-                             .dense_fits = dense_fits,
-                             .kept_rows = rows.kept_rows});
+                             .dense_fits = dense_fits});
       }
     }
     strategy = settings.strategy.value_or(strategy);
-    const MemoryForecast& chosen = strategy == Strategy::dense      ? dense
-                                   : strategy == Strategy::windowed ? windowed
-                                                                    : rows;
+    const MemoryForecast& chosen = strategy == Strategy::dense ? dense : windowed;
     if (chosen.total() > settings.memory) {
       refuse(chosen, join(" for strategy ", to_string(strategy)));
     }

@@ -310,8 +310,8 @@ class Training {
 
   /// The sampler's run. Perceptrons that have not ended after some passes look for a proof that
   /// they never will, once, and go on where there is none.
-  template <class Gram>
-  [[nodiscard]] SamplerReport run_with_proof(const Sampler& sampler, const Gram& gram,
+  template <class T>
+  [[nodiscard]] SamplerReport run_with_proof(const Sampler& sampler, const detail::Gram<T>& gram,
                                              const RunControl& control,
                                              detail::TrainingState<Sampler>& state,
                                              std::string_view function) const {

@@ -51,9 +51,10 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     const detail::FolderLock lock(store.folder());
     const detail::PieceTasks tasks(
         detail::plan_pieces(streams.next, streams.next + draws, spaces.size(), store.list(), 1));
-    SamplerReport report =
-        detail::sample_pieces(detail::PerceptronLimits::of(*this, spaces[0].size()), spaces,
-                              streams, tasks, control, sink, store.keeper());
+    SamplerReport report = detail::with_kernel_spaces(spaces, [&](auto shared) {
+      return detail::sample_pieces(detail::PerceptronLimits::of(*this, shared[0].size()), shared,
+                                   streams, tasks, control, sink, store.keeper());
+    });
     report.kernel_evaluations += scratch.evaluations;
     return report;
   }

@@ -62,9 +62,10 @@ struct EnumWords<SamplerReport::Advice> {
 };
 template <>
 struct EnumWords<Strategy> {
+  /// The last was a windowed one that kept rows.
   static constexpr std::array<std::string_view, 5> words{
-      to_string(Strategy::dense), to_string(Strategy::windowed), to_string(Strategy::windowed_rows),
-      to_string(Strategy::precomputed), to_string(Strategy::linear)};
+      to_string(Strategy::dense), to_string(Strategy::windowed), to_string(Strategy::precomputed),
+      to_string(Strategy::linear), "windowed+rows"};
 };
 
 template <class T>
@@ -212,6 +213,9 @@ class MemberReader {
       ensure<DataError>(found != words.end(), where_, key, " is the unknown '",
                         json.get<std::string>(), "'");
       value = static_cast<T>(found - words.begin());
+      if constexpr (std::same_as<T, Strategy>) {
+        if (to_string(value) == "unknown") value = Strategy::windowed;
+      }
     } else if constexpr (is_list<T>) {
       sound(json.is_array(), "list");
       read_list(json, value, key);

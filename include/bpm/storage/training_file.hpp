@@ -99,8 +99,8 @@ struct StoredTraining {
     run("labels", training.labels_.list());
     run("inputs", hashes);
     run("bias", relative_bias<decltype(training.kernel_)>(settings, "save"));
-    look_at_values(training, [&]<class Gram>(const Gram& gram) {
-      using Space = KernelVersionSpace<Gram>;
+    look_at_values(training, [&]<class Scalar>(const Gram<Scalar>& gram) {
+      using Space = KernelVersionSpace<Scalar>;
       typename Space::Scratch scratch;
       std::vector<Space> spaces;
       for (const auto& signs : training.problems_.signs) spaces.emplace_back(gram, signs);

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -15,36 +16,26 @@
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/row_cache.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
-namespace detail {
-
-/// The type of prepared columns, where kernel values have one.
-template <class Gram>
-struct GramColumns {};
-template <ColumnGram Gram>
-struct GramColumns<Gram> {
-  using Columns = typename Gram::Columns;
-};
-
-}  // namespace detail
-
 /// Version space given by kernel values on the training set, labels and a soft boundary. Refers to
-/// the kernel values, which must outlive it; several label vectors may share them.
-template <detail::GramAccess Gram>
-class KernelVersionSpace : public detail::GramColumns<Gram> {
+/// the kernel values, which must outlive it; several label vectors may share them. T is the type of
+/// a kernel value.
+template <class T>
+class KernelVersionSpace {
  public:
-  using Scalar = typename Gram::Scalar;
+  using Scalar = T;
+  using Gram = detail::Gram<T>;
   using Scratch = detail::BlockScratch<Scalar>;
   /// lambda_i of each point; empty means zero everywhere. Shared by the classes of one-vs-rest.
   using Lambda = std::shared_ptr<const std::vector<double>>;
 
   /// \throws std::invalid_argument unless there is a point, labels are +1 or -1, one per point, and
   ///         lambda is empty or has one finite value that is not negative a point.
-  KernelVersionSpace(const Gram& gram, std::vector<signed char> labels, Lambda lambda = nullptr)
+  KernelVersionSpace(const detail::Gram<T>& gram, std::vector<signed char> labels,
+                     Lambda lambda = nullptr)
       : gram_(&gram), labels_(std::move(labels)), lambda_(std::move(lambda)) {
     const char* const function = "KernelVersionSpace";
     detail::check(gram.size() > 0, function, "gram", "has no points");
@@ -80,30 +71,6 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, Scalar* values,
              std::ptrdiff_t ld, Scratch& scratch) const {
     gram_->block(rows, columns, values, ld, scratch);
-  }
-
-  /// Columns of blocks made ready, and blocks on them: see `ColumnGram`.
-  template <detail::ColumnGram G = Gram>
-  void prepare(std::span<const PointIndex> points, typename G::Columns& columns) const {
-    gram_->prepare(points, columns);
-  }
-  template <detail::ColumnGram G = Gram>
-  void block(std::span<const PointIndex> rows, const typename G::Columns& columns, Scalar* values,
-             std::ptrdiff_t ld, Scratch& scratch) const {
-    gram_->block(rows, columns, values, ld, scratch);
-  }
-  /// Where the kernel values keep rows between draws, or null.
-  [[nodiscard]] auto* row_cache() const noexcept
-    requires detail::KeepsRows<Gram>
-  {
-    return gram_->row_cache();
-  }
-
-  /// The inputs of a linear kernel, or null: see `OnDemandGram`.
-  [[nodiscard]] auto* linear_rows() const noexcept
-    requires detail::LinearGram<Gram>
-  {
-    return gram_->linear_rows();
   }
 
   /// outputs += scale (K_i. + lambda_i e_i), in double; K first, then lambda.
@@ -176,5 +143,55 @@ class KernelVersionSpace : public detail::GramColumns<Gram> {
   std::vector<signed char> labels_;
   Lambda lambda_;
 };
+
+namespace detail {
+
+/// A user's own version space as kernel values: how it reaches what runs on these alone.
+template <VersionSpace Space>
+class SpaceGram final : public Gram<typename Space::Scalar> {
+ public:
+  using Scalar = typename Space::Scalar;
+  using Gram<Scalar>::block;
+
+  explicit SpaceGram(const Space& space) : Gram<Scalar>(space.size()), space_(space) {}
+
+  [[nodiscard]] Scalar diagonal(std::ptrdiff_t i) const noexcept override {
+    return static_cast<Scalar>(space_.diagonal(i) - space_.lambda(i));
+  }
+  [[nodiscard]] bool rows_in_memory() const noexcept override { return space_.rows_in_memory(); }
+  [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i,
+                                            BlockScratch<Scalar>& scratch) const override {
+    return space_.row(i, scratch);
+  }
+  void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, Scalar* values,
+             std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const override {
+    space_.block(rows, columns, values, ld, scratch);
+  }
+
+ private:
+  const Space& space_;
+};
+
+/// Calls use(spaces) with these version spaces, which share their kernel values, as
+/// `KernelVersionSpace`s.
+template <VersionSpace Space, class Use>
+auto with_kernel_spaces(std::span<const Space> spaces, Use&& use) {
+  using Scalar = typename Space::Scalar;
+  if constexpr (std::same_as<Space, KernelVersionSpace<Scalar>>) {
+    return use(spaces);
+  } else {
+    if (spaces.empty()) return use(std::span<const KernelVersionSpace<Scalar>>{});
+    const SpaceGram<Space> gram(spaces[0]);
+    std::vector<KernelVersionSpace<Scalar>> adapted;
+    for (const Space& space : spaces) {
+      auto lambda = std::make_shared<std::vector<double>>();
+      for (std::ptrdiff_t i = 0; i < space.size(); ++i) lambda->push_back(space.lambda(i));
+      adapted.emplace_back(gram, labels_of(space), std::move(lambda));
+    }
+    return use(std::span<const KernelVersionSpace<Scalar>>(adapted));
+  }
+}
+
+}  // namespace detail
 
 }}  // namespace bpm

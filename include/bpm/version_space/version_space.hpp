@@ -21,7 +21,7 @@ namespace bpm { inline namespace BPM_TARGET {
 ///  - `size()`: m; `label(i)`: y_i, +1 or -1; `lambda(i)`: lambda_i >= 0; `diagonal(i)`: S_ii;
 ///  - `row(i, scratch)` and `block(rows, cols, values, ld, scratch)`: values of K, *without*
 ///  lambda,
-///    as in `GramAccess` (all label vectors of one training set share them);
+///    as in `Gram` (all label vectors of one training set share them);
 ///    `rows_in_memory()`: whether a row costs no kernel evaluation;
 ///  - `add_row(i, scale, outputs, scratch)`: outputs += scale S_i.: the primitive of a sampler that
 ///    changes one coefficient at a time;
@@ -56,17 +56,6 @@ template <VersionSpace Space>
   }
   return labels;
 }
-
-/// A version space whose kernel values make columns ready, as `ColumnGram` says.
-template <class V>
-concept ColumnSpace =
-    VersionSpace<V> &&
-    requires(const V& space, std::ptrdiff_t ld, std::span<const PointIndex> points,
-             typename V::Columns& columns, typename V::Scalar* values,
-             BlockScratch<typename V::Scalar>& scratch) {
-      space.prepare(points, columns);
-      space.block(points, columns, values, ld, scratch);
-    };
 
 }  // namespace detail
 

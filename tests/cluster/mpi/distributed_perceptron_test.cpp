@@ -205,8 +205,7 @@ TEST_CASE("bad settings on one rank are an error of all") {
   bpm::DistributedPerceptron sampler{{.draws = 2}};
   const bpm::detail::OnDemandGram<bpm::Gaussian, Inputs> gram(kernel, problem.inputs);
   std::vector<signed char> signs(240, 1);
-  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<bpm::Gaussian, Inputs>> space(gram,
-                                                                                        signs);
+  const bpm::KernelVersionSpace<Inputs::Scalar> space(gram, signs);
   if (rank() == 3) sampler.margin = -1;
   const auto call = [&](auto&& sink) {
     bpm::RandomStreams streams;

@@ -25,7 +25,7 @@ using Matrix = bpm::RowMatrix<double>;
 
 bpm::EpPosterior fit(const Matrix& kernel, const std::vector<signed char>& signs, double noise) {
   const bpm::PrecomputedGram<double> gram(kernel);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, signs);
+  const bpm::KernelVersionSpace<double> space(gram, signs);
   return bpm::expectation_propagation(space, {.noise_deviation = noise, .tolerance = 1e-8});
 }
 

@@ -63,7 +63,7 @@ RejectionMean rejection_mean(const Eigen::MatrixXd& lower, const Signs& signs, i
 }
 
 using Gram = bpm::PrecomputedGram<double>;
-using Space = bpm::KernelVersionSpace<Gram>;
+using Space = bpm::KernelVersionSpace<double>;
 
 /// A user's own sampler that knows the centre, and tells nothing of chains.
 struct Knowing {

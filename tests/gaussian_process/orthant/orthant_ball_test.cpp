@@ -20,13 +20,14 @@
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
+#include "mutants/orthant_bounce_point.hpp"
+#include "mutants/orthant_no_division.hpp"
 #include "orthant_problems.hpp"
 #include "statistics.hpp"
 
 using namespace orthant_tests;
 using bpm::RandomEngine;
 using bpm::detail::OrthantBall;
-using bpm::detail::OrthantFlightLaw;
 using bpm::detail::OrthantPlanes;
 
 namespace {
@@ -37,26 +38,26 @@ OrthantPlanes planes_of(const Eigen::MatrixXd& covariance, const std::vector<sig
   return bpm::detail::dense_planes("test", covariance, bpm::detail::sign_vector(signs));
 }
 
-template <class Law = OrthantFlightLaw>
-OrthantBall<Law> ball_of(const OrthantPlanes& planes, RandomEngine engine) {
-  OrthantBall<Law> ball(planes, quarter_turn, engine);
+template <class Ball = OrthantBall>
+Ball ball_of(const OrthantPlanes& planes, RandomEngine engine) {
+  Ball ball(planes, quarter_turn, engine);
   ball.half_normals(planes);
   return ball;
 }
 
 /// d_i at the ends of the ball's next trajectory.
-template <class Law>
-std::vector<double> next(OrthantBall<Law>& ball, const OrthantPlanes& planes) {
+template <class Ball>
+std::vector<double> next(Ball& ball, const OrthantPlanes& planes) {
   ball.fly(planes);
   return {ball.position(), ball.position() + planes.points};
 }
 
-/// Draws by a law of flights that may be wrong.
-template <class Law = OrthantFlightLaw>
+/// Draws by flights that may be wrong.
+template <class Ball = OrthantBall>
 Eigen::MatrixXd draws_of(const Eigen::MatrixXd& covariance, const std::vector<signed char>& signs,
                          Eigen::Index count) {
   const OrthantPlanes planes = planes_of(covariance, signs);
-  OrthantBall<Law> ball = ball_of<Law>(planes, RandomEngine(1, 1));
+  Ball ball = ball_of<Ball>(planes, RandomEngine(1, 1));
   Eigen::MatrixXd draws(planes.points, count);
   for (Eigen::Index j = -20; j < count; ++j) {
     const std::vector<double> d = next(ball, planes);
@@ -86,13 +87,6 @@ Pair pair(double rho) {
   return p;
 }
 
-struct PlaneNoDivision : OrthantFlightLaw {
-  static constexpr double reflection = 1.6;  // 2 nu_c where K_cc is 0.8.
-};
-struct PlaneBouncePoint : OrthantFlightLaw {
-  static constexpr bool to_the_end = false;
-};
-
 }  // namespace
 
 TEST_CASE("orthant flights: moments of two outputs are known by arcsines") {
@@ -104,12 +98,12 @@ TEST_CASE("orthant flights: moments of two outputs are known by arcsines") {
 
 TEST_CASE("orthant flights: wrong flights fail the same check") {
   const Pair p = pair(0.5);
-  const auto z = [&](auto law) {
-    return worst_z(moments(draws_of<decltype(law)>(p.covariance, p.signs, 20'000)), p.truth);
+  const auto z = [&]<class Ball>() {
+    return worst_z(moments(draws_of<Ball>(p.covariance, p.signs, 20'000)), p.truth);
   };
-  CHECK(z(OrthantFlightLaw{}) < 5);
-  CHECK(z(PlaneNoDivision{}) > 10);
-  CHECK(z(PlaneBouncePoint{}) > 10);
+  CHECK(z.operator()<OrthantBall>() < 5);
+  CHECK(z.operator()<bpm::detail::orthant_no_division_OrthantBall>() > 10);
+  CHECK(z.operator()<bpm::detail::orthant_bounce_point_OrthantBall>() > 10);
 }
 
 TEST_CASE("orthant flights: independent outputs are half normals") {
@@ -165,7 +159,7 @@ TEST_CASE("orthant flights: every draw lies in the orthant, from any start in it
   const std::ptrdiff_t n = 37;
   const std::vector<signed char> signs = random_signs(n, 3);
   const OrthantPlanes planes = planes_of(random_covariance(n, 20, 0.01, 3), signs);
-  OrthantBall<> ball(planes, 2, RandomEngine(4, 0));
+  OrthantBall ball(planes, 2, RandomEngine(4, 0));
   std::fill_n(ball.position(), n, 1e-3);
   bool inside = true;
   for (int k = 0; k < 300; ++k) {
@@ -178,11 +172,11 @@ TEST_CASE("orthant flights: every draw lies in the orthant, from any start in it
 
 TEST_CASE("orthant flights: a value; one seed, one path") {
   const OrthantPlanes planes = planes_of(random_covariance(9, 9, 0.1, 5), random_signs(9, 5));
-  OrthantBall<> ball = ball_of(planes, RandomEngine(6, 0));
+  OrthantBall ball = ball_of(planes, RandomEngine(6, 0));
   for (int k = 0; k < 7; ++k) ball.fly(planes);
-  OrthantBall<> copy = ball;
-  OrthantBall<> again = ball_of(planes, RandomEngine(6, 0));
-  OrthantBall<> other = ball_of(planes, RandomEngine(6, 1));
+  OrthantBall copy = ball;
+  OrthantBall again = ball_of(planes, RandomEngine(6, 0));
+  OrthantBall other = ball_of(planes, RandomEngine(6, 1));
   for (int k = 0; k < 7; ++k) again.fly(planes);
   for (int k = 0; k < 7; ++k) other.fly(planes);
   for (int k = 0; k < 30; ++k) {
@@ -198,8 +192,7 @@ TEST_CASE("the covariance of a version space's outputs is that of K and lambda")
   const bpm::RowMatrix<double> values = covariance;
   const bpm::PrecomputedGram<double> gram(values);
   const auto lambda = std::make_shared<const std::vector<double>>(6, 0.5);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, random_signs(6, 8),
-                                                                    lambda);
+  const bpm::KernelVersionSpace<double> space(gram, random_signs(6, 8), lambda);
   Eigen::MatrixXd softened = covariance;
   softened.diagonal().array() += 0.5;
   CHECK(bpm::detail::sampling_covariance(space) == softened);

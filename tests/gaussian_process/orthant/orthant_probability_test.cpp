@@ -18,6 +18,8 @@
 #include "bpm/kernel_values/precomputed_gram.hpp"
 #include "bpm/version_space/kernel_version_space.hpp"
 #include "catch.hpp"
+#include "mutants/few_dimensions.hpp"
+#include "mutants/one_end.hpp"
 #include "orthant_problems.hpp"
 
 using namespace orthant_tests;
@@ -62,13 +64,13 @@ struct Coverage {
 constexpr OrthantSettings few{.standard_error = 0, .draws = 64};
 
 /// On equicorrelated points, where P = 1 / (n + 1), by an identity that may be wrong.
-template <class Law>
+template <class Stages>
 Coverage coverage(std::ptrdiff_t n, const OrthantSettings& settings = few) {
   const bpm::detail::CovariancePath path(equicorrelated(n, 0.5));
   const bpm::RunControl control;
   Coverage held;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    bpm::detail::OrthantStages<Law> stages(path, settings.path_length, control);
+    Stages stages(path, settings.path_length, control);
     const RandomStreams streams{.seed = seed};
     stages.choose(settings.pilot_draws, settings.burn_in, 1.0, streams.stream(0));
     stages.measure(settings.draws, settings.burn_in, streams, 1, 1);
@@ -84,14 +86,6 @@ Coverage coverage(std::ptrdiff_t n, const OrthantSettings& settings = few) {
   }
   return held;
 }
-
-struct NoDimensions : bpm::detail::OrthantBridgeLaw {
-  static constexpr double dimensions = 0.9;  // Of n / 2.
-};
-
-struct OneEnd : bpm::detail::OrthantBridgeLaw {
-  static constexpr bool both_ends = false;
-};
 
 }  // namespace
 
@@ -177,30 +171,30 @@ TEST_CASE("orthant probability: three hundred points with correlation one half")
 }
 
 TEST_CASE("orthant probability: intervals hold the truth as often as they say") {
-  const Coverage held = coverage<bpm::detail::OrthantBridgeLaw>(20);
+  const Coverage held = coverage<bpm::detail::OrthantStages>(20);
   CAPTURE(held.two_sided, held.upper);
   CHECK(held.two_sided >= 43);
   CHECK(held.upper >= 43);
-  CHECK(coverage<bpm::detail::OrthantBridgeLaw>(60).two_sided >= 43);
+  CHECK(coverage<bpm::detail::OrthantStages>(60).two_sided >= 43);
   // A weight without all dimensions, and a chain that hardly moves, fail the same check.
-  CHECK(coverage<NoDimensions>(20).two_sided < 30);
+  CHECK(coverage<bpm::detail::few_dimensions_OrthantStages>(20).two_sided < 30);
   OrthantSettings slow = few;
   slow.path_length = 0.02;
-  CHECK(coverage<bpm::detail::OrthantBridgeLaw>(20, slow).two_sided < 30);
+  CHECK(coverage<bpm::detail::OrthantStages>(20, slow).two_sided < 30);
 }
 
 TEST_CASE("orthant probability: one end alone is an identity too, and a worse one") {
   const bpm::detail::CovariancePath path(equicorrelated(20, 0.5));
   const bpm::RunControl control;
   const RandomStreams streams;
-  const auto run = [&](auto law) {
-    bpm::detail::OrthantStages<decltype(law)> stages(path, std::numbers::pi / 2, control);
+  const auto run = [&]<class Stages>() {
+    Stages stages(path, std::numbers::pi / 2, control);
     stages.choose(64, 16, 1.0, streams.stream(0));
     stages.measure(2'000, 16, streams, 1, 1);
     return stages.result();
   };
-  const auto one = run(OneEnd{});
-  const auto both = run(bpm::detail::OrthantBridgeLaw{});
+  const auto one = run.operator()<bpm::detail::one_end_OrthantStages>();
+  const auto both = run.operator()<bpm::detail::OrthantStages>();
   CHECK(std::abs(one.value + std::log(21.0)) < 5 * std::sqrt(one.variance));
   CHECK(std::abs(one.value - both.value) < 5 * std::sqrt(one.variance + both.variance));
   CHECK(both.variance < one.variance);
@@ -264,8 +258,7 @@ TEST_CASE("orthant probability of a version space has its soft boundary") {
       random_covariance(8, 8, 0, 5).cast<float>().selfadjointView<Eigen::Lower>();
   const bpm::PrecomputedGram<float> gram(values);
   const auto lambda = std::make_shared<const std::vector<double>>(8, 0.25);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<float>> space(gram, random_signs(8, 5),
-                                                                   lambda);
+  const bpm::KernelVersionSpace<float> space(gram, random_signs(8, 5), lambda);
   Eigen::MatrixXd k = values.cast<double>();
   k.diagonal().array() += 0.25;
   RandomStreams streams;

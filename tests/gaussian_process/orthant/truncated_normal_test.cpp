@@ -16,6 +16,8 @@
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random/streams.hpp"
 #include "catch.hpp"
+#include "mutants/box_bounce_point.hpp"
+#include "mutants/box_no_division.hpp"
 #include "orthant_problems.hpp"
 #include "statistics.hpp"
 
@@ -61,13 +63,12 @@ Eigen::VectorXd interval_moments(double a, double b) {
 }
 
 /// The same draws by flights that may be wrong, of a box with mean zero.
-template <class Law>
+template <class Ball>
 Eigen::MatrixXd draws_by(const Box& box, Eigen::Index count) {
   const auto planes =
       bpm::detail::dense_planes("test", box.covariance, Eigen::VectorXd::Ones(box.mean.size()));
   const Eigen::VectorXd start = 0.5 * (box.lower + box.upper);
-  bpm::detail::BoxBall<Law> ball(planes, box.lower, box.upper, start, std::numbers::pi / 2,
-                                 bpm::RandomEngine(1, 1));
+  Ball ball(planes, box.lower, box.upper, start, std::numbers::pi / 2, bpm::RandomEngine(1, 1));
   Eigen::MatrixXd draws(planes.points, count);
   for (Eigen::Index j = 0; j < count; ++j) {
     ball.fly(planes);
@@ -98,13 +99,6 @@ double z_against_rejection(const Box& box, Eigen::Index count) {
       moments(box_draws(box, count)) - moments(rejected(box, count, 9));
   return worst_z(difference, Eigen::VectorXd::Zero(difference.rows()));
 }
-
-struct BoxNoDivision : bpm::detail::OrthantFlightLaw {
-  static constexpr double reflection = 1.2;  // 2 v_c where the variance is 0.6.
-};
-struct BoxBouncePoint : bpm::detail::OrthantFlightLaw {
-  static constexpr bool to_the_end = false;
-};
 
 }  // namespace
 
@@ -149,13 +143,13 @@ TEST_CASE("truncated normal in one dimension: far in the tail") {
 TEST_CASE("truncated normal: wrong flights fail the check of moments") {
   const Box box = interval(0.6, -0.4, 1.5);
   const double scale = std::sqrt(0.6);
-  const auto z = [&](auto law) {
-    return worst_z(moments(draws_by<decltype(law)>(box, 20'000) / scale),
+  const auto z = [&]<class Ball>() {
+    return worst_z(moments(draws_by<Ball>(box, 20'000) / scale),
                    interval_moments(-0.4 / scale, 1.5 / scale));
   };
-  CHECK(z(bpm::detail::OrthantFlightLaw{}) < 5);
-  CHECK(z(BoxNoDivision{}) > 10);
-  CHECK(z(BoxBouncePoint{}) > 10);
+  CHECK(z.operator()<bpm::detail::BoxBall>() < 5);
+  CHECK(z.operator()<bpm::detail::box_no_division_BoxBall>() > 10);
+  CHECK(z.operator()<bpm::detail::box_bounce_point_BoxBall>() > 10);
 }
 
 TEST_CASE("truncated normal: boxes agree with rejection") {

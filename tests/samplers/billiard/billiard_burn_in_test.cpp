@@ -80,7 +80,7 @@ TEST_CASE("billiard burn-in: it lasts as long as was asked for, or settles once 
   using Values = bpm::PrecomputedGram<double>;
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(4, 4);
   const Values values(kernel);
-  const bpm::Cone cone(bpm::KernelVersionSpace<Values>(values, {1, 1, -1, 1}));
+  const bpm::Cone cone(bpm::KernelVersionSpace<double>(values, {1, 1, -1, 1}));
   for (const std::uint64_t wanted : {0U, 10'000'000U}) {
     bpm::detail::BilliardBurnIn burn_in(0, wanted);
     std::uint64_t bounces = 0;

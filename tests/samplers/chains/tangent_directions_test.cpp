@@ -20,7 +20,7 @@ TEST_CASE("tangent directions: orthonormal to the position, outputs their own, i
     b = unit(b);
     Numbers d(static_cast<std::size_t>(cone.output_stride()), 0.0);
     cone.outputs(b.data(), d.data());
-    bpm::detail::TangentDirections<bpm::detail::GeodesicLaw> directions;
+    bpm::detail::TangentDirections directions;
     bpm::RandomEngine engine(2);
     Numbers v(b.size());
     Numbers nu(d.size(), 0.0);

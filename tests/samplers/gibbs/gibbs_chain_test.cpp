@@ -213,8 +213,7 @@ TEST_CASE("Gibbs chain: bad arguments are named") {
   CHECK(message({.label_noise = 0.1}, wrong, cone) == "none");
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
   const bpm::PrecomputedGram<double> gram(kernel);
-  const bpm::Cone bare =
-      bpm::Cone(bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>(gram, {1, 1, 1}));
+  const bpm::Cone bare = bpm::Cone(bpm::KernelVersionSpace<double>(gram, {1, 1, 1}));
   CHECK_THAT(message({.directions = GibbsDirection::input}, std::vector<double>(3, 1.0), bare),
              ContainsSubstring("cone has no products; call form_products()"));
 }

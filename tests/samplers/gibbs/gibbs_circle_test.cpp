@@ -141,7 +141,7 @@ TEST_CASE("draws on the circle and their mean agree with a fine grid") {
   CirclePoint point{};
   constexpr int draws = 20'000;
   for (int k = 0; k < draws; ++k) {
-    point = circle.draw<GibbsLaw>(penalty, engine);
+    point = circle.draw(penalty, engine);
     double t = std::atan2(point.sine, point.cosine);
     if (t < 0) t += 2 * std::numbers::pi;
     drawn[eighth(t)] += 1.0 / draws;
@@ -165,7 +165,7 @@ TEST_CASE("planes through one point of the circle open no arc, however small the
   CHECK(shortest > 0.01);
   const GibbsPenalty penalty(GibbsPenalty::beta_of(1e-300), 5);
   bpm::RandomEngine engine(3, 100);
-  const CirclePoint point = circle.draw<GibbsLaw>(penalty, engine);
+  const CirclePoint point = circle.draw(penalty, engine);
   CHECK(std::abs(std::hypot(point.cosine, point.sine) - 1) < 1e-12);
   CHECK(std::isfinite(point.mean_cosine));
 }

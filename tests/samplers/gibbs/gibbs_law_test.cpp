@@ -7,7 +7,8 @@
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
-#include "mutants_gibbs.hpp"
+#include "mutants/uniform_input_angle.hpp"
+#include "mutants/unweighted_arcs.hpp"
 
 using namespace sampler_tests;
 using bpm::detail::GibbsChain;
@@ -57,8 +58,8 @@ TEST_CASE("Gibbs: arcs that are not weighted by their length are found out") {
   const bpm::Cone cone = random_cone(10, 5, 5, false);
   const WeightedMoments truth = weighted_moments(cone, 0.2, 60'000);
   const GibbsChainSettings settings{.label_noise = 0.2, .steps_per_draw = 20};
-  CHECK(distance(chain_moments<UnweightedArcsChain>(cone, settings, 250), truth) >
-        2 * right_distance);
+  CHECK(distance(chain_moments<bpm::detail::unweighted_arcs_GibbsChain>(cone, settings, 250),
+                 truth) > 2 * right_distance);
 }
 
 TEST_CASE("Gibbs: a uniform angle to an input is found out") {
@@ -68,6 +69,6 @@ TEST_CASE("Gibbs: a uniform angle to an input is found out") {
   const GibbsChainSettings settings{
       .label_noise = noise, .directions = GibbsDirection::input, .steps_per_draw = 20};
   CHECK(distance(chain_moments<GibbsChain>(cone, settings, 250), truth) < right_distance);
-  CHECK(distance(chain_moments<UniformInputAngleChain>(cone, settings, 250), truth) >
-        2 * right_distance);
+  CHECK(distance(chain_moments<bpm::detail::uniform_input_angle_GibbsChain>(cone, settings, 250),
+                 truth) > 2 * right_distance);
 }

@@ -11,7 +11,7 @@
 #include "bpm/samplers/gibbs/gibbs_normal.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
-#include "mutants_gibbs.hpp"
+#include "mutants/uniform_input_angle.hpp"
 #include "statistics.hpp"
 
 using namespace sampler_tests;
@@ -133,7 +133,8 @@ TEST_CASE("Gibbs on an orthant: second moments and the largest coordinate") {
 }
 
 TEST_CASE("Gibbs on an orthant: a uniform angle to the inputs is found out") {
-  const Orthant found = sampled<UniformInputAngleChain>(20, GibbsDirection::input, 50, 8'000);
+  const Orthant found =
+      sampled<bpm::detail::uniform_input_angle_GibbsChain>(20, GibbsDirection::input, 50, 8'000);
   const Average largest = true_largest(20);
   CHECK(std::abs(found.largest - largest.mean()) >
         20 * std::hypot(found.largest_error, largest.error()));

@@ -24,7 +24,7 @@
 using namespace sampler_tests;
 using bpm::KernelGibbs;
 using bpm::detail::GibbsDirection;
-using GramSpace = bpm::KernelVersionSpace<bpm::PrecomputedGram<double>>;
+using GramSpace = bpm::KernelVersionSpace<double>;
 
 static_assert(bpm::Sampler<KernelGibbs, GramSpace>);
 static_assert(bpm::detail::MarkovChain<bpm::detail::GibbsChain>);

@@ -136,7 +136,7 @@ TEST_CASE("log evidence: contradictions cost q (1 - q) each, and leave no versio
 TEST_CASE("log evidence: one seed, one value; streams advance by two") {
   const bpm::RowMatrix<double> kernel = equicorrelated(4, 0.2);
   const bpm::PrecomputedGram<double> gram(kernel);
-  const bpm::KernelVersionSpace<bpm::PrecomputedGram<double>> space(gram, {1, -1, 1, 1});
+  const bpm::KernelVersionSpace<double> space(gram, {1, -1, 1, 1});
   RandomStreams streams{.seed = 5, .next = 7};
   const bpm::LogEvidence::Settings settings{.steps = 640, .pilot_steps = 50, .burn_in = 10};
   const LogEvidence a = bpm::log_evidence(space, 0.1, settings, streams);

@@ -17,8 +17,8 @@ using bpm::PermutedPerceptron;
 
 namespace {
 
-using RowSpace = bpm::KernelVersionSpace<Matrix>;
-using WindowSpace = bpm::KernelVersionSpace<NarrowValues>;
+using RowSpace = bpm::KernelVersionSpace<float>;
+using WindowSpace = bpm::KernelVersionSpace<float>;
 
 bpm::RunControl leaving_out(std::uint64_t draws, unsigned threads = 1) {
   bpm::RunControl control = on_threads(threads);

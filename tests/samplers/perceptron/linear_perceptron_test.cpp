@@ -59,8 +59,8 @@ struct BothWays {
   Values linear;
   bpm::detail::LinearRows<I> rows;
   Matrix matrix;
-  std::vector<bpm::KernelVersionSpace<Matrix>> by_values;
-  std::vector<bpm::KernelVersionSpace<Values>> by_weights;
+  std::vector<bpm::KernelVersionSpace<typename Values::Scalar>> by_values;
+  std::vector<bpm::KernelVersionSpace<typename Values::Scalar>> by_weights;
 
   BothWays(const Kernel& kernel, I given)
       : inputs(std::move(given)),
@@ -68,7 +68,7 @@ struct BothWays {
         linear(kernel, inputs),
         rows(bpm::detail::linear_form(kernel).value(), linear.inputs()),
         matrix(plain) {
-    linear.set_linear_rows(&rows);
+    linear.set_linear_inputs(&rows);
   }
   BothWays(const BothWays&) = delete;
 

@@ -26,8 +26,8 @@ using Catch::Matchers::Equals;
 
 namespace {
 
-using RowSpace = bpm::KernelVersionSpace<Matrix>;
-using WindowSpace = bpm::KernelVersionSpace<NarrowValues>;
+using RowSpace = bpm::KernelVersionSpace<float>;
+using WindowSpace = bpm::KernelVersionSpace<float>;
 
 struct Fixture {
   Inputs inputs = random_inputs(300, 5, 51);

@@ -21,7 +21,7 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 using LinearValues = bpm::detail::OnDemandGram<bpm::Linear, Inputs>;
-using RowSpace = bpm::KernelVersionSpace<Matrix>;
+using RowSpace = bpm::KernelVersionSpace<float>;
 
 /// Reports of draws 0 .. draws - 1, each by a run of its own.
 template <class Space>
@@ -113,7 +113,7 @@ TEST_CASE("greedy order: the textbook's classifier, consistent, another one by a
   CHECK(outcome.report.perceptron->mistakes == mistakes);
   if (m >= 40) CHECK(distinct.size() > 1);
   CHECK(run(sampler, space, on_threads(3)).draws == outcome.draws);
-  const bpm::KernelVersionSpace<NarrowValues> without_rows(on_demand, labels, lambda);
+  const bpm::KernelVersionSpace<float> without_rows(on_demand, labels, lambda);
   CHECK(run(sampler, without_rows, on_threads(2)).draws == outcome.draws);
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("a draw beyond max_passes ends the run; the draws before it stand") {
   const Matrix matrix(on_demand);
   const Labels labels = random_labels(150, 31);
   const RowSpace space(matrix, labels);
-  const bpm::KernelVersionSpace<NarrowValues> windows(on_demand, labels);
+  const bpm::KernelVersionSpace<float> windows(on_demand, labels);
   const auto alone = one_by_one({}, space, 30);
   const std::uint64_t cap = alone[0].perceptron->passes;
   const auto first = std::find_if(alone.begin(), alone.end(), [&](const auto& report) {
@@ -195,7 +195,7 @@ TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
   const NarrowValues hopeless(narrow_gaussian, equal);
   const Outcome outcome =
       run(PermutedPerceptron{.draws = 2, .max_passes = 4, .order = Order::greedy},
-          bpm::KernelVersionSpace<NarrowValues>(hopeless, labels));
+          bpm::KernelVersionSpace<float>(hopeless, labels));
   CHECK_FALSE(outcome.report.converged);
   CHECK(outcome.draws.empty());
   CHECK_THAT(outcome.report.reason,
@@ -205,7 +205,7 @@ TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
   // As good as no limit: the number of steps must not overflow.
   const Outcome unlimited = run(
       PermutedPerceptron{.draws = 1, .max_passes = std::uint64_t{1} << 62U, .order = Order::greedy},
-      bpm::KernelVersionSpace<NarrowValues>(on_demand, labels));
+      bpm::KernelVersionSpace<float>(on_demand, labels));
   CHECK(unlimited.report.converged);
 }
 
@@ -218,8 +218,7 @@ TEST_CASE("max_passes 0 is a limit of its own, so that a hopeless problem ends")
   Labels labels(50, 1);
   labels[7] = -1;
   const Outcome outcome =
-      run(PermutedPerceptron{.draws = 1},
-          bpm::KernelVersionSpace<bpm::detail::DenseGram<double>>(matrix, labels));
+      run(PermutedPerceptron{.draws = 1}, bpm::KernelVersionSpace<double>(matrix, labels));
   CHECK_FALSE(outcome.report.converged);
   CHECK_THAT(outcome.report.reason, ContainsSubstring("in pass 1000000 "));
 }

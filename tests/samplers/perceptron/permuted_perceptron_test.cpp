@@ -18,8 +18,8 @@ using bpm::PermutedPerceptron;
 
 namespace {
 
-using RowSpace = bpm::KernelVersionSpace<Matrix>;
-using WindowSpace = bpm::KernelVersionSpace<NarrowValues>;
+using RowSpace = bpm::KernelVersionSpace<float>;
+using WindowSpace = bpm::KernelVersionSpace<float>;
 
 /// The sizes at which windows of 256 points and blocks of 240 mistakes begin, end and repeat.
 const std::vector<std::ptrdiff_t> window_sizes{239, 240, 241, 255, 256, 257, 480, 511, 512, 513};
@@ -229,8 +229,7 @@ TEST_CASE("draws are consistent and of norm 1 by kernel values computed afresh")
   const bpm::RowMatrix<double> exact = inputs.cast<double>();
   const bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>> fresh(narrow_gaussian,
                                                                                exact);
-  const bpm::KernelVersionSpace<bpm::detail::OnDemandGram<bpm::Gaussian, bpm::RowMatrix<double>>>
-      space(fresh, labels, lambda);
+  const bpm::KernelVersionSpace<double> space(fresh, labels, lambda);
   bpm::detail::BlockScratch<double> scratch;
   for (const KeptDraw& draw : outcome.draws) {
     CHECK(space.contains(draw.alpha(), scratch));
@@ -257,7 +256,7 @@ TEST_CASE("the bytes that a run holds grow with points, problems and threads") {
   CHECK(sampler.memory_need({1000, 1, 1, sizeof(double)}).bytes > one);
   // No more draws are in progress than there are to make; a thread beyond that holds a block
   // and its lists of steps.
-  const std::size_t block = std::size_t{256} * 128 * sizeof(float) + (std::size_t{1} << 17U);
+  const std::size_t block = std::size_t{256} * 256 * sizeof(float) + (std::size_t{1} << 17U);
   CHECK(sampler.memory_need({1000, 1, 9, 4}).bytes ==
         sampler.memory_need({1000, 1, 4, 4}).bytes + 5 * block);
   CHECK(sampler.memory_need({1000, 1, 4, 4}).bytes >
@@ -273,17 +272,17 @@ TEST_CASE("the bytes that a run holds grow with points, problems and threads") {
   CHECK(sampler.memory_need({1000, 1, 1, 4, 1}).bytes == one);
 }
 
-TEST_CASE("columns held: a window a draw, or as many as threads bring up to date together") {
+TEST_CASE("columns held: a block per thread, and a window per draw or those brought up to date") {
   const PermutedPerceptron sampler{.draws = 4};
   const std::ptrdiff_t m = 100000;
-  CHECK(sampler.memory_need({m, 1, 1, 4}).columns == 256);
-  CHECK(sampler.memory_need({m, 1, 2, 4}).columns == 2 * 4 * 256);
-  CHECK(sampler.memory_need({m, 1, 3, 4}).columns == 3 * 6 * 256);
-  CHECK(sampler.memory_need({m, 1, 4, 4, 1}).columns == 8 * 256);
-  CHECK(sampler.memory_need({m, 1, 4, 4, 2}).columns == 2 * 8 * 256);
-  CHECK(sampler.memory_need({m, 1, 100, 4}).columns == 4 * 16 * 256);
-  CHECK(sampler.memory_need({m, 1, 100, 4, 3}).columns == 3 * 16 * 256);
+  CHECK(sampler.memory_need({m, 1, 1, 4}).columns == 2 * 256);
+  CHECK(sampler.memory_need({m, 1, 2, 4}).columns == (2 * 4 + 2) * 256);
+  CHECK(sampler.memory_need({m, 1, 3, 4}).columns == (3 * 6 + 3) * 256);
+  CHECK(sampler.memory_need({m, 1, 4, 4, 1}).columns == (8 + 4) * 256);
+  CHECK(sampler.memory_need({m, 1, 4, 4, 2}).columns == (2 * 8 + 4) * 256);
+  CHECK(sampler.memory_need({m, 1, 100, 4}).columns == (4 * 16 + 100) * 256);
+  CHECK(sampler.memory_need({m, 1, 100, 4, 3}).columns == (3 * 16 + 100) * 256);
   // There are no more windows than points.
-  CHECK(sampler.memory_need({700, 1, 4, 4, 2}).columns == 2 * 700);
-  CHECK(sampler.memory_need({100, 1, 1, 4}).columns == 100);
+  CHECK(sampler.memory_need({700, 1, 4, 4, 2}).columns == 2 * 700 + 4 * 256);
+  CHECK(sampler.memory_need({100, 1, 1, 4}).columns == 2 * 100);
 }

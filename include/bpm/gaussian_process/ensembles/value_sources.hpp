@@ -143,7 +143,7 @@ class OrthantValues {
     const auto count = static_cast<std::uint64_t>(values.cols());
     const auto chains = static_cast<std::uint64_t>(chains_.size());
     detail::parallel_for(threads, std::ssize(chains_), [&](unsigned, std::ptrdiff_t c) {
-      detail::OrthantBall<>& ball = chains_[c];
+      detail::OrthantBall& ball = chains_[c];
       for (std::uint64_t k = 0; first == 0 && k < burn_in_; ++k) ball.fly(planes_);
       const auto own = static_cast<std::uint64_t>(c);
       // The first voter of this chain from `first` on.
@@ -161,7 +161,7 @@ class OrthantValues {
   /// Reflections of all chains so far.
   [[nodiscard]] std::uint64_t bounces() const noexcept {
     std::uint64_t sum = 0;
-    for (const detail::OrthantBall<>& ball : chains_) sum += ball.bounces();
+    for (const detail::OrthantBall& ball : chains_) sum += ball.bounces();
     return sum;
   }
 
@@ -171,7 +171,7 @@ class OrthantValues {
   double unit_ = 0;
   std::uint64_t next_ = 0;
   detail::OrthantPlanes planes_{0};
-  std::vector<detail::OrthantBall<>> chains_;
+  std::vector<detail::OrthantBall> chains_;
 };
 
 }}  // namespace bpm

@@ -259,7 +259,8 @@ template <class Kernel, InputSet I, Observer O>
     };
     for (std::size_t p = 0; p < count; ++p) {
       if (!go_on({.stage = "factor"})) return report;
-      const KernelVersionSpace<Gram> space(gram, problems.signs[p], problems.lambda[p]);
+      const KernelVersionSpace<typename Gram::Scalar> space(gram, problems.signs[p],
+                                                            problems.lambda[p]);
       EpOutcome outcome = run_expectation_propagation(
           Cone(space, method.factor_tolerance), method, [&](std::uint64_t sweep, double change) {
             return go_on(

@@ -28,7 +28,7 @@ struct TruncatedMoments {
   }
   // With x = -z, Laplace's continued fraction 1 / lambda = 1 / (x + 1 / (x + b)), b = 2 / (x + c).
   const double x = -z;
-  const double c = laplace_fraction(x, 3);
+  const double c = laplace_fraction(x, 3, 60);
   const double b = 2 / (x + c);
   result.excess = 1 / (x + b);
   result.hazard = x + result.excess;

@@ -17,19 +17,6 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What makes the flights' law N(0, S) on the orthant. A parameter so that tests can break it.
-struct OrthantFlightLaw {
-  /// The reflection nu - reflection nu_c / S_cc S_c. at plane c.
-  static constexpr double reflection = 2;
-  /// Whether a draw is where the path length ends, and not the bounce before.
-  static constexpr bool to_the_end = true;
-
-  /// The path length of a trajectory with this mean: uniform within a half of it.
-  static double path(double mean, RandomEngine& engine) {
-    return mean * (0.5 + uniform_unit(engine));
-  }
-};
-
 /// An exact sampler of values Upsilon ~ N(0, K) given their signs y ("Kernel interpolation as a
 /// Bayes point machine" calls this law Q_GP), by flights with reflections (A. Pakman, L. Paninski,
 /// "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", J. Comput. Graph. Stat.
@@ -43,15 +30,15 @@ struct OrthantFlightLaw {
 ///
 ///     nu <- nu - 2 (nu_c / S_cc) S_c. ,
 ///
-/// which keeps nu' S^{-1} nu. After the path length the next trajectory begins. There is no
-/// accepting and no step size, and no error but that of starting somewhere: draws after a few
-/// trajectories have the law, and successive ones are nearly independent.
+/// which keeps nu' S^{-1} nu. After the path length, uniform within a half of its mean, the next
+/// trajectory begins. There is no accepting and no step size, and no error but that of starting
+/// somewhere: draws after a few trajectories have the law, and successive ones are nearly
+/// independent.
 ///
 /// Cost of a trajectory: n^2 multiply-adds for the velocity (made for 16 trajectories at once, as a
 /// matrix product) and O(n) per bounce, together about 0.4 us per bounce at n = 1000 with AVX-512;
 /// kernel matrices of digits take 0.4 to 0.7 n bounces. A value: copies go on in the same way, to
 /// the bit. The planes are handed to each call.
-template <class Law = OrthantFlightLaw>
 class OrthantBall {
  public:
   OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine)
@@ -84,26 +71,16 @@ class OrthantBall {
     take_velocity(planes);
     Facet facet = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
     while (true) {
-      // The angle to the plane: tan t = d / -nu.
-      const double across =
-          std::sqrt(facet.towards * facet.towards + facet.distance * facet.distance);
-      if (!(across > 0)) {
+      FacetArc arc = arc_to(facet);
+      if (!(arc.speed > 0)) {
         break;  // In a corner without a velocity.
       }
-      const double inverse = 1 / across;
-      double cosine = facet.towards * inverse;
-      double sine = facet.distance * inverse;
-      if (clock_.reaches_stop(cosine, sine)) {
-        if (Law::to_the_end) combine(d_.data(), cosine, d_.data(), sine, nu_.data(), planes.stride);
+      if (clock_.reaches_stop(arc.cosine, arc.sine)) {
+        combine(d_.data(), arc.cosine, d_.data(), arc.sine, nu_.data(), planes.stride);
         break;
       }
-      clock_.turn(cosine, sine);
-      const std::ptrdiff_t hit = facet.index;
-      const double* row = planes.row(hit);
-      const double jump = Law::reflection * across / row[hit];  // nu is -across there.
-      facet = fly_and_search(d_.data(), nu_.data(), row, {cosine, sine, cosine, sine, jump},
-                             planes.stride);
-      d_[hit] = 0;  // Exactly there: so it is not met again before another.
+      clock_.turn(arc.cosine, arc.sine);
+      fly_and_bounce(d_.data(), nu_.data(), planes.row(facet.index), arc, facet, planes.stride);
       ++bounces_;
     }
     keep_inside(planes);
@@ -117,7 +94,7 @@ class OrthantBall {
       Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.stride, block);
       for (std::ptrdiff_t k = 0; k < block; ++k) {
         Ziggurat::instance().fill(z.col(k).data(), planes.points, engine_);
-        paths_[k] = Law::path(path_length_, engine_);
+        paths_[k] = path_length_ * (0.5 + uniform_unit(engine_));
       }
       planes.make_velocities(z.data(), block, velocities_.data());
       left_ = block;

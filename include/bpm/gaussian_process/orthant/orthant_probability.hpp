@@ -190,7 +190,7 @@ struct OrthantProbability {
   if (path.eigenvalues_below(1e-11) > 0) {
     const RowMatrix<double> values = covariance;
     const PrecomputedGram<double> gram(values);
-    const KernelVersionSpace<PrecomputedGram<double>> space(gram, {signs.begin(), signs.end()});
+    const KernelVersionSpace<double> space(gram, {signs.begin(), signs.end()});
     // Tenths of what is taken to be zero here.
     const LogEvidence evidence = log_evidence(Cone(space, 1e-11), 0.0, {}, streams);
     result.method = OrthantProbability::Method::annealed_noise;
@@ -204,7 +204,7 @@ struct OrthantProbability {
     result.reached = reached();
     return result;
   }
-  detail::OrthantStages<> stages(path, settings.path_length, control);
+  detail::OrthantStages stages(path, settings.path_length, control);
   stages.choose(settings.pilot_draws, settings.burn_in, 1.0, streams.stream(streams.next));
   const std::size_t more = settings.bytes_needed(n, threads, stages.size());
   if (settings.most_bytes != 0 && more > settings.most_bytes) {

@@ -25,14 +25,6 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What makes the identity of `orthant_probability`. A parameter so that tests can break it.
-struct OrthantBridgeLaw {
-  /// The radius integrates out to the power -n/2 of the quadratic form: n counts this often.
-  static constexpr double dimensions = 1;
-  /// Whether both ends of a step are used, or the broader one alone.
-  static constexpr bool both_ends = true;
-};
-
 /// The log probability of an orthant by stages between independence and S.
 struct OrthantStagesResult {
   double value = 0;
@@ -49,7 +41,6 @@ struct OrthantStage {
   std::vector<double> down;  ///< The same of the previous stage.
 };
 
-template <class Law = OrthantBridgeLaw>
 class OrthantStages {
  public:
   OrthantStages(const CovariancePath& path, double path_length, const RunControl& control)
@@ -63,7 +54,7 @@ class OrthantStages {
   /// `most_variance` over `count` draws. \throws Stopped.
   void choose(std::size_t count, std::size_t burn_in, double most_variance, RandomEngine engine) {
     OrthantPlanes planes(path_.points());
-    OrthantBall<> ball(planes, path_length_, engine);
+    OrthantBall ball(planes, path_length_, engine);
     RowMatrix<double> coordinates;
     for (double s = 1;;) {
       OrthantStage& stage = stages_.emplace_back();
@@ -103,7 +94,7 @@ class OrthantStages {
       balls_.emplace_back(planes_.front(), path_length_, streams.stream(first + k));
       std::copy(stages_[k].start.begin(), stages_[k].start.end(), balls_[k].position());
     }
-    std::vector<OrthantBall<>> balls = balls_;
+    std::vector<OrthantBall> balls = balls_;
     try {
       parallel_for(threads, total, [&](unsigned worker, std::ptrdiff_t i) {
         // The last stages bounce most: they come first.
@@ -130,13 +121,10 @@ class OrthantStages {
     result.value = -static_cast<double>(path_.points()) * std::log(2.0);
     double satterthwaite = 0;
     Eigen::ArrayXd influence(draws_);
-    const double part = Law::both_ends ? 0.5 : 1.0;
     for (std::size_t k = 0; k < stages_.size(); ++k) {
       influence.setZero();
-      if (k + 1 < stages_.size()) result.value += add_log_mean(stages_[k].up, part, influence);
-      if (k > 0 && Law::both_ends) {
-        result.value += add_log_mean(stages_[k].down, -part, influence);
-      }
+      if (k + 1 < stages_.size()) result.value += add_log_mean(stages_[k].up, 0.5, influence);
+      if (k > 0) result.value += add_log_mean(stages_[k].down, -0.5, influence);
       const BatchSpread spread = batch_spread({influence.data(), draws_});
       result.variance += spread.variance;
       satterthwaite += spread.variance * spread.variance / spread.freedom;
@@ -150,11 +138,12 @@ class OrthantStages {
   static constexpr std::size_t block = 32;  ///< Draws whose quadratic forms are made at once.
 
   /// h = log of the density of values' directions at `to` over that at `from`, times the ratio of
-  /// the probabilities, for draws with these coordinates.
+  /// the probabilities, for draws with these coordinates. The integral over the radius leaves the
+  /// quadratic form to the power -n/2.
   [[nodiscard]] Eigen::ArrayXd ratios(const TridiagonalFactor& from, const TridiagonalFactor& to,
                                       const RowMatrix<double>& coordinates) const {
     return 0.5 * (from.log_determinant - to.log_determinant) +
-           0.5 * Law::dimensions * static_cast<double>(path_.points()) *
+           0.5 * static_cast<double>(path_.points()) *
                (CovariancePath::log_quadratic_forms(from, coordinates) -
                 CovariancePath::log_quadratic_forms(to, coordinates));
   }
@@ -175,7 +164,7 @@ class OrthantStages {
   }
 
   /// The coordinates of the ball's next `count` draws at a stage.
-  [[nodiscard]] RowMatrix<double> draw(const OrthantStage& stage, OrthantBall<>& ball,
+  [[nodiscard]] RowMatrix<double> draw(const OrthantStage& stage, OrthantBall& ball,
                                        const OrthantPlanes& planes, std::ptrdiff_t count) const {
     Eigen::MatrixXd positions(path_.stride(), count);
     for (std::ptrdiff_t j = 0; j < count; ++j) {
@@ -189,7 +178,7 @@ class OrthantStages {
     return path_.coordinates(positions.data(), count);
   }
 
-  void measure_stage(std::size_t k, std::size_t count, std::size_t burn_in, OrthantBall<>& ball,
+  void measure_stage(std::size_t k, std::size_t count, std::size_t burn_in, OrthantBall& ball,
                      OrthantPlanes& planes) {
     OrthantStage& stage = stages_[k];
     path_.set_planes(stage.s, stage.factor, planes);
@@ -237,7 +226,7 @@ class OrthantStages {
   double path_length_;
   const RunControl& control_;
   std::vector<OrthantStage> stages_;
-  std::vector<OrthantBall<>> balls_;
+  std::vector<OrthantBall> balls_;
   std::vector<OrthantPlanes> planes_;
   std::size_t draws_ = 0;
   std::uint64_t bounces_ = 0;

@@ -37,7 +37,6 @@ namespace detail {
 /// and its first positive root is (u - x) / (v + D) or, the same number, (v - D) / (u + x), with
 /// D^2 = v^2 - (u - x) (u + x): no inverse trigonometric function a plane. For a lower bound l,
 /// turn the signs of x, v and l. Flights end after at most a quarter turn, tau <= 1.
-template <class Law = OrthantFlightLaw>
 class BoxBall {
  public:
   BoxBall(const OrthantPlanes& planes, const Eigen::VectorXd& lower, const Eigen::VectorXd& upper,
@@ -57,7 +56,7 @@ class BoxBall {
   void fly(const OrthantPlanes& planes) {
     Eigen::VectorXd z = Eigen::VectorXd::Zero(planes.stride);
     Ziggurat::instance().fill(z.data(), planes.points, engine_);
-    double left = Law::path(path_length_, engine_);
+    double left = path_length_ * (0.5 + uniform_unit(engine_));
     planes.make_velocities(z.data(), 1, v_.data());
     while (left > 0) {
       // The first plane met within a quarter turn, and where.
@@ -74,9 +73,6 @@ class BoxBall {
           level = below < above ? lower_[i] : upper_[i];
         }
       }
-      if (!Law::to_the_end && hit < 0 && left <= angle) {
-        break;
-      }
       const double cosine = (1 - tau) * (1 + tau) / (1 + tau * tau);
       const double sine = 2 * tau / (1 + tau * tau);
       z = x_;
@@ -88,8 +84,7 @@ class BoxBall {
       }
       left -= 2 * std::atan(tau);
       x_[hit] = level;  // Exactly there.
-      add_scaled(v_.data(), -Law::reflection * v_[hit] / planes.variance(hit), planes.row(hit),
-                 planes.stride);
+      add_scaled(v_.data(), -2 * v_[hit] / planes.variance(hit), planes.row(hit), planes.stride);
     }
     x_.head(planes.points) = x_.head(planes.points).cwiseMax(lower_).cwiseMin(upper_);  // Rounding.
   }
@@ -236,11 +231,11 @@ class TruncatedNormal {
     detail::parallel_for(threads, settings.chains, [&](unsigned /*worker*/, std::ptrdiff_t c) {
       const RandomEngine engine = streams.stream(first + static_cast<std::uint64_t>(c));
       if (orthant_) {
-        detail::OrthantBall<> ball(planes_, settings.path_length, engine);
+        detail::OrthantBall ball(planes_, settings.path_length, engine);
         ball.half_normals(planes_);
         run(c, std::move(ball));
       } else {
-        run(c, detail::BoxBall<>(planes_, below, above, start, settings.path_length, engine));
+        run(c, detail::BoxBall(planes_, below, above, start, settings.path_length, engine));
       }
     });
     return draws;

@@ -32,8 +32,7 @@ struct KernelScore {
     settings.check_settings();
     const detail::OnDemandGram<Kernel, I> values(kernel, inputs);
     const detail::DenseGram<detail::kernel_scalar_t<I>> gram(values, threads);
-    const KernelVersionSpace<detail::DenseGram<detail::kernel_scalar_t<I>>> space(
-        gram, {signs.begin(), signs.end()});
+    const KernelVersionSpace<detail::kernel_scalar_t<I>> space(gram, {signs.begin(), signs.end()});
     try {
       const EpPosterior posterior = expectation_propagation(space, settings);
       const EpPosterior::LeaveOneOut left_out = posterior.leave_one_out();

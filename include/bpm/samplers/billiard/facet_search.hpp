@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -129,5 +130,26 @@ inline Facet fly_and_search(double* d, double* nu, const double* row, const Flig
 }
 
 #endif
+
+/// The arc of a great circle from a ball to the facet that it meets, tan t = d / -nu: the speed -nu
+/// there, which is 0 in a corner without a velocity, and the cosine and sine of t.
+struct FacetArc {
+  double speed, cosine, sine;
+};
+[[nodiscard]] inline FacetArc arc_to(const Facet& facet) {
+  const double speed = std::sqrt(facet.towards * facet.towards + facet.distance * facet.distance);
+  return {speed, facet.towards * (1 / speed), facet.distance * (1 / speed)};
+}
+
+/// Flies the arc to the facet, reflects there, nu -= 2 (nu_c / row_c) row, and finds the next
+/// facet. `row`: the products of the facet's normal. Returns the multiple of `row` that was added.
+inline double fly_and_bounce(double* d, double* nu, const double* row, const FacetArc& arc,
+                             Facet& facet, std::ptrdiff_t length) {
+  const std::ptrdiff_t hit = facet.index;
+  const double jump = 2 * arc.speed / row[hit];
+  facet = fly_and_search(d, nu, row, {arc.cosine, arc.sine, arc.cosine, arc.sine, jump}, length);
+  d[hit] = 0;  // Exactly there: so it is not met again before another.
+  return jump;
+}
 
 }}}  // namespace bpm::detail

@@ -51,14 +51,13 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 ///
 /// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
 /// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
-template <class Law = GeodesicLaw>
-class BasicGeodesicChain : GeodesicBall {
+class GeodesicChain : GeodesicBall {
  public:
-  BasicGeodesicChain() = default;  ///< To be read into.
+  GeodesicChain() = default;  ///< To be read into.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
-  BasicGeodesicChain(const Cone& cone, const GeodesicSettings& settings,
-                     std::span<const double> start, RandomEngine engine)
+  GeodesicChain(const Cone& cone, const GeodesicSettings& settings, std::span<const double> start,
+                RandomEngine engine)
       : GeodesicBall(cone, settings),
         settings_(settings),
         engine_(engine),
@@ -261,22 +260,20 @@ class BasicGeodesicChain : GeodesicBall {
     const auto consolidate =
         static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 8 * cone.points()));
     while (bounces_ < end) {
-      // The angle to the plane: tan t = d / -nu. A ball that rounding has put behind it is there.
+      // A ball that rounding has put behind its plane is there.
       const double distance = facet_.distance;
       if (!(distance > 0) && d()[facet_.index] < -1e-12 * cone.row_norm(facet_.index)) ++repairs_;
-      const double across = std::sqrt(facet_.towards * facet_.towards + distance * distance);
-      if (!(across > 0) || (facet_.towards < 0 && distance <= no_distance)) {
+      FacetArc arc = arc_to(facet_);
+      if (!(arc.speed > 0) || (facet_.towards < 0 && distance <= no_distance)) {
         restart(cone);
         continue;
       }
-      const double inverse = 1 / across;
-      double cosine = facet_.towards * inverse;
-      double sine = distance * inverse;
-      if (clock_.reaches_stop(cosine, sine)) {
+      if (clock_.reaches_stop(arc.cosine, arc.sine)) {
         const bool at_draw = until_draw_ <= until_refresh_;
         // Part of an arc, without a bounce.
-        clock_.turn(cosine, sine);
-        facet_ = fly_and_search(d(), nu(), nu(), {cosine, sine, cosine, sine, 0.0}, length);
+        clock_.turn(arc.cosine, arc.sine);
+        facet_ = fly_and_search(d(), nu(), nu(), {arc.cosine, arc.sine, arc.cosine, arc.sine, 0.0},
+                                length);
         anchor(cone);
         make_orthonormal();
         if (at_draw) {
@@ -286,15 +283,12 @@ class BasicGeodesicChain : GeodesicBall {
         refresh(cone);
         continue;
       }
-      clock_.turn(cosine, sine);
+      clock_.turn(arc.cosine, arc.sine);
       const std::ptrdiff_t hit = facet_.index;
-      const double* row = cone.product_row(hit);
-      const double jump = Law::reflection * across / row[hit];  // nu is -across there.
+      const double jump = fly_and_bounce(d(), nu(), cone.product_row(hit), arc, facet_, length);
       jumps_.add(hit, jump, clock_);
       ++events_;
       ++bounces_;
-      facet_ = fly_and_search(d(), nu(), row, {cosine, sine, cosine, sine, jump}, length);
-      d()[hit] = 0;  // Exactly there: so it is not met again before another.
       if (events_ >= consolidate) {
         anchor(cone);
         make_orthonormal();
@@ -359,14 +353,12 @@ class BasicGeodesicChain : GeodesicBall {
 
   GeodesicSettings settings_;
   RandomEngine engine_;
-  TangentDirections<Law> directions_;
+  TangentDirections directions_;
   FlightClock clock_;  ///< Since the anchor.
   double until_draw_ = std::numeric_limits<double>::infinity();
   double total_path_ = 0;
   bool sampling_ = false;
   bool still_ = false;
 };
-
-using GeodesicChain = BasicGeodesicChain<>;
 
 }}}  // namespace bpm::detail

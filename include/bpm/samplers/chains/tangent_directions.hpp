@@ -93,19 +93,7 @@ class VectorBlock {
   std::ptrdiff_t next_ = count;
 };
 
-/// What makes the geodesic billiard's law the uniform one. A parameter so that tests can break it.
-struct GeodesicLaw {
-  /// The reflection v - reflection <v, n> n at a plane of unit normal n.
-  static constexpr double reflection = 2;
-
-  /// An isotropic vector of R^rank.
-  static void direction(RandomEngine& engine, double* z, std::ptrdiff_t rank) {
-    Ziggurat::instance().fill(z, rank, engine);
-  }
-};
-
 /// Random tangent directions with their outputs. A value.
-template <class Law>
 class TangentDirections {
  public:
   /// Makes v a random direction with <b, v> = 0 and norm 1, and nu its signed outputs, of which
@@ -115,7 +103,7 @@ class TangentDirections {
     VectorBlock<16>::Direction z{};
     do {
       if (block_.used_up()) {
-        block_.make(cone, [&](double* x) { Law::direction(engine, x, cone.rank()); });
+        block_.make(cone, [&](double* x) { Ziggurat::instance().fill(x, cone.rank(), engine); });
       }
       z = block_.take(cone, b);
       // The direction of the part across b does not depend on its length: short ones, which cancel,

@@ -76,17 +76,15 @@ struct GibbsChainSettings {
 /// q = 0 and O(m log m) otherwise; along an input O(m + r) or O(m log m + r). With r = 1 there is
 /// no direction: the state stays (q = 0), or jumps between the two points of the sphere by their
 /// weights.
-template <class Law>
-class BasicGibbsChain {
+class GibbsChain {
  public:
-  BasicGibbsChain() = default;  ///< To be read into.
+  GibbsChain() = default;  ///< To be read into.
   /// `start`: r coordinates or `cone.stride()`, any positive norm.
   /// \throws std::invalid_argument on settings out of range, on a start of another size, zero or
-  /// not
-  ///         finite, on one outside version space if q = 0, and on directions along inputs
-  ///         if the cone has not formed its products.
-  BasicGibbsChain(const Cone& cone, const GibbsChainSettings& settings,
-                  std::span<const double> start, RandomEngine engine)
+  ///         not finite, on one outside version space if q = 0, and on directions along inputs if
+  ///         the cone has not formed its products.
+  GibbsChain(const Cone& cone, const GibbsChainSettings& settings, std::span<const double> start,
+             RandomEngine engine)
       : settings_(settings),
         engine_(engine),
         burn_in_left_(settings.burn_in),
@@ -293,7 +291,7 @@ class BasicGibbsChain {
     const auto of_b = [&](double c, double s) { return c - s * z.norms.along / z.norms.across; };
     make_step(m, z.vector, z.outputs, [&]() -> Move {
       const CirclePoint to =
-          is_hard() ? point_of_arc(arc, engine_) : circle_.template draw<Law>(penalty_, engine_);
+          is_hard() ? point_of_arc(arc, engine_) : circle_.draw(penalty_, engine_);
       return {of_b(to.cosine, to.sine), to.sine / z.norms.across,
               of_b(to.mean_cosine, to.mean_sine), to.mean_sine / z.norms.across};
     });
@@ -312,23 +310,20 @@ class BasicGibbsChain {
     const double feature = cone.row_norm(i);
     const double* s = cone.row(i);
     const double* p = cone.product_row(i);
-    if constexpr (Law::uniform_input_angle) {
-      const auto norms = norms_against(state_.x.data(), s, feature * feature, cone.stride());
-      if (norms.across > 1e-6 * feature) step_on_circle(cone, {s, p, norms});
-    } else {
-      const std::ptrdiff_t m = cone.points();
-      const double rho = chi_draw(cone.rank(), normal_, engine_);
-      const GibbsLine line{rho, rho * state_.d[i] / feature, feature};
-      make_step(m, s, p, [&]() -> Move {
-        const LinePoint to =
-            is_hard() ? point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
-                      : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
-        const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
-        const double norm = std::sqrt(rest + to.place * to.place);
-        return {line.norm / norm, (to.place - line.at) / (feature * norm), line.norm / mean_chi_,
-                (to.mean - line.at) / (feature * mean_chi_)};
-      });
-    }
+    const std::ptrdiff_t m = cone.points();
+    // The angle theta to s_i has the law |sin theta|^(r-2), not the uniform one: the circles
+    // through s_i are the meridians of one pole.
+    const double rho = chi_draw(cone.rank(), normal_, engine_);
+    const GibbsLine line{rho, rho * state_.d[i] / feature, feature};
+    make_step(m, s, p, [&]() -> Move {
+      const LinePoint to =
+          is_hard() ? point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
+                    : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
+      const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
+      const double norm = std::sqrt(rest + to.place * to.place);
+      return {line.norm / norm, (to.place - line.at) / (feature * norm), line.norm / mean_chi_,
+              (to.mean - line.at) / (feature * mean_chi_)};
+    });
   }
 
   /// Where a step leads and the mean of its law, as multiples of b and z.
@@ -380,7 +375,5 @@ class BasicGibbsChain {
   GibbsCircle circle_;
   GibbsPieces pieces_;
 };
-
-using GibbsChain = BasicGibbsChain<GibbsLaw>;
 
 }}}  // namespace bpm::detail

@@ -21,18 +21,6 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The two places where a Gibbs sampler's law is decided, as a policy, so that tests can put a
-/// wrong one in and see it found out.
-struct GibbsLaw {
-  /// What an arc of a circle weighs beside its errors: the uniform law on the circle, its length.
-  [[nodiscard]] static constexpr double arc_weight(double length) noexcept { return length; }
-
-  /// Whether a step along one input draws a uniform angle on the circle through it. The circles
-  /// through s_i are the meridians of one pole: the angle theta to s_i has the law
-  /// |sin(theta)|^(r-2), not the uniform one.
-  static constexpr bool uniform_input_angle = false;
-};
-
 /// A point on the circle and the mean of its law, both as multiples of b and v.
 struct CirclePoint {
   double cosine;
@@ -116,20 +104,18 @@ class GibbsCircle {
   }
 
   /// A point of the circle with density proportional to the penalty, and the exact mean.
-  template <class Law>
   [[nodiscard]] CirclePoint draw(const GibbsPenalty& penalty, Random64 auto& engine) const {
     double total = 0;
     for (const TwoArcs& arc : arcs_) {
-      total += Law::arc_weight(arc.length) *
-               (penalty(arc.errors - fewest_) + penalty(arc.opposite_errors - fewest_));
+      total +=
+          arc.length * (penalty(arc.errors - fewest_) + penalty(arc.opposite_errors - fewest_));
     }
     const double inside = uniform_unit(engine);
     double target = total * uniform_unit(engine);
     double angle = 0;
     for (const TwoArcs& arc : arcs_) {
-      const double weight = Law::arc_weight(arc.length);
-      const double here = weight * penalty(arc.errors - fewest_);
-      const double there = weight * penalty(arc.opposite_errors - fewest_);
+      const double here = arc.length * penalty(arc.errors - fewest_);
+      const double there = arc.length * penalty(arc.opposite_errors - fewest_);
       if (here > 0) angle = arc.low + arc.length * inside;
       if (target < here) break;
       target -= here;
@@ -141,7 +127,7 @@ class GibbsCircle {
     for (const TwoArcs& arc : arcs_) {
       const double difference =
           penalty(arc.errors - fewest_) - penalty(arc.opposite_errors - fewest_);
-      const double weight = Law::arc_weight(arc.length) * difference / total;
+      const double weight = arc.length * difference / total;
       if (std::abs(weight) > 1e-18) {
         const double centre = arc.low + arc.length / 2;
         const double mean = distance_of_mean(arc.length);

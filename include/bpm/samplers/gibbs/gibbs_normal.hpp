@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "bpm/core/normal.hpp"
 #include "bpm/core/random/draws.hpp"
 #include "bpm/core/target.hpp"
 
@@ -14,18 +15,6 @@
 /// The normal law on an interval, right in both tails however far out, and the chi law.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
-
-/// Mills' ratio (1 - Phi(x)) / phi(x) for x >= 0, to about 1e-14: by erfc while it has its digits,
-/// then by Laplace's continued fraction 1 / (x + 1 / (x + 2 / (x + ...))).
-[[nodiscard]] inline double mills_ratio(double x) {
-  if (x < 6) {
-    return std::sqrt(std::numbers::pi / 2) * std::exp(x * x / 2) *
-           std::erfc(x / std::numbers::sqrt2);
-  }
-  double below = x;
-  for (int k = 28; k >= 1; --k) below = x + k / below;
-  return 1 / below;
-}
 
 /// An interval under the standard normal law.
 struct NormalPiece {

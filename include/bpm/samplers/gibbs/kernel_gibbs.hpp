@@ -23,7 +23,7 @@ namespace bpm { inline namespace BPM_TARGET {
 ///
 /// q = 0 is the uniform law on version space, by hit-and-run. With q > 0 there need not be a
 /// version space: data that no classifier separates are what it is for. See
-/// `detail::BasicGibbsChain` for the steps and why their law is right, `log_evidence` for choosing
+/// `detail::GibbsChain` for the steps and why their law is right, `log_evidence` for choosing
 /// q.
 ///
 /// Draws are positions of the chains every `steps_per_draw` steps, turn by turn; the centre of mass

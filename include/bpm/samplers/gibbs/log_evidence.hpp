@@ -132,7 +132,7 @@ class GibbsAnnealing {
   void step() {
     const auto z = directions_.next(cone_, x_, d_.data(), engine_, [] {});
     circle_.cut(d_.data(), z.outputs, cone_.points(), z.norms);
-    const CirclePoint point = circle_.template draw<GibbsLaw>(penalty_, engine_);
+    const CirclePoint point = circle_.draw(penalty_, engine_);
     const double of_z = point.sine / z.norms.across;
     const double of_b = point.cosine - of_z * z.norms.along;
     combine(x_.data(), of_b, x_.data(), of_z, z.vector, std::ssize(x_));

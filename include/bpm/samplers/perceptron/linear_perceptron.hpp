@@ -10,11 +10,10 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/samplers/perceptron/passes.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/version_space/version_space.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -25,22 +24,22 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 /// The output of point i is <w, x_i> + lambda_i alpha_i, where other perceptrons add kernel values
 /// one by one: the same number where all are integers, which double holds exactly, else the same to
 /// rounding. Columns of the state are points.
-template <VersionSpace Space>
-  requires LinearGram<Space>
+template <class T>
 class LinearPerceptron {
-  using Rows = std::remove_cvref_t<decltype(*std::declval<const Space&>().linear_rows())>;
+  using Rows = LinearInputs<T>;
+  using Space = KernelVersionSpace<T>;
 
  public:
   /// What a thread needs to take part.
   struct Hand {
-    BlockScratch<typename Space::Scalar> scratch;  ///< Unused: nothing is evaluated.
+    BlockScratch<T> scratch;  ///< Unused: nothing is evaluated.
     typename Rows::Scratch row;
   };
 
-  /// The spaces must have linear rows.
+  /// The kernel values must have linear inputs.
   explicit LinearPerceptron(std::span<const Space> spaces)
       : spaces_(spaces),
-        rows_(*spaces[0].linear_rows()),
+        rows_(*spaces[0].gram().linear_inputs()),
         state_(spaces[0].size(), spaces.size()),
         weights_(rows_.zero_weights(std::ssize(spaces))),
         outputs_(spaces.size()) {}
@@ -76,13 +75,13 @@ class LinearPerceptron {
           for (std::ptrdiff_t p = state_.size - state_.left_out; p < state_.size; ++p) {
             find_outputs(state_.order[p], scratch);
           }
-          state_.note(c, spaces_[c], false);
+          state_.note(c, spaces_[c]);
         });
   }
 
   /// After a pass without mistakes all outputs are those of w.
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    return state_.normalised(c, spaces_[c], false);
+    return state_.normalised(c, spaces_[c]);
   }
 
  private:

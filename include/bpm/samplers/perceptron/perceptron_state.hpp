@@ -174,14 +174,12 @@ struct PerceptronState {
     return result;
   }
 
-  /// Problem c's w / norm(w); columns are positions in the order, or points.
+  /// Problem c's w / norm(w); columns are points.
   template <class Space>
-  [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space, bool positions) {
-    std::vector<PointIndex> columns;
-    if (positions) columns = columns_by_point();
+  [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space) {
     double squared_norm = 0;
     const auto label = [&](std::ptrdiff_t i) { return space.label(i); };
-    PerceptronSolution result = solution(c, label, columns, squared_norm);
+    PerceptronSolution result = solution(c, label, {}, squared_norm);
     const double norm = std::sqrt(squared_norm);
     for (double& alpha : result.coefficients) alpha /= norm;
     for (double& output : result.outputs) output /= norm;
@@ -192,8 +190,8 @@ struct PerceptronState {
 
   /// Notes what problem c says of the points that it leaves out. Its outputs lack no mistake.
   template <class Space>
-  void note(std::size_t c, const Space& space, bool positions) {
-    const PerceptronSolution now = normalised(c, space, positions);
+  void note(std::size_t c, const Space& space) {
+    const PerceptronSolution now = normalised(c, space);
     noted[c].left_out.assign(order.begin() + (size - left_out), order.end());
     std::ranges::sort(noted[c].left_out);
     noted[c].left_out_outputs.clear();

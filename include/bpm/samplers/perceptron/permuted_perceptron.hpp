@@ -63,9 +63,11 @@ struct PermutedPerceptron {
                        const RunControl& control, Sink&& sink) const {
     check_settings();
     detail::check_spaces(spaces, "PermutedPerceptron");
-    return detail::sample_pieces(
-        detail::PerceptronLimits::of(*this, spaces[0].size()), spaces, streams,
-        detail::PieceTasks(streams.next, streams.next + draws, spaces.size()), control, sink);
+    return detail::with_kernel_spaces(spaces, [&](auto shared) {
+      return detail::sample_pieces(
+          detail::PerceptronLimits::of(*this, shared[0].size()), shared, streams,
+          detail::PieceTasks(streams.next, streams.next + draws, shared.size()), control, sink);
+    });
   }
 
   /// The same with this many draws.
@@ -91,15 +93,16 @@ struct PermutedPerceptron {
                        (workers + detail::results_ahead) * solution,
               .keeps_weights = true};
     }
-    // The mistakes of two passes, which rarely are as many as the points.
+    // Pending mistakes, which rarely are as many as the points, and their place among these.
     constexpr std::size_t mistake = 48;
-    constexpr std::size_t block = 256 * 128;
+    constexpr std::size_t block = 256 * 256;
     constexpr std::size_t step_lists = std::size_t{1} << 17U;
     const std::size_t windows = threads > 1 ? std::min(2 * threads, 16U) : 1U;
     return {.bytes = workers * (state + m * mistake) +
                      threads * (block * scalar_bytes + step_lists) +
                      (workers + detail::results_ahead) * solution,
-            .columns = workers * std::min(std::size_t{256} * windows, m)};
+            .columns = workers * std::min(std::size_t{256} * windows, m) +
+                       threads * std::min(std::size_t{256}, m)};
   }
 
   /// \throws std::invalid_argument on settings out of range.

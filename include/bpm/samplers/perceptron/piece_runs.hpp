@@ -29,6 +29,7 @@
 #include "bpm/samplers/perceptron/row_perceptron.hpp"
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/kernel_version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -53,9 +54,11 @@ struct PieceFailure {
 
 /// Makes pieces of draws, in the order of the tasks, on some threads, of which those without a draw
 /// of their own help the others. A piece that fails ends the run there; those before it stand.
-template <VersionSpace Space>
+template <class T>
 class PieceRuns {
  public:
+  using Space = KernelVersionSpace<T>;
+
   /// The references must outlive the object. Tasks from `allowed` on wait for `allow_below`.
   PieceRuns(const PerceptronLimits& limits, std::span<const Space> spaces, std::uint64_t seed,
             const PieceTasks& tasks, const RunControl& control, PieceKeeper keeper = {},
@@ -79,15 +82,13 @@ class PieceRuns {
   /// over.
   void run(const Receive& receive) {
     try {
-      if constexpr (LinearGram<Space>) {
-        if (!limits_.greedy && spaces_[0].linear_rows() != nullptr) {
-          return run_by<LinearPerceptron<Space>>(receive);
-        }
-      }
-      if (!limits_.greedy && !spaces_[0].rows_in_memory()) {
-        run_by<WindowedPerceptron<Space>>(receive);
+      const Gram<T>& gram = spaces_[0].gram();
+      if (!limits_.greedy && gram.linear_inputs() != nullptr) {
+        run_by<LinearPerceptron<T>>(receive);
+      } else if (limits_.greedy || gram.rows_in_memory() || gram.by_pairs()) {
+        run_by<RowPerceptron<T>>(receive);
       } else {
-        run_by<RowPerceptron<Space>>(receive);
+        run_by<WindowedPerceptron<T>>(receive);
       }
     } catch (...) {  // A thread that cannot be started.
       const std::uint64_t n = delivery_.delivered();
@@ -279,11 +280,12 @@ class PieceRuns {
 };
 
 /// Makes the draws of `tasks`, hands them to the sink, and moves the streams on.
-template <VersionSpace Space, class Sink>
-SamplerReport sample_pieces(const PerceptronLimits& limits, std::span<const Space> spaces,
-                            RandomStreams& streams, const PieceTasks& tasks,
-                            const RunControl& control, Sink& sink, PieceKeeper keeper = {}) {
-  PieceRuns<Space> runs(limits, spaces, streams.seed, tasks, control, std::move(keeper));
+template <class T, class Sink>
+SamplerReport sample_pieces(const PerceptronLimits& limits,
+                            std::span<const KernelVersionSpace<T>> spaces, RandomStreams& streams,
+                            const PieceTasks& tasks, const RunControl& control, Sink& sink,
+                            PieceKeeper keeper = {}) {
+  PieceRuns<T> runs(limits, spaces, streams.seed, tasks, control, std::move(keeper));
   runs.run([&](std::span<FinishedPiece> draw) {
     for (const FinishedPiece& part : draw) {
       for (std::size_t c = 0; c < part.solutions.size(); ++c) {
