@@ -6,6 +6,7 @@
 /// opt-in headers that need another library; for trying out. In a project, include the headers you
 /// use: it compiles faster.
 
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 
 #include "bpm/bounds/agreement_check.hpp"
@@ -125,15 +126,14 @@
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/flight_clock.hpp"
+#include "bpm/samplers/billiard/geodesic_ball.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"
-#include "bpm/samplers/billiard/stored_geodesic_chain.hpp"
 #include "bpm/samplers/chains/batch_means.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/chains/tangent_directions.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_circle.hpp"
@@ -144,7 +144,6 @@
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
-#include "bpm/samplers/gibbs/stored_gibbs_chain.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/perceptron/linear_perceptron.hpp"
 #include "bpm/samplers/perceptron/ordered_delivery.hpp"
@@ -161,7 +160,7 @@
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/folder_lock.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 #include "bpm/storage/system_calls.hpp"
 #include "bpm/version.hpp"
 #include "bpm/version_space/cone.hpp"

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -27,6 +28,20 @@ struct ChoiceCandidate {
   double slope = 0;                                       ///< Of the probabilities.
   std::vector<double> offsets{};  ///< Likewise: of three classes and more, or with class weights.
   double error = 1;  ///< Out-of-fold share of errors, of labels with these slope and offsets.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("kernel", self.kernel);
+    visit("relative_lambda", self.relative_lambda);
+    visit("label_noise", self.label_noise);
+    detail::visit_unless(0, "bias", self.bias, visit);
+    visit("consistent", self.consistent);
+    visit("loss", self.loss);
+    visit("standard_error", self.standard_error);
+    visit("slope", self.slope);
+    detail::visit_unless({}, "offsets", self.offsets, visit);
+    visit("error", self.error);
+  }
 };
 
 /// How `SoftBoundary::automatic` came to its lambda, or label noise, and beside which
@@ -53,6 +68,22 @@ struct BoundaryChoice {
   /// How often it was raised beyond the choice, because no consistent classifier of the whole
   /// training set was found; by perceptrons within 200 passes, unless their settings say otherwise.
   unsigned raised = 0;
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("relative_lambda", self.relative_lambda);
+    visit("label_noise", self.label_noise);
+    visit("slope", self.slope);
+    detail::visit_unless({}, "offsets", self.offsets, visit);
+    detail::visit_unless(0, "growth", self.growth, visit);
+    detail::visit_unless(0, "draw_chance", self.draw_chance, visit);
+    detail::visit_unless(0, "fold_rows", self.fold_rows, visit);
+    detail::visit_unless(0, "fold_draws", self.fold_draws, visit);
+    visit("points", self.points);
+    visit("largest_class", self.largest_class);
+    visit("candidates", self.candidates);
+    visit("raised", self.raised);
+  }
 
   /// The slope of the mean of `draws` draws over that of one.
   [[nodiscard]] double slope_of_draws(std::uint64_t draws) const {

@@ -77,6 +77,18 @@ struct MemoryForecast {
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: any.
   unsigned threads = 0;        ///< Threads of the sampler, fewer for lack of memory.
 
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("strategy", self.strategy);
+    visit("kernel_bytes", self.kernel_bytes);
+    visit("sampler_bytes", self.sampler_bytes);
+    visit("model_bytes", self.model_bytes);
+    visit("choosing_bytes", self.choosing_bytes);
+    visit("kept_rows", self.kept_rows);
+    visit("draws_at_once", self.draws_at_once);
+    visit("threads", self.threads);
+  }
+
   [[nodiscard]] std::size_t total() const noexcept {
     return model_bytes + std::max(choosing_bytes, kernel_bytes + sampler_bytes);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/mixed_table.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
@@ -42,6 +43,15 @@ struct TableEncoding {
     std::optional<double> fill{};  ///< In the place of a missing value; absent: that is an error.
     bool indicator = false;        ///< Whether there is a column more, 1 where a value is missing.
 
+    template <class Self, class Visit>
+    static void visit_members(Self& self, Visit&& visit) {
+      visit("name", self.name);
+      visit("kind", self.kind);
+      detail::visit_unless({}, "categories", self.categories, visit);
+      visit("fill", self.fill);
+      detail::visit_unless(false, "indicator", self.indicator, visit);
+    }
+
     /// How many columns of inputs it becomes.
     [[nodiscard]] Eigen::Index size() const {
       const bool words = kind == MixedTable::Kind::words;
@@ -49,6 +59,11 @@ struct TableEncoding {
     }
   };
   std::vector<Column> columns{};
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("columns", self.columns);
+  }
 
   /// Of some rows of a table, or of all: categories, means and what is missing are theirs alone.
   /// Cost: one pass. \throws std::invalid_argument without a row, where a number is infinite, a

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "bpm/core/check.hpp"
 #include "bpm/core/target.hpp"
@@ -14,7 +15,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/folder_lock.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -43,9 +44,10 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     detail::check(!checkpoint.empty(), function, "checkpoint",
                   "is empty, expected the name of a folder");
     detail::BlockScratch<typename Space::Scalar> scratch;
-    const detail::DrawStore store(
-        checkpoint, detail::run_digest(*this, spaces, streams, scratch, control.left_out_draws),
-        spaces[0].size(), control.chosen_lambda);
+    detail::RunIdentity run;
+    detail::add_run(run, *this, spaces, streams.seed, scratch, control.left_out_draws);
+    const detail::DrawStore store(checkpoint, std::move(run), spaces[0].size(),
+                                  control.chosen_lambda);
     const detail::FolderLock lock(store.folder());
     const detail::PieceTasks tasks(
         detail::plan_pieces(streams.next, streams.next + draws, spaces.size(), store.list(), 1));

@@ -23,7 +23,7 @@
 #include "bpm/kernels/polynomial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/precomputed_kernel.hpp"
-#include "bpm/storage/json_fields.hpp"
+#include "bpm/storage/member_reader.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

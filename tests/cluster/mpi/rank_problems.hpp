@@ -16,7 +16,7 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 #include "hard.hpp"
 
 /// \file

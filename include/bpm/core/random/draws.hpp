@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
@@ -73,7 +74,7 @@ class NormalDraws {
   /// What the next draws depend on, beside the generator: calls visit(name, member).
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("spare", self.spare_);
+    visit("spare", self.spare_, detail::Bound::finite);
     visit("has_spare", self.has_spare_);
   }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "bpm/core/members.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/target.hpp"
 
@@ -20,6 +21,12 @@ struct RandomStreams {
   /// The engine of stream `index`; independent of `next`.
   [[nodiscard]] constexpr RandomEngine stream(std::uint64_t index) const noexcept {
     return RandomEngine(seed, index);
+  }
+
+  /// The seed is a setting.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("next", self.next, detail::Bound::counted);
   }
 
   friend constexpr bool operator==(const RandomStreams&, const RandomStreams&) = default;

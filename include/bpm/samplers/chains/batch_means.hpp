@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bpm/core/check.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -52,22 +52,16 @@ class BatchMeans {
     }
   }
 
-  /// See stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("sums", self.sums_);
+    visit("sums", self.sums_, Rows{Rows::Of::rank, -1});
     visit("weights", self.weights_);
-    visit("spacing", self.spacing_);
+    visit("spacing", self.spacing_, Between{1, Bound::counted.most});
   }
-  /// `length`: of a sum. \throws std::invalid_argument on what no run leaves.
-  void check_read(std::ptrdiff_t length) const {
+  void after_reading(std::ptrdiff_t /*points*/) const {
     check(sums_.size() < most && weights_.size() == sums_.size(), "chain", "batches", "have ",
           sums_.size(), " sums and ", weights_.size(), " weights, must be as many, and below ",
           most);
-    check(spacing_ >= 1 && spacing_ < largest_count, "chain", "batches", "have the spacing ",
-          spacing_, ", must be 1 or more");
-    for (const auto& sum : sums_) check_rows("batches", sum, 1, length, length);
-    check_rows("weights", weights_, 1, std::ssize(weights_), std::ssize(weights_));
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -18,11 +19,10 @@ struct CentreOfMass {
   std::vector<double> outputs;       ///< <E[w], x_i> under the sampling kernel, all m points.
   double norm = 0;                   ///< norm(E[w]).
 
-  /// See stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("coefficients", self.coefficients);
-    visit("outputs", self.outputs);
+    visit("coefficients", self.coefficients, detail::Bound::per_point);
+    visit("outputs", self.outputs, detail::Bound::per_point);
     visit("norm", self.norm);
   }
 };
@@ -49,6 +49,25 @@ struct ChainReport {
   std::ptrdiff_t rank = 0;     ///< Dimension of the space that was sampled.
   double residual = 0;         ///< Largest part of a point's k(x, x) that the factor left out.
   double start_margin = 0;     ///< min_i d_i of the start, at norm 1.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("steps", self.steps);
+    visit("refreshes", self.refreshes);
+    visit("repairs", self.repairs);
+    visit("chains", self.chains);
+    visit("burn_in", self.burn_in);
+    visit("path_length", self.path_length);
+    visit("refresh_length", self.refresh_length);
+    visit("standard_error", self.standard_error);
+    visit("effective_draws", self.effective_draws);
+    visit("chain_angle", self.chain_angle);
+    visit("mean_norm", self.mean_norm);
+    visit("mean_errors", self.mean_errors);
+    visit("rank", self.rank);
+    visit("residual", self.residual);
+    visit("start_margin", self.start_margin);
+  }
 
   /// Takes in the report of another problem (class): counts are added, the rest is the worst.
   void merge(const ChainReport& other) {

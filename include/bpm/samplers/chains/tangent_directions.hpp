@@ -8,11 +8,11 @@
 
 #include "bpm/core/buffer.hpp"
 #include "bpm/core/check.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/random/engine.hpp"
 #include "bpm/core/random/ziggurat.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -70,17 +70,13 @@ class VectorBlock {
     return {z, outputs, norms_against(b, z, dot(z, z, cone.stride()), cone.stride())};
   }
 
-  /// See stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("vectors", self.vectors_);
-    visit("next", self.next_);
+    visit("vectors", self.vectors_, Rows{Rows::Of::rank, count, true, true});
+    visit("next", self.next_, Between{0, count});
   }
-  void check_read(std::ptrdiff_t rank) const {
-    check(next_ >= 0 && next_ <= count, "chain", "directions", "go on at ", next_,
-          ", must be from 0 to ", count);
-    if (next_ == count && vectors_.size() == 0) return;  // None was made yet.
-    check_rows("directions", vectors_.span(), count, padded<double>(rank), rank);
+  void after_reading(std::ptrdiff_t /*points*/) {
+    if (vectors_.size() == 0) next_ = count;  // None was made yet.
   }
   /// Makes the outputs; `with_position`: with room for those of a position.
   void take_up(const Cone& cone, bool with_position) {
@@ -124,7 +120,6 @@ class TangentDirections {
     visit("block", self.block_);
   }
   [[nodiscard]] VectorBlock<16>& block() noexcept { return block_; }
-  [[nodiscard]] const VectorBlock<16>& block() const noexcept { return block_; }
 
  private:
   VectorBlock<16> block_;
