@@ -6,7 +6,6 @@
 /// opt-in headers that need another library; for trying out. In a project, include the headers you
 /// use: it compiles faster.
 
-#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 
 #include "bpm/bounds/agreement_check.hpp"
@@ -19,6 +18,7 @@
 #include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/mixed_table.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/parallel.hpp"

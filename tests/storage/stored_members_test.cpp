@@ -166,6 +166,8 @@ TEST_CASE("what is read is held against its bounds") {
           for (auto& row : a.sums) row.pop_back();
         }) == "f: sums has " + std::to_string(2 * stride - 2) + " entries, expected " +
                   std::to_string(stride) + why);
+  CHECK(refusal([](All& a) { a.sums[1].pop_back(); }) ==
+        "save: sums has rows of different length, or of none");
   // Behind the end of a row are zeros.
   All all = some();
   all.coordinates.back() = 9;

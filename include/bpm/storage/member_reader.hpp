@@ -200,14 +200,16 @@ class MemberReader {
     }
   }
 
+  /// Without what fills its last register.
+  [[nodiscard]] std::ptrdiff_t used_of(const Rows& rows) const {
+    return rows.of == Rows::Of::points ? points_ : rank_;
+  }
   [[nodiscard]] std::ptrdiff_t length_of(const Rows& rows) const {
-    const std::ptrdiff_t used = rows.of == Rows::Of::points ? points_ : rank_;
-    return rows.padded ? padded<double>(used) : used;
+    return rows.padded ? padded<double>(used_of(rows)) : used_of(rows);
   }
   /// Behind the end of a row are zeros, whatever the file says.
   void check_rows(const std::string& key, std::vector<double>& numbers, const Rows& rows) const {
     const std::ptrdiff_t length = length_of(rows);
-    const std::ptrdiff_t used = rows.of == Rows::Of::points ? points_ : rank_;
     const bool right = rows.count < 0 ? std::ssize(numbers) % length == 0
                                       : std::ssize(numbers) == rows.count * length ||
                                             (rows.may_be_empty && numbers.empty());
@@ -215,7 +217,7 @@ class MemberReader {
                       std::max<std::ptrdiff_t>(1, rows.count) * length,
                       " (rows in whole registers of this program)");
     for (std::ptrdiff_t i = 0; i < std::ssize(numbers); ++i) {
-      if (i % length >= used) numbers[static_cast<std::size_t>(i)] = 0;
+      if (i % length >= used_of(rows)) numbers[static_cast<std::size_t>(i)] = 0;
     }
   }
 

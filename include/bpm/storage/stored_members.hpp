@@ -145,7 +145,11 @@ class MemberWriter {
       file_->keep(key, RowMatrix<double>(member.template triangularView<Eigen::Lower>()));
     } else if constexpr (std::same_as<Member, std::vector<std::vector<double>>>) {
       std::vector<double> all;
-      for (const auto& row : member) all.insert(all.end(), row.begin(), row.end());
+      for (const auto& row : member) {
+        check(!row.empty() && row.size() == member[0].size(), "save", key,
+              "has rows of different length, or of none");
+        all.insert(all.end(), row.begin(), row.end());
+      }
       file_->add<double>(key, {member.size(), member.empty() ? 0 : member[0].size()}, all);
     } else if constexpr (std::integral<std::remove_cvref_t<decltype(*member.data())>>) {
       file_->keep(key, std::vector<std::int64_t>(member.begin(), member.end()));
