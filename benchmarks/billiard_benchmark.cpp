@@ -8,8 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "common/billiard_chain.hpp"
 #include "cone_data.hpp"
 #include "floor.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "cone_data.hpp"
 #include "floor.hpp"

@@ -5,7 +5,6 @@
 
 #include "bpm/images/deformation.hpp"
 #include "bpm/images/gradient_features.hpp"
-#include "bpm/images/shifts.hpp"
 #include "bpm/images/virtual_examples.hpp"
 #include "digit_data.hpp"
 #include "floor.hpp"

@@ -12,11 +12,8 @@
 #include <vector>
 
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "digit_data.hpp"
 #include "floor.hpp"
 

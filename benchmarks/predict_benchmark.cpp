@@ -4,8 +4,8 @@
 #include <concepts>
 #include <cstdint>
 
-#include "bpm/kernels/polynomial.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "digit_data.hpp"
 #include "floor.hpp"
 

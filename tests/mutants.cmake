@@ -14,7 +14,7 @@ bpm_mutant(scaled_refresh
   REPLACE "Ziggurat::instance().fill(x, cone.rank(), engine);"
           "Ziggurat::instance().fill(x, cone.rank(), engine);
            for (std::ptrdiff_t k = 0; 2 * k < cone.rank(); ++k) x[k] *= 3;"
-  OF samplers/chains/tangent_directions.hpp TangentDirections
+  OF samplers/chains/chain_state.hpp TangentDirections
      samplers/billiard/geodesic_chain.hpp GeodesicChain)
 
 # New directions have uniform dual coefficients in [-1, 1].
@@ -24,7 +24,7 @@ bpm_mutant(uniform_dual_refresh
            for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
              add_scaled(x, 2 * uniform_unit(engine) - 1, cone.row(i), cone.rank());
            }"
-  OF samplers/chains/tangent_directions.hpp TangentDirections
+  OF samplers/chains/chain_state.hpp TangentDirections
      samplers/billiard/geodesic_chain.hpp GeodesicChain)
 
 # --- Gibbs samplers ------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ bpm_mutant(unweighted_arcs
           "double here = arc.length *" "double here ="
           "double there = arc.length *" "double there ="
           "weight = arc.length *" "weight ="
-  OF samplers/gibbs/gibbs_circle.hpp GibbsCircle
+  OF samplers/gibbs/gibbs_step.hpp GibbsCircle
      samplers/gibbs/gibbs_chain.hpp GibbsChain)
 
 # Steps along inputs draw a uniform angle to them.
@@ -52,7 +52,7 @@ bpm_mutant(uniform_input_angle
 bpm_mutant(orthant_no_division
   REPLACE "2 * arc.speed / row[hit]" "2 * arc.speed"
   OF samplers/billiard/facet_search.hpp fly_and_bounce
-     gaussian_process/orthant/orthant_ball.hpp OrthantBall)
+     gaussian_process/orthant/orthant_planes.hpp OrthantBall)
 bpm_mutant(box_no_division
   REPLACE "-2 * v_[hit] / planes.variance(hit)" "-2 * v_[hit]"
   OF gaussian_process/orthant/truncated_normal.hpp BoxBall)
@@ -60,7 +60,7 @@ bpm_mutant(box_no_division
 # Draws are where the last bounce was, not where the path ends.
 bpm_mutant(orthant_bounce_point
   REPLACE "combine(d_.data(), arc.cosine, d_.data(), arc.sine, nu_.data(), planes.stride);" ""
-  OF gaussian_process/orthant/orthant_ball.hpp OrthantBall)
+  OF gaussian_process/orthant/orthant_planes.hpp OrthantBall)
 bpm_mutant(box_bounce_point
   REPLACE "const double cosine =" "if (hit < 0 && left <= angle) break;
            const double cosine ="

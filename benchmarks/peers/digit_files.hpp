@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/source.hpp"
 #include "common/mnist_data.hpp"
 #include "common/output_file.hpp"
 

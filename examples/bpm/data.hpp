@@ -13,7 +13,7 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/table_encoding.hpp"
+#include "bpm/machine/input_encoding.hpp"
 
 /// \file
 /// Files of data of any of the formats, and what is done to their rows before a machine sees them.

@@ -12,7 +12,6 @@
 
 #include "bpm/core/progress.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
-#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "data.hpp"
 #include "model.hpp"

@@ -15,15 +15,14 @@
 #include <variant>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/byte_inputs.hpp"
+#include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/cross_validate.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/checkpointed_perceptron.hpp"
+#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "common/program.hpp"
 #include "fit.hpp"

@@ -12,10 +12,10 @@
 
 #include "bpm/decision/rejection.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
-#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/classifier.hpp"
+#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
-#include "bpm/machine/standardisation.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "data.hpp"
 

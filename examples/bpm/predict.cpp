@@ -10,9 +10,7 @@
 #include <utility>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/decision/error_reject_curve.hpp"
 #include "bpm/decision/evaluation.hpp"
-#include "bpm/decision/probability_losses.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "commands.hpp"

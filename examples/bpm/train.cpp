@@ -10,12 +10,11 @@
 #include <utility>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernels/median_distance.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "commands.hpp"
 #include "common/chain_check.hpp"
 #include "common/interrupt.hpp"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"

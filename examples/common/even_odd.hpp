@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "mnist_data.hpp"
 

@@ -19,7 +19,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/data/gzip.hpp"
 #include "bpm/data/idx.hpp"
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/images/image_shape.hpp"
 #include "drawn_digits.hpp"
 

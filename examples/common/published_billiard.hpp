@@ -10,11 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/core/vector_ops.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"

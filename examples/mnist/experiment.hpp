@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bpm/core/progress.hpp"
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"

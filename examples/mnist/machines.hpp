@@ -20,7 +20,6 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fit_each_draw.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "common/digest.hpp"
 #include "common/interrupt.hpp"
 #include "common/machine_info.hpp"

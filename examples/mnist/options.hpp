@@ -10,10 +10,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 #include "common/mnist_data.hpp"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "common/tasks.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/decision/error_reject_curve.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "common/chain_check.hpp"
 #include "common/json_file.hpp"

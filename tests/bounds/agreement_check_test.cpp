@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/bounds/agreement_check.hpp"
+#include "bpm/bounds/vote_bound.hpp"
 
 #include <cmath>
 #include <numbers>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "bpm/core/normal.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

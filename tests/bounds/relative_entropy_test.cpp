@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/bounds/relative_entropy.hpp"
+#include "bpm/bounds/gibbs_bound.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

@@ -10,9 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

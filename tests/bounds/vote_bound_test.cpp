@@ -8,9 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/decision/votes.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/decision/scores.hpp"
 #include "catch.hpp"
 
 namespace {

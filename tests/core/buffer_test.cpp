@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/buffer.hpp"
+#include "bpm/core/points.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 
 #include <cstdint>
 #include <stdexcept>

@@ -8,8 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 TEMPLATE_TEST_CASE("lanes add by halving", "[detail]", float, double) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/vector_ops.hpp"
+#include "bpm/core/row_products.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/word_hash.hpp"
+#include "bpm/machine/fingerprint.hpp"
 
 #include <cstdint>
 #include <set>

@@ -12,9 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/word_hash.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/machine/fingerprint.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/decision/binomial.hpp"
+#include "bpm/decision/certified_risk.hpp"
 
 #include <cmath>
 #include <cstdint>

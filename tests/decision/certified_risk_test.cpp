@@ -8,8 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

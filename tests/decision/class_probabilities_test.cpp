@@ -7,8 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

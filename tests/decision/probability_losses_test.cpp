@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/decision/probability_losses.hpp"
+#include "bpm/decision/evaluation.hpp"
 
 #include <Eigen/Core>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Votes and their rates on ensembles small enough to count by hand.
-#include "bpm/decision/votes.hpp"
+#include "bpm/decision/scores.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -10,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/decision/votes.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

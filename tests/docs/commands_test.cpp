@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "child_process.hpp"
 #include "page.hpp"

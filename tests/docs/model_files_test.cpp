@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/standardise.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/decision/binomial.hpp"
+#include "bpm/decision/certified_risk.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "catch.hpp"
 #include "common/plot.hpp"

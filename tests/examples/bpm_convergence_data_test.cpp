@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "bpm_convergence/data.hpp"
 #include "catch.hpp"
 

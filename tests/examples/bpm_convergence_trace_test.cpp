@@ -7,10 +7,10 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "bpm_convergence/trace.hpp"
 #include "catch.hpp"
 

@@ -14,8 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/data/gzip.hpp"
 #include "bpm/data/table.hpp"
 #include "bpm/version.hpp"

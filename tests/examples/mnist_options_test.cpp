@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "catch.hpp"
 #include "mnist/options.hpp"

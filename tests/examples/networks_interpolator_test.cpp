@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "catch.hpp"
 #include "common/drawn_digits.hpp"
 #include "networks/data.hpp"

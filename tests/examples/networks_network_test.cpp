@@ -9,10 +9,9 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "catch.hpp"
 #include "networks/interpolator.hpp"
 #include "networks/network.hpp"

@@ -11,8 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using bpm_examples::SvmBias;

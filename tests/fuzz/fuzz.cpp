@@ -26,14 +26,14 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/word_hash.hpp"
 #include "bpm/data/gzip.hpp"
 #include "bpm/data/idx.hpp"
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/fingerprint.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/storage/draw_store.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/images/copy_key.hpp"
+#include "bpm/images/virtual_examples.hpp"
 
 #include <array>
 #include <bit>

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/word_hash.hpp"
 #include "bpm/images/virtual_examples.hpp"
+#include "bpm/machine/fingerprint.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "test_images.hpp"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/word_hash.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/images/deformation.hpp"
 #include "bpm/images/virtual_examples.hpp"
+#include "bpm/machine/fingerprint.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/images/shifts.hpp"
+#include "bpm/images/virtual_examples.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/images/virtual_examples.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

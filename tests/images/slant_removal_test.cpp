@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 namespace {

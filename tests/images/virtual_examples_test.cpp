@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bpm/images/deformation.hpp"
-#include "bpm/images/shifts.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "test_images.hpp"

@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

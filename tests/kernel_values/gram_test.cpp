@@ -8,10 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "bpm/kernel_values/dense_gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/linear_form.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

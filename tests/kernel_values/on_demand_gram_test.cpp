@@ -13,9 +13,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/kernel_values/kept_rows.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

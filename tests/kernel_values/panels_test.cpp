@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "bpm/core/lanes.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "catch.hpp"
 

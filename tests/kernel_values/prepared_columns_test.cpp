@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/prepared_columns.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -9,12 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

@@ -5,10 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "same_bits.hpp"
 

@@ -4,12 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "same_bits.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/dot_product.hpp"
 
 #include <algorithm>
 #include <cmath>

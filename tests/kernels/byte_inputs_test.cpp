@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/byte_inputs.hpp"
+#include "bpm/kernels/inputs.hpp"
 
 #include <limits>
 

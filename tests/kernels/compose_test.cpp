@@ -6,11 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

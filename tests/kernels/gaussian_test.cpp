@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 
 #include <cmath>
 #include <limits>

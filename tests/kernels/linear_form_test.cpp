@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/linear_form.hpp"
+#include "bpm/kernels/dot_product.hpp"
 
 #include <Eigen/Core>
 
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "catch.hpp"
 

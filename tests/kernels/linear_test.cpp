@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/dot_product.hpp"
 
 #include "catch.hpp"
 #include "random_inputs.hpp"

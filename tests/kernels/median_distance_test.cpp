@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/median_distance.hpp"
+#include "bpm/kernels/radial.hpp"
 
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

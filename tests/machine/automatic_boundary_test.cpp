@@ -8,12 +8,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/decision/probability_losses.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/decision/evaluation.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"

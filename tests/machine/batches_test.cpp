@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

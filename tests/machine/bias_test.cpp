@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/bias.hpp"
+#include "bpm/machine/fit_settings.hpp"
 
 #include <Eigen/Core>
 #include <limits>
@@ -8,8 +8,8 @@
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "catch.hpp"

@@ -8,8 +8,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/polynomial.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

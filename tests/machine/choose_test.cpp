@@ -12,8 +12,8 @@
 
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/nested.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
@@ -390,8 +390,9 @@ TEST_CASE("choose keeps class weights, and lambdas a class or side", "[machine]"
     const auto choice = bpm::choose(machine, grid, inputs, labels);
     for (const bpm::ChoiceCandidate& one : choice.candidates) {
       REQUIRE(one.consistent);
-      CHECK(one.error == folds_of(asked.with_factor(one.relative_lambda)).error());
-      CHECK(one.error != folds_of(SoftBoundary::relative(one.relative_lambda)).error());
+      const bpm::FittedSlope with{.slope = one.slope, .offsets = one.offsets};
+      CHECK(one.error == folds_of(asked.with_factor(one.relative_lambda)).error(with));
+      CHECK(one.error != folds_of(SoftBoundary::relative(one.relative_lambda)).error(with));
     }
     const SoftBoundary& kept = choice.machine.settings().soft_boundary;
     CHECK(kept.with_factor(2).signature() == asked.with_factor(2).signature());

@@ -12,11 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/kernel.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

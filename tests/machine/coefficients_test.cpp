@@ -7,8 +7,7 @@
 #include <cstdint>
 
 #include "bpm/core/lanes.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using bpm::RowMatrix;

@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernel_values/prepared_columns.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/median_distance.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
-#include "bpm/machine/standardisation.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/standardise.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/folds.hpp"
+#include "bpm/machine/out_of_fold.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

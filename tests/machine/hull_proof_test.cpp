@@ -13,18 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "hard.hpp"
 #include "message_of.hpp"

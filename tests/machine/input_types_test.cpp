@@ -4,7 +4,7 @@
 #include <Eigen/SparseCore>
 #include <vector>
 
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/left_out.hpp"
+#include "bpm/machine/fit_steps.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-#include "bpm/decision/probability_losses.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 

@@ -12,9 +12,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/sampler.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -11,9 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/polynomial.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

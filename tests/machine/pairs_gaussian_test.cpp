@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A Gaussian kernel on sparse inputs with every sampler.
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "pair_checks.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A biased linear kernel with every sampler.
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "pair_checks.hpp"
 
 namespace {

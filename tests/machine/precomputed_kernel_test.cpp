@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernel values that the user brings, against the kernel itself.
-#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/polynomial.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

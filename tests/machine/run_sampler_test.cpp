@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "catch.hpp"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/nested.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/table_encoding.hpp"
+#include "bpm/machine/input_encoding.hpp"
 
 #include <Eigen/Core>
 #include <functional>
@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
-#include "bpm/machine/standardisation.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

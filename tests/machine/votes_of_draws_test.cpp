@@ -5,12 +5,10 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/bounds/agreement_check.hpp"
 #include "bpm/bounds/vote_bound.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/decision/votes.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/decision/scores.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "hard.hpp"

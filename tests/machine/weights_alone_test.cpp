@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Classifiers of linear kernels as weights: the same outputs, one row per column.
-#include "bpm/machine/weights_alone.hpp"
+#include "bpm/machine/coefficients.hpp"
 
 #include <Eigen/Core>
 #include <concepts>
@@ -8,14 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/byte_inputs.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

@@ -8,15 +8,14 @@
 #include <cmath>
 #include <vector>
 
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
-#include "bpm/gaussian_process/ensembles/value_sources.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "same_bits.hpp"
 

@@ -7,16 +7,15 @@
 #include <memory>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 
 namespace {

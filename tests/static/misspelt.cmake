@@ -69,14 +69,14 @@ function(expect_sentence name source sentence)
 endfunction()
 
 # A method that has a machine of its own, without the header of that machine.
-expect_sentence(expectation_propagation "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(expectation_propagation "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 const bpm::BayesPointMachine<bpm::Linear, bpm::ExpectationPropagation> machine(bpm::Linear{});\n"
   "expectation propagation has a machine of its own: include")
 
 # Folds of what has no draws.
 expect_sentence(folds_of_expectation_propagation "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
-#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/machine/cross_validate.hpp\"
 const bpm::RowMatrix<double> inputs(2, 2);
 const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::ExpectationPropagation{}), inputs,
@@ -84,7 +84,7 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::
   "folds are for machines that sample: expectation propagation chooses by its evidence")
 
 # Folds of what several processes run.
-expect_sentence(folds_of_ranks "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(folds_of_ranks "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/machine/cross_validate.hpp\"
 struct Together : bpm::PermutedPerceptron {
   static constexpr bpm::SamplerTraits traits{.computes_blocks = true, .collective = true};
@@ -96,7 +96,7 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, Toget
   "folds and choices are made by one process: give them a machine with a PermutedPerceptron")
 
 # What is scaled are numbers that can be.
-expect_sentence(standardise "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(standardise "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 #include \"bpm/machine/standardise.hpp\"
 using Machine = bpm::Standardise<bpm::BayesPointMachine<bpm::Linear>>;
@@ -104,13 +104,13 @@ const auto scaling = Machine::of(bpm::RowMatrix<std::uint8_t>(2, 2));\n"
   "Standardise is for dense rows of float or double: bytes, sparse rows and types of your own")
 
 # The second argument is the sampler.
-expect_sentence(settings_second "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(settings_second "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 const bpm::BayesPointMachine machine(bpm::Linear{}, bpm::FitSettings{});\n"
   "settings are the third argument, after the sampler: BayesPointMachine(kernel, PermutedPerceptron{}, settings)")
 
 # A model has one precision.
-expect_sentence(other_precision "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(other_precision "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 void ask(const bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>& model, const Eigen::MatrixXd& inputs) {
   (void)model.predict(inputs);
@@ -136,13 +136,13 @@ void ask(const bpm::PosteriorClassifier<bpm::PrecomputedKernel, bpm::RowMatrix<d
 
 # A model that is none, or lacks the header that knows it.
 expect_sentence(stored_posterior "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
-#include \"bpm/kernels/linear.hpp\"
+#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/storage/model_file.hpp\"
 void keep(const bpm::PosteriorClassifier<bpm::Linear, bpm::RowMatrix<double>>& model) { bpm::save(model, \"m\"); }\n"
   "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp")
 
 # What stays in the file is no model to load.
-expect_sentence(loaded_in_place "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(loaded_in_place "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/storage/model_file.hpp\"
 const auto model =
     bpm::load<bpm::Mapped<bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>>>(std::filesystem::path(\"m\"));\n"
@@ -158,7 +158,7 @@ foreach(lacks settings state)
   else()
     set(of_settings "${members}")
   endif()
-  expect_sentence(stored_training_${lacks} "#include \"bpm/kernels/linear.hpp\"
+  expect_sentence(stored_training_${lacks} "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/samplers/billiard/billiard.hpp\"
 #include \"bpm/storage/training_file.hpp\"
 struct Mine : bpm::Billiard {
@@ -179,7 +179,7 @@ void keep(const Training& training) { bpm::save(training, \"m\"); }\n"
 endforeach()
 
 # A training is read with its training set.
-expect_sentence(loaded_training "#include \"bpm/kernels/linear.hpp\"
+expect_sentence(loaded_training "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/samplers/billiard/billiard.hpp\"
 #include \"bpm/storage/training_file.hpp\"
 using Training = bpm::Training<bpm::Linear, bpm::Billiard, bpm::RowMatrix<double>>;
@@ -193,7 +193,7 @@ const auto json = bpm::detail::kernel_to_json(Mine{});\n"
   "a model with a kernel of one's own is saved by a specialisation of bpm::StoredKernel for it")
 
 # An older standard is one error with its cure, and the end of it.
-foreach(header bpm.hpp kernels/gaussian.hpp machine/bayes_point_machine.hpp)
+foreach(header bpm.hpp kernels/radial.hpp machine/bayes_point_machine.hpp)
   file(WRITE "${SCRATCH}/older.cpp" "#include \"bpm/${header}\"\n")
   execute_process(COMMAND ${compile} -std=c++17 -fsyntax-only "${SCRATCH}/older.cpp" RESULT_VARIABLE result
                   ERROR_VARIABLE message OUTPUT_QUIET)

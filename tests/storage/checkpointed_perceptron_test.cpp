@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/checkpointed_perceptron.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
+#include "bpm/storage/draw_store.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "full_disk.hpp"
 #include "message_of.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/folder_lock.hpp"
+#include "bpm/storage/durable_file.hpp"
 
 #include <unistd.h>
 

@@ -19,12 +19,11 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/checkpointed_perceptron.hpp"
+#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"

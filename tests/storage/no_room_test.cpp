@@ -14,10 +14,10 @@
 #include <type_traits>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/checkpointed_perceptron.hpp"
+#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"

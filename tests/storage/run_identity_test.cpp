@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 
 namespace {

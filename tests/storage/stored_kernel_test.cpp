@@ -4,12 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/core/members.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/storage/member_reader.hpp"
 #include "catch.hpp"

@@ -9,13 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/vector_ops.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 /// \file
 /// Cones to sample, their law by rejection or by weights, and how far a chain is from it in units

@@ -7,11 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/radial.hpp"
 
 /// \file
 /// Small data sets, and a solver as in a textbook to compare with.

@@ -8,8 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "law.hpp"

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "bpm/core/normal.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 
 /// \file
 /// Covariances, orthants whose probability is known, and how far the mean of a chain is from the

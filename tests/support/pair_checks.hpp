@@ -13,7 +13,6 @@
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

@@ -8,8 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/inputs.hpp"
 

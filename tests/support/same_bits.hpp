@@ -11,10 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"

@@ -6,8 +6,7 @@
 #include <cstdint>
 
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/images/image_shape.hpp"
 
 namespace test_support {

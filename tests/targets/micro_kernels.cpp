@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "bpm/core/lanes.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
-#include "bpm/kernel_values/prepared_columns.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 
 namespace {
 

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/decision/evaluation.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/choose.hpp"
 
 namespace any_data {

@@ -11,7 +11,7 @@
 
 #include "bpm/data/table.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/standardisation.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "common/benchmark_sets.hpp"
 #include "common/splits.hpp"
 

@@ -15,9 +15,8 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/evaluation.hpp"
-#include "bpm/decision/probability_losses.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/choose.hpp"
 #include "libsvm.hpp"
 

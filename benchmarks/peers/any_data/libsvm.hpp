@@ -14,7 +14,7 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/folds.hpp"
+#include "bpm/machine/out_of_fold.hpp"
 
 /// \file
 /// LIBSVM's machines on inputs: the Gaussian kernel, a bias, one against one.

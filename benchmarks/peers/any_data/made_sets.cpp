@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "common/drawn_digits.hpp"
 #include "data.hpp"

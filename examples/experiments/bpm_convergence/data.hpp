@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/radial.hpp"
 
 /// \file
 /// The data of S. Basu, "Empirical Results on the Generalization Capabilities and Convergence

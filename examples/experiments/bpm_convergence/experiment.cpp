@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "common/billiard_chain.hpp"
 #include "common/svm.hpp"
 #include "common/tasks.hpp"

@@ -13,8 +13,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "common/tasks.hpp"

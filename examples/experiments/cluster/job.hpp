@@ -8,7 +8,7 @@
 
 #include "common/options.hpp"
 #ifdef BPM_CLUSTER_MPI
-#include "bpm/cluster/mpi_session.hpp"
+#include "bpm/cluster/communicator.hpp"
 #endif
 
 /// \file

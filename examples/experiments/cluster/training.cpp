@@ -9,20 +9,18 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "common/digest.hpp"
 #include "common/machine_info.hpp"
 #ifdef BPM_CLUSTER_MPI
 #include "bpm/cluster/distributed_perceptron.hpp"
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
 #else
-#include "bpm/storage/checkpointed_perceptron.hpp"
+#include "bpm/storage/draw_store.hpp"
 #endif
 
 namespace bpm_examples {

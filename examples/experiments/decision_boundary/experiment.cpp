@@ -10,13 +10,13 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "common/billiard_chain.hpp"
 #include "common/svm.hpp"
 

@@ -6,8 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 /// \file

@@ -6,9 +6,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/decision/evaluation.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "common/drawn_digits.hpp"
 #include "common/machine_info.hpp"
 

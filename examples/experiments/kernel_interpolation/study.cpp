@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "bpm/decision/votes.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm_examples {
 

@@ -13,11 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "common/benchmark_sets.hpp"
 #include "common/mnist_data.hpp"
 #include "common/splits.hpp"

@@ -10,14 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "common/svm.hpp"
 #include "common/tasks.hpp"
 

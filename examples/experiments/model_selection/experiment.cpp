@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/decision/votes.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/gaussian_process/selection/grid_search.hpp"
 #include "bpm/gaussian_process/selection/nlopt_search.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "common/machine_info.hpp"
 
 namespace bpm_examples {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bpm/core/progress.hpp"
-#include "bpm/gaussian_process/selection/kernel_score.hpp"
+#include "bpm/gaussian_process/selection/grid_search.hpp"
 #include "common/even_odd.hpp"
 #include "options.hpp"
 

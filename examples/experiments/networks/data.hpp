@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "common/mnist_data.hpp"
 

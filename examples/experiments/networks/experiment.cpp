@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "common/machine_info.hpp"
 #include "common/tasks.hpp"
 #include "networks/data.hpp"

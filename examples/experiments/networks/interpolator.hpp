@@ -8,7 +8,7 @@
 #include <span>
 
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/inputs.hpp"
 
 /// \file

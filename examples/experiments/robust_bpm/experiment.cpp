@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "classifiers.hpp"
 #include "common/machine_info.hpp"
 #include "common/splits.hpp"

@@ -13,8 +13,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/data/table.hpp"
-#include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "common/mnist_data.hpp"
 
 /// \file

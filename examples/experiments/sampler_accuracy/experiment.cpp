@@ -12,15 +12,15 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "common/published_billiard.hpp"
 
 namespace bpm_examples {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/bounds/relative_entropy.hpp"
-#include "bpm/core/check.hpp"
+#include "bpm/bounds/gibbs_bound.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -12,12 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/labels.hpp"

@@ -16,14 +16,13 @@
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/shard.hpp"
 #include "bpm/core/parallel.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/storage/byte_stream.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

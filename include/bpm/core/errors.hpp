@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <ios>
+#include <ostream>
+#include <span>
+#include <sstream>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
+#include "bpm/core/standard.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
-/// What the library throws. A bad argument is a `std::invalid_argument` whose message names the
-/// function, the argument and the value; everything else that can go wrong has a type below, so
-/// that a caller can tell "your file is broken" from "your data cannot be separated".
+/// What the library throws, and the checks of arguments that throw it.
 
 namespace bpm { inline namespace BPM_TARGET {
+
+// What the library throws. A bad argument is a `std::invalid_argument` whose message names the
+// function, the argument and the value; everything else that can go wrong has a type below, so
+// that a caller can tell "your file is broken" from "your data cannot be separated".
 
 /// A file or stream does not hold what its format demands. The message names the file, the line or
 /// byte offset, and what was expected there.
@@ -58,4 +72,175 @@ struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+namespace detail {
+
+// Argument checks for public doors. Each message has one form, "function: argument what", so that
+// a reader finds the place, the thing and the value in the same order everywhere.
+
+/// A part of a message: refers to what it was made of, and knows how that is printed. Messages are
+/// lists of these, so that one function prints them all.
+class MessagePart {
+ public:
+  template <class T>
+  explicit MessagePart(const T& value) noexcept {
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      text_ = value;
+    } else if constexpr (std::is_same_v<T, char>) {
+      text_ = std::string_view(&value, 1);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      kind_ = Kind::real;
+      real_ = static_cast<double>(value);
+    } else if constexpr (std::is_integral_v<T> && sizeof(T) > 1) {
+      kind_ = std::is_signed_v<T> ? Kind::integer : Kind::natural;
+      natural_ = static_cast<std::uint64_t>(value);
+    } else {
+      kind_ = Kind::other;
+      value_ = &value;
+      print_ = [](std::ostream& text, const void* of) { text << *static_cast<const T*>(of); };
+    }
+  }
+
+  void print(std::ostream& text) const {
+    switch (kind_) {
+      case Kind::text:
+        text << text_;
+        break;
+      case Kind::real:
+        text << real_;
+        break;
+      case Kind::integer:
+        text << static_cast<std::int64_t>(natural_);
+        break;
+      case Kind::natural:
+        text << natural_;
+        break;
+      case Kind::other:
+        print_(text, value_);
+        break;
+    }
+  }
+
+ private:
+  enum class Kind : unsigned char { text, real, integer, natural, other };
+
+  Kind kind_ = Kind::text;
+  union {
+    std::string_view text_{};
+    double real_;
+    std::uint64_t natural_;
+    const void* value_;
+  };
+  void (*print_)(std::ostream&, const void*) = nullptr;
+};
+
+/// The parts, printed one after the other: all of them, or an exception.
+[[nodiscard]] inline std::string join_parts(std::initializer_list<MessagePart> parts) {
+  std::ostringstream text;
+  text.exceptions(std::ios_base::badbit);  // A stream without memory else goes on in silence.
+  text.precision(10);
+  for (const MessagePart& part : parts) part.print(text);
+  return text.str();
+}
+template <class... Parts>
+[[nodiscard]] std::string join(const Parts&... parts) {
+  return join_parts({MessagePart(parts)...});
+}
+
+template <class Error>
+[[noreturn]] void throw_joined(std::initializer_list<MessagePart> parts) {
+  throw Error(join_parts(parts));
+}
+
+/// Throws an `Error` unless `holds`; the parts of its message are only printed when it is needed.
+template <class Error, class... Parts>
+void ensure(bool holds, const Parts&... parts) {
+  if (!holds) [[unlikely]] {
+    throw_joined<Error>({MessagePart(parts)...});
+  }
+}
+
+/// Throws `std::invalid_argument` with the message "function: argument what...".
+template <class... What>
+[[noreturn]] void fail(std::string_view function, std::string_view argument, const What&... what) {
+  throw_joined<std::invalid_argument>({MessagePart(function), MessagePart(": "),
+                                       MessagePart(argument), MessagePart(" "),
+                                       MessagePart(what)...});
+}
+
+/// The same unless `holds`.
+template <class... What>
+void check(bool holds, std::string_view function, std::string_view argument, const What&... what) {
+  ensure<std::invalid_argument>(holds, function, ": ", argument, " ", what...);
+}
+
+/// Throws unless two sizes agree: "f: labels has 3 entries, expected 4 (one per input)".
+inline void check_size(std::string_view function, std::string_view argument, auto actual,
+                       auto expected, std::string_view why) {
+  check(static_cast<long long>(actual) == static_cast<long long>(expected), function, argument,
+        "has ", actual, " entries, expected ", expected, " (", why, ")");
+}
+
+/// Throws unless a number is positive and finite.
+inline void check_positive(std::string_view function, std::string_view argument, double value) {
+  check(value > 0 && std::isfinite(value), function, argument, "is ", value,
+        ", must be positive and finite");
+}
+
+/// Throws unless a number is finite and not negative.
+inline void check_not_negative(std::string_view function, std::string_view argument, double value) {
+  check(value >= 0 && std::isfinite(value), function, argument, "is ", value,
+        ", must be finite and not negative");
+}
+
+/// Throws unless a count is `least` or more.
+template <class Count>
+void check_at_least(std::string_view function, std::string_view argument, Count value,
+                    std::type_identity_t<Count> least) {
+  check(value >= least, function, argument, "is ", value, ", must be ", least, " or more");
+}
+
+/// Throws where a count is what a negative number becomes without its sign.
+inline void check_count(std::string_view function, std::string_view argument, std::uint64_t value) {
+  check(value >> 63U == 0, function, argument, "is ", value,
+        ", must be below 2^63: was it negative?");
+}
+
+/// Throws unless a number lies in [0, 1].
+inline void check_probability(std::string_view function, std::string_view argument, double value) {
+  check(value >= 0 && value <= 1, function, argument, "is ", value, ", must lie in [0, 1]");
+}
+
+/// Throws unless a number lies between 0 and 1 and is neither.
+inline void check_delta(std::string_view function, std::string_view argument, double value) {
+  check(value > 0 && value < 1, function, argument, "is ", value, ", must lie between 0 and 1");
+}
+
+/// Throws unless a matrix has `size` rows and columns and a lower triangle of finite numbers that
+/// are positive on the diagonal; what stands above is not looked at.
+inline void check_factor(std::string_view function, std::string_view argument, const auto& factor,
+                         std::ptrdiff_t size) {
+  check(factor.rows() == size && factor.cols() == size, function, argument, "is ", factor.rows(),
+        " x ", factor.cols(), ", expected ", size, " x ", size);
+  for (std::ptrdiff_t j = 0; j < size; ++j) {
+    check(factor(j, j) > 0, function, argument, "at ", j, ", ", j, " is ", factor(j, j),
+          ", must be positive");
+    for (std::ptrdiff_t i = j; i < size; ++i) {
+      check(std::isfinite(factor(i, j)), function, argument, "at ", i, ", ", j, " is ",
+            factor(i, j), ", must be finite");
+    }
+  }
+}
+
+/// Throws unless there is a sign an entry of what `why` names, 1 or -1.
+inline void check_signs(std::string_view function, std::span<const signed char> signs,
+                        std::ptrdiff_t count, std::string_view why,
+                        std::string_view argument = "signs") {
+  check_size(function, argument, signs.size(), count, why);
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    check(signs[i] == 1 || signs[i] == -1, function, argument, "at ", i, " is ", int{signs[i]},
+          ", must be 1 or -1");
+  }
+}
+
+}  // namespace detail
 }}  // namespace bpm

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
-#include "bpm/data/labelled_data.hpp"
 #include "bpm/data/source.hpp"
 
 /// \file

@@ -12,16 +12,39 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/path_text.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 
-/// \file
-/// Where readers get their bytes from.
+namespace bpm { inline namespace BPM_TARGET {
 
-namespace bpm { inline namespace BPM_TARGET { namespace detail {
+namespace detail {
+
+/// A path for a message: its bytes, on Windows in UTF-8. (There `path::string` may throw.)
+[[nodiscard]] inline std::string text_of(const std::filesystem::path& path) {
+  const std::u8string text = path.u8string();
+  return {text.begin(), text.end()};
+}
+
+}  // namespace detail
+
+/// Inputs, one per row, and the label of each: labels[i] belongs to row i. `labels` is empty where
+/// the source holds none, the names where it has none.
+template <class Inputs>
+struct LabelledData {
+  Inputs inputs;
+  std::vector<int> labels;
+  std::vector<std::string> class_names = {};    ///< class_names[k]: what label k stands for.
+  std::vector<std::string> feature_names = {};  ///< One a column of the inputs.
+  /// What the reader took for granted and its user should know, a sentence each.
+  std::vector<std::string> notes = {};
+};
+
+namespace detail {
+
+// Where readers get their bytes from.
 
 /// The content of a file, and the name that begins messages about it.
 struct OpenFile {
@@ -74,4 +97,5 @@ template <File F>
   }
 }
 
-}}}  // namespace bpm::detail
+}  // namespace detail
+}}  // namespace bpm

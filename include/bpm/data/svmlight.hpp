@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/data/text.hpp"
 
 /// \file

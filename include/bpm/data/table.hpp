@@ -19,10 +19,10 @@
 #include <variant>
 #include <vector>
 
-#include "bpm/core/check.hpp"
-#include "bpm/core/mixed_table.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/data/labelled_data.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/data/table_lines.hpp"
 #include "bpm/data/table_settings.hpp"
 #include "bpm/data/text.hpp"

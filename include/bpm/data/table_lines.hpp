@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
-#include "bpm/core/check.hpp"
-#include "bpm/core/mixed_table.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/table_settings.hpp"
 #include "bpm/data/text.hpp"

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "bpm/core/mixed_table.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

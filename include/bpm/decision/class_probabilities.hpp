@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/probability_losses.hpp"
+#include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
 
 /// \file

@@ -10,11 +10,11 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/images/copy_key.hpp"
 #include "bpm/images/image_shape.hpp"
+#include "bpm/images/virtual_examples.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

@@ -11,11 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/images/curvature.hpp"
-#include "bpm/images/each_image.hpp"
 #include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
 
@@ -24,7 +22,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// Features of one-channel images: how much gradient of each direction and bend there is in each
 /// cell (after N. Dalal, B. Triggs, CVPR 2005). The image is smoothed; its gradient, differences of
 /// neighbours, is shared by cross products between the two nearest directions, and by the curvature
-/// of the line of equal brightness (curvature.hpp) between two classes of bends; sums over
+/// of the line of equal brightness (`scaled_curvature`) between two classes of bends; sums over
 /// triangular cells; square roots; one norm; bytes. All of it in integers: the same bytes with
 /// every compiler. An image without gradient has zeros. Cost: 20 us for 28 x 28 pixels.
 class GradientFeatures {

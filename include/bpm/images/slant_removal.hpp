@@ -7,7 +7,6 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -11,14 +12,73 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/images/copy_key.hpp"
-#include "bpm/images/each_image.hpp"
 #include "bpm/images/image_shape.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
+
+/// Which copy of which example of a training set, and by which seed: what alone decides how the
+/// copy differs from the original. Copy 0 is the original.
+struct CopyKey {
+  std::uint64_t seed = 1;
+  std::uint64_t example = 0;
+  std::uint64_t copy = 0;
+
+  /// Random word `place` of this copy: 64 bits, independent in practice of those of other places,
+  /// copies, examples and seeds, and the same with every compiler. A transform takes its random
+  /// numbers from here, in any order, or makes a `RandomEngine` of one.
+  [[nodiscard]] constexpr std::uint64_t word(std::uint64_t place) const noexcept {
+    return detail::mixed_word(base() + place * detail::golden_step);
+  }
+
+ private:
+  [[nodiscard]] constexpr std::uint64_t base() const noexcept {
+    // A step for each of the three, so that no two of them can stand in for each other.
+    const std::uint64_t start = detail::mixed_word(seed + detail::golden_step);
+    return detail::mixed_word(detail::mixed_word(start ^ (example * 0xD1342543DE82EF95ULL)) ^
+                              (copy * 0xAEF17502108EF2D9ULL));
+  }
+};
+
+/// Copies shifted by whole pixels, the nearest first: copies 1 to 4 lie one pixel off to the right,
+/// left, bottom and top, 5 to 8 on the diagonals, 9 to 24 in the rest of the square of two pixels
+/// about the original. What comes in from outside is 0. There is no chance in them: the seed does
+/// not matter. As in D. DeCoste, B. Schoelkopf, "Training invariant support vector machines",
+/// Machine Learning 46, 2002.
+struct Shifts {
+  /// A transform of `VirtualExamples`, which checks the sizes.
+  /// \throws std::invalid_argument on a copy above 24.
+  void operator()(ImageShape shape, std::span<const std::uint8_t> image, const CopyKey& key,
+                  std::span<std::uint8_t> out) const {
+    detail::check(key.copy < offsets.size(), "Shifts", "copy", "is ", key.copy,
+                  ", there are those from 0 to ", offsets.size() - 1);
+    const auto [down, right] = offsets[key.copy];
+    const auto columns = shape.columns;
+    const auto begin = std::clamp<Eigen::Index>(right, 0, columns);
+    const auto end = std::clamp<Eigen::Index>(columns + right, 0, columns);
+    std::fill(out.begin(), out.end(), std::uint8_t{0});
+    for (Eigen::Index y = 0; y < shape.rows; ++y) {
+      const Eigen::Index from = y - down;
+      if (from >= 0 && from < shape.rows && begin < end) {
+        std::copy_n(image.data() + from * columns + begin - right, end - begin,
+                    out.data() + y * columns + begin);
+      }
+    }
+  }
+
+ private:
+  struct Offset {
+    int down;
+    int right;
+  };
+  static constexpr std::array<Offset, 25> offsets{
+      {{0, 0},  {0, 1},  {0, -1},  {1, 0},  {-1, 0}, {1, 1},  {1, -1}, {-1, 1},  {-1, -1},
+       {0, 2},  {0, -2}, {2, 0},   {-2, 0}, {1, 2},  {1, -2}, {-1, 2}, {-1, -2}, {2, 1},
+       {2, -1}, {-2, 1}, {-2, -1}, {2, 2},  {2, -2}, {-2, 2}, {-2, -2}}};
+};
 
 /// A copy of an example of a training set; copy 0 is the original.
 struct CopyOf {

@@ -8,12 +8,10 @@
 #include <limits>
 #include <span>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"

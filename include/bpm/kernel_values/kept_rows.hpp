@@ -7,7 +7,6 @@
 #include <mutex>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 

@@ -8,13 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 

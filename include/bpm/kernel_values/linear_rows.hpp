@@ -12,14 +12,13 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/linear_form.hpp"
 
 /// \file
 /// Classifiers of a linear kernel as one number per feature, w = sum_i alpha_i phi(x_i): an output

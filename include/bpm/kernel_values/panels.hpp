@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <ranges>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"

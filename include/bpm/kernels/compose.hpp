@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 

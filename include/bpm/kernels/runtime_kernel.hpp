@@ -7,15 +7,12 @@
 #include <utility>
 #include <variant>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/radial.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

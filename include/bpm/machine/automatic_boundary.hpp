@@ -11,14 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"

@@ -15,8 +15,7 @@
 
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
-#include "bpm/decision/probability_losses.hpp"
-#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/decision/evaluation.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"

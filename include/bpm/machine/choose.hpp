@@ -11,16 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/stop_token.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/bias.hpp"
-#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/cross_validate.hpp"
+#include "bpm/machine/fit_settings.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

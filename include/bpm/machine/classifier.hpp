@@ -16,18 +16,16 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/coefficients.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/prediction.hpp"
-#include "bpm/machine/standardisation.hpp"
-#include "bpm/machine/table_encoding.hpp"
-#include "bpm/machine/weights_alone.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -12,17 +12,15 @@
 #include <string_view>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/machine/boundary_choice.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
-#include "bpm/machine/standardisation.hpp"
-#include "bpm/machine/table_encoding.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

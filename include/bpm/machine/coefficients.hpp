@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
-#include "bpm/core/buffer.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/kernel_values/linear_rows.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/machine/classifier_parts.hpp"
+
+/// \file
+/// Coefficients and support inputs of a classifier, packed for outputs in blocks; the weights of a
+/// linear one.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -121,5 +145,167 @@ class PackedCoefficients {
   const double* unpacked_ = nullptr;
   Buffer<double> panels_;
 };
+
+/// Support inputs packed for blocks of kernel values with them: at once, or, of a view, each block
+/// when it is first asked for. Refers to the inputs.
+template <InputSet I>
+class PackedSupport {
+ public:
+  static constexpr std::ptrdiff_t width = PackedCoefficients::block;
+
+  /// `source`: of a view, where its numbers come from; empty: from the caller.
+  PackedSupport(const I& inputs, bool pack, std::string_view source)
+    requires InputView<I>
+      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, RoomOnly{})) {
+    gates_ = std::make_unique<Gate[]>(blocks_.size());
+    source_ = source;
+  }
+  PackedSupport(const I& inputs, bool pack, std::string_view /*source*/ = "")
+    requires(!InputView<I>)
+      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs)) {
+    for (std::ptrdiff_t b = 0; b < block_count(); ++b) pack_block(b);
+  }
+  PackedSupport(const PackedSupport&) = delete;
+  PackedSupport& operator=(const PackedSupport&) = delete;
+
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
+  [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
+
+  /// All of them, not packed. \throws as `block`.
+  [[nodiscard]] const PreparedInputs<I>& inputs() const {
+    for (std::ptrdiff_t b = 0; b < block_count(); ++b) static_cast<void>(block(b));
+    return prepared_;
+  }
+
+  /// The support inputs from b `width` on. Of any thread; a block of a view that is refused once is
+  /// refused whenever it is asked for. \throws DataError, or std::invalid_argument without a
+  /// source, on numbers of a view that are not finite.
+  [[nodiscard]] const PreparedColumns<I>& block(std::ptrdiff_t b) const {
+    if constexpr (InputView<I>) {
+      // Not std::call_once: what it does after an exception differs between systems.
+      Gate& gate = gates_[b];
+      if (!gate.ready.load(std::memory_order_acquire)) {
+        const std::lock_guard lock(gate.mutex);
+        if (!gate.ready.load(std::memory_order_relaxed)) {
+          read_block(b);
+          gate.ready.store(true, std::memory_order_release);
+        }
+      }
+    }
+    return blocks_[b];
+  }
+
+ private:
+  /// Whether a block of a view has been read.
+  struct Gate {
+    std::atomic<bool> ready = false;
+    std::mutex mutex;
+  };
+
+  PackedSupport(const I& inputs, bool pack, PreparedInputs<I>&& prepared)
+      : inputs_(inputs),
+        pack_(pack),
+        prepared_(std::move(prepared)),
+        points_(first_points(size())),
+        blocks_((size() + width - 1) / width) {}
+
+  [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
+    return std::span(points_).subspan(b * width, std::min(width, size() - b * width));
+  }
+  void pack_block(std::ptrdiff_t b) const { blocks_[b].assign(prepared_, points_of(b), pack_); }
+  void read_block(std::ptrdiff_t b) const {
+    const std::ptrdiff_t count = std::ssize(points_of(b));
+    try {
+      check_inputs(inputs_.middleRows(b * width, count), "Classifier", b * width);
+    } catch (const std::invalid_argument& error) {
+      ensure<DataError>(source_.empty(), source_, ": ", error.what());
+      throw;
+    }
+    prepared_.prepare(inputs_, b * width, count);
+    pack_block(b);
+  }
+
+  const I& inputs_;
+  bool pack_;
+  // Of a view these change as its blocks are read, each block once.
+  mutable PreparedInputs<I> prepared_;
+  std::vector<PointIndex> points_;
+  mutable std::vector<PreparedColumns<I>> blocks_;
+  std::unique_ptr<Gate[]> gates_;
+  std::string source_;
+};
+
+/// Weights are no bytes, and sums of floats would lose what floats hold.
+template <InputSet I>
+using WeightInputs =
+    std::conditional_t<SparseInputs<I>, SparseRowMatrix<double>, RowMatrix<double>>;
+
+/// The classifier of a linear kernel k(x, z) = f <x, z> + b with the rows w_c = sum_j alpha_jc x_j
+/// for its support, each with the coefficient 1. A row of zeros has the rest of what multiplies
+/// the constant b, sum_j alpha_jc - 1.
+template <class Kernel, InputSet I>
+[[nodiscard]] ClassifierParts<Kernel, WeightInputs<I>> weights_alone(
+    const ClassifierParts<Kernel, I>& parts)
+  requires may_be_linear<Kernel, I>
+{
+  const char* const f = "Classifier::with_weights_alone";
+  const std::optional<LinearForm> form = linear_form(parts.kernel);
+  check(form.has_value(), f, "kernel", "is not linear: its classifiers are no weights of features");
+  check(!form->unit, f, "kernel",
+        "scales inputs to norm 1, must take them as they are; scale them beforehand");
+  const Eigen::Index columns = parts.coefficients.cols();
+  const bool constant = form->constant + parts.bias != 0;
+  const Eigen::Index rows = columns + (constant ? 1 : 0);
+  WeightInputs<I> weights(rows, parts.inputs.cols());
+  for (Eigen::Index c = 0; c < columns; ++c) {
+    Eigen::RowVectorXd w = Eigen::RowVectorXd::Zero(parts.inputs.cols());
+    for (Eigen::Index j = 0; j < parts.coefficients.rows(); ++j) {
+      w += parts.coefficients(j, c) * parts.inputs.row(j).template cast<double>();
+    }
+    if constexpr (SparseInputs<I>) {
+      for (Eigen::Index j = 0; j < w.size(); ++j) {
+        if (w[j] != 0) weights.insert(c, j) = w[j];
+      }
+    } else {
+      weights.row(c) = w;
+    }
+  }
+  RowMatrix<double> coefficients = RowMatrix<double>::Zero(rows, columns);
+  coefficients.topRows(columns).setIdentity();
+  if (constant) {
+    if constexpr (!SparseInputs<I>) weights.row(columns).setZero();
+    coefficients.row(columns) = parts.coefficients.colwise().sum().array() - 1;
+  }
+  if constexpr (SparseInputs<I>) weights.makeCompressed();
+  std::vector<PointIndex> support(static_cast<std::size_t>(rows));
+  std::iota(support.begin(), support.end(), PointIndex{0});
+  return {.kernel = parts.kernel,
+          .inputs = std::move(weights),
+          .support = std::move(support),
+          .coefficients = std::move(coefficients),
+          .classes = parts.classes,
+          .divide_by_self = parts.divide_by_self,
+          .standardisation = parts.standardisation,
+          .bias = parts.bias,
+          .threads = parts.threads,
+          .mean_norms = parts.mean_norms,
+          .training_margins = parts.training_margins,
+          .training_errors = parts.training_errors,
+          .class_names = parts.class_names,
+          .feature_names = parts.feature_names,
+          .encoding = parts.encoding,
+          .slope = parts.slope,
+          .offsets = parts.offsets,
+          .offsets_move_labels = parts.offsets_move_labels,
+          .probability_rows = parts.probability_rows,
+          .rejection = parts.rejection,
+          .inputs_made_by = parts.inputs_made_by,
+          .seed = parts.seed,
+          .boundary = parts.boundary,
+          .warnings = parts.warnings,
+          .report = parts.report,
+          .forecast = parts.forecast,
+          .training_seconds = parts.training_seconds};
+}
 
 }}}  // namespace bpm::detail

@@ -10,23 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/stop_token.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/bias.hpp"
+#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
-#include "bpm/machine/folds.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/out_of_fold.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"

@@ -10,17 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/core/stop_token.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

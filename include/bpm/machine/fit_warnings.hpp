@@ -14,14 +14,13 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
-#include "bpm/kernels/gaussian.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/median_distance.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
-#include "bpm/machine/boundary_choice.hpp"
 #include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/standardisation.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"

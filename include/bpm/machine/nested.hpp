@@ -11,14 +11,12 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/stop_token.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/choose.hpp"
-#include "bpm/machine/folds.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/standardise.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

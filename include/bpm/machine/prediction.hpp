@@ -10,21 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
-#include "bpm/kernel_values/prepared_columns.hpp"
 #include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/linear_form.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/coefficients.hpp"
-#include "bpm/machine/packed_support.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

@@ -11,18 +11,18 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

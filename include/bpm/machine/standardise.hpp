@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "bpm/core/progress.hpp"
-#include "bpm/core/stop_token.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/cross_validate.hpp"
-#include "bpm/machine/standardisation.hpp"
+#include "bpm/machine/input_encoding.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

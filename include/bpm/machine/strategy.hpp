@@ -7,19 +7,18 @@
 #include <cstdint>
 #include <string_view>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
-#include "bpm/kernel_values/prepared_columns.hpp"
-#include "bpm/kernels/linear_form.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

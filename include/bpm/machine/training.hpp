@@ -16,13 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/stop_token.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/bias.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
@@ -30,17 +28,14 @@
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/hull_proof.hpp"
-#include "bpm/machine/label_conflicts.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/left_out.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
-#include "bpm/samplers/perceptron/passes.hpp"
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

@@ -14,8 +14,7 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/core/stop_token.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/version_space/cone.hpp"

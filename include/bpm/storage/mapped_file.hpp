@@ -25,11 +25,10 @@
 #include <system_error>
 #include <utility>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/path_text.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/storage/system_calls.hpp"
+#include "bpm/data/source.hpp"
+#include "bpm/storage/durable_file.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

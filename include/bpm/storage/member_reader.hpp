@@ -15,12 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/storage/stored_inputs.hpp"
 #include "bpm/storage/stored_members.hpp"

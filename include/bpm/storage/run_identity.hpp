@@ -17,8 +17,8 @@
 #include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/word_hash.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/machine/fingerprint.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 

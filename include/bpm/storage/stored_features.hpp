@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/images/gradient_features.hpp"

@@ -18,12 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
-#include "bpm/core/mixed_table.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
-#include "bpm/core/word_hash.hpp"
+#include "bpm/machine/fingerprint.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

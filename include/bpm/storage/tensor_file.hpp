@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/storage/tensor_checksum.hpp"

@@ -16,17 +16,16 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/bias.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -35,7 +34,7 @@
 #include "bpm/storage/run_identity.hpp"
 #include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 /// \file
 /// With this header `save` takes trainings, and `resume` goes on from them: ten draws today and ten

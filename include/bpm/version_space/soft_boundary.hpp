@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

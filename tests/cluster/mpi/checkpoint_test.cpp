@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/cluster/distributed_perceptron.hpp"
-#include "bpm/storage/checkpointed_perceptron.hpp"
+#include "bpm/storage/draw_store.hpp"
 #include "catch.hpp"
 #include "full_disk.hpp"
 #include "message_of.hpp"

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "bpm/cluster/mpi_session.hpp"
+#include "bpm/cluster/communicator.hpp"
 #include "catch.hpp"
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ranks that fail together or alone. The last test is run by abort.cmake, the job must end there.
-#include "bpm/cluster/mpi_session.hpp"
+#include "bpm/cluster/communicator.hpp"
 
 #include <array>
 #include <chrono>
@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/cluster/communicator.hpp"
 #include "bpm/core/errors.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

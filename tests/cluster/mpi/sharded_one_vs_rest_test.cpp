@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/laplacian.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "hard.hpp"
 #include "message_of.hpp"

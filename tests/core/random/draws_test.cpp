@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/random/draws.hpp"
+#include "bpm/core/random.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 #include "statistics.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <set>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
 #include "catch.hpp"
 
 namespace {

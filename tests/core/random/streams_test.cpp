@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 
 #include "catch.hpp"
 

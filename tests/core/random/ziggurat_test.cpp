@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/random.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/random/engine.hpp"
 #include "catch.hpp"
 #include "statistics.hpp"
 

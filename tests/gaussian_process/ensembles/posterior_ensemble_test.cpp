@@ -14,12 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/ziggurat.hpp"
-#include "bpm/decision/votes.hpp"
-#include "bpm/gaussian_process/ensembles/value_sources.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

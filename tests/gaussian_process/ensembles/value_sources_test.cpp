@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Labels of the exact posterior against rejection sampling.
-#include "bpm/gaussian_process/ensembles/value_sources.hpp"
+#include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

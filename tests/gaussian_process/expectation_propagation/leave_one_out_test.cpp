@@ -10,13 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 
 namespace {

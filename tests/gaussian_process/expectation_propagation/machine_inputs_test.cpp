@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/kernels/polynomial.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"

@@ -14,13 +14,11 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/decision/probability_losses.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/one_vs_rest.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"

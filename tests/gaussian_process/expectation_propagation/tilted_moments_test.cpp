@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Truncated normal laws against quadrature and against their series far out.
-#include "bpm/gaussian_process/expectation_propagation/tilted_moments.hpp"
+#include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
 
 #include <cmath>
 #include <numbers>

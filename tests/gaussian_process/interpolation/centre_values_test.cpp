@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/gaussian_process/interpolation/centre_values.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -12,15 +12,14 @@
 #include <stop_token>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "interpolation_problems.hpp"
 

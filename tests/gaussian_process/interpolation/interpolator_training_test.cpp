@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "interpolation_problems.hpp"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/arc_cosine.hpp"
-#include "bpm/kernels/gaussian.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "interpolation_problems.hpp"
 

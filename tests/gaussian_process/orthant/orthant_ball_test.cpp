@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Flights in an orthant against moments in closed form, rejection, and order statistics.
-#include "bpm/gaussian_process/orthant/orthant_ball.hpp"
+#include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -16,9 +16,9 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
-#include "bpm/gaussian_process/ensembles/value_sources.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
+#include "bpm/kernel_values/gram.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "mutants/orthant_bounce_point.hpp"
 #include "mutants/orthant_no_division.hpp"

@@ -15,8 +15,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernel_values/gram.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "mutants/few_dimensions.hpp"
 #include "mutants/one_end.hpp"

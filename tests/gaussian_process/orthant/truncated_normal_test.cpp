@@ -14,7 +14,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "mutants/box_bounce_point.hpp"
 #include "mutants/box_no_division.hpp"

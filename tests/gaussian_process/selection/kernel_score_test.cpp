@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scores of kernels on a training set.
-#include "bpm/gaussian_process/selection/kernel_score.hpp"
+#include "bpm/gaussian_process/selection/grid_search.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -8,11 +8,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/gaussian_process/selection/grid_search.hpp"
-#include "bpm/kernels/gaussian.hpp"
-#include "bpm/kernels/linear.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Started without mpirun: a job of one rank.
 #include <bpm/cluster/communicator.hpp>
-#include <bpm/cluster/mpi_session.hpp>
 
 int main() {
   const bpm::MpiSession mpi;

@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 
 using bpm::detail::RefreshSearch;

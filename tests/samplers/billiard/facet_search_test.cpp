@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/vector_ops.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "catch.hpp"
 
 using bpm::detail::Facet;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/billiard/flight_clock.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using bpm::detail::FlightClock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Listed sums, and an autoregression whose mean has a known variance.
-#include "bpm/samplers/chains/batch_means.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using bpm::detail::BatchMeans;

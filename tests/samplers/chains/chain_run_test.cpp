@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "billiard_problems.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/chains/tangent_directions.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Arcs of a circle and pieces of a line, against errors counted on a fine grid.
-#include "bpm/samplers/gibbs/gibbs_circle.hpp"
+#include "bpm/samplers/gibbs/gibbs_step.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,7 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/samplers/gibbs/gibbs_line.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 
 using namespace bpm::detail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/gibbs/gibbs_label_noise.hpp"
+#include "bpm/samplers/gibbs/gibbs_normal.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "catch.hpp"
 

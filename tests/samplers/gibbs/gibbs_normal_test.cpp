@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bpm/core/normal.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "statistics.hpp"
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/random/streams.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
 #include "problems.hpp"

@@ -9,8 +9,8 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/kernel_values/precomputed_gram.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/kernel_values/gram.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
 

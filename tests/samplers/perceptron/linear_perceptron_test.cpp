@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Perceptrons that keep w: on integers the bits of those by kernel values, elsewhere the same
 // mistakes and outputs to rounding.
-#include "bpm/samplers/perceptron/linear_perceptron.hpp"
+#include "bpm/samplers/perceptron/row_perceptron.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -13,13 +13,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "bpm/kernel_values/dense_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/inputs.hpp"
-#include "bpm/kernels/linear.hpp"
-#include "bpm/kernels/linear_form.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
 #include "problems.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/perceptron/ordered_delivery.hpp"
+#include "bpm/samplers/perceptron/draw_pieces.hpp"
 
 #include <algorithm>
 #include <atomic>

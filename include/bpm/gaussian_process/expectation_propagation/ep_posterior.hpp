@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/normal.hpp"

@@ -9,7 +9,6 @@
 #include <limits>
 #include <string>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 

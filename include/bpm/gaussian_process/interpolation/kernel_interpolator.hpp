@@ -14,18 +14,17 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/precomputed_kernel.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

@@ -3,20 +3,25 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/version_space/version_space.hpp"
+
+/// \file
+/// The planes of an orthant under a covariance matrix, in its coordinates, and the ball in it.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -125,5 +130,228 @@ template <VersionSpace Space>
   }
   return covariance;
 }
+
+/// The factor L D L' of the tridiagonal matrix t T + s I, t = 1 - s.
+struct TridiagonalFactor {
+  Eigen::VectorXd pivots;
+  Eigen::VectorXd below;  ///< L's entries (k + 1, k); the last is 0.
+  double log_determinant = 0;
+};
+
+/// The covariances S_s = (1 - s) S + s I between a correlation matrix S (s = 0) and independence
+/// (s = 1), all of them by one tridiagonal form S = Q T Q': a factor, a determinant and quadratic
+/// forms of S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 /
+/// 3.
+///
+/// Cost: 8/3 n^3 multiply-adds once. Memory: 3 n^2 doubles, 5 n^2 while it is made.
+class CovariancePath {
+ public:
+  explicit CovariancePath(const Eigen::MatrixXd& correlation)
+      : points_(correlation.rows()),
+        stride_(padded<double>(points_)),
+        correlation_(correlation),
+        basis_(Eigen::MatrixXd::Identity(points_, points_)),
+        diagonal_(Eigen::VectorXd::Ones(points_)),
+        off_(Eigen::VectorXd::Zero(points_)) {
+    if (points_ > 1) {
+      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(correlation);
+      diagonal_ = form.diagonal();
+      off_.head(points_ - 1) = form.subDiagonal();
+      // In place, which Eigen does without a matrix product: the same bits on any number of
+      // threads that the user's program gives Eigen.
+      basis_ = form.packedMatrix();
+      const Eigen::VectorXd coefficients = form.householderCoefficients();
+      basis_ = Eigen::HouseholderSequence<Eigen::MatrixXd, Eigen::VectorXd>(basis_, coefficients)
+                   .setLength(points_ - 1)
+                   .setShift(1);
+    }
+    transposed_.setZero(points_, stride_);
+    transposed_.leftCols(points_) = basis_.transpose();
+  }
+
+  [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
+  [[nodiscard]] std::ptrdiff_t stride() const noexcept { return stride_; }
+
+  /// How many eigenvalues of S lie below x (Sylvester's law of inertia on T - x I). Cost: O(n).
+  [[nodiscard]] std::ptrdiff_t eigenvalues_below(double x) const {
+    std::ptrdiff_t count = 0;
+    double pivot = 1;
+    double coupling = 0;
+    for (Eigen::Index k = 0; k < points_; ++k) {
+      pivot = diagonal_[k] - x - coupling * coupling / pivot;
+      if (pivot == 0) pivot = 1e-300;
+      count += pivot < 0 ? 1 : 0;
+      coupling = off_[k];
+    }
+    return count;
+  }
+
+  /// The factor at s. S_s must be positive definite.
+  [[nodiscard]] TridiagonalFactor factor(double s) const {
+    TridiagonalFactor result{Eigen::VectorXd(points_), Eigen::VectorXd(points_)};
+    double carried = 0;
+    for (Eigen::Index k = 0; k < points_; ++k) {
+      const double pivot = (1 - s) * diagonal_[k] + s - carried;
+      const double coupling = (1 - s) * off_[k];
+      result.pivots[k] = pivot;
+      result.below[k] = coupling / pivot;
+      carried = coupling * result.below[k];
+      result.log_determinant += std::log(pivot);
+    }
+    return result;
+  }
+
+  /// Makes the planes those of S_s. Cost: O(n^2).
+  void set_planes(double s, const TridiagonalFactor& factor, OrthantPlanes& planes) const {
+    const Eigen::VectorXd root = factor.pivots.cwiseSqrt();
+    const Eigen::VectorXd below = factor.below.cwiseProduct(root).head(points_ - 1);
+    planes.rows.leftCols(points_) = (1 - s) * correlation_;
+    planes.rows.diagonal().setOnes();
+    planes.factor.leftCols(points_) = basis_ * root.asDiagonal();
+    planes.factor.leftCols(points_ - 1) += basis_.rightCols(points_ - 1) * below.asDiagonal();
+  }
+
+  /// Q' d for `count` vectors d, one every `stride` numbers, in columns. Cost: count n^2
+  /// multiply-adds.
+  [[nodiscard]] RowMatrix<double> coordinates(const double* d, std::ptrdiff_t count) const {
+    RowMatrix<double> result(points_, count);
+    row_products<ProductTerm, double>(row_pointers(transposed_.data(), points_, stride_).data(),
+                                      points_, row_pointers(d, count, stride_).data(), count,
+                                      stride_, result.data(), count);
+    return result;
+  }
+
+  /// log d' S_s^{-1} d for vectors given by `coordinates`. Cost: O(n) each.
+  [[nodiscard]] static Eigen::ArrayXd log_quadratic_forms(const TridiagonalFactor& factor,
+                                                          const RowMatrix<double>& coordinates) {
+    Eigen::ArrayXd z = Eigen::ArrayXd::Zero(coordinates.cols());
+    Eigen::ArrayXd sums = z;
+    double below = 0;
+    for (Eigen::Index k = 0; k < coordinates.rows(); ++k) {
+      z = coordinates.row(k).transpose().array() - below * z;
+      sums += 1 / factor.pivots[k] * z * z;
+      below = factor.below[k];
+    }
+    return sums.log();
+  }
+
+ private:
+  std::ptrdiff_t points_;
+  std::ptrdiff_t stride_;
+  RowMatrix<double> correlation_;
+  Eigen::MatrixXd basis_;         ///< Q.
+  RowMatrix<double> transposed_;  ///< Q', in padded rows.
+  Eigen::VectorXd diagonal_;      ///< T.
+  Eigen::VectorXd off_;
+};
+
+/// An exact sampler of values Upsilon ~ N(0, K) given their signs y ("Kernel interpolation as a
+/// Bayes point machine" calls this law Q_GP), by flights with reflections (A. Pakman, L. Paninski,
+/// "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", J. Comput. Graph. Stat.
+/// 23(2), 2014).
+///
+/// The state is d_i = y_i Upsilon_i > 0, in the positive orthant under N(0, S), S_ij = y_i y_j
+/// K_ij. A trajectory takes a fresh velocity nu = F z, z normal, S = F F', independent of d and of
+/// the same covariance. The flight d cos t + nu sin t keeps that joint law; it meets plane i at t_i
+/// = atan2(d_i, -nu_i) in (0, pi), so that the first is the one of the largest -nu_i / d_i, and is
+/// reflected there by
+///
+///     nu <- nu - 2 (nu_c / S_cc) S_c. ,
+///
+/// which keeps nu' S^{-1} nu. After the path length, uniform within a half of its mean, the next
+/// trajectory begins. There is no accepting and no step size, and no error but that of starting
+/// somewhere: draws after a few trajectories have the law, and successive ones are nearly
+/// independent.
+///
+/// Cost of a trajectory: n^2 multiply-adds for the velocity (made for 16 trajectories at once, as a
+/// matrix product) and O(n) per bounce, together about 0.4 us per bounce at n = 1000 with AVX-512;
+/// kernel matrices of digits take 0.4 to 0.7 n bounces. A value: copies go on in the same way, to
+/// the bit. The planes are handed to each call.
+class OrthantBall {
+ public:
+  OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine)
+      : path_length_(path_length),
+        engine_(engine),
+        d_(Eigen::VectorXd::Zero(planes.stride)),
+        nu_(d_),
+        velocities_(Eigen::MatrixXd::Zero(planes.stride, block)) {}
+
+  /// The position, signed outputs d_i > 0, `stride` long with zeros beyond the last point.
+  [[nodiscard]] double* position() noexcept { return d_.data(); }
+  [[nodiscard]] const double* position() const noexcept { return d_.data(); }
+  [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
+  [[nodiscard]] std::uint64_t repairs() const noexcept { return repairs_; }
+
+  /// For planes that have changed.
+  void forget_velocities() noexcept { left_ = 0; }
+
+  /// Independent half normals: a start, and exact draws where S is diagonal.
+  void half_normals(const OrthantPlanes& planes) {
+    Ziggurat::instance().fill(d_.data(), planes.points, engine_);
+    for (std::ptrdiff_t i = 0; i < planes.points; ++i) {
+      d_[i] = std::abs(d_[i]) * std::sqrt(planes.variance(i));
+    }
+    keep_inside(planes);
+  }
+
+  /// One trajectory with a fresh velocity.
+  void fly(const OrthantPlanes& planes) {
+    take_velocity(planes);
+    Facet facet = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
+    while (true) {
+      FacetArc arc = arc_to(facet);
+      if (!(arc.speed > 0)) {
+        break;  // In a corner without a velocity.
+      }
+      if (clock_.reaches_stop(arc.cosine, arc.sine)) {
+        combine(d_.data(), arc.cosine, d_.data(), arc.sine, nu_.data(), planes.stride);
+        break;
+      }
+      clock_.turn(arc.cosine, arc.sine);
+      fly_and_bounce(d_.data(), nu_.data(), planes.row(facet.index), arc, facet, planes.stride);
+      ++bounces_;
+    }
+    keep_inside(planes);
+  }
+
+ private:
+  static constexpr std::ptrdiff_t block = 16;  ///< Velocities made at once.
+
+  void take_velocity(const OrthantPlanes& planes) {
+    if (left_ == 0) {
+      Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.stride, block);
+      for (std::ptrdiff_t k = 0; k < block; ++k) {
+        Ziggurat::instance().fill(z.col(k).data(), planes.points, engine_);
+        paths_[k] = path_length_ * (0.5 + uniform_unit(engine_));
+      }
+      planes.make_velocities(z.data(), block, velocities_.data());
+      left_ = block;
+    }
+    const std::ptrdiff_t k = block - left_--;
+    nu_ = velocities_.col(k);
+    clock_.restart(paths_[k]);
+  }
+
+  /// Where rounding has put the ball at or behind a plane, it is just before it.
+  void keep_inside(const OrthantPlanes& planes) {
+    for (std::ptrdiff_t i = 0; i < planes.points; ++i) {
+      if (!(d_[i] > 0)) [[unlikely]] {
+        d_[i] = 1e-15 * std::sqrt(planes.variance(i));
+        ++repairs_;
+      }
+    }
+  }
+
+  double path_length_;
+  RandomEngine engine_;
+  Eigen::VectorXd d_;
+  Eigen::VectorXd nu_;
+  Eigen::MatrixXd velocities_;
+  double paths_[block] = {};
+  std::ptrdiff_t left_ = 0;
+  FlightClock clock_;
+  std::uint64_t bounces_ = 0;
+  std::uint64_t repairs_ = 0;
+};
 
 }}}  // namespace bpm::detail

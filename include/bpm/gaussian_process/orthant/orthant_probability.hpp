@@ -10,21 +10,19 @@
 #include <numbers>
 #include <span>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/gaussian_process/orthant/covariance_path.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"
-#include "bpm/kernel_values/precomputed_gram.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

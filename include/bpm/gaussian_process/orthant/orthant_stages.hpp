@@ -14,13 +14,10 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/gaussian_process/orthant/covariance_path.hpp"
-#include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
-#include "bpm/samplers/chains/batch_means.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

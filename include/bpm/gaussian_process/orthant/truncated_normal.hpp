@@ -11,15 +11,11 @@
 #include <numbers>
 #include <utility>
 
-#include "bpm/core/check.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
-#include "bpm/gaussian_process/orthant/orthant_ball.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/samplers/sampler.hpp"
 

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/selection/grid_search.hpp"
 

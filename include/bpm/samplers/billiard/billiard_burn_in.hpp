@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/version_space/cone.hpp"

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "bpm/core/buffer.hpp"
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/samplers/billiard/jump_sums.hpp"

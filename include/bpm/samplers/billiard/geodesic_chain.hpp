@@ -10,16 +10,14 @@
 #include <span>
 #include <type_traits>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
-#include "bpm/samplers/billiard/flight_clock.hpp"
 #include "bpm/samplers/billiard/geodesic_ball.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/tangent_directions.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/members.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/billiard/flight_clock.hpp"
+#include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -9,12 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/random/draws.hpp"
-#include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/tangent_directions.hpp"
-#include "bpm/samplers/gibbs/gibbs_loops.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
+#include "bpm/samplers/gibbs/gibbs_step.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

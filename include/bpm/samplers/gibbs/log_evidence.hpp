@@ -8,15 +8,13 @@
 #include <limits>
 #include <vector>
 
-#include "bpm/core/check.hpp"
-#include "bpm/core/random/engine.hpp"
-#include "bpm/core/random/streams.hpp"
-#include "bpm/core/random/ziggurat.hpp"
+#include "bpm/core/errors.hpp"
+#include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/core/vector_ops.hpp"
-#include "bpm/samplers/chains/batch_means.hpp"
-#include "bpm/samplers/gibbs/gibbs_circle.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
+#include "bpm/samplers/gibbs/gibbs_step.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 

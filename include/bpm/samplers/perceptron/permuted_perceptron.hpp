@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <span>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
-#include "bpm/samplers/perceptron/passes.hpp"
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 

@@ -16,20 +16,18 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/check.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/core/random/streams.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
-#include "bpm/samplers/perceptron/linear_perceptron.hpp"
-#include "bpm/samplers/perceptron/ordered_delivery.hpp"
-#include "bpm/samplers/perceptron/passes.hpp"
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/perceptron/row_perceptron.hpp"
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

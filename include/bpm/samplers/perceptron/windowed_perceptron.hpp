@@ -8,15 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/buffer.hpp"
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random/engine.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/samplers/perceptron/passes.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/version_space/kernel_version_space.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
