@@ -42,6 +42,7 @@
 #include "bpm/storage/stored_features.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "mnist/options.hpp"
+#include "resealed.hpp"
 
 namespace {
 
@@ -82,7 +83,7 @@ void read_draws(std::string_view bytes) {
   static constexpr bpm::detail::DrawPiece piece{0, 0, 2};
   static const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("bpm_fuzz_" + std::to_string(::getpid()));
-  static const bpm::detail::DrawStore store(folder, {1, 2, 3, 4, 5, 6}, points);
+  static const bpm::detail::DrawStore store(folder, {}, points);
   static const std::string head = [] {
     store.write(
         {piece,
@@ -90,9 +91,9 @@ void read_draws(std::string_view bytes) {
          {}});
     std::ifstream in(store.path_of(piece), std::ios::binary);
     std::string file{std::istreambuf_iterator<char>(in), {}};
-    // What follows the head: of two solutions the support's size, five outputs, one support point;
-    // the checksum.
-    const std::size_t body = 2 * 8 + 2 * points * 8 + 4 + 8;
+    // What follows the head: of two solutions the support's size, five outputs, the number of
+    // points left out, one support point; the checksum.
+    const std::size_t body = 4 * 8 + 2 * points * 8 + 4 + 8;
     return file.substr(0, file.size() - body - 8);
   }();
   std::string file = head + std::string(bytes);
@@ -174,7 +175,8 @@ void load_interpolator(std::string_view text) {
 }
 
 /// A training that was taken goes on, or says why not. The input: which sampler, then of bytes of
-/// an honest file where they stand, two bytes, and what they are instead.
+/// an honest file where they stand, two bytes, and what they are instead; the checksum is right
+/// again.
 void resume_training(std::string_view changes) {
   static const auto values = [] {
     bpm::RowMatrix<double> rows(8, 8);
@@ -195,7 +197,7 @@ void resume_training(std::string_view changes) {
                          static_cast<unsigned char>(changes[k + 1]);
       bytes[place % bytes.size()] = static_cast<std::byte>(changes[k + 2]);
     }
-    auto training = bpm::resume(machine, values, labels, bytes);
+    auto training = bpm::resume(machine, values, labels, test_support::resealed(bytes));
     try {
       static_cast<void>(training.classifier());
       training.add_draws(3);

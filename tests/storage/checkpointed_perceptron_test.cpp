@@ -163,7 +163,7 @@ TEST_CASE("errors: settings, other data, a disk that fills, no consistent classi
              ContainsSubstring("belongs to another run: other labels"));
   sampler.margin = 0.125;
   CHECK_THAT(message_of([&] { run(sampler, problem); }),
-             ContainsSubstring("belongs to another run: other settings"));
+             ContainsSubstring("belongs to another run: other margin (0.0 there, 0.125 here)"));
   sampler.margin = -1;
   CHECK_THAT(message_of([&] { run(sampler, problem); }), ContainsSubstring("margin is -1"));
   sampler.margin = 0;

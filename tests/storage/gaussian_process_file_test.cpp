@@ -285,7 +285,7 @@ TEST_CASE("numbers of a posterior that do not fit together are refused by a sent
             .find("m: 'posteriors' is no JSON: ") == 0);
   CHECK(changed(R"(\"noise_deviation\":0.0)", R"(\"noise_deviation\":-19)") ==
         begin + "noise_deviation is -19, must be finite and not negative");
-  CHECK(changed(R"(\"sweeps\")", R"(\"sweeqs\")") == "m: posteriors at 0.sweeps is missing");
+  CHECK(changed(R"(\"sweeps\")", R"(\"sweeqs\")") == "m: posterior.0.sweeps is missing");
   CHECK(changed(R"("posteriors":)", R"("posteriora":)") == "m has no 'posteriors'");
   CHECK(changed(R"("posterior.1.signs")", R"("posterior.1.sings")") ==
         "m has no array 'posterior.1.signs'");

@@ -31,6 +31,7 @@
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"
+#include "resealed.hpp"
 #include "temporary_folder.hpp"
 
 namespace training_file_tests {
@@ -48,6 +49,7 @@ using Floats = bpm::RowMatrix<float>;
 using test_support::message_of;
 using test_support::noisy_rings;
 using test_support::noisy_stripes;
+using test_support::resealed;
 
 const Gaussian kernel = Gaussian::from_width(1);
 
@@ -149,7 +151,7 @@ Bytes with_first(Bytes bytes, const std::string& key, T first, std::size_t place
   const std::size_t begin = header.at(key).at("data_offsets").at(0);
   std::memcpy(bytes.data() + sizeof length + length + begin + place * sizeof first, &first,
               sizeof first);
-  return bytes;
+  return resealed(std::move(bytes));
 }
 /// The bytes with another `key` of `__metadata__`.
 Bytes with_metadata(const Bytes& bytes, const char* key,
@@ -167,7 +169,7 @@ Bytes with_metadata(const Bytes& bytes, const char* key,
   std::memcpy(other.data(), &size, sizeof size);
   std::memcpy(other.data() + sizeof size, text.data(), text.size());
   other.insert(other.end(), bytes.begin() + std::ptrdiff_t(sizeof length + length), bytes.end());
-  return other;
+  return resealed(std::move(other));
 }
 
 const auto& ring_points() {
@@ -507,78 +509,80 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   };
 
   // Sums and kept draws.
-  CHECK(array("means.0.coefficients", nan) == "t: chain: coefficients at 0 is nan, must be finite");
-  CHECK(array("means.0.kept.support", std::int64_t{24}) ==
-        "t: sampler: draw 0 has the support point 24 after -1, must ascend below 24");
-  CHECK(array("means.0.kept.support", std::int64_t{1} << 40U) ==
-        "t: means.0.kept hold a point that is out of range");
-  CHECK(array("means.0.kept.ends", std::int64_t{-1}) == "t: means.0.kept end before they begin");
-  CHECK(array("means.0.kept.ends", std::int64_t{1}, 99) ==
-        "t: means.0.kept are lists of different length");
-  CHECK(array("means.0.kept.weights", -1.0) ==
-        "t: sampler: draw 0 has the weight -1, must be positive and finite");
+  CHECK(array("means.0.coefficients", nan) ==
+        "t: means.0.coefficients at 0 is nan, must be finite");
+  CHECK(array("means.0.kept.0.support", std::int64_t{24}) ==
+        "t: means.0.kept.0.support hold a point that is out of range");
+  CHECK(array("means.0.kept.0.support", std::int64_t{1} << 40U) ==
+        "t: the array 'means.0.kept.0.support' holds 1099511627776, which is out of range");
+  CHECK(array("means.0.kept.0.support", std::int64_t{-1}) ==
+        "t: means.0.kept.0.support hold a point that is out of range");
+  CHECK(array("means.0.kept.0.support", std::int64_t{0}, 1) ==
+        "t: means.0.kept.0.support hold a point that is out of range");
+  CHECK(array("means.0.kept.0.coefficients", nan) ==
+        "t: means.0.kept.0.coefficients at 0 is nan, must be finite");
+  CHECK(member([](auto& t) { t["means"][0]["kept"][3]["weight"] = -1; }) ==
+        "t: means.0.kept.3.weight is -1, must be positive and finite");
   CHECK(member([](auto& t) { t["means"][0]["count"] = 7; }) ==
         "t: DrawMean: kept has 100 entries, expected 7 (one a draw where draws are kept)");
   CHECK(member([](auto& t) { t["means"][0]["weight"] = 0.0; }) ==
-        "t: DrawMean: weight is 0, must be positive and finite");
+        "t: means.0.weight is 0, must be positive and finite");
   CHECK(member([](auto& t) { t["means"].push_back(t["means"][0]); }) ==
         "t: means has 2 entries, expected 1");
   CHECK(member([](auto& t) { t["means"] = 1; }) == "t: means is no list");
-  CHECK(member([](auto& t) { t["means"][0] = 1; }) == "t: means.0. is no JSON object");
+  CHECK(member([](auto& t) { t = 1; }) == "t: 'training' is no JSON object");
+  CHECK(member([](auto& t) { t["means"][0] = 1; }) == "t: means.0 is no object");
   CHECK(member([](auto& t) { t.erase("means"); }) == "t: means is missing");
   CHECK(member([](auto& t) { t["seconds"] = "x"; }) == "t: seconds is no number");
-  CHECK(member([](auto& t) { t["streams"][0]["seed"] = 5; }) ==
-        "t: training: streams have another seed, 5");
   CHECK(member([](auto& t) { t["streams"][0]["next"] = ~std::uint64_t{0}; }) ==
-        "t: chain: streams is 18446744073709551615, which nothing has counted");
-  CHECK(member([](auto& t) { t["streams"].clear(); }) ==
-        "t: training: streams has 0 entries, expected 1 (one a binary subproblem)");
-  CHECK(member([](auto& t) { t["states"].clear(); }) ==
-        "t: training: states has 0 entries, expected 1 (one a binary subproblem)");
+        "t: streams.0.next is 18446744073709551615, which nothing has counted");
+  CHECK(member([](auto& t) { t["streams"].clear(); }) == "t: streams has 0 entries, expected 1");
+  CHECK(member([](auto& t) { t["states"].clear(); }) == "t: states has 0 entries, expected 1");
   CHECK(member([](auto& t) {
           t["boundary"] = {{"relative_lambda", 1}};
         }).find("t: boundary.") == 0);
 
   // Chains, before their cone is there.
-  CHECK(member([](auto& t) { t["states"][0]["points"] = 25; }) ==
-        "t: chain: points is 25, must be 24");
   CHECK(member([](auto& t) { t["states"][0]["rank"] = 0; }) ==
-        "t: chain: rank is 0, must be from 1 to 24");
+        "t: states.0.rank is 0, must be from 1 to 24");
   CHECK(member([](auto& t) { t["states"][0]["draws"] = ~std::uint64_t{0}; }) ==
-        "t: chain: draws is 18446744073709551615, which nothing has counted");
+        "t: states.0.draws is 18446744073709551615, which nothing has counted");
   CHECK(member([](auto& t) { t["states"][0]["chains"].clear(); }) ==
         "t: chain: batches are of 2 chains, there are 0, must be from 1 to 1024");
   CHECK(member([](auto& t) { t["states"][0]["batches"][0]["spacing"] = 0; }) ==
-        "t: chain: batches have the spacing 0, must be 1 or more");
+        "t: states.0.batches.0.spacing is 0, must be from 1 to 4.611686018e+18");
   CHECK(member([](auto& t) {
           t["states"][0]["rank"] = 3;
-        }).find("entries, expected 8 (rows in whole registers of this program)") !=
-        std::string::npos);
+        }).find(" (rows in whole registers of this program)") != std::string::npos);
   CHECK(array("states.0.batches.0.weights", nan) ==
-        "t: chain: weights at 0 is nan, must be finite");
-  CHECK(array("states.0.centre.outputs", nan) == "t: chain: centre at 0 is nan, must be finite");
-  CHECK(array(chain + "position", nan) == "t: chain: position at 0 is nan, must be finite");
-  CHECK(array(chain + "jumps.sums", nan) == "t: chain: jumps at 0 is nan, must be finite");
+        "t: states.0.batches.0.weights at 0 is nan, must be finite");
+  CHECK(array("states.0.centre.outputs", nan) ==
+        "t: states.0.centre.outputs at 0 is nan, must be finite");
+  CHECK(array(chain + "position", nan) ==
+        "t: states.0.chains.1.position at 0 is nan, must be finite");
+  CHECK(array(chain + "jumps.sums", nan) ==
+        "t: states.0.chains.1.jumps.sums at 0 is nan, must be finite");
   const std::size_t padded_points = bpm::detail::padded<double>(24);
-  if (padded_points == 24) {
-    CHECK(array(chain + "outputs", nan) == "t: chain: outputs at 0 is nan, must be finite");
-  } else {
-    CHECK(array(chain + "outputs", 1.0, 24) ==
-          "t: chain: outputs at 24 is 1, must be 0 behind the end of a row");
-  }
-  CHECK(of_chain("facet_index", 24) == "t: chain: facet is the plane 24, must be below 24");
-  CHECK(of_chain("facet_index", -1) == "t: chain: facet is the plane -1, must be below 24");
-  CHECK(of_chain("facet_distance", -0.5).find("t: chain: facet lies at -0.5 and is met by ") == 0);
-  CHECK(of_chain("until_refresh", -2) == "t: chain: until_refresh is -2, must not lie behind");
-  CHECK(of_chain("spacing", 0) == "t: chain: spacing is 0, must be positive and finite");
-  CHECK(of_chain("spacing", nullptr) == "t: chain: spacing is inf, must be positive and finite");
-  CHECK(of_chain("path", -1) == "t: chain: path is -1, must be finite and not negative");
+  CHECK(array(chain + "outputs", nan) ==
+        "t: states.0.chains.1.outputs at 0 is nan, must be finite");
+  CHECK(of_chain("facet_index", 24) ==
+        "t: states.0.chains.1.facet_index is 24, must be from 0 to 23");
+  CHECK(of_chain("facet_index", -1) ==
+        "t: states.0.chains.1.facet_index is -1, must be from 0 to 23");
+  CHECK(of_chain("facet_distance", -0.5) ==
+        "t: states.0.chains.1.facet_distance is -0.5, must be finite and not negative");
+  CHECK(of_chain("until_refresh", -2) ==
+        "t: states.0.chains.1.until_refresh is -2, must be from -1 to inf");
+  CHECK(of_chain("spacing", 0) == "t: states.0.chains.1.spacing is 0, must be positive and finite");
+  CHECK(of_chain("spacing", nullptr) ==
+        "t: states.0.chains.1.spacing is inf, must be positive and finite");
+  CHECK(of_chain("path", -1) == "t: states.0.chains.1.path is -1, must be finite and not negative");
   CHECK(of_chain("bounces", ~std::uint64_t{0}) ==
-        "t: chain: bounces is 18446744073709551615, which nothing has counted");
+        "t: states.0.chains.1.bounces is 18446744073709551615, which nothing has counted");
   CHECK(of_chain("burn_in", {{"refresh_length", 0}}) ==
-        "t: chain: refresh_length is 0, must be at least 0.001");
+        "t: states.0.chains.1.burn_in.refresh_length is 0, must be from 0.001 to inf");
   CHECK(member([](auto& t) { t["states"][0]["chains"][1]["directions"]["block"]["next"] = 17; }) ==
-        "t: chain: directions go on at 17, must be from 0 to 16");
+        "t: states.0.chains.1.directions.block.next is 17, must be from 0 to 16");
 
   // When they meet it.
   CHECK(array(chain + "position", 3.0).find("chain: position has a square of ") == 0);
@@ -598,10 +602,10 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
                         t["states"][0]["chains"][1][key] = value;
                       }));
   };
-  CHECK(of_gibbs_chain("steps_to_settle", -1).find("t: chain: steps_to_settle is -1, must be") ==
-        0);
+  CHECK(of_gibbs_chain("steps_to_settle", -1) ==
+        "t: states.0.chains.1.steps_to_settle is -1, which nothing has counted");
   CHECK(of_gibbs_chain("steps", ~std::uint64_t{0}) ==
-        "t: chain: steps is 18446744073709551615, which nothing has counted");
+        "t: states.0.chains.1.steps is 18446744073709551615, which nothing has counted");
   CHECK(of_gibbs_chain("normal", {{"spare", 0}, {"has_spare", 1}}) ==
         "t: states.0.chains.1.normal.has_spare is no boolean");
   CHECK(refusal_by(gibbs, with_first(of_gibbs, chain + "position", 3.0))
@@ -609,6 +613,24 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   const std::array<std::uint64_t, 4> zeros{};
   CHECK(refusal_by(gibbs, with_first(of_gibbs, chain + "engine", zeros)) ==
         "t: the array 'states.0.chains.1.engine' is no state of a random engine");
+}
+
+TEST_CASE("numbers behind the end of a row count for nothing") {
+  const auto [inputs, labels] = noisy_rings(21, 2, 0.0);  // Of 21 points no register ends there.
+  const BayesPointMachine machine(kernel, quick_billiard, kept_hard);
+  const Bytes bytes = bpm::model_bytes(machine.train(inputs, labels));
+  REQUIRE(bpm::detail::padded<double>(21) > 21);
+  auto honest = bpm::resume(machine, inputs, labels, bytes);
+  // Taken for the output of a point, it would be the nearest plane.
+  const Bytes other = with_first(bytes, "states.0.chains.0.outputs", -1e9, 21);
+  REQUIRE(other != bytes);
+  auto changed = bpm::resume(machine, inputs, labels, other);
+  CHECK(bpm::model_bytes(changed) == bytes);
+  honest.add_draws(5);
+  changed.add_draws(5);
+  CHECK(bpm::model_bytes(changed.classifier()).size() ==
+        bpm::model_bytes(honest.classifier()).size());
+  check_same_model(changed.classifier(), honest.classifier(), inputs);
 }
 
 TEST_CASE("a chain outside its version space does not go on") {
@@ -667,16 +689,35 @@ TEST_CASE("a choice of the boundary is there where it was to be made, and sound"
                                       [&](Json& t) { t["boundary"] = choice; });
   CHECK(message_of([&, &x = rings, &y = sides] { (void)bpm::resume(hard, x, y, of_hard, "t"); }) ==
         "t: training: boundary is there, but was not to be chosen");
-  CHECK(message_of([&, &x = rings, &y = sides] {
-          (void)bpm::resume(hard, x, y,
-                            with_metadata(of_hard, "run", [](Json& run) { run.erase("kernel"); }),
-                            "t");
-        }) == "t: run.kernel is missing");
-  CHECK(message_of([&, &x = rings, &y = sides] {
-          (void)bpm::resume(hard, x, y,
-                            with_metadata(of_hard, "run", [](Json& run) { run.erase("sampler"); }),
-                            "t");
-        }) == "t: run.sampler is missing");
+}
+
+TEST_CASE("damage of a training is noticed") {
+  const auto& [inputs, labels] = ring_points();
+  const BayesPointMachine machine(kernel, quick_billiard, kept_hard);
+  const Bytes bytes = bpm::model_bytes(machine.train(inputs, labels));
+  const auto refusal = [&, &x = inputs, &y = labels](const Bytes& other) {
+    return message_of([&] { (void)bpm::resume(machine, x, y, other, "t"); });
+  };
+  CHECK(refusal(bytes) == "nothing was thrown");
+  Bytes other = bytes;
+  other.back() ^= std::byte{1};
+  CHECK(refusal(other) == "t is damaged: its checksum is wrong");
+  CHECK(refusal(resealed(other)) != "t is damaged: its checksum is wrong");
+  // A name, a shape, a string.
+  const auto with = [&](std::string_view old, std::string_view text) {
+    Bytes changed = bytes;
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t place = all.find(old);
+    REQUIRE(place != std::string_view::npos);
+    std::memcpy(changed.data() + place, text.data(), text.size());
+    return refusal(changed);
+  };
+  CHECK(with("means.0.outputs", "means.0.outputz") == "t is damaged: its checksum is wrong");
+  CHECK(with("\"shape\":[24]", "\"shape\":[4,6]") != "nothing was thrown");
+  CHECK(with("\"format\":\"2\"", "\"format\":\"1\"")
+            .find("t is of format 1, this library reads format 2; take the library's version") ==
+        0);
+  CHECK(with("seed: 1", "seed: 2") == "t is damaged: its checksum is wrong");
 }
 
 TEST_CASE("changed bytes of a training are refused, or go on without harm") {
@@ -699,8 +740,13 @@ TEST_CASE("changed bytes of a training are refused, or go on without harm") {
                                        ? bpm::uniform_below(engine, 256U)
                                        : std::uint32_t(meant[bpm::uniform_below(engine, 25U)]));
       }
-      try {
-        auto training = bpm::resume(machine, inputs, labels, other);
+      try {  // As damage leaves it: only what changes nothing is taken.
+        const auto training = bpm::resume(machine, inputs, labels, other);
+        CHECK(bpm::model_bytes(training) == bytes);
+      } catch (const bpm::DataError&) {
+      }
+      try {  // As somebody leaves it who wants it read.
+        auto training = bpm::resume(machine, inputs, labels, resealed(other));
         ++loaded;
         try {
           (void)training.classifier();

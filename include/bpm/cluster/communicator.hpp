@@ -15,6 +15,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -292,7 +293,7 @@ void together(const Communicator& ranks, Body&& body) {
 
 /// A number that all ranks should have, and what to call it.
 struct SharedWord {
-  const char* name;
+  std::string_view name;
   std::uint64_t word;
 };
 

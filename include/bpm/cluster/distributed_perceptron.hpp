@@ -30,7 +30,7 @@
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/draw_store.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -52,17 +52,17 @@ class DistributedRun {
         begin_(streams.next),
         end_(begin_ + settings.draws),
         ahead_(static_cast<std::uint64_t>(ranks.size()) * (std::uint64_t{control.threads} + 1)) {
-    RunDigest digest;
+    RunIdentity run;
     together(ranks_, [&] {
       settings_.check_settings();
       check_spaces(spaces_, function);
-      digest = run_digest(settings_, spaces_, streams_, scratch_, control_.left_out_draws);
+      add_run(run, settings_, spaces_, streams_.seed, scratch_, control_.left_out_draws);
     });
-    check_ranks(digest);
+    check_ranks(run);
     std::vector<DrawPiece> stored;
     together(ranks_, [&] {
       if (settings_.checkpoint.empty()) return;
-      store_ = std::make_unique<DrawStore>(settings_.checkpoint, digest, spaces_[0].size(),
+      store_ = std::make_unique<DrawStore>(settings_.checkpoint, run, spaces_[0].size(),
                                            control_.chosen_lambda);
       stored = store_->list();
     });
@@ -117,10 +117,12 @@ class DistributedRun {
     }
   };
 
-  void check_ranks(const RunDigest& digest) const {
+  void check_ranks(const RunIdentity& run) const {
     std::vector<SharedWord> mine;
-    for (std::size_t p = 0; p < digest.size(); ++p) {
-      mine.push_back({run_digest_parts[p], digest[p]});
+    for (const auto& [name, value] : run.parts()) {
+      WordHash hash;
+      hash.add_bytes(value.data(), value.size());
+      mine.push_back({name, hash.value()});
     }
     WordHash limits;
     limits.add(settings_.max_passes);

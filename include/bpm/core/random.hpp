@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 #include <utility>
+#include "bpm/core/members.hpp"
 
 #include "bpm/core/target.hpp"
 
@@ -97,6 +98,12 @@ struct RandomStreams {
     return RandomEngine(seed, index);
   }
 
+  /// The seed is a setting.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("next", self.next, detail::Bound::counted);
+  }
+
   friend constexpr bool operator==(const RandomStreams&, const RandomStreams&) = default;
 };
 
@@ -158,7 +165,7 @@ class NormalDraws {
   /// What the next draws depend on, beside the generator: calls visit(name, member).
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("spare", self.spare_);
+    visit("spare", self.spare_, detail::Bound::finite);
     visit("has_spare", self.has_spare_);
   }
 

@@ -51,6 +51,17 @@ struct Rejector {
 struct Rejection {
   std::string score;  ///< In words of one's own, such as "gap".
   Rejector rejector{};
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("score", self.score);
+    // Minus infinity, which accepts everything and is no number of JSON, is left out.
+    constexpr double everything = Rejector{}.threshold;
+    std::optional<double> threshold;
+    if (self.rejector.threshold != everything) threshold = self.rejector.threshold;
+    visit("threshold", threshold);
+    if constexpr (!std::is_const_v<Self>) self.rejector.threshold = threshold.value_or(everything);
+  }
 };
 
 namespace detail {

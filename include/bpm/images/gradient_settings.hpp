@@ -52,6 +52,13 @@ struct FeatureGrid {
   Eigen::Index columns = 4;
   Eigen::Index margin = 2;  ///< In pixels; what lies there counts for the cells beside it.
 
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("rows", self.rows);
+    visit("columns", self.columns);
+    visit("margin", self.margin);
+  }
+
   friend bool operator==(const FeatureGrid&, const FeatureGrid&) = default;
 };
 
@@ -63,6 +70,15 @@ struct GradientSettings {
   int bends = 5;
   int smoothing = 1;  ///< Passes of the filter [1 2 1] in both directions: 0 to 2.
   int norm = 700;     ///< Euclidean norm of a row of features, but for rounding.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("grids", self.grids);
+    visit("orientations", self.orientations);
+    visit("bends", self.bends);
+    visit("smoothing", self.smoothing);
+    visit("norm", self.norm);
+  }
 
   friend bool operator==(const GradientSettings&, const GradientSettings&) = default;
 };

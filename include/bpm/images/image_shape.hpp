@@ -21,6 +21,12 @@ struct ImageShape {
   /// Bytes of an image.
   [[nodiscard]] Eigen::Index size() const noexcept { return rows * columns; }
 
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("rows", self.rows);
+    visit("columns", self.columns);
+  }
+
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -87,6 +88,34 @@ struct ClassifierParts {
   /// its numbers come from, for messages.
   std::shared_ptr<const void> memory{};
   std::string source{};
+
+  /// What is no array in a file.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("classes", self.classes);
+    visit("divide_by_self", self.divide_by_self);
+    visit("bias", self.bias);
+    visit("draw_numbers", self.draw_numbers);
+    visit("draw_weights", self.draw_weights);
+    visit("mean_norms", self.mean_norms);
+    visit("training_margins", self.training_margins);
+    visit("training_errors", self.training_errors);
+    visit("class_names", self.class_names);
+    visit("slope", self.slope);
+    detail::visit_unless({}, "feature_names", self.feature_names, visit);
+    visit("encoding", self.encoding);
+    detail::visit_unless({}, "offsets", self.offsets, visit);
+    detail::visit_unless(true, "offsets_move_labels", self.offsets_move_labels, visit);
+    detail::visit_unless(0, "probability_rows", self.probability_rows, visit);
+    visit("rejection", self.rejection);
+    visit("inputs_made_by", self.inputs_made_by);
+    visit("seed", self.seed);
+    visit("boundary", self.boundary);
+    visit("warnings", self.warnings);
+    visit("report", self.report);
+    visit("forecast", self.forecast);
+    visit("training_seconds", self.training_seconds);
+  }
 };
 
 namespace detail {

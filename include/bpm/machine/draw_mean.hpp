@@ -9,9 +9,9 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -22,6 +22,18 @@ struct KeptDraw {
   double weight = 1;
   std::vector<PointIndex> support;  ///< Training points, ascending.
   std::vector<double> coefficients;
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("number", self.number);
+    visit("weight", self.weight, Bound::positive);
+    visit("support", self.support, PointNumbers{});
+    visit("coefficients", self.coefficients);
+  }
+  void after_reading(std::ptrdiff_t /*points*/) const {
+    check_size("KeptDraw", "coefficients", coefficients.size(), support.size(),
+               "one a support point");
+  }
 };
 
 /// The mean of one binary subproblem: of its draws by their weights, as sums in the order of the
@@ -106,43 +118,20 @@ class DrawMean {
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }
 
-  /// See samplers/chains/stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("coefficients", self.coefficients_);
-    visit("outputs", self.outputs_);
-    visit("weight", self.weight_);
-    visit("count", self.count_);
+    visit("coefficients", self.coefficients_, Bound::per_point);
+    visit("outputs", self.outputs_, Bound::per_point);
+    visit("weight", self.weight_, Bound::positive);
+    visit("count", self.count_, Between{1, Bound::counted.most});
     visit("kept", self.kept_);
     visit("left_out", self.left_out_);
   }
-  void after_reading(std::ptrdiff_t points) const {
+  void after_reading(std::ptrdiff_t /*points*/) const {
     const char* const f = "DrawMean";
-    check_rows("coefficients", coefficients_, 1, points, points);
-    check_rows("outputs", outputs_, 1, points, points);
-    check_positive(f, "weight", weight_);
-    check_counted("count", count_);
     check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one a draw where draws are kept");
-    for (const KeptDraw& draw : kept_) {
-      check_draw({.number = draw.number,
-                  .support = draw.support,
-                  .coefficients = draw.coefficients,
-                  .outputs = {},
-                  .weight = draw.weight,
-                  .part = DrawPart::coefficients});
-    }
     check(left_out_.size() <= count_, f, "left_out", "is of ", left_out_.size(),
           " draws, more than there are");
-    for (const KeptDraw& draw : left_out_) {
-      check_draw({.number = draw.number,
-                  .support = {},
-                  .coefficients = {},
-                  .outputs = {},
-                  .weight = draw.weight,
-                  .part = DrawPart::coefficients,
-                  .left_out = draw.support,
-                  .left_out_outputs = draw.coefficients});
-    }
   }
 
   [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 #include <vector>
+#include "bpm/core/members.hpp"
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
@@ -41,6 +42,20 @@ struct ChoiceCandidate {
   double slope = 0;                                       ///< Of the probabilities.
   std::vector<double> offsets{};  ///< Likewise: of three classes and more, or with class weights.
   double error = 1;  ///< Out-of-fold share of errors, of labels with these slope and offsets.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("kernel", self.kernel);
+    visit("relative_lambda", self.relative_lambda);
+    visit("label_noise", self.label_noise);
+    detail::visit_unless(0, "bias", self.bias, visit);
+    visit("consistent", self.consistent);
+    visit("loss", self.loss);
+    visit("standard_error", self.standard_error);
+    visit("slope", self.slope);
+    detail::visit_unless({}, "offsets", self.offsets, visit);
+    visit("error", self.error);
+  }
 };
 
 /// How `SoftBoundary::automatic` came to its lambda, or label noise, and beside which
@@ -67,6 +82,22 @@ struct BoundaryChoice {
   /// How often it was raised beyond the choice, because no consistent classifier of the whole
   /// training set was found; by perceptrons within 200 passes, unless their settings say otherwise.
   unsigned raised = 0;
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("relative_lambda", self.relative_lambda);
+    visit("label_noise", self.label_noise);
+    visit("slope", self.slope);
+    detail::visit_unless({}, "offsets", self.offsets, visit);
+    detail::visit_unless(0, "growth", self.growth, visit);
+    detail::visit_unless(0, "draw_chance", self.draw_chance, visit);
+    detail::visit_unless(0, "fold_rows", self.fold_rows, visit);
+    detail::visit_unless(0, "fold_draws", self.fold_draws, visit);
+    visit("points", self.points);
+    visit("largest_class", self.largest_class);
+    visit("candidates", self.candidates);
+    visit("raised", self.raised);
+  }
 
   /// The slope of the mean of `draws` draws over that of one.
   [[nodiscard]] double slope_of_draws(std::uint64_t draws) const {
@@ -144,6 +175,18 @@ struct MemoryForecast {
   std::size_t kept_rows = 0;   ///< Kernel rows that may be kept, counted in `kernel_bytes`.
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: any.
   unsigned threads = 0;        ///< Threads of the sampler, fewer for lack of memory.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("strategy", self.strategy);
+    visit("kernel_bytes", self.kernel_bytes);
+    visit("sampler_bytes", self.sampler_bytes);
+    visit("model_bytes", self.model_bytes);
+    visit("choosing_bytes", self.choosing_bytes);
+    visit("kept_rows", self.kept_rows);
+    visit("draws_at_once", self.draws_at_once);
+    visit("threads", self.threads);
+  }
 
   [[nodiscard]] std::size_t total() const noexcept {
     return model_bytes + std::max(choosing_bytes, kernel_bytes + sampler_bytes);

@@ -49,6 +49,15 @@ struct FitWarning {
   double standard_error = 0;  ///< Of `found`: a warning takes two.
   int label = 0;              ///< A class, or a column.
 
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("kind", self.kind);
+    visit("found", self.found);
+    visit("compared", self.compared);
+    visit("standard_error", self.standard_error);
+    visit("label", self.label);
+  }
+
   [[nodiscard]] constexpr std::string_view what() const {
     constexpr std::array<std::string_view, 5> names{
         "the Bayes point makes more training errors than its draws: make more draws, or harden the "

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -131,6 +132,15 @@ struct TableEncoding {
     std::optional<double> fill{};  ///< In the place of a missing value; absent: that is an error.
     bool indicator = false;        ///< Whether there is a column more, 1 where a value is missing.
 
+    template <class Self, class Visit>
+    static void visit_members(Self& self, Visit&& visit) {
+      visit("name", self.name);
+      visit("kind", self.kind);
+      detail::visit_unless({}, "categories", self.categories, visit);
+      visit("fill", self.fill);
+      detail::visit_unless(false, "indicator", self.indicator, visit);
+    }
+
     /// How many columns of inputs it becomes.
     [[nodiscard]] Eigen::Index size() const {
       const bool words = kind == MixedTable::Kind::words;
@@ -138,6 +148,11 @@ struct TableEncoding {
     }
   };
   std::vector<Column> columns{};
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("columns", self.columns);
+  }
 
   /// Of some rows of a table, or of all: categories, means and what is missing are theirs alone.
   /// Cost: one pass. \throws std::invalid_argument without a row, where a number is infinite, a

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
@@ -42,12 +43,11 @@ struct StateOf<Sampler> {
 /// Sums over draws and how to go on; an entry per subproblem.
 template <class Sampler>
 struct TrainingState {
-  /// See samplers/chains/stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("means", self.means);
-    if constexpr (sees_cones<Sampler>) visit("states", self.states);
-    visit("streams", self.streams);
+    visit("means", self.means, PerProblem{});
+    if constexpr (sees_cones<Sampler>) visit("states", self.states, PerProblem{});
+    visit("streams", self.streams, PerProblem{});
     visit("draw_errors", self.draw_errors);
     visit("draws_seen", self.draws_seen);
     visit("report", self.report);

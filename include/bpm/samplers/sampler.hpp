@@ -41,6 +41,13 @@ struct PerceptronCounts {
   std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the
                                       ///< run did not converge.
 
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("mistakes", self.mistakes);
+    visit("passes", self.passes);
+    visit("training_errors", self.training_errors);
+  }
+
   PerceptronCounts& operator+=(const PerceptronCounts& other) {
     mistakes += other.mistakes;
     passes += other.passes;
@@ -92,6 +99,20 @@ struct SamplerReport {
   /// how often one more point would change it.
   std::vector<std::size_t> mistaken_points{};
   std::optional<ChainReport> chains{};  ///< Whether to believe a centre.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("draws", self.draws);
+    visit("converged", self.converged);
+    visit("stopped", self.stopped);
+    visit("reason", self.reason);
+    visit("advice", self.advice);
+    visit("kernel_evaluations", self.kernel_evaluations);
+    visit("kernel_seconds", self.kernel_seconds);
+    visit("perceptron", self.perceptron);
+    visit("mistaken_points", self.mistaken_points);
+    visit("chains", self.chains);
+  }
 
   /// Takes in the report of another problem.
   void merge(const SamplerReport& other) { add(other, &ChainReport::merge); }
@@ -312,7 +333,7 @@ concept KernelSampler =
 ///     template <class Self, class Visit> static void visit_members(Self& self, Visit&& visit);
 ///
 /// which calls visit(name, member) for what draws depend on beside their number, and for what going
-/// on needs: samplers/chains/stored_chain.hpp says more.
+/// on needs: core/members.hpp says more.
 ///
 /// `sample` goes on from `state`; where that is empty, `start` is a point of norm 1
 /// (`cone.stride()` coordinates) inside version space, or anywhere if the plan allows it. Satisfied

@@ -26,7 +26,7 @@
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/storage/durable_file.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -36,7 +36,7 @@ namespace detail {
 ///
 /// A file is written beside its place, flushed to the disk and renamed: it is there whole or not at
 /// all, and a disk that fills spoils nothing that was there before. It holds a magic word, a
-/// version, the byte order, the digest of data and settings, sizes, costs, and a problem after the
+/// version, the byte order, sizes, costs, the identity of the run, and a problem after the
 /// other its coefficients and outputs (8 m bytes a problem), and ends with a checksum. Files of
 /// other programs in the folder are left alone.
 class DrawStore {
@@ -44,9 +44,9 @@ class DrawStore {
   /// Makes the folder where it is missing. The draws of each lambda that was chosen, not given,
   /// have one of their own in it. \throws CheckpointError if the path is a file, or a folder cannot
   /// be made there.
-  DrawStore(std::filesystem::path folder, const RunDigest& digest, std::ptrdiff_t points,
+  DrawStore(std::filesystem::path folder, RunIdentity run, std::ptrdiff_t points,
             const std::optional<double>& chosen_lambda = {})
-      : folder_(std::move(folder)), digest_(digest), points_(points) {
+      : folder_(std::move(folder)), run_(std::move(run)), points_(points) {
     if (chosen_lambda) {
       std::array<char, 32> digits{};  // As many as tell it from every other.
       const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *chosen_lambda);
@@ -71,7 +71,7 @@ class DrawStore {
     const int error = for_each_name(folder_, [&](const std::string& name) {
       if (!name.starts_with(prefix) || !name.ends_with(suffix)) return;
       const std::filesystem::path path = folder_ / name;
-      const Head head = check_head(path, read_bytes(path, sizeof(Head)));
+      const Head head = check_head(path, read_bytes(path, sizeof(Head) + longest_run));
       const DrawPiece piece{head.number, static_cast<std::size_t>(head.first),
                             static_cast<std::size_t>(head.count)};
       check_file(path_of(piece).filename() == name, path, "holds draw ", head.number,
@@ -86,12 +86,12 @@ class DrawStore {
   /// \throws CheckpointError if it cannot be written; what was there before is whole.
   void write(const FinishedPiece& finished) const {
     ByteWriter bytes;
-    bytes.put(Head{.digest = digest_,
-                   .points = static_cast<std::uint64_t>(points_),
+    bytes.put(Head{.run_bytes = run_.text().size(),
                    .number = finished.piece.number,
                    .first = finished.piece.first,
                    .count = finished.piece.count,
                    .counts = finished.counts});
+    bytes.put_all(run_.text());
     for (const PerceptronSolution& solution : finished.solutions) {
       bytes.put(std::uint64_t{solution.support.size()});
       bytes.put_all(solution.support);
@@ -115,11 +115,11 @@ class DrawStore {
     };
     constexpr const char* short_of_it = "it ends too early";
     std::uint64_t sum = 0;
-    sound(bytes.size() >= sizeof(Head) + sizeof sum, short_of_it);
+    sound(bytes.size() >= sizeof(Head) + run_.text().size() + sizeof sum, short_of_it);
     const auto body = std::span(bytes).first(bytes.size() - sizeof sum);
     ByteReader(std::span(bytes).last(sizeof sum)).take(sum);
     sound(sum == checksum(body), "its checksum is wrong, or it ends too early");
-    ByteReader from(body.subspan(sizeof(Head)));
+    ByteReader from(body.subspan(sizeof(Head) + run_.text().size()));
     FinishedPiece finished{piece, {}, head.counts};
     const auto points = static_cast<std::uint64_t>(points_);
     for (std::size_t c = 0; c < piece.count; ++c) {
@@ -131,14 +131,12 @@ class DrawStore {
                 from.take_all(solution.coefficients, support) &&
                 from.take_all(solution.outputs, points),
             short_of_it);
-      if (head.version > 1) {  // The first format had none left out.
-        std::uint64_t left_out = 0;
-        sound(from.take(left_out), short_of_it);
-        sound(left_out <= points, "it leaves too many points out");
-        sound(from.take_all(solution.left_out, left_out) &&
-                  from.take_all(solution.left_out_outputs, left_out),
-              short_of_it);
-      }
+      std::uint64_t left_out = 0;
+      sound(from.take(left_out), short_of_it);
+      sound(left_out <= points, "it leaves too many points out");
+      sound(from.take_all(solution.left_out, left_out) &&
+                from.take_all(solution.left_out_outputs, left_out),
+            short_of_it);
       // A checksum that is right says nothing of a content that was made to have it.
       const auto finite = [](double number) { return std::isfinite(number); };
       const auto ascend = [&](const std::vector<PointIndex>& list) {
@@ -175,16 +173,16 @@ class DrawStore {
 
   struct Head {
     std::array<char, 8> magic{'B', 'P', 'M', 'D', 'R', 'A', 'W', '\n'};
-    std::uint32_t version = 2;
+    std::uint32_t version = 3;
     std::uint32_t byte_order = 0x01020304;
-    RunDigest digest{};
-    std::uint64_t points = 0;
+    std::uint64_t run_bytes = 0;
     std::uint64_t number = 0;
     std::uint64_t first = 0;
     std::uint64_t count = 0;
     SamplerReport::Perceptron counts{};
   };
   static_assert(std::is_trivially_copyable_v<Head>);
+  static constexpr std::size_t longest_run = 4096;  ///< Bytes of an identity.
 
   [[nodiscard]] static std::uint64_t checksum(std::span<const std::byte> bytes) {
     WordHash hash;
@@ -201,20 +199,20 @@ class DrawStore {
     std::memcpy(&head, bytes.data(), sizeof head);
     check_file(head.magic == expected.magic, path, "is no checkpoint: it begins otherwise");
     check_file(head.byte_order == expected.byte_order, path, "was written in another byte order");
-    check_file(head.version == 1 || head.version == expected.version, path, "has format ",
-               head.version, ", expected ", expected.version);
-    for (std::size_t p = 0; p < digest_.size(); ++p) {
-      check_file(head.digest[p] == digest_[p], path, "belongs to another run: other ",
-                 run_digest_parts[p],
-                 "; give another folder, or the data and settings of that run");
-    }
-    check_file(head.points == static_cast<std::uint64_t>(points_), path, "is of ", head.points,
-               " points, expected ", points_);
+    check_file(head.version == expected.version, path, "has format ", head.version, ", expected ",
+               expected.version);
+    const auto run = bytes.subspan(sizeof head);
+    check_file(head.run_bytes <= std::min(run.size(), longest_run), path,
+               "is damaged: it ends within its head; remove it");
+    const std::string text(reinterpret_cast<const char*>(run.data()), head.run_bytes);
+    const std::string other = run_.difference(RunIdentity(text));
+    check_file(other.empty(), path, "belongs to another run: other ", other,
+               "; give another folder, or the data and settings of that run");
     return head;
   }
 
   std::filesystem::path folder_;
-  RunDigest digest_;
+  RunIdentity run_;
   std::ptrdiff_t points_;
 };
 
@@ -245,9 +243,10 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     detail::check(!checkpoint.empty(), function, "checkpoint",
                   "is empty, expected the name of a folder");
     detail::BlockScratch<typename Space::Scalar> scratch;
-    const detail::DrawStore store(
-        checkpoint, detail::run_digest(*this, spaces, streams, scratch, control.left_out_draws),
-        spaces[0].size(), control.chosen_lambda);
+    detail::RunIdentity run;
+    detail::add_run(run, *this, spaces, streams.seed, scratch, control.left_out_draws);
+    const detail::DrawStore store(checkpoint, std::move(run), spaces[0].size(),
+                                  control.chosen_lambda);
     const detail::FolderLock lock(store.folder());
     const detail::PieceTasks tasks(
         detail::plan_pieces(streams.next, streams.next + draws, spaces.size(), store.list(), 1));

@@ -23,9 +23,10 @@
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/storage/json_fields.hpp"
+#include "bpm/storage/member_reader.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "bpm/storage/stored_inputs.hpp"
+#include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
@@ -43,84 +44,25 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The numbers of a posterior.
-template <Either<EpPosterior> S, class Visit>
-void visit_fields(S& s, Visit&& visit) {
-  visit("noise_deviation", s.noise_deviation);
-  visit_unless(0, "relative_lambda", s.relative_lambda, visit);
-  visit("log_evidence", s.log_evidence);
-  visit("sweeps", s.sweeps);
-  visit("change", s.change);
-  visit("damping", s.damping);
-}
-/// Its arrays.
-template <Either<EpPosterior> S, class Visit>
-void visit_arrays(S& s, Visit&& visit) {
-  visit("mean", s.mean);
-  visit("coefficients", s.coefficients);
-  visit("outputs", s.outputs);
-  visit("variances", s.variances);
-  visit("site_precision", s.site_precision);
-  visit("site_shift", s.site_shift);
-  visit("pivots", s.pivots);
-  visit("signs", s.signs);
-  visit("precision_factor", s.precision_factor);
-  visit("pivot_factor", s.pivot_factor);
-}
-
 /// What an interpolator's training knows of S beside its factor.
 struct InterpolatorNumbers {
   double noise_variance = 0;
   double jitter = 0;
   double relative_jitter = 0;
   double rcond = 0;
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("noise_variance", self.noise_variance);
+    visit("jitter", self.jitter);
+    visit("relative_jitter", self.relative_jitter);
+    visit("rcond", self.rcond);
+  }
 };
-template <Either<InterpolatorNumbers> S, class Visit>
-void visit_fields(S& s, Visit&& visit) {
-  visit("noise_variance", s.noise_variance);
-  visit("jitter", s.jitter);
-  visit("relative_jitter", s.relative_jitter);
-  visit("rcond", s.rcond);
-}
 
-/// A list of numbers, whole ones as I64. Refers to the others.
-template <class T>
-void write_array(const std::vector<T>& list, const std::string& key, TensorFileWriter& file) {
-  if constexpr (std::integral<T>) {
-    file.keep(key, std::vector<std::int64_t>(list.begin(), list.end()));
-  } else {
-    file.refer<T>(key, {list.size()}, list);
-  }
-}
-/// A factor's lower triangle, zeros above it.
-inline void write_array(const Eigen::MatrixXd& factor, const std::string& key,
-                        TensorFileWriter& file) {
-  file.keep(key, RowMatrix<double>(factor.triangularView<Eigen::Lower>()));
-}
-
-/// \throws DataError on whole numbers that are out of range, and as `TensorFile`.
-template <class T>
-void read_array(std::vector<T>& list, const std::string& key, const TensorFile& file) {
-  using Stored = std::conditional_t<std::integral<T>, std::int64_t, T>;
-  for (const Stored value : file.list<Stored>(key)) {
-    if constexpr (std::integral<T>) {
-      ensure<DataError>(std::in_range<T>(value), file.name(), ": the array '", key, "' holds ",
-                        value, ", which is out of range");
-    }
-    list.push_back(static_cast<T>(value));
-  }
-}
-inline void read_array(Eigen::MatrixXd& matrix, const std::string& key, const TensorFile& file) {
-  matrix = read_matrix<double>(file, key);
-}
-
-/// The JSON of a key. \throws DataError on another, or where there is none.
-template <class T>
-[[nodiscard]] T read_json_value(const char* key, const TensorFile& file) {
-  T value{};
-  from_json_value(parse_json(file.text(key), join(file.name(), ": '", key, "'")), value,
-                  join(file.name(), ": ", key));
-  return value;
+/// The JSON of a key. \throws DataError where there is none.
+[[nodiscard]] inline Json json_of_key(const char* key, const TensorFile& file) {
+  return parse_json(file.text(key), join(file.name(), ": '", key, "'"));
 }
 
 inline constexpr std::string_view posterior_kind = "bpm posterior classifier";
@@ -131,27 +73,22 @@ struct StoredModel<PosteriorClassifier<Kernel, Inputs>> {
   static constexpr bool known = true;
   static constexpr std::string_view kind = posterior_kind;
 
-  [[nodiscard]] static std::string array_key(std::size_t column, const char* name) {
-    return join("posterior.", column, ".", name);
-  }
   static void write(const Model& model, TensorFileWriter& file) {
     write_classifier(model, file);
     const Model& held = file.hold(model);  // Shared, not copied.
-    nlohmann::json posteriors = nlohmann::json::array();
+    Json posteriors = Json::array();
     for (std::size_t c = 0; c < static_cast<std::size_t>(held.columns()); ++c) {
-      posteriors.push_back(to_json_value(held.posterior(c)));
-      visit_arrays(held.posterior(c), [&](const char* name, const auto& array) {
-        write_array(array, array_key(c, name), file);
-      });
+      posteriors.push_back(MemberWriter::json_of(held.posterior(c), &file, join("posterior.", c)));
     }
     file.set("posteriors", posteriors.dump());
   }
   [[nodiscard]] static Model read(const TensorFile& file) {
-    auto posteriors = read_json_value<std::vector<EpPosterior>>("posteriors", file);
-    for (std::size_t c = 0; c < posteriors.size(); ++c) {
-      visit_arrays(posteriors[c], [&](const char* name, auto& array) {
-        read_array(array, array_key(c, name), file);
-      });
+    const Json list = json_of_key("posteriors", file);
+    ensure<DataError>(list.is_array(), file.name(), ": posteriors is no list");
+    std::vector<EpPosterior> posteriors;
+    for (const Json& one : list) {
+      const std::string key = join("posterior.", posteriors.size());
+      MemberReader(file.name() + ": ", &file).read(one, posteriors.emplace_back(), key);
     }
     auto classifier = read_classifier<Classifier<Kernel, Inputs>>(file);
     try {
@@ -176,12 +113,13 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
                                                factor.relative_jitter(), factor.rcond()})
                  .dump());
     file.keep("interpolator.values", RowMatrix<double>(model.values()));
-    write_array(factor.llt().matrixLLT(), "interpolator.factor", file);
+    file.keep("interpolator.factor",
+              RowMatrix<double>(factor.llt().matrixLLT().template triangularView<Eigen::Lower>()));
   }
   [[nodiscard]] static Model read(const TensorFile& file) {
-    const auto numbers = read_json_value<InterpolatorNumbers>("interpolator", file);
-    Eigen::MatrixXd factor;
-    read_array(factor, "interpolator.factor", file);
+    InterpolatorNumbers numbers;
+    from_json_value(json_of_key("interpolator", file), numbers, file.name() + ": interpolator");
+    const Eigen::MatrixXd factor = read_matrix<double>(file, "interpolator.factor");
     auto classifier = read_classifier<Classifier<Kernel, Inputs>>(file);
     try {
       return Model(numbers.noise_variance, read_matrix<double>(file, "interpolator.values"),

@@ -31,10 +31,11 @@
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/storage/durable_file.hpp"
-#include "bpm/storage/json_fields.hpp"
 #include "bpm/storage/mapped_file.hpp"
+#include "bpm/storage/member_reader.hpp"
 #include "bpm/storage/stored_inputs.hpp"
 #include "bpm/storage/stored_kernel.hpp"
+#include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 #include "bpm/version.hpp"
 
@@ -43,32 +44,9 @@ namespace bpm { inline namespace BPM_TARGET {
 namespace detail {
 
 inline constexpr int model_format = 1;
+inline constexpr int training_format = 2;
 inline constexpr std::string_view model_kind = "bpm classifier";
 inline constexpr std::string_view training_kind = "bpm training";
-
-/// The parts that are no arrays.
-template <class Parts, class Visit>
-void visit_model(Parts& parts, Visit&& visit) {
-  visit("classes", parts.classes);
-  visit("divide_by_self", parts.divide_by_self);
-  visit("bias", parts.bias);
-  visit("draw_numbers", parts.draw_numbers);
-  visit("draw_weights", parts.draw_weights);
-  visit("mean_norms", parts.mean_norms);
-  visit("training_margins", parts.training_margins);
-  visit("training_errors", parts.training_errors);
-  visit("class_names", parts.class_names);
-  visit("slope", parts.slope);
-  visit_later(parts, visit);
-  visit("rejection", parts.rejection);
-  visit("inputs_made_by", parts.inputs_made_by);
-  visit("seed", parts.seed);
-  visit("boundary", parts.boundary);
-  visit("warnings", parts.warnings);
-  visit("report", parts.report);
-  visit("forecast", parts.forecast);
-  visit("training_seconds", parts.training_seconds);
-}
 
 template <class C>
 inline constexpr bool is_classifier = false;
@@ -91,8 +69,9 @@ inline void check_model(const TensorFile& file, std::string_view wanted = model_
   ensure<DataError>(kind == wanted || (wanted == model_kind && kind != training_kind), name,
                     " is a ", kind, ", expected a ", wanted);
   const std::string& format = file.text("format");
-  ensure<DataError>(format == std::to_string(model_format), name, " is of format ", format,
-                    ", this library reads format ", model_format,
+  const int known = wanted == training_kind ? training_format : model_format;
+  ensure<DataError>(format == std::to_string(known), name, " is of format ", format,
+                    ", this library reads format ", known,
                     "; take the library's version that wrote it, ", file.text("library"));
 }
 
@@ -134,16 +113,7 @@ template <class C>
               {}};
   const nlohmann::json model = json("model");
   ensure<DataError>(model.is_object(), name, ": 'model' is no JSON object");
-  visit_model(parts, [&](const char* key, auto& field) {
-    const auto found = model.find(key);
-    const std::string where = join(name, ": model.", key);
-    if constexpr (is_optional<std::remove_cvref_t<decltype(field)>>) {
-      if (found != model.end()) from_json_value(*found, field.emplace(), where);
-    } else {
-      ensure<DataError>(found != model.end(), where, " is missing");
-      from_json_value(*found, field, where);
-    }
-  });
+  MemberReader(name + ": ").read_members(model, parts, "model.");
   for (const std::int64_t point : file.list<std::int64_t>("support")) {
     ensure<DataError>(std::in_range<PointIndex>(point), name, ": the support point ", point,
                       " is out of range");
@@ -216,14 +186,7 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
   } catch (const nlohmann::json::exception& error) {
     fail("save", "kernel", "cannot be written: ", error.what());
   }
-  nlohmann::json model = nlohmann::json::object();
-  visit_model(parts, [&](const char* name, const auto& field) {
-    if constexpr (is_optional<std::remove_cvref_t<decltype(field)>>) {
-      if (field) model[name] = to_json_value(*field);
-    } else {
-      model[name] = to_json_value(field);
-    }
-  });
+  const Json model = to_json_value(parts);
   try {
     file.set("model", model.dump());
   } catch (const nlohmann::json::exception&) {  // The only strings of a user's in it.
@@ -280,7 +243,8 @@ template <class Model>
                 "bpm/storage/training_file.hpp trainings: this is another, or lacks the header");
   TensorFileWriter file;
   file.set("kind", std::string(StoredModel<Model>::kind));
-  file.set("format", std::to_string(model_format));
+  file.set("format", std::to_string(StoredModel<Model>::kind == training_kind ? training_format
+                                                                              : model_format));
   file.set("library", join(version_major, ".", version_minor, ".", version_patch));
   StoredModel<Model>::write(model, file);
   return file;

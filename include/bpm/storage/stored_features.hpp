@@ -12,7 +12,8 @@
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
-#include "bpm/storage/json_fields.hpp"
+#include "bpm/storage/member_reader.hpp"
+#include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
@@ -27,26 +28,6 @@ namespace bpm { inline namespace BPM_TARGET {
 namespace detail {
 
 inline constexpr std::string_view gradient_features_name = "gradient features";
-
-template <Either<ImageShape> S, class Visit>
-void visit_fields(S& s, Visit&& visit) {
-  visit("rows", s.rows);
-  visit("columns", s.columns);
-}
-template <Either<FeatureGrid> S, class Visit>
-void visit_fields(S& s, Visit&& visit) {
-  visit("rows", s.rows);
-  visit("columns", s.columns);
-  visit("margin", s.margin);
-}
-template <Either<GradientSettings> S, class Visit>
-void visit_fields(S& s, Visit&& visit) {
-  visit("grids", s.grids);
-  visit("orientations", s.orientations);
-  visit("bends", s.bends);
-  visit("smoothing", s.smoothing);
-  visit("norm", s.norm);
-}
 
 }  // namespace detail
 

@@ -21,6 +21,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/storage/tensor_checksum.hpp"
 
 /// \file
 /// Named arrays of numbers and a map of strings in one block of bytes: the layout of safetensors.
@@ -118,6 +119,13 @@ class TensorFileWriter {
     return result;
   }
   void set(const std::string& key, std::string value) { metadata_[key] = std::move(value); }
+
+  /// Keeps a checksum of all names, shapes, numbers and strings: the last thing to do.
+  void seal() {
+    TensorChecksum sum;
+    for (const Array& array : arrays_) sum.add(array.name, array.type, array.shape, array.bytes);
+    set("checksum", sum.of(metadata_));
+  }
 
   /// The whole file, piece after piece, to be written before the writer is changed: no array is
   /// copied.
@@ -244,6 +252,19 @@ class TensorFile {
     const auto found = metadata_.find(key);
     ensure<DataError>(found != metadata_.end(), name_, " has no '", key, "'");
     return found->second;
+  }
+
+  /// What the checksum of these contents is.
+  [[nodiscard]] std::string checksum() const {
+    TensorChecksum sum;
+    for (const auto& [name, one] : arrays_) {
+      sum.add(name, one.type, one.shape, data_.subspan(one.begin, one.end - one.begin));
+    }
+    return sum.of(metadata_);
+  }
+  /// \throws DataError where the file has another one.
+  void check_seal() const {
+    ensure<DataError>(text("checksum") == checksum(), name_, " is damaged: its checksum is wrong");
   }
 
   struct Shape {

@@ -17,20 +17,21 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/training.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/json_fields.hpp"
+#include "bpm/storage/member_reader.hpp"
 #include "bpm/storage/model_file.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 #include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 #include "bpm/version_space/version_space.hpp"
@@ -51,19 +52,6 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// What draws of a sampler depend on, by name.
-struct SettingsWriter {
-  Json& object;
-  template <class Setting>
-  void operator()(const char* name, const Setting& setting) {
-    if constexpr (std::is_enum_v<Setting>) {
-      object[name] = static_cast<int>(setting);
-    } else {
-      object[name] = to_json_value(setting);
-    }
-  }
-};
-
 /// Sees the members of trainings.
 struct StoredTraining {
   template <class Sampler>
@@ -78,140 +66,94 @@ struct StoredTraining {
     static_assert(HasMembers<Sampler> && state,
                   "a training with a sampler of one's own is saved by template <class Self, class "
                   "Visit> static void visit_members(Self&, Visit&&) of the sampler and of its "
-                  "State: see bpm/samplers/chains/stored_chain.hpp");
+                  "State: see bpm/core/members.hpp");
   }
 
-  template <class Sampler>
-  [[nodiscard]] static Json settings_of(const Sampler& sampler) {
-    Json settings = Json::object();
-    Sampler::visit_members(sampler, SettingsWriter{settings});
-    if constexpr (sees_cones<Sampler>) {
-      settings["name"] = std::string(sampler.plan().name);
-    } else {
-      settings["name"] =
-          std::derived_from<Sampler, PermutedPerceptron> ? "PermutedPerceptron" : "sampler";
-    }
-    return settings;
-  }
-
-  /// Calls look(kernel values) with values of this kernel, one by one.
-  template <class T, class Kernel, class Look>
-  static void look_at_values(const T& training, const Kernel& kernel, Look&& look) {
+  /// Calls look(kernel values) with values of the kernel and its bias, one by one.
+  template <class T, class Look>
+  static void look_at_values(const T& training, Look&& look) {
     MemoryForecast nothing_kept = training.forecast_;
     nothing_kept.strategy = Strategy::windowed;
     nothing_kept.kept_rows = 0;
-    static_cast<void>(with_kernel_values(kernel, *training.inputs_, nothing_kept, RunControl{},
-                                         look, [](const auto&) { return SamplerReport{}; }));
+    static_cast<void>(with_kernel_values(with_bias(training.kernel_, training.bias_),
+                                         *training.inputs_, nothing_kept, RunControl{}, look,
+                                         [](const auto&) { return SamplerReport{}; }));
   }
 
   template <class T>
   static void resolve_lambda(T& training) {
-    look_at_values(training, with_bias(training.kernel_, training.bias_), [&](const auto& gram) {
+    look_at_values(training, [&](const auto& gram) {
       training.problems_.resolve_lambda(gram, training.settings_.soft_boundary,
                                         training.labels_.list());
     });
   }
 
-  /// What tells the draws of this training from others'; hashes of what is large. `hashes`: of the
-  /// inputs. Cost: 20 m kernel values.
+  /// What tells the draws of this training from others'. `hashes`: of the inputs. Cost: 20 m kernel
+  /// values.
   template <class T>
-  [[nodiscard]] static Json identity(const T& training, std::span<const std::uint64_t> hashes) {
-    Json run = Json::object();
-    const std::span<const int> labels = training.labels_.list();
-    run["points"] = labels.size();
-    run["labels"] = fingerprint({}, labels);
-    run["inputs"] = fingerprint(hashes, {});
-    look_at_values(training, training.kernel_, [&]<class Value>(const Gram<Value>& gram) {
+  [[nodiscard]] static RunIdentity identity(const T& training,
+                                            std::span<const std::uint64_t> hashes) {
+    RunIdentity run;
+    const FitSettings& settings = training.settings_;
+    run("number of points", training.labels_.list().size());
+    run("labels", training.labels_.list());
+    run("inputs", hashes);
+    run("bias", relative_bias<decltype(training.kernel_)>(settings, "save"));
+    look_at_values(training, [&]<class Value>(const Gram<Value>& gram) {
       BlockScratch<Value> scratch;
-      run["kernel"] =
-          digest_of_kernel(KernelVersionSpace(gram, training.problems_.signs[0]), scratch);
+      std::vector<KernelVersionSpace<Value>> spaces;
+      for (const auto& signs : training.problems_.signs) spaces.emplace_back(gram, signs);
+      add_run(run, training.given_sampler_, std::span(std::as_const(spaces)), settings.seed,
+              scratch, 0, "kernel");
     });
-    run["bias"] = training.bias_;
-    WordHash boundary;
-    for (const double number : training.given_boundary_.signature()) boundary.add(number);
-    if (training.given_boundary_.is_automatic()) {
-      if (const auto& choice = training.settings_.boundary_choice) {
-        boundary.add(choice->relative_lambda);
-        boundary.add(choice->label_noise);
-      }
-    } else {
-      for (const auto& lambda : training.problems_.lambda) {
-        for (const double number : *lambda) boundary.add(number);
-      }
+    run("keep_draws", settings.keep_draws);
+    std::vector<double> boundary = training.given_boundary_.signature();
+    const auto add = [&](const auto& numbers) {
+      boundary.insert(boundary.end(), numbers.begin(), numbers.end());
+    };
+    if (!training.given_boundary_.is_automatic()) {
+      for (const auto& lambda : training.problems_.lambda) add(*lambda);
+    } else if (const auto& choice = settings.boundary_choice) {
+      add(std::array{choice->relative_lambda, choice->label_noise});
     }
-    run["soft_boundary"] = boundary.value();
-    run["seed"] = training.settings_.seed;
-    run["keep_draws"] = training.settings_.keep_draws;
-    run["sampler"] = settings_of(training.given_sampler_);
+    run("soft boundary", boundary);
     return run;
   }
 
-  /// \throws DataError where two runs differ, by the first thing in which they do.
-  static void check_identity(const Json& mine, const Json& theirs, const std::string& name) {
-    struct Part {
-      const char* key;
-      const char* word;
-      bool shown;
-    };
-    constexpr std::array parts{Part{"points", "number of points", true},
-                               Part{"labels", "labels", false},
-                               Part{"inputs", "inputs", false},
-                               Part{"kernel", "kernel", false},
-                               Part{"bias", "bias", true},
-                               Part{"soft_boundary", "soft boundary", false},
-                               Part{"seed", "seed", true},
-                               Part{"keep_draws", "keep_draws", true}};
-    const auto compare = [&](const Json& here, const Json& there, const std::string& key,
-                             const std::string& word, bool shown) {
-      ensure<DataError>(there.is_object() && there.contains(key), name, ": run.", key,
-                        " is missing");
-      if (here[key] == there[key]) return;
-      throw DataError(
-          join(name, " belongs to another run: other ", word,
-               shown ? join(" (", there[key].dump(), " there, ", here[key].dump(), " here)") : "",
-               "; give the data and settings of that run"));
-    };
-    for (const Part& part : parts) compare(mine, theirs, part.key, part.word, part.shown);
-    ensure<DataError>(theirs.contains("sampler"), name, ": run.sampler is missing");
-    compare(mine["sampler"], theirs["sampler"], "name", "sampler", true);
-    for (const auto& [key, value] : mine["sampler"].items()) {
-      compare(mine["sampler"], theirs["sampler"], key, key, value.is_primitive());
-    }
-  }
-
   /// What a run has left.
-  template <class Self, class Visit>
-  static void visit(Self& training, Visit&& visit) {
-    visit_members_of(training.state_, visit);
-    visit("boundary", training.boundary_);
-  }
+  template <class T>
+  struct Left {
+    T& training;
+    template <class Self, class Visit>
+    static void visit_members(Self& self, Visit&& visit) {
+      self.training.state_.visit_members(self.training.state_, visit);
+      visit("boundary", self.training.boundary_);
+    }
+  };
 
   template <class T>
   static void write(const T& training, TensorFileWriter& file) {
     const auto hashes = training.unchanged_hashes("save");
-    file.set("run", identity(training, hashes).dump());
+    file.set("run", identity(training, hashes).text());
     Json object = Json::object();
-    visit(training, MemberWriter(file, "", object));
+    const Left<const T> left{training};
+    Left<const T>::visit_members(left, MemberWriter(object, &file));
     // A sampler's reason may be in any letters.
     file.set("training", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+    file.seal();
   }
 
   /// \throws std::invalid_argument on numbers that no run leaves.
   template <class T>
-  static void read(T& training, const Json& object, const TensorFile& file) {
-    const auto points = static_cast<std::ptrdiff_t>(training.labels_.list().size());
-    visit(training, MemberReader(file, "", object, points));
-    const auto& state = training.state_;
-    const std::size_t problems = training.problems_.size();
-    check_size("training", "states", state.states.size(), problems, "one a binary subproblem");
-    check_size("training", "streams", state.streams.size(), problems, "one a binary subproblem");
-    for (std::size_t p = 0; p < problems; ++p) {
-      check(state.streams[p].seed == training.settings_.seed, "training", "streams",
-            "have another seed, ", state.streams[p].seed);
-      check_counted("streams", state.streams[p].next);
-      check(state.means[p].count() > 0, "training", "means", "have no draw");
-      if constexpr (requires { state.states[p].empty(); }) {
-        check(!state.states[p].empty(), "training", "states", "have none of problem ", p);
+  static void read(T& training, const TensorFile& file) {
+    const Json object = parse_json(file.text("training"), join(file.name(), ": 'training'"));
+    ensure<DataError>(object.is_object(), file.name(), ": 'training' is no JSON object");
+    Left<T> left{training};
+    MemberReader(file.name() + ": ", &file, std::ssize(training.labels_.list()))
+        .read_members(object, left, "");
+    if constexpr (requires { training.state_.states[0].empty(); }) {
+      for (std::size_t p = 0; p < training.problems_.size(); ++p) {
+        check(!training.state_.states[p].empty(), "training", "states", "have none of problem ", p);
       }
     }
   }
@@ -236,9 +178,7 @@ struct StoredTraining {
     require_members<Sampler>();
     constexpr std::string_view function = "resume";
     check_model(file, training_kind);
-    const auto json = [&](const char* key) {
-      return parse_json(file.text(key), join(file.name(), ": '", key, "'"));
-    };
+    file.check_seal();
     return with_training_set(
         machine, any_number, std::forward<I>(inputs), labels.list(), function,
         [&]<class T>(std::type_identity<T>, auto kept, std::vector<int> classes) {
@@ -248,9 +188,12 @@ struct StoredTraining {
           training.fingerprint_ = fingerprint(hashes, training.labels_.list());
           training.begin();
           if (!training.settings_.soft_boundary.is_automatic()) resolve_lambda(training);
-          check_identity(identity(training, hashes), json("run"), file.name());
+          const std::string other =
+              identity(training, hashes).difference(RunIdentity(file.text("run")));
+          ensure<DataError>(other.empty(), file.name(), " belongs to another run: other ", other,
+                            "; give the data and settings of that run");
           try {
-            read(training, json("training"), file);
+            read(training, file);
             take_boundary(training);
           } catch (const std::invalid_argument& error) {
             throw DataError(join(file.name(), ": ", error.what()));

@@ -164,13 +164,13 @@ TEST_CASE("ranks that disagree are told so, all of them, at the start") {
       {"inputs or kernel", [](auto& p, auto&, auto&) { p.inputs(100, 3) += 1e-6F; }},
       {"soft boundary",
        [](auto&, auto& s, auto&) { s.soft_boundary = bpm::SoftBoundary::uniform(0.5); }},
-      {"settings", [](auto&, auto& s, auto&) { s.seed = 9; }},
-      {"settings", [](auto&, auto&, auto& d) { d.margin = 0.25; }},
-      {"settings", [](auto&, auto&, auto& d) { d.order = bpm::PermutedPerceptron::Order::greedy; }},
+      {"seed", [](auto&, auto& s, auto&) { s.seed = 9; }},
+      {"margin", [](auto&, auto&, auto& d) { d.margin = 0.25; }},
+      {"order", [](auto&, auto&, auto& d) { d.order = bpm::PermutedPerceptron::Order::greedy; }},
       {"draws", [](auto&, auto&, auto& d) { d.draws = 3; }},
       {"limits of passes or mistakes", [](auto&, auto&, auto& d) { d.max_passes = 77; }},
       {"checkpoint settings", [](auto&, auto&, auto& d) { d.checkpoint = "somewhere"; }},
-      {"sizes",
+      {"number of points",
        [](auto& p, auto&, auto&) {
          p.inputs = Inputs(p.inputs.topRows(200));
          p.labels.resize(200);

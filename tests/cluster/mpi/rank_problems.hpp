@@ -15,7 +15,7 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/run_digest.hpp"
+#include "bpm/storage/run_identity.hpp"
 #include "hard.hpp"
 
 /// \file

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
@@ -108,6 +109,26 @@ struct EpPosterior {
   std::uint64_t sweeps = 0;
   double change = 0;   ///< Largest change of a site in the last sweep, as `tolerance` measures it.
   double damping = 1;  ///< In use at the end.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("noise_deviation", self.noise_deviation);
+    detail::visit_unless(0, "relative_lambda", self.relative_lambda, visit);
+    visit("log_evidence", self.log_evidence);
+    visit("sweeps", self.sweeps);
+    visit("change", self.change);
+    visit("damping", self.damping);
+    visit("mean", self.mean);
+    visit("coefficients", self.coefficients);
+    visit("outputs", self.outputs);
+    visit("variances", self.variances);
+    visit("site_precision", self.site_precision);
+    visit("site_shift", self.site_shift);
+    visit("pivots", self.pivots);
+    visit("signs", self.signs);
+    visit("precision_factor", self.precision_factor);
+    visit("pivot_factor", self.pivot_factor);
+  }
 
   /// r, the dimension of w.
   [[nodiscard]] std::ptrdiff_t rank() const noexcept { return std::ssize(mean); }

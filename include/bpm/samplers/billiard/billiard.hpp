@@ -11,7 +11,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
-#include "bpm/samplers/billiard/stored_geodesic_chain.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -22,7 +21,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// Billiards in version space ("Robust Bayes Point Machines"; "Convergence of the Bayes Point
 /// Machine"): several balls side by side, whose paths are averaged. They fly on great circles, with
 /// new directions on the way, so that the law is the uniform one and the average tends to the
-/// centre of mass (the straight flight of the papers is biased); see `detail::BasicGeodesicChain`
+/// centre of mass (the straight flight of the papers is biased); see `detail::GeodesicChain`
 /// for how.
 ///
 /// Draws are points at equal steps of the path, turn by turn of the chains. The centre of mass is

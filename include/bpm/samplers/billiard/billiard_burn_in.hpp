@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -92,14 +93,13 @@ class BilliardBurnIn {
              : bounces == 0 ? 8 * settling_bounces
                             : bounces) {}
 
-  /// See stored_chain.hpp: of a burn-in that is over.
+  /// Of a burn-in that is over.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("refresh_length", self.refresh_length_);
+    visit("refresh_length", self.refresh_length_,
+          Between{1e-3, std::numeric_limits<double>::infinity()});
   }
   void after_reading(std::ptrdiff_t /*points*/) {
-    check(refresh_length_ >= 1e-3, "chain", "refresh_length", "is ", refresh_length_,
-          ", must be at least 0.001");
     chosen_ = true;
     end_ = never;
     race_.reset();

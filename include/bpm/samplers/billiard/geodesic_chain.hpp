@@ -8,27 +8,19 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 
-#include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
-#include "bpm/samplers/billiard/jump_sums.hpp"
+#include "bpm/samplers/billiard/geodesic_ball.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
-
-/// How a geodesic chain flies.
-struct GeodesicSettings {
-  double refresh_length = 0;  ///< Mean path between new directions; 0: chosen in the burn-in.
-  std::uint64_t bounces_per_draw = 1000;
-  std::uint64_t burn_in = 0;  ///< Bounces; 0: 8192, and more while the length is chosen.
-};
 
 /// A billiard ball on great circles of version space.
 ///
@@ -57,21 +49,16 @@ struct GeodesicSettings {
 ///
 /// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
 /// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
-class GeodesicChain {
+class GeodesicChain : GeodesicBall {
  public:
-  GeodesicChain() = default;  ///< To be read into: see stored_geodesic_chain.hpp.
+  GeodesicChain() = default;  ///< To be read into.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
   GeodesicChain(const Cone& cone, const GeodesicSettings& settings, std::span<const double> start,
                 RandomEngine engine)
-      : settings_(settings),
+      : GeodesicBall(cone, settings),
+        settings_(settings),
         engine_(engine),
-        b_(cone.stride(), 0.0),
-        v_(cone.stride(), 0.0),
-        outputs_(2 * cone.output_stride(), 0.0),
-        rest_(cone.stride(), 0.0),
-        jumps_(cone.points()),
-        burn_in_(settings.refresh_length, settings.burn_in),
         still_(cone.rank() == 1) {
     const std::ptrdiff_t given = std::min<std::ptrdiff_t>(std::ssize(start), cone.rank());
     std::copy_n(start.data(), given, b_.data());
@@ -222,20 +209,34 @@ class GeodesicChain {
     if (!still_) add_scaled(x, scale, rest_.data(), cone.stride());
   }
 
- private:
-  friend struct StoredChain<GeodesicChain>;
+  // --- Files -------------------------------------------------------------------------------------
 
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("engine", self.engine_);
+    visit("directions", self.directions_);
+    using Ball = std::conditional_t<std::is_const_v<Self>, const GeodesicBall, GeodesicBall>;
+    GeodesicBall::visit_members(static_cast<Ball&>(self), visit);
+  }
+  /// After reading: makes the rest. \throws std::invalid_argument as `check_ball`.
+  void take_up(const Cone& cone, const GeodesicSettings& settings) {
+    settings_ = settings;
+    still_ = cone.rank() == 1;
+    sampling_ = true;
+    until_draw_ = spacing_;
+    clock_.restart(stop());
+    check_ball(cone, settings);
+    directions_.block().take_up(cone, false);
+  }
+
+ private:
   void clear_sums() {
     jumps_.clear();
     rest_.fill(0.0);
     path_ = 0;
   }
 
-  /// Signed outputs of the ball and of its direction, up to date.
-  [[nodiscard]] double* d() noexcept { return outputs_.data(); }
-  [[nodiscard]] double* nu() noexcept { return outputs_.data() + outputs_.size() / 2; }
-
-  /// Computes them anew, and the next plane.
+  /// Computes the outputs anew, and the next plane.
   void set_outputs(const Cone& cone) {
     const std::array<const double*, 2> both{b_.data(), v_.data()};
     cone.outputs(both, d(), cone.output_stride());
@@ -350,28 +351,10 @@ class GeodesicChain {
 
   GeodesicSettings settings_;
   RandomEngine engine_;
-  using Numbers = Buffer<double>;
-  Numbers b_;        ///< Position at the anchor.
-  Numbers v_;        ///< Direction there.
-  Numbers inside_;   ///< The start: a point well inside.
-  Numbers outputs_;  ///< Signed outputs of the ball, then those of its direction.
-  Numbers rest_;     ///< Sum over flights between anchors of v_begin - v_end.
-  JumpSums jumps_;
-  BilliardBurnIn burn_in_{0, 0};
   TangentDirections directions_;
-  Facet facet_;
-  FlightClock clock_;         ///< Since the anchor.
-  double until_refresh_ = 0;  ///< Path from the anchor.
+  FlightClock clock_;  ///< Since the anchor.
   double until_draw_ = std::numeric_limits<double>::infinity();
-  double spacing_ = std::numeric_limits<double>::infinity();
-  double path_ = 0;
   double total_path_ = 0;
-  std::uint64_t bounces_ = 0;
-  std::uint64_t refreshes_ = 0;
-  std::uint64_t repairs_ = 0;
-  std::uint64_t burnt_ = 0;
-  std::uint64_t events_ = 0;  ///< Bounces since the outputs were computed anew.
-  std::uint64_t refreshes_since_ = 0;
   bool sampling_ = false;
   bool still_ = false;
 };

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -23,13 +23,12 @@ class JumpSums {
 
   JumpSums() = default;  ///< To be read into.
 
-  /// See stored_chain.hpp: of a chain at an anchor, where all is settled.
+  /// Of a chain at an anchor, where all is settled.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("sums", self.sums_);
+    visit("sums", self.sums_, Bound::per_point);
   }
   void after_reading(std::ptrdiff_t points) {
-    check_rows("jumps", sums_.span(), 1, points, points);
     cosines_ = Buffer<double>(points, 0.0);
     sines_ = cosines_;
   }

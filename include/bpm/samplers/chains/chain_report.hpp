@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -56,22 +56,16 @@ class BatchMeans {
     }
   }
 
-  /// See stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("sums", self.sums_);
+    visit("sums", self.sums_, Rows{Rows::Of::rank, -1});
     visit("weights", self.weights_);
-    visit("spacing", self.spacing_);
+    visit("spacing", self.spacing_, Between{1, Bound::counted.most});
   }
-  /// `length`: of a sum. \throws std::invalid_argument on what no run leaves.
-  void check_read(std::ptrdiff_t length) const {
+  void after_reading(std::ptrdiff_t /*points*/) const {
     check(sums_.size() < most && weights_.size() == sums_.size(), "chain", "batches", "have ",
           sums_.size(), " sums and ", weights_.size(), " weights, must be as many, and below ",
           most);
-    check(spacing_ >= 1 && spacing_ < largest_count, "chain", "batches", "have the spacing ",
-          spacing_, ", must be 1 or more");
-    for (const auto& sum : sums_) check_rows("batches", sum, 1, length, length);
-    check_rows("weights", weights_, 1, std::ssize(weights_), std::ssize(weights_));
   }
 
  private:
@@ -125,11 +119,10 @@ struct CentreOfMass {
   std::vector<double> outputs;       ///< <E[w], x_i> under the sampling kernel, all m points.
   double norm = 0;                   ///< norm(E[w]).
 
-  /// See stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("coefficients", self.coefficients);
-    visit("outputs", self.outputs);
+    visit("coefficients", self.coefficients, detail::Bound::per_point);
+    visit("outputs", self.outputs, detail::Bound::per_point);
     visit("norm", self.norm);
   }
 };
@@ -156,6 +149,25 @@ struct ChainReport {
   std::ptrdiff_t rank = 0;     ///< Dimension of the space that was sampled.
   double residual = 0;         ///< Largest part of a point's k(x, x) that the factor left out.
   double start_margin = 0;     ///< min_i d_i of the start, at norm 1.
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("steps", self.steps);
+    visit("refreshes", self.refreshes);
+    visit("repairs", self.repairs);
+    visit("chains", self.chains);
+    visit("burn_in", self.burn_in);
+    visit("path_length", self.path_length);
+    visit("refresh_length", self.refresh_length);
+    visit("standard_error", self.standard_error);
+    visit("effective_draws", self.effective_draws);
+    visit("chain_angle", self.chain_angle);
+    visit("mean_norm", self.mean_norm);
+    visit("mean_errors", self.mean_errors);
+    visit("rank", self.rank);
+    visit("residual", self.residual);
+    visit("start_margin", self.start_margin);
+  }
 
   /// Takes in the report of another problem (class): counts are added, the rest is the worst.
   void merge(const ChainReport& other) {

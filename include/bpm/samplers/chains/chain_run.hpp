@@ -19,7 +19,6 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -334,9 +333,9 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
     state.rank = cone.rank();
     state.start_margin = cone.smallest_output(start).first;
   }
-  if constexpr (requires(Chain& chain) { StoredChain<Chain>::take_up(chain, cone, settings); }) {
+  if constexpr (requires(Chain& chain) { chain.take_up(cone, settings); }) {
     for (Chain& chain : state.chains) {
-      if (state.read) StoredChain<Chain>::take_up(chain, cone, settings);
+      if (state.read) chain.take_up(cone, settings);
     }
     state.read = false;
   }

@@ -7,15 +7,16 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -73,17 +74,13 @@ class VectorBlock {
     return {z, outputs, norms_against(b, z, dot(z, z, cone.stride()), cone.stride())};
   }
 
-  /// See stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
-    visit("vectors", self.vectors_);
-    visit("next", self.next_);
+    visit("vectors", self.vectors_, Rows{Rows::Of::rank, count, true, true});
+    visit("next", self.next_, Between{0, count});
   }
-  void check_read(std::ptrdiff_t rank) const {
-    check(next_ >= 0 && next_ <= count, "chain", "directions", "go on at ", next_,
-          ", must be from 0 to ", count);
-    if (next_ == count && vectors_.size() == 0) return;  // None was made yet.
-    check_rows("directions", vectors_.span(), count, padded<double>(rank), rank);
+  void after_reading(std::ptrdiff_t /*points*/) {
+    if (vectors_.size() == 0) next_ = count;  // None was made yet.
   }
   /// Makes the outputs; `with_position`: with room for those of a position.
   void take_up(const Cone& cone, bool with_position) {
@@ -127,13 +124,31 @@ class TangentDirections {
     visit("block", self.block_);
   }
   [[nodiscard]] VectorBlock<16>& block() noexcept { return block_; }
-  [[nodiscard]] const VectorBlock<16>& block() const noexcept { return block_; }
 
  private:
   VectorBlock<16> block_;
 };
 
 inline constexpr unsigned most_chains = 1024;
+
+/// Throws unless `outputs` are those of x, `stride()` long, but for what rounding may add up to.
+inline void check_outputs(std::string_view name, const Cone& cone, const double* x,
+                          const double* outputs) {
+  const double norm = std::sqrt(dot(x, x, cone.stride()));
+  std::vector<double> right(static_cast<std::size_t>(cone.points()));
+  cone.outputs(x, right.data());
+  for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+    const double expected = right[static_cast<std::size_t>(i)];
+    check(std::abs(outputs[i] - expected) <= 1e-6 * norm * cone.row_norm(i), "chain", name, "at ",
+          i, " is ", outputs[i], ", but the coordinates' is ", expected);
+  }
+}
+
+/// Throws unless the norm of x is 1.
+inline void check_unit(std::string_view name, std::span<const double> x) {
+  const double squared = dot(x.data(), x.data(), std::ssize(x));
+  check(std::abs(squared - 1) <= 1e-6, "chain", name, "has a square of ", squared, ", must be 1");
+}
 
 /// Where the chains of a run stand, so that another run goes on as if there had been one: with it,
 /// 5 draws and 5 more are the same draws as 10, to the bit. A value; empty before the first run. It
@@ -144,28 +159,20 @@ struct ChainState {
   /// The centre of mass as found by all draws so far. Empty before the first draw.
   [[nodiscard]] const CentreOfMass& centre() const noexcept { return centre_of_mass; }
 
-  /// See stored_chain.hpp.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
+    visit("rank", self.rank, ConeRank{});
     visit("chains", self.chains);
     visit("batches", self.batches);
-    visit("points", self.points);
-    visit("rank", self.rank);
-    visit("draws", self.draws);
+    visit("draws", self.draws, Bound::counted);
     visit("start_margin", self.start_margin);
     visit("centre", self.centre_of_mass);
   }
   void after_reading(std::ptrdiff_t all) {
-    check(points == all, "chain", "points", "is ", points, ", must be ", all);
-    check(rank >= 1 && rank <= all, "chain", "rank", "is ", rank, ", must be from 1 to ", all);
     check(!chains.empty() && chains.size() <= most_chains && batches.size() == chains.size(),
           "chain", "batches", "are of ", batches.size(), " chains, there are ", chains.size(),
           ", must be from 1 to ", most_chains);
-    check_counted("draws", draws);
-    check_rows("centre", centre_of_mass.coefficients, 1, all, all);
-    check_rows("centre", centre_of_mass.outputs, 1, all, all);
-    for (const Chain& chain : chains) StoredChain<Chain>::check(chain, points, rank);
-    for (const BatchMeans& one : batches) one.check_read(padded<double>(rank));
+    points = all;
     read = true;
   }
 

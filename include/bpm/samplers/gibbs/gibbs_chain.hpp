@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/chains/stored_chain.hpp"
+#include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_step.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -75,7 +76,7 @@ struct GibbsChainSettings {
 /// weights.
 class GibbsChain {
  public:
-  GibbsChain() = default;  ///< To be read into: see stored_gibbs_chain.hpp.
+  GibbsChain() = default;  ///< To be read into.
   /// `start`: r coordinates or `cone.stride()`, any positive norm.
   /// \throws std::invalid_argument on settings out of range, on a start of another size, zero or
   ///         not finite, on one outside version space if q = 0, and on directions along inputs if
@@ -169,9 +170,46 @@ class GibbsChain {
     cone.add_dual_coefficients(sum_.data(), scale, alpha);
   }
 
- private:
-  friend struct StoredChain<GibbsChain>;
+  /// A chain on a draw, or behind its burn-in before the first one: its state is settled, with the
+  /// outputs of its position, and a hard one was last seen inside where it stands.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("engine", self.engine_);
+    visit("normal", self.normal_);
+    visit("position", self.state_.x, Bound::per_coordinate);
+    visit("sum", self.sum_, Bound::per_coordinate);
+    visit("directions", self.directions_);
+    visit("steps", self.steps_, Bound::counted);
+    visit("errors", self.errors_, Bound::counted);
+    visit("repairs", self.state_.repairs, Bound::counted);
+    visit("burnt", self.burnt_, Bound::counted);
+    visit("steps_to_settle", self.steps_to_settle_, Bound::counted);
+  }
 
+  /// After reading: makes the rest. \throws std::invalid_argument on a position that is none.
+  void take_up(const Cone& cone, const GibbsChainSettings& settings) {
+    settings_ = settings;
+    burn_in_left_ = 0;
+    mean_chi_ = mean_chi(cone.rank());
+    check_unit("position", state_.x);
+    state_.d.assign(static_cast<std::size_t>(cone.output_stride()), 0.0);
+    cone.outputs(state_.x.data(), state_.d.data());
+    directions_.block().take_up(cone, true);
+    state_.hard = settings.label_noise == 0;
+    state_.next_d = state_.d;
+    if (!state_.hard) {
+      penalty_ = {GibbsPenalty::beta_of(settings.label_noise), cone.points()};
+      return;
+    }
+    for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+      const double d = state_.d[static_cast<std::size_t>(i)];
+      check(d > 0, "chain", "position", "has the signed output ", d, " at point ", i,
+            ", must be positive without noise");
+    }
+    state_.remember();
+  }
+
+ private:
   static std::span<const double> checked(const Cone& cone, const GibbsChainSettings& settings,
                                          std::span<const double> start) {
     const char* const f = "GibbsChain";

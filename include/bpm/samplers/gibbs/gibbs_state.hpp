@@ -61,7 +61,6 @@ class GibbsDirections {
     visit("block", self.block_);
   }
   [[nodiscard]] VectorBlock<32>& block() noexcept { return block_; }
-  [[nodiscard]] const VectorBlock<32>& block() const noexcept { return block_; }
 
  private:
   VectorBlock<32> block_;

@@ -11,7 +11,6 @@
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
-#include "bpm/samplers/gibbs/stored_gibbs_chain.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -24,7 +23,7 @@ namespace bpm { inline namespace BPM_TARGET {
 ///
 /// q = 0 is the uniform law on version space, by hit-and-run. With q > 0 there need not be a
 /// version space: data that no classifier separates are what it is for. See
-/// `detail::BasicGibbsChain` for the steps and why their law is right, `log_evidence` for choosing
+/// `detail::GibbsChain` for the steps and why their law is right, `log_evidence` for choosing
 /// q.
 ///
 /// Draws are positions of the chains every `steps_per_draw` steps, turn by turn; the centre of mass
