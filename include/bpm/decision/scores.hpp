@@ -21,6 +21,22 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
+/// The place of the class that outputs say, output(c) for 0 <= c < columns: the largest, of equal
+/// ones the first; of a single column the second of two classes where it is positive.
+template <class Output>
+[[nodiscard]] std::ptrdiff_t class_of_outputs(std::ptrdiff_t columns, Output&& output) {
+  if (columns == 1) return output(std::ptrdiff_t{0}) > 0 ? 1 : 0;
+  std::ptrdiff_t best = 0;
+  for (std::ptrdiff_t c = 1; c < columns; ++c) {
+    if (output(c) > output(best)) best = c;
+  }
+  return best;
+}
+
+}  // namespace detail
+
+namespace detail {
+
 // Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it;
 // a low score means "not sure". Scores order inputs, they are not probabilities.
 

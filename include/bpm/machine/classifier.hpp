@@ -20,6 +20,7 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier_parts.hpp"
@@ -368,14 +369,8 @@ class Classifier {
   /// The place among the classes for which the C values from column `begin` on of a row are.
   [[nodiscard]] std::ptrdiff_t winner(const Eigen::MatrixXd& outputs, Eigen::Index row,
                                       Eigen::Index begin) const {
-    if (columns() == 1) {
-      return outputs(row, begin) > 0 ? 1 : 0;
-    }
-    std::ptrdiff_t best = 0;
-    for (std::ptrdiff_t c = 1; c < columns(); ++c) {
-      if (outputs(row, begin + c) > outputs(row, begin + best)) best = c;
-    }
-    return best;
+    return detail::class_of_outputs(columns(),
+                                    [&](std::ptrdiff_t c) { return outputs(row, begin + c); });
   }
 
   template <class T>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
@@ -98,15 +99,12 @@ namespace detail {
   std::vector<std::size_t> predicted(problems.classes.size(), 0);
   std::vector<std::size_t> counts(problems.classes.size(), 0);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto output = [&](std::size_t p) {
+    const auto output = [&](std::ptrdiff_t of) {
+      const auto p = static_cast<std::size_t>(of);
       const auto point = static_cast<std::ptrdiff_t>(i);
       return means[p].output(point) - problems.lambda_at(p, point) * means[p].coefficient(point);
     };
-    std::size_t best = problems.size() == 1 && output(0) > 0 ? 1 : 0;
-    for (std::size_t p = 1; p < problems.size(); ++p) {
-      if (output(p) > output(best)) best = p;
-    }
-    ++predicted[best];
+    ++predicted[class_of_outputs(std::ssize(means), output)];
     const auto own_class = std::ranges::lower_bound(problems.classes, labels[i]);
     ++counts[static_cast<std::size_t>(own_class - problems.classes.begin())];
   }

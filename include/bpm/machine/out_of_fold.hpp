@@ -18,6 +18,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/class_probabilities.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
@@ -106,18 +107,11 @@ struct OutOfFold {
   }
   /// The label that the output says, of a classifier with these slope and offsets.
   [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const {
-    const auto offset = [&](Eigen::Index c) {
-      return with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
-    };
     const auto output = [&](Eigen::Index c) {
-      return with.slope * decision_values(i, c) + offset(c);
+      const double offset = with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
+      return with.slope * decision_values(i, c) + offset;
     };
-    if (decision_values.cols() == 1) return classes[output(0) > 0 ? 1 : 0];
-    Eigen::Index best = 0;
-    for (Eigen::Index c = 1; c < decision_values.cols(); ++c) {
-      if (output(c) > output(best)) best = c;
-    }
-    return classes[static_cast<std::size_t>(best)];
+    return classes[detail::class_of_outputs(decision_values.cols(), output)];
   }
 };
 
