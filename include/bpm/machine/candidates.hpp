@@ -109,6 +109,8 @@ struct BestOfFirstFold {
   std::vector<double> losses{};  ///< At its points.
   double loss = std::numeric_limits<double>::infinity();
   double error = 1;
+  double loss_of_all = 0;  ///< Over all folds,
+  double error_of_all = 0;
 
   /// Whether a candidate is far behind: by four standard errors of the mean difference of losses,
   /// and not ahead in errors.
@@ -129,7 +131,8 @@ inline constexpr std::size_t points_to_drop_by = 200;
 
 /// The out-of-fold scores of all soft boundaries for one kernel, a fold after the other, each from
 /// soft to hard: beyond the first that is not consistent none is tried again, since a harder one
-/// asks for more. Given `best`, those far behind it on a large first fold are judged by that alone.
+/// asks for more. Given `best`, those far behind it on a large first fold are tried there alone:
+/// their scores are its own over all folds and the difference on that one.
 template <class Scalar, class Sampler>
 void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
                     std::span<const int> labels, const Sampler& sampler,
@@ -138,6 +141,10 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   const bool with_offsets = wants_offsets(settings.soft_boundary, folds.classes.size());
   std::vector<Trial> trials;  // From soft to hard.
   for (std::size_t l = candidates.size(); l-- > 0;) trials.push_back({&candidates[l], folds});
+  BestOfFirstFold ahead;
+  if (best != nullptr) ahead = *best;
+  const ChoiceCandidate* own = nullptr;  // The one that is ahead, if it is among these.
+  std::vector<ChoiceCandidate*> behind;
   for (std::size_t k = 0; k < folds.folds.count && !trials.empty(); ++k) {
     const FoldValues<Scalar> part(values, folds.folds, k, labels);
     std::vector<Trial> of_fold;
@@ -165,15 +172,35 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     const auto losses = judge(of_fold, with_offsets);
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const ChoiceCandidate& one = *trials[i].candidate;
-      if (one.loss < best->loss) *best = {losses[i], one.loss, one.error};
+      if (one.loss >= ahead.loss) continue;
+      ahead = {losses[i], one.loss, one.error};
+      own = &one;
     }
     std::vector<Trial> near;
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (!best->is_far_ahead_of(*trials[i].candidate, losses[i])) near.push_back(trials[i]);
+      if (ahead.is_far_ahead_of(*trials[i].candidate, losses[i])) {
+        behind.push_back(trials[i].candidate);
+      } else {
+        near.push_back(std::move(trials[i]));
+      }
     }
     trials = std::move(near);
   }
+  if (own != nullptr && !own->consistent) {  // On another fold: nobody is behind it.
+    try_boundaries(values, folds, labels, sampler, settings, control, candidates);
+    return;
+  }
   if (!trials.empty()) judge(trials, with_offsets);
+  if (best == nullptr) return;
+  if (own != nullptr) {
+    ahead.loss_of_all = own->loss;
+    ahead.error_of_all = own->error;
+  }
+  for (ChoiceCandidate* one : behind) {
+    one->loss += ahead.loss_of_all - ahead.loss;
+    one->error += ahead.error_of_all - ahead.error;
+  }
+  *best = std::move(ahead);
 }
 
 /// Of losses (or shares of errors) that are equal to a tenth of the loss's standard error the

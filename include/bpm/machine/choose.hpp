@@ -95,10 +95,11 @@ template <class K, class S>
 /// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once a
 /// kernel. A candidate that is not consistent within 200 passes is dropped; one whose loss on a
 /// first fold of 200 points or more is four standard errors above the best one's there, and whose
-/// errors are no fewer, is judged by that fold alone. Of more points than the part has, the winner
-/// and its neighbours are judged once more, on one split of a larger part. Same seed, same choice,
-/// at any number of threads. Cost: at most folds times candidates fits of few draws, n^2 kernel
-/// values per kernel, n at most about `grid.points`.
+/// errors are no fewer, is tried on that fold alone (its loss is the best one's and the difference
+/// there). Of more points than the part has, the winner and its neighbours are judged once more, on
+/// one split of a larger part. Same seed, same choice, at any number of threads. Cost: at most
+/// folds times candidates fits of few draws, n^2 kernel values per kernel, n at most about
+/// `grid.points`.
 ///
 /// What `machine` has beside kernel and boundary is kept. \throws NotSeparable where no candidate
 /// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,
