@@ -23,8 +23,6 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-// How the points of a training set are held and numbered.
-
 /// Numbers with one input per row, in row-major order. Grey images: height * width bytes per row,
 /// their pixels row by row from the top.
 template <class Scalar>

@@ -33,10 +33,6 @@ template <class Output>
   return best;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 // Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it;
 // a low score means "not sure". Scores order inputs, they are not probabilities.
 
