@@ -30,6 +30,7 @@ namespace {
   json["sampler"] = sampler_of(model, facts);
   json["draws"] = facts.report.draws;
   json["bias"] = facts.bias;
+  json["one_against_one"] = facts.one_against_one;
   json["soft_boundary_automatic"] = facts.boundary.has_value();
   if (facts.boundary) json["soft_boundary"] = facts.boundary->relative_lambda;
   json["standardised"] = facts.standardised;
@@ -66,7 +67,8 @@ void print_info(std::ostream& out, const Model& model, const ModelFacts& facts) 
   text << '\n';
   report_line(text, "machine") << sampler_of(model, facts);
   if (!model.posterior) text << ", " << count_text(facts.report.draws, "draw", "draws");
-  text << ", " << count_text(facts.support, "support row", "support rows");
+  text << (facts.one_against_one ? ", one class against one, " : ", ")
+       << count_text(facts.support, "support row", "support rows");
   if (facts.seed) text << ", seed " << *facts.seed;
   text << '\n';
   report_line(text, "soft boundary");

@@ -69,6 +69,7 @@ template <class Sampler, class I>
                            .kernels = task.kernels,
                            .points = static_cast<std::size_t>(std::min<double>(most, in_memory)),
                            .biases = task.biases,
+                           .one_against_one = task.checkpoint.empty(),
                            .more_points = 0},
                        inputs, labels, watch)
         .machine;
@@ -90,6 +91,7 @@ template <class Sampler, class I, class Fit>
     if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
     if (task.folds > 0) grid.folds = task.folds;
     grid.biases = task.biases;
+    grid.one_against_one = task.checkpoint.empty();  // Whose draws are of one machine.
     grid.by_error = task.by_error;
     auto choice = bpm::choose(machine, grid, inputs, labels, watch);
     outcome.candidates = choice.candidates;
@@ -133,6 +135,7 @@ template <class Sampler, class I, class Fit>
   if (task.folds > 0) {
     bpm::FitSettings settings = task.settings;  // Every fold chooses its own boundary.
     settings.bias = machine.machine().settings().bias;
+    settings.one_against_one = machine.machine().settings().one_against_one;
     const Machine<Sampler> judged(bpm::BayesPointMachine(task.kernels.front(), sampler, settings));
     const bpm::OutOfFold left_out = bpm::cross_validate(judged, inputs, labels, task.folds, watch);
     const bpm::FittedSlope slope = left_out.slope(task.settings.soft_boundary.has_class_weights() ||

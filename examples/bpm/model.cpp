@@ -175,6 +175,7 @@ ModelFacts facts_of(const Model& model) {
                          .classes = parts.classes,
                          .class_names = parts.class_names,
                          .named = !parts.class_names.empty(),
+                         .one_against_one = parts.one_against_one,
                          .feature_names = parts.feature_names,
                          .encoding = parts.encoding,
                          .standardised = parts.standardisation.has_value(),

@@ -56,6 +56,7 @@ struct ModelFacts {
   std::vector<int> classes;
   std::vector<std::string> class_names;  ///< A name for each, of integers their digits.
   bool named = false;                    ///< Whether they are words.
+  bool one_against_one = false;
   std::vector<std::string> feature_names;
   std::optional<bpm::TableEncoding> encoding;
   bool standardised = false;

@@ -550,6 +550,7 @@ struct TrainReport {
     if (!report.facts || !report.facts->boundary) boundary = best.relative_lambda;
   }
   json["soft_boundary"] = number(boundary);
+  json["one_against_one"] = report.facts && report.facts->one_against_one;
   json["soft_boundary_automatic"] = options.soft_boundary.empty();
   if (report.facts && report.facts->boundary && report.facts->boundary->label_noise > 0) {
     json["label_noise"] = report.facts->boundary->label_noise;
@@ -575,6 +576,7 @@ struct TrainReport {
       Json entry{{"kernel", one.kernel}, {"soft_boundary", one.relative_lambda}};
       if (one.label_noise > 0) entry["label_noise"] = one.label_noise;
       if (!task.biases.empty()) entry["bias"] = one.bias;
+      if (one.one_against_one) entry["one_against_one"] = true;
       entry["log_loss"] = one.consistent ? Json(one.loss) : Json();
       entry["error_percent"] =
           one.consistent && options.sampler != "ep" ? Json(100 * one.error) : Json();
@@ -657,7 +659,7 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
     text << '\n';
     report_line(text, "machine") << options.sampler;
     if (options.sampler != "ep") text << ", " << facts.report.draws << " draws";
-    text << ", "
+    text << (facts.one_against_one ? ", one class against one, " : ", ")
          << (options.weights_only ? std::string("weights alone")
                                   : count_text(facts.support, "support row", "support rows"))
          << '\n';
@@ -716,7 +718,8 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
     text << std::setw(16)
          << number_text(one.label_noise > 0 ? one.label_noise : one.relative_lambda);
     if (!task.biases.empty()) text << std::setw(7) << number_text(one.bias);
-    text << "   " << words_of(kernel_of(task, outcome, one.kernel)).formula << '\n';
+    text << "   " << words_of(kernel_of(task, outcome, one.kernel)).formula
+         << (one.one_against_one ? ", one class against one" : "") << '\n';
   }
   const auto score = [&](const bpm::ChoiceCandidate& one) {
     if (!one.consistent) return std::numeric_limits<double>::infinity();

@@ -404,6 +404,21 @@ TEST_CASE("parts that do not fit together are refused, each by its name") {
         }) ==
         f + "coefficients has 1 entries, expected 3 (columns: one for two classes, else one per "
             "class)");
+  const auto of_pairs = [](auto& p) {
+    p.one_against_one = true;
+    p.classes = {1, 2, 3, 4};
+    p.coefficients = Doubles::Ones(2, 6);
+  };
+  CHECK(refusal_of_parts(of_pairs) == "nothing thrown");
+  CHECK(refusal_of_parts([&](auto& p) { of_pairs(p), p.coefficients = Doubles::Ones(2, 4); }) ==
+        f + "coefficients has 4 entries, expected 6 (columns: one per pair of classes)");
+  CHECK(refusal_of_parts([&](auto& p) {
+          of_pairs(p), p.classes = {1, 2};
+        }) == f + "one_against_one is true, must be false of two classes, which are one pair");
+  CHECK(refusal_of_parts([&](auto& p) { of_pairs(p), p.mean_norms.assign(4, 1.0); }) ==
+        f + "mean_norms has 4 entries, expected 6 (one per column, or none)");
+  CHECK(refusal_of_parts([&](auto& p) { of_pairs(p), p.slope = 1, p.offsets.assign(6, 0.0); }) ==
+        f + "offsets has 6 entries, expected 4 (one per decision value, or none)");
   CHECK(refusal_of_parts([&](auto& p) { p.coefficients(0, 0) = -inf; }) ==
         f + "coefficients at 0, 0 is -inf, must be finite");
   CHECK(refusal_of_parts([](auto& p) { p.draw_numbers = {0}; }) ==

@@ -123,6 +123,22 @@ TEST_CASE("a loaded classifier predicts to the bit, and has all its parts") {
   CHECK(b.forecast.total() == a.forecast.total());
 }
 
+TEST_CASE("a model of pairs of classes comes back") {
+  const auto [inputs, labels] = noisy_rings(80, 4, 0.05);
+  const auto model =
+      OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3},
+                                  {.seed = 2, .one_against_one = true, .keep_draws = true}))
+          .fit(inputs, labels);
+  const auto back = there_and_back(model, inputs);
+  CHECK(back.parts().one_against_one);
+  CHECK(back.parts().coefficients.cols() == 6);
+  CHECK(back.parts().boundary->candidates[0].one_against_one ==
+        model.parts().boundary->candidates[0].one_against_one);
+  CHECK(back.predict_probability(inputs) == model.predict_probability(inputs));
+  CHECK(back.vote_fractions(inputs) == model.vote_fractions(inputs));
+  CHECK_FALSE(small_model().parts().one_against_one);
+}
+
 TEST_CASE("every kind of inputs, kernel and sampler comes back") {
   const auto [inputs, labels] = noisy_rings(40, 2, 0.05);
   const bpm::FitSettings settings{.seed = 4};

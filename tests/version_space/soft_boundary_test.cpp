@@ -49,6 +49,17 @@ TEST_CASE("only lambdas by side differ between the problems of one-vs-rest", "[v
   CHECK_FALSE(bpm::SoftBoundary::per_side(1, 2).same_for_all_classes());
 }
 
+TEST_CASE("which lambdas are those of any points", "[version_space]") {
+  CHECK(bpm::SoftBoundary().fits_any_points());
+  CHECK(bpm::SoftBoundary::automatic().fits_any_points());
+  CHECK(bpm::SoftBoundary::relative(1).fits_any_points());
+  CHECK(bpm::SoftBoundary::per_class({{1, 1}}).fits_any_points());
+  CHECK_FALSE(bpm::SoftBoundary::per_point({1}).fits_any_points());
+  CHECK_FALSE(bpm::SoftBoundary::per_side(1, 2).fits_any_points());
+  CHECK_FALSE(bpm::SoftBoundary::per_side(1, 2).with_factor(3).fits_any_points());
+  CHECK_FALSE(bpm::SoftBoundary::relative(1).with_class_weights({{1, 2.0}}).fits_any_points());
+}
+
 TEST_CASE("lambdas are finite and not negative", "[version_space]") {
   using bpm::SoftBoundary;
   const double nan = std::nan("");

@@ -165,6 +165,9 @@ class ShardedOneVsRest {
                   "is greedy, must be permuted: in shards nobody sees all outputs");
     detail::check(!settings_.keep_draws, function, "keep_draws",
                   "is true, must be false: shards keep the mean alone");
+    detail::check(
+        !settings_.one_against_one, function, "one_against_one",
+        "is true, must be false: shards are trained together, each class against the rest");
     detail::check(!settings_.soft_boundary.is_automatic(), function, "soft_boundary",
                   "is automatic, must be given: shards choose none");
     detail::check(settings_.bias == 0, function, "bias",

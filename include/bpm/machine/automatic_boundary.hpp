@@ -215,11 +215,11 @@ template <class Scalar, class Sampler, class ValuesOf>
           const auto place = [&](const ChoiceCandidate& c) {
             return kernels ? static_cast<double>(c.kernel) : c.relative_lambda + c.label_noise;
           };
-          const bool rest =
-              one.bias == from.bias && (kernels ? one.relative_lambda + one.label_noise ==
-                                                      from.relative_lambda + from.label_noise
-                                                : one.kernel == from.kernel);
-          if (!one.consistent || !rest || direction * (place(one) - place(from)) <= 0) continue;
+          const bool same = one.bias == from.bias && one.one_against_one == from.one_against_one &&
+                            (kernels ? one.relative_lambda + one.label_noise ==
+                                           from.relative_lambda + from.label_noise
+                                     : one.kernel == from.kernel);
+          if (!one.consistent || !same || direction * (place(one) - place(from)) <= 0) continue;
           if (!next || direction * (place(one) - place(candidates[*next])) < 0) next = i;
         }
         if (next && score(*next) < score(best)) {
@@ -320,6 +320,40 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
       choice.offsets = one.offsets;
     }
   }
+}
+
+/// Calls fit(choice) with a choice that was given, or that of choose(), and again with a larger
+/// lambda as long as that is not enough. Returns what was taken. \throws what the two throw.
+template <class Sampler, class Choose, class Fit>
+[[nodiscard]] BoundaryChoice fit_with_automatic_boundary(const FitSettings& settings,
+                                                         Choose&& choose, Fit&& fit,
+                                                         std::string_view function) {
+  const bool label_noise = chooses_label_noise<Sampler>(settings);
+  BoundaryChoice choice =
+      settings.boundary_choice
+          ? begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function)
+          : choose();
+  for (;; raise_boundary(choice, label_noise)) {
+    try {
+      fit(std::as_const(choice));
+      return choice;
+    } catch (const NotSeparable&) {
+      if (choice.raised >= most_raises) throw;
+    }
+  }
+}
+
+/// The sampler of a fit with this boundary; draws that are added later have the same limit of
+/// passes. \throws std::invalid_argument as `check_settings`: a choice that was given may be out of
+/// range.
+template <class Sampler>
+[[nodiscard]] Sampler sampler_at(Sampler sampler, const BoundaryChoice& choice) {
+  if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
+    if (sampler.max_passes == 0) sampler.max_passes = passes_to_try;
+  }
+  sampler = with_noise_of(sampler, choice.label_noise);
+  sampler.check_settings();
+  return sampler;
 }
 
 }}}  // namespace bpm::detail

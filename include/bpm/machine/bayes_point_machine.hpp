@@ -5,12 +5,14 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/one_against_one.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -112,6 +114,14 @@ class BayesPointMachine {
 /// the sampler offers it, advance in step on one permutation per draw; the result equals class by
 /// class. Two classes are one subproblem, as of a `BayesPointMachine`.
 ///
+/// With `FitSettings::one_against_one` a machine is fitted to each of the C (C - 1) / 2 pairs of
+/// classes instead: the decision value of a class is the mean of tanh(f / u) over its pairs, f the
+/// machine's decision value, positive for the class, and u the mean of that at its own support by
+/// the size of coefficients (`output_unit`), so that far from a pair no machine says more than
+/// another. Take it where a class lies inside another, which no border against all others suits.
+/// Not known then are norms, margins and training errors, which are of subproblems. Cost: fits to
+/// 2 m / C points on average, all with one lambda, and predictions of P columns.
+///
 ///     const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Polynomial(5)));
 ///     const auto classifier = machine.fit(images, digits);
 ///     const std::vector<int> predicted = classifier.predict(others);
@@ -128,8 +138,17 @@ class OneVsRest {
                                                                   std::span<const int> labels,
                                                                   O&& observer = {},
                                                                   StopToken stop = {}) const {
+    const char* const function = "OneVsRest::fit";
+    if (machine_.settings().one_against_one) {
+      std::vector<int> classes =
+          detail::check_labels(detail::input_count(inputs), labels, function);
+      if (classes.size() > 2) {
+        return detail::fit_pairs(machine_, inputs, labels, std::move(classes), observer, stop,
+                                 function);
+      }
+    }
     return detail::start_training(machine_, true, inputs, labels, observer, std::move(stop),
-                                  "OneVsRest::fit")
+                                  function)
         .classifier();
   }
 

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -153,7 +154,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
       auto found =
           outputs_of_left_out(part, with_noise_of(sampler, candidate.label_noise),
                               settings.soft_boundary.with_factor(candidate.relative_lambda),
-                              folds.classes, settings.seed, control);
+                              folds.classes, settings, control);
       if (!found) break;
       put_outputs(one.outputs, part.left_out, *found);
       of_fold.push_back({one.candidate,
@@ -229,6 +230,14 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     if (rank(one) > rank(candidates[best])) best = i;
   }
   return best;
+}
+
+/// Whether the loss (or the share of errors among so many points) is smaller by its standard error.
+[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
+                                            bool by_error, std::size_t points) {
+  if (!by_error) return one.loss + one.standard_error < than.loss;
+  const double variance = one.error * (1 - one.error) / static_cast<double>(points);
+  return one.error + std::sqrt(variance) < than.error;
 }
 
 }  // namespace detail

@@ -38,6 +38,10 @@ struct ChoiceGrid {
   /// Biases to be tried (`FitSettings::bias`), with the best kernel and the lambdas about the best;
   /// the machine's own stays among them. Empty: that alone.
   std::vector<double> biases{};
+  /// Of three to 30 classes: machines of pairs of classes (`FitSettings::one_against_one`) are
+  /// tried too, with the best kernel and bias and all boundaries and, where these are better, with
+  /// the other kernels. They are taken where the loss is smaller by its standard error.
+  bool one_against_one = false;
   bool by_error = false;  ///< The share of errors is to be small, not the log loss.
   /// Where there are more points: on about so many, as far as the memory holds their kernel values,
   /// the winner is judged once more against its neighbours in the grid, as the best lambda and the
@@ -66,13 +70,11 @@ struct Choice {
 
 namespace detail {
 
-/// The same machine with another kernel and what was chosen for its soft boundary.
+/// The same machine with another kernel, these settings and what was chosen for its soft boundary.
 template <class K, class S>
 [[nodiscard]] BayesPointMachine<K, S> with_choice(const BayesPointMachine<K, S>& machine,
-                                                  const K& kernel, BoundaryChoice choice,
-                                                  const std::optional<double>& bias) {
-  FitSettings settings = machine.settings();
-  if (bias) settings.bias = bias;
+                                                  const K& kernel, FitSettings settings,
+                                                  BoundaryChoice choice) {
   if (chooses_boundary(machine.sampler(), settings)) {
     settings.boundary_choice = std::move(choice);
   } else {
@@ -82,10 +84,13 @@ template <class K, class S>
 }
 template <class K, class S>
 [[nodiscard]] OneVsRest<K, S> with_choice(const OneVsRest<K, S>& machine, const K& kernel,
-                                          BoundaryChoice choice,
-                                          const std::optional<double>& bias) {
-  return OneVsRest<K, S>(with_choice(machine.machine(), kernel, std::move(choice), bias));
+                                          FitSettings settings, BoundaryChoice choice) {
+  return OneVsRest<K, S>(
+      with_choice(machine.machine(), kernel, std::move(settings), std::move(choice)));
 }
+
+/// Classes up to which `choose` tries machines of pairs of them.
+inline constexpr std::size_t most_classes_by_pairs = 30;
 
 }  // namespace detail
 
@@ -151,11 +156,16 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                              return !stopped;
                            },
                            stop, detail::thread_count(settings.threads)};
-  const auto values_of = [&](std::size_t kernel, double bias, std::span<const PointIndex> points) {
-    FitSettings with = settings;
-    if (!grid.biases.empty()) with.bias = bias;
-    const double added = detail::absolute_bias(grid.kernels[kernel], with, inputs, f);
-    return detail::kernel_values_of(detail::with_bias(grid.kernels[kernel], added), inputs, points,
+  const auto settings_of = [&](const ChoiceCandidate& one) {
+    FitSettings result = settings;
+    if (!grid.biases.empty()) result.bias = one.bias;
+    result.one_against_one = one.one_against_one;
+    return result;
+  };
+  const auto values_of = [&](const ChoiceCandidate& one, std::span<const PointIndex> points) {
+    const Kernel& kernel = grid.kernels[one.kernel];
+    const double added = detail::absolute_bias(kernel, settings_of(one), inputs, f);
+    return detail::kernel_values_of(detail::with_bias(kernel, added), inputs, points,
                                     control.threads);
   };
   using Scalar = detail::kernel_scalar_t<I>;
@@ -164,21 +174,25 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   // Candidates from `first` on, which have a kernel and a bias.
   const auto try_from = [&](std::size_t first) {
     const ChoiceCandidate& one = candidates[first];
-    detail::try_boundaries<Scalar>(values_of(one.kernel, one.bias, part.points), folds, part.labels,
-                                   sampler, settings, control, std::span(candidates).subspan(first),
+    detail::try_boundaries<Scalar>(values_of(one, part.points), folds, part.labels, sampler,
+                                   settings_of(one), control, std::span(candidates).subspan(first),
                                    &best_of_first_fold);
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   };
   const double own_bias = settings.bias.value_or(default_bias);
-  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++done) {
+  const auto try_kernel = [&](std::size_t k, double bias, bool one_against_one) {
     const std::size_t first = candidates.size();
     for (const double x : boundaries) {
       candidates.push_back({.kernel = k,
                             .relative_lambda = by_noise ? 0 : x,
                             .label_noise = by_noise ? x : 0,
-                            .bias = grid.biases.empty() ? 0 : own_bias});
+                            .bias = bias,
+                            .one_against_one = one_against_one});
     }
     try_from(first);
+  };
+  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++done) {
+    try_kernel(k, grid.biases.empty() ? 0 : own_bias, settings.one_against_one);
   }
   auto best = detail::best_candidate(candidates, grid.by_error);
   if (!best) {
@@ -198,31 +212,52 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
       one = {.kernel = one.kernel,
              .relative_lambda = one.relative_lambda,
              .label_noise = one.label_noise,
-             .bias = bias};
+             .bias = bias,
+             .one_against_one = one.one_against_one};
     }
     try_from(first);
   }
   best = detail::best_candidate(candidates, grid.by_error);
+  if (grid.one_against_one && !settings.one_against_one &&
+      settings.soft_boundary.fits_any_points() && folds.classes.size() > 2 &&
+      folds.classes.size() <= detail::most_classes_by_pairs) {
+    const ChoiceCandidate ahead = candidates[*best];
+    const std::size_t first = candidates.size();
+    // The best of pairs, if it is better by a standard error.
+    const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
+      const auto found =
+          detail::best_candidate(std::span(candidates).subspan(first), grid.by_error);
+      if (!found || !detail::is_clearly_better(candidates[first + *found], ahead, grid.by_error,
+                                               folds.points.size())) {
+        return std::nullopt;
+      }
+      return first + *found;
+    };
+    try_kernel(ahead.kernel, ahead.bias, true);
+    for (std::size_t k = 0; best_of_pairs() && k < grid.kernels.size(); ++k) {
+      if (k != ahead.kernel) try_kernel(k, ahead.bias, true);
+    }
+    if (const auto pairs = best_of_pairs()) best = pairs;
+  }
   if (const std::size_t more = detail::points_in_memory(settings.memory, grid.more_points);
       n > std::ssize(part.points) && more >= part.points.size() * 3 / 2) {
     const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
     best = detail::judged_on_more<Scalar>(
-        candidates, *best, large, folds.classes, sampler, settings, control, grid.by_error,
-        [&](const ChoiceCandidate& one) { return values_of(one.kernel, one.bias, large.points); });
+        candidates, *best, large, folds.classes, sampler, settings_of(candidates[*best]), control,
+        grid.by_error, [&](const ChoiceCandidate& one) { return values_of(one, large.points); });
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   }
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary =
-      detail::boundary_of(winner, values_of(winner.kernel, winner.bias, part.points), folds, part,
-                          binary.sampler(), grid.draws, settings, control);
+      detail::boundary_of(winner, values_of(winner, part.points), folds, part, binary.sampler(),
+                          grid.draws, settings_of(winner), control);
   detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
                        [&](const ChoiceCandidate& one) {
-                         return one.kernel == winner.kernel && one.bias == winner.bias;
+                         return one.kernel == winner.kernel && one.bias == winner.bias &&
+                                one.one_against_one == winner.one_against_one;
                        });
-  std::optional<double> bias;
-  if (!grid.biases.empty()) bias = winner.bias;
-  return {detail::with_choice(machine, grid.kernels[winner.kernel], boundary, bias),
+  return {detail::with_choice(machine, grid.kernels[winner.kernel], settings_of(winner), boundary),
           candidates,
           *best,
           winner.loss,
@@ -231,13 +266,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
 }
 
 /// The same with Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs and,
-/// unless the machine's settings give a bias, the biases 0, 0.3 and 1.
+/// unless the machine's settings give a bias, the biases 0, 0.3 and 1; and one class against one.
 template <class Machine, class I, Observer O = detail::IgnoreProgress>
   requires DenseInputs<I> || SparseInputs<I>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
                                      std::span<const int> labels, O&& observer = {},
                                      StopToken stop = {}) {
-  ChoiceGrid<Gaussian> grid;
+  ChoiceGrid<Gaussian> grid{.one_against_one = true};
   if (!detail::binary_machine(machine).settings().bias) grid.biases = {0, 0.3, default_bias};
   for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
     grid.kernels.push_back(Gaussian::from_median(inputs, factor));

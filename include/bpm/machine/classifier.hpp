@@ -51,21 +51,22 @@ class Classifier {
   /// f_c(x) = sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)), k with its bias, the mean of the draws'
   /// normalised outputs
   /// ("Large Scale Bayes Point Machines", section 4), for n inputs, n x C; of a Bayes point between
-  /// -1 and 1 for lambda = 0. Not divided by sqrt(k(x, x)) where `divide_by_self` is false, or a
-  /// `PrecomputedKernel` comes without diagonal.
-  /// Cost: n times the support size in kernel evaluations, or of a linear kernel the numbers of the
-  /// inputs, on all threads; an input's values are the same bits in a batch of any size. \throws
-  /// std::invalid_argument on another number of columns or numbers that are not finite. \throws
-  /// KernelValueError on kernel values that are not finite or near overflow. \throws DataError
-  /// where the support is a view of a file
+  /// -1 and 1 for lambda = 0; of columns of pairs of classes (`OneVsRest`)
+  /// the mean of tanh(f) over a class's pairs. Not divided by sqrt(k(x, x)) where `divide_by_self`
+  /// is false, or a `PrecomputedKernel` comes without diagonal. Cost: n times the support size in
+  /// kernel evaluations, or of a linear kernel the numbers of the inputs, on all threads; an
+  /// input's values are the same bits in a batch of any size. \throws std::invalid_argument on
+  /// another number of columns or numbers that are not finite. \throws KernelValueError on kernel
+  /// values that are not finite or near overflow. \throws DataError where the support is a view of
+  /// a file
   /// (`ClassifierParts::source`) with numbers that are not finite.
   template <class Queries>
   [[nodiscard]] Eigen::MatrixXd decision_values(const Queries& inputs) const {
-    return scaled(inputs, [&](const auto& queries) {
+    return of_classes(scaled(inputs, [&](const auto& queries) {
       return outputs(
           queries, parts().coefficients, body_->weights, [&] { return std::cref(body_->packed); },
           "Classifier::decision_values");
-    });
+    }));
   }
 
   /// Decision values with the classes' offsets: f_c + b_c / s where labels have them
@@ -230,11 +231,11 @@ class Classifier {
     const char* const function = "Classifier::draw_decision_values";
     detail::check(!parts().draw_numbers.empty(), function, "keep_draws",
                   "was false when the machine was fitted, must be true for single draws");
-    return scaled(inputs, [&](const auto& queries) {
+    return of_classes(scaled(inputs, [&](const auto& queries) {
       return outputs(
           queries, parts().draw_coefficients, body_->draw_weights,
           [&] { return detail::PackedCoefficients(parts().draw_coefficients); }, function);
-    });
+    }));
   }
 
   /// The weighted fraction of draws that vote for a class, n x C: of two classes for the second.
@@ -245,7 +246,7 @@ class Classifier {
     Eigen::MatrixXd votes = Eigen::MatrixXd::Zero(outputs.rows(), columns());
     double total = 0;
     for (Eigen::Index begin = 0; begin < outputs.cols(); begin += columns()) {
-      const double weight = parts().draw_weights[begin];
+      const double weight = parts().draw_weights[begin / columns() * parts().coefficients.cols()];
       total += weight;
       for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
         const std::ptrdiff_t voted = winner(outputs, i, begin);
@@ -283,8 +284,10 @@ class Classifier {
   }
 
   [[nodiscard]] const Parts& parts() const noexcept { return body_->parts; }
-  /// 1 for two classes, else one per class.
-  [[nodiscard]] std::ptrdiff_t columns() const noexcept { return parts().coefficients.cols(); }
+  /// Of decision values: 1 for two classes, else one per class.
+  [[nodiscard]] std::ptrdiff_t columns() const noexcept {
+    return parts().one_against_one ? std::ssize(classes()) : parts().coefficients.cols();
+  }
   [[nodiscard]] const std::vector<int>& classes() const noexcept { return parts().classes; }
   [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return parts().support; }
   [[nodiscard]] const RowMatrix<double>& coefficients() const noexcept {
@@ -347,6 +350,12 @@ class Classifier {
       }
     }
     return values().outputs(queries, pack(), divide, threads(), function);
+  }
+
+  /// Decision values by what the columns of coefficients say.
+  [[nodiscard]] Eigen::MatrixXd of_classes(Eigen::MatrixXd outputs) const {
+    if (!parts().one_against_one) return outputs;
+    return detail::outputs_of_classes(outputs, classes().size());
   }
 
   /// use(queries), standardised where the training set was.

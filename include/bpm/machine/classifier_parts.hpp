@@ -16,6 +16,7 @@
 #include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -27,7 +28,9 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// What a classifier is made of. C below is the number of columns: 1 for two classes, whose
 /// positive values mean the second of them; for more classes one per class, whose largest value
-/// wins. The first five fields are needed, what fits leave behind beside them may be left out.
+/// wins, or with `one_against_one` one per pair of them, (0, 1), (0, 2), (1, 2), (0, 3), ..., whose
+/// positive values mean the second. The first five fields are needed, what fits leave behind beside
+/// them may be left out.
 template <class Kernel, InputSet Inputs>
 struct ClassifierParts {
   Kernel kernel;
@@ -40,8 +43,9 @@ struct ClassifierParts {
   bool divide_by_self = true;       ///< Whether outputs are divided by sqrt(k(x, x)).
   /// What is done to every input before it is asked about; the support inputs are scaled already.
   std::optional<Standardisation> standardisation{};
-  double bias = 0;       ///< Added to every kernel value, those of k(x, x) too.
-  unsigned threads = 0;  ///< To predict with; 0: as many as the machine runs.
+  bool one_against_one = false;  ///< Whether columns are of pairs of classes.
+  double bias = 0;               ///< Added to every kernel value, those of k(x, x) too.
+  unsigned threads = 0;          ///< To predict with; 0: as many as the machine runs.
 
   /// Single draws that were kept, N of them: support points x (N C), column n C + c of draw n.
   RowMatrix<double> draw_coefficients{};
@@ -63,7 +67,8 @@ struct ClassifierParts {
   std::optional<TableEncoding> encoding{};
   /// Of probabilities: see `probabilities_of`. 0: not known.
   double slope = 0;
-  /// Of probabilities too, in log odds: C, or none. Decision values are without them.
+  /// Of probabilities too, in log odds: one per decision value, or none. Decision values are
+  /// without them.
   std::vector<double> offsets{};
   /// Whether labels and scores of rejection have the offsets as well, which `Classifier::shifted`
   /// adds. Not where the soft boundary has class weights: these move the labels on purpose, and the
@@ -100,6 +105,7 @@ struct ClassifierParts {
     visit("mean_norms", self.mean_norms);
     visit("training_margins", self.training_margins);
     visit("training_errors", self.training_errors);
+    detail::visit_unless(false, "one_against_one", self.one_against_one, visit);
     visit("class_names", self.class_names);
     visit("slope", self.slope);
     detail::visit_unless({}, "feature_names", self.feature_names, visit);
@@ -185,11 +191,15 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
     check(!std::isnan(parts.rejection->rejector.threshold), f, "rejection",
           "has the threshold nan, must be a number or infinite");
   }
-  const std::size_t columns = parts.classes.size() == 2 ? 1 : parts.classes.size();
+  check(!parts.one_against_one || parts.classes.size() > 2, f, "one_against_one",
+        "is true, must be false of two classes, which are one pair");
+  const std::size_t outputs = parts.classes.size() == 2 ? 1 : parts.classes.size();
+  const std::size_t columns = parts.one_against_one ? pair_count(parts.classes.size()) : outputs;
   check_size(f, "coefficients", parts.coefficients.rows(), parts.support.size(),
              "rows: one per support point");
   check_size(f, "coefficients", parts.coefficients.cols(), columns,
-             "columns: one for two classes, else one per class");
+             parts.one_against_one ? "columns: one per pair of classes"
+                                   : "columns: one for two classes, else one per class");
   check_matrix(parts.coefficients, "coefficients");
   if (!parts.class_names.empty()) {
     check_size(f, "class_names", parts.class_names.size(), parts.classes.size(),
@@ -231,7 +241,9 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
   check_list(parts.mean_norms.size(), "mean_norms");
   check_list(parts.training_margins.size(), "training_margins");
   check_list(parts.training_errors.size(), "training_errors");
-  check_list(parts.offsets.size(), "offsets");
+  if (!parts.offsets.empty()) {
+    check_size(f, "offsets", parts.offsets.size(), outputs, "one per decision value, or none");
+  }
 }
 
 }  // namespace detail

@@ -286,6 +286,7 @@ template <class Kernel, InputSet I>
           .classes = parts.classes,
           .divide_by_self = parts.divide_by_self,
           .standardisation = parts.standardisation,
+          .one_against_one = parts.one_against_one,
           .bias = parts.bias,
           .threads = parts.threads,
           .mean_norms = parts.mean_norms,

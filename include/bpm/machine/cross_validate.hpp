@@ -113,7 +113,7 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
     for (std::size_t& k = watched.done; k < folds; ++k) {
       const detail::FoldValues<Scalar> fold(values, result.folds, k, labels, bias);
       const auto outputs = detail::outputs_of_left_out(fold, binary.sampler(), boundary,
-                                                       result.classes, settings.seed, control);
+                                                       result.classes, settings, control);
       watched.check_not_stopped(stop, f);
       if (!outputs) {
         throw NotSeparable(detail::join(f,

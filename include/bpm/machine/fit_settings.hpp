@@ -30,10 +30,11 @@ namespace bpm { inline namespace BPM_TARGET {
 /// `consistent` where it converged, `loss` is minus the log evidence a point, the rest is not
 /// known.
 struct ChoiceCandidate {
-  std::size_t kernel = 0;      ///< In the list of what was tried.
-  double relative_lambda = 0;  ///< lambda over k(x, x).
-  double label_noise = 0;      ///< Of samplers that take it; their lambda is 0.
-  double bias = 0;             ///< As `FitSettings::bias`, where `choose` has tried several.
+  std::size_t kernel = 0;        ///< In the list of what was tried.
+  double relative_lambda = 0;    ///< lambda over k(x, x).
+  double label_noise = 0;        ///< Of samplers that take it; their lambda is 0.
+  double bias = 0;               ///< As `FitSettings::bias`, where `choose` has tried several.
+  bool one_against_one = false;  ///< As `FitSettings::one_against_one`.
   /// Whether every fold's machine found a consistent classifier within the work allowed; all that
   /// follows is of those that did.
   bool consistent = false;
@@ -49,6 +50,7 @@ struct ChoiceCandidate {
     visit("relative_lambda", self.relative_lambda);
     visit("label_noise", self.label_noise);
     detail::visit_unless(0, "bias", self.bias, visit);
+    detail::visit_unless(false, "one_against_one", self.one_against_one, visit);
     visit("consistent", self.consistent);
     visit("loss", self.loss);
     visit("standard_error", self.standard_error);
@@ -160,6 +162,9 @@ struct FitSettings {
   /// lambda is in units of. Left out: `default_bias`, but nothing beside a matrix that the user
   /// brings.
   std::optional<double> bias{};
+  /// Three classes and more by a machine for every pair of classes instead of one for each class
+  /// against the rest: see `OneVsRest`.
+  bool one_against_one = false;
   bool keep_draws = false;  ///< Keep the single draws: for vote fractions and the Gibbs error.
 };
 

@@ -133,6 +133,15 @@ template <class Sampler>
   return result;
 }
 
+/// \throws NotSeparable of a run that neither converged nor was stopped.
+inline void ensure_consistent(const SamplerReport& report, std::string_view function) {
+  ensure<NotSeparable>(report.converged || report.stopped, function,
+                       ": no classifier without training error was found: ", report.reason,
+                       report.advice == SamplerReport::Advice::soften_or_raise_limits
+                           ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
+                           : "");
+}
+
 /// Calls prepare(gram), and then run(gram) for its report, with kernel values on the training set
 /// by the forecast's strategy; a matrix is made whole in between. Its cost joins the report.
 /// \throws KernelValueError, and what the two throw.

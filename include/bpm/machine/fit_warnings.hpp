@@ -76,6 +76,33 @@ struct FitWarning {
 
 namespace detail {
 
+/// The standard error of a share of so many.
+[[nodiscard]] inline double error_of_share(double share, double count) {
+  return std::sqrt(std::max(0.0, share * (1 - share)) / count);
+}
+
+/// The candidate that a fit took, where one was tried that is consistent.
+[[nodiscard]] inline const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary) {
+  const ChoiceCandidate* taken = nullptr;
+  for (const ChoiceCandidate& one : boundary.candidates) {
+    if (one.consistent && one.slope > 0 && one.relative_lambda == boundary.relative_lambda &&
+        one.label_noise == boundary.label_noise) {
+      taken = &one;
+    }
+  }
+  return taken;
+}
+
+/// What the machines of folds say against a choice.
+[[nodiscard]] inline std::optional<FitWarning> no_better_out_of_fold(const BoundaryChoice& choice) {
+  const ChoiceCandidate* const taken = candidate_taken(choice);
+  if (taken == nullptr) return std::nullopt;
+  const double naive = 1 - choice.largest_class;
+  const double se = error_of_share(taken->error, static_cast<double>(choice.points));
+  if (taken->error + 2 * se <= naive) return std::nullopt;
+  return FitWarning{FitWarning::Kind::no_better_than_largest_class, taken->error, naive, se};
+}
+
 /// The warnings of a fit. `draw_errors`: training errors under the plain kernel, summed over the
 /// binary subproblems, mean over draws; empty: not known.
 [[nodiscard]] inline std::vector<FitWarning> fit_warnings(
@@ -85,13 +112,10 @@ namespace detail {
   std::vector<FitWarning> warnings;
   const auto m = static_cast<double>(labels.size());
   const double decisions = m * static_cast<double>(problems.size());
-  const auto standard_error = [](double share, double count) {
-    return std::sqrt(std::max(0.0, share * (1 - share)) / count);
-  };
   double own = 0;
   for (const std::size_t errors : training_errors) own += static_cast<double>(errors) / decisions;
   const double of_draws = draw_errors.value_or(0) / decisions;
-  if (const double se = standard_error(own, decisions);
+  if (const double se = error_of_share(own, decisions);
       draw_errors && own > 2 * of_draws && own > of_draws + 2 * se) {
     warnings.push_back({FitWarning::Kind::worse_than_its_draws, own, of_draws, se});
   }
@@ -115,34 +139,18 @@ namespace detail {
                         .label = problems.classes[c]});
   }
 
-  const ChoiceCandidate* tried = nullptr;
-  if (boundary) {
-    for (const ChoiceCandidate& one : boundary->candidates) {
-      if (one.consistent && one.slope > 0 && one.relative_lambda == boundary->relative_lambda &&
-          one.label_noise == boundary->label_noise) {
-        tried = &one;
-      }
-    }
-  }
-  double naive = 0;
-  double found = 0;
-  double count = m;
-  if (tried != nullptr) {
-    found = tried->error;
-    naive = 1 - boundary->largest_class;
-    count = static_cast<double>(boundary->points);
-  } else {
+  if (boundary && candidate_taken(*boundary) != nullptr) {
+    if (const auto warning = no_better_out_of_fold(*boundary)) warnings.push_back(*warning);
+  } else if (draw_errors) {
     // Binary decisions: each subproblem's smaller side is what saying the larger gets wrong.
+    double naive = 0;
     for (const std::size_t of_class : counts) {
       const double share = static_cast<double>(of_class) / m;
       naive += std::min(share, 1 - share) / static_cast<double>(counts.size());
     }
-    found = of_draws;
-    count = decisions;
-  }
-  if (const double se = standard_error(found, count);
-      (tried != nullptr || draw_errors) && found + 2 * se > naive) {
-    warnings.push_back({FitWarning::Kind::no_better_than_largest_class, found, naive, se});
+    if (const double se = error_of_share(of_draws, decisions); of_draws + 2 * se > naive) {
+      warnings.push_back({FitWarning::Kind::no_better_than_largest_class, of_draws, naive, se});
+    }
   }
   return warnings;
 }

@@ -171,33 +171,73 @@ struct FoldValues {
   }
 };
 
-/// The outputs of those left out by a machine of the others; empty where no consistent classifier
-/// was found, or the run was stopped. What the machine's draws are is the sampler's business.
+/// The coefficients of a machine of the points that train, a column per subproblem; empty where no
+/// consistent classifier was found, or the run was stopped. What the machine's draws are is the
+/// sampler's business.
 template <class Sampler, class Scalar>
-[[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of_left_out(
+[[nodiscard]] std::optional<RowMatrix<double>> coefficients_of_fold(
     const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
-    const std::vector<int>& classes, std::uint64_t seed, const RunControl& control) {
+    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control) {
   Subproblems problems(classes, fold.labels);
   problems.resolve_lambda(fold.gram, boundary, fold.labels);
-  TrainingState<Sampler> state;
-  state.means.assign(problems.size(), DrawMean(fold.gram.size(), false, !sees_cones<Sampler>));
-  state.states.resize(problems.size());
-  state.streams.assign(problems.size(), RandomStreams{seed, 0});
-  const SamplerReport report = run_sampler(sampler, fold.gram, problems, control, state);
-  if (!report.converged) return std::nullopt;
+  const auto state =
+      first_run<Sampler, Scalar>(sampler, fold.gram, problems, settings.seed, false, control);
+  if (!state.report.converged) return std::nullopt;
   RowMatrix<double> coefficients(fold.gram.size(), std::ssize(state.means));
   for (Eigen::Index c = 0; c < coefficients.cols(); ++c) {
     for (Eigen::Index i = 0; i < coefficients.rows(); ++i) {
       coefficients(i, c) = state.means[static_cast<std::size_t>(c)].coefficient(i);
     }
   }
-  RowMatrix<double> outputs(fold.others.rows(), coefficients.cols());
+  return coefficients;
+}
+
+/// The same of machines of pairs of classes, in units of `output_unit`: a column per pair.
+template <class Sampler, class Scalar>
+[[nodiscard]] std::optional<RowMatrix<double>> coefficients_of_pairs(
+    const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
+    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control) {
+  const auto points = points_of_pairs(classes, fold.labels);
+  RowMatrix<double> all = RowMatrix<double>::Zero(fold.gram.size(), std::ssize(points));
+  bool converged = true;
+  for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
+    if (!converged) return;
+    const auto gram = FoldValues<Scalar>::part_of(fold.gram, points[pair], 0);
+    const std::vector<int> labels = labels_at(fold.labels, points[pair]);
+    Subproblems problems({classes[a], classes[b]}, labels);
+    problems.resolve_lambda(gram, boundary, labels);
+    const auto state =
+        first_run<Sampler, Scalar>(sampler, gram, problems, settings.seed, false, control);
+    converged = state.report.converged;
+    if (!converged) return;
+    const double unit = output_unit<Scalar>(gram, problems, state.means[0]);
+    for (std::size_t k = 0; k < points[pair].size(); ++k) {
+      all(points[pair][k], static_cast<Eigen::Index>(pair)) =
+          state.means[0].coefficient(static_cast<std::ptrdiff_t>(k)) / unit;
+    }
+  });
+  if (!converged) return std::nullopt;
+  return all;
+}
+
+/// The outputs of those left out by a machine of the others; empty as `coefficients_of_fold`.
+template <class Sampler, class Scalar>
+[[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of_left_out(
+    const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
+    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control) {
+  const bool pairs = settings.one_against_one && classes.size() > 2;
+  const auto coefficients =
+      pairs ? coefficients_of_pairs(fold, sampler, boundary, classes, settings, control)
+            : coefficients_of_fold(fold, sampler, boundary, classes, settings, control);
+  if (!coefficients) return std::nullopt;
+  RowMatrix<double> outputs(fold.others.rows(), coefficients->cols());
   Buffer<double> widened;
-  PackedCoefficients(coefficients)
+  PackedCoefficients(*coefficients)
       .outputs(fold.others.data(), fold.others.rows(), fold.others.cols(), outputs.data(), widened);
   for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
     if (fold.self[i] > 0) outputs.row(i) /= fold.self[i];
   }
+  if (pairs) return outputs_of_classes(outputs, classes.size());
   return outputs;
 }
 

@@ -103,10 +103,10 @@ class Training {
     const RunControl control = detail::lasting_control<Sampler>(given_control);
     const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
     fingerprint_ = detail::fingerprint(hashes, labels_.list());
-    begin();
     if (detail::chooses_boundary(sampler, settings)) {
       run_automatic(hashes, control, function);
     } else {
+      begin();
       run(sampler_, hashes, control, state_, function);
     }
   }
@@ -174,6 +174,8 @@ class Training {
     sampler.check_settings();  // Before a kernel matrix is made for nothing.
     detail::check_inputs(*inputs_, function);
     const std::size_t count = detail::subproblem_count(classes.size());
+    detail::check(count == 1 || !settings.one_against_one, function, "one_against_one",
+                  "is true, must be false: pairs of classes are for OneVsRest::fit alone");
     forecast_ = detail::forecast_memory(kernel_, sampler, settings, *inputs_, count, function);
     problems_ = detail::Subproblems(std::move(classes), labels_.list());
     bias_ = detail::absolute_bias(kernel_, settings_, *inputs_, function);
@@ -230,37 +232,24 @@ class Training {
   void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
                      std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
-    boundary_ =
-        settings_.boundary_choice
-            ? detail::begun_choice(*settings_.boundary_choice, Sampler::traits.takes_label_noise,
-                                   function)
-            : detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_,
-                                      *inputs_, problems_.classes, labels_.list(),
-                                      detail::before_meeting<Sampler>(control), function);
-    for (;; detail::raise_boundary(*boundary_, detail::chooses_label_noise<Sampler>(settings_))) {
-      take_boundary();
-      try {
-        run(sampler_, hashes, control, state_, function);
-        break;
-      } catch (const NotSeparable&) {
-        if (boundary_->raised >= detail::most_raises) throw;
-      }
-      problems_.lambda.clear();
-      begin();
-    }
+    boundary_ = detail::fit_with_automatic_boundary<Sampler>(
+        settings_,
+        [&] {
+          return detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_,
+                                         *inputs_, problems_.classes, labels_.list(),
+                                         detail::before_meeting<Sampler>(control), function);
+        },
+        [&](const BoundaryChoice& choice) {
+          boundary_ = choice;
+          settings_.soft_boundary = settings_.soft_boundary.with_factor(choice.relative_lambda);
+          sampler_ = detail::sampler_at(sampler_, choice);
+          problems_.lambda.clear();
+          begin();
+          run(sampler_, hashes, control, state_, function);
+        },
+        function);
     state_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-  /// Settings by the boundary that was chosen.
-  void take_boundary() {
-    // Draws that are added later have the same limit.
-    if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
-      if (sampler_.max_passes == 0) sampler_.max_passes = detail::passes_to_try;
-    }
-    settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
-    sampler_ = detail::with_noise_of(sampler_, boundary_->label_noise);
-    sampler_.check_settings();  // A choice that was given may be out of range.
   }
 
   /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
@@ -288,12 +277,7 @@ class Training {
           }
         },
         [&](const auto& gram) { return run_with_proof(sampler, gram, control, state, function); });
-    detail::ensure<NotSeparable>(
-        report.converged || report.stopped, function,
-        ": no classifier without training error was found: ", report.reason,
-        report.advice == SamplerReport::Advice::soften_or_raise_limits
-            ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
-            : "");
+    detail::ensure_consistent(report, function);
     state.report.append(report);
     state.seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

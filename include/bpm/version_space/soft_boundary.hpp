@@ -113,6 +113,12 @@ class SoftBoundary {
     return kind_ != Kind::per_side && side_shares_.first == side_shares_.second;
   }
 
+  /// Whether it says the lambda of a point whatever the other points are: not one given point by
+  /// point or by side, nor class weights, each of which names a class.
+  [[nodiscard]] bool fits_any_points() const noexcept {
+    return same_for_all_classes() && kind_ != Kind::per_point && !has_class_weights();
+  }
+
   /// Numbers that are equal for equal boundaries, and differ for any two others, lambdas given
   /// point by point apart.
   [[nodiscard]] std::vector<double> signature() const {

@@ -172,6 +172,9 @@ TEST_CASE("shards: errors are the same on all ranks") {
        [&](auto&, auto&, auto&, auto& s) { s.bias.reset(); }},
       {"keep_draws is true, must be false: shards keep the mean alone",
        [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},
+      {"one_against_one is true, must be false: shards are trained together, each class against "
+       "the rest",
+       [&](auto&, auto&, auto&, auto& s) { s.one_against_one = true; }},
       {"still made ", [&](auto&, auto&, auto& p, auto&) { p.max_passes = 2; }},
       {"above max_mistakes", [&](auto&, auto&, auto& p, auto&) { p.max_mistakes = 5; }},
       {"margin is -1", [&](auto&, auto&, auto& p, auto&) { p.margin = -1; }},

@@ -211,6 +211,8 @@ template <class Kernel, InputSet I, Observer O>
   method.check_settings();
   check(!settings.keep_draws, function, "keep_draws",
         "is true, must be false: expectation propagation makes no draws");
+  check(!settings.one_against_one || classes.size() == 2, function, "one_against_one",
+        "is true, must be false: posteriors are of a class against the rest");
   check_inputs(inputs, function);
   const std::size_t count = subproblem_count(classes.size());
   const EpDemand demand{method.noise_deviation};

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/machine/one_against_one.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/choose.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "catch.hpp"
+#include "data_sets.hpp"
+#include "message_of.hpp"
+#include "noisy_points.hpp"
+
+using bpm::BayesPointMachine;
+using bpm::FitSettings;
+using bpm::Gaussian;
+using bpm::OneVsRest;
+using bpm::PermutedPerceptron;
+using bpm::Polynomial;
+using bpm::SoftBoundary;
+using machine_tests::Doubles;
+using test_support::message_of;
+using test_support::noisy_rings;
+
+namespace {
+
+/// Decision values by machines fitted pair by pair: the mean of tanh(f / u) over the pairs of a
+/// class, u = sum_i alpha_i f_i / sum_i |alpha_i|. Of the mean, or of the draw with this number.
+template <class Kernel, class Sampler>
+[[nodiscard]] Eigen::MatrixXd values_of_pairs(const Kernel& kernel, const Sampler& sampler,
+                                              FitSettings settings, const Doubles& inputs,
+                                              const std::vector<int>& labels,
+                                              const std::vector<int>& classes,
+                                              const Doubles& others, int draw = -1) {
+  settings.one_against_one = false;
+  const Eigen::Index count = std::ssize(classes);
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(others.rows(), count);
+  for (Eigen::Index a = 0; a < count; ++a) {
+    for (Eigen::Index b = a + 1; b < count; ++b) {
+      std::vector<Eigen::Index> rows;
+      std::vector<int> of_pair;
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i] != classes[static_cast<std::size_t>(a)] &&
+            labels[i] != classes[static_cast<std::size_t>(b)]) {
+          continue;
+        }
+        rows.push_back(static_cast<Eigen::Index>(i));
+        of_pair.push_back(labels[i]);
+      }
+      const auto fitted = BayesPointMachine(kernel, sampler, settings)
+                              .fit(Doubles(inputs(rows, Eigen::all)), of_pair);
+      const Eigen::VectorXd alpha = fitted.coefficients().col(0);
+      const Eigen::VectorXd at_support = fitted.decision_values(fitted.parts().inputs);
+      const double unit = alpha.dot(at_support) / alpha.cwiseAbs().sum();
+      Eigen::MatrixXd values = fitted.decision_values(others);
+      if (draw >= 0) values = fitted.draw_decision_values(others).col(draw);
+      const Eigen::VectorXd says = (values.array() / unit).tanh();
+      sums.col(b) += says;
+      sums.col(a) -= says;
+    }
+  }
+  return sums / static_cast<double>(count - 1);
+}
+
+/// Four clusters, and what a machine of pairs is asked for.
+struct Clusters {
+  Doubles inputs{80, 2};
+  std::vector<int> labels;
+  std::vector<int> classes{-5, 0, 2, 9};
+
+  Clusters() {
+    const auto [points, places] = test_support::noisy_stripes(80, 4, 0.1);
+    inputs = points.leftCols(2).cast<double>();
+    for (const int place : places) labels.push_back(classes[static_cast<std::size_t>(place)]);
+  }
+};
+
+/// Perceptrons that several processes would make together.
+struct SharedPerceptron : PermutedPerceptron {
+  static constexpr bpm::SamplerTraits traits{.computes_blocks = true, .collective = true};
+  [[nodiscard]] SharedPerceptron with_draws(std::uint64_t count) const {
+    return {PermutedPerceptron::with_draws(count)};
+  }
+};
+
+[[nodiscard]] FitSettings by_pairs(FitSettings settings = {}) {
+  settings.one_against_one = true;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("one against one: a class's value is the mean of what its pairs say", "[machine]") {
+  const Clusters set;
+  const FitSettings settings =
+      by_pairs({.soft_boundary = SoftBoundary::relative(0.5), .bias = 0, .keep_draws = true});
+  const Polynomial kernel(3);
+  const PermutedPerceptron sampler{.draws = 4};
+  const OneVsRest machine(BayesPointMachine(kernel, sampler, settings));
+  const auto fitted = machine.fit(set.inputs, set.labels);
+  const Doubles others = set.inputs.topRows(30).array() + 0.1;
+  const Eigen::MatrixXd values = fitted.decision_values(others);
+  const Eigen::MatrixXd expected =
+      values_of_pairs(kernel, sampler, settings, set.inputs, set.labels, set.classes, others);
+  CHECK((values - expected).cwiseAbs().maxCoeff() < 1e-9);
+  CHECK(values.cwiseAbs().maxCoeff() > 0.01);
+  CHECK(fitted.classes() == set.classes);
+  CHECK(fitted.parts().one_against_one);
+  CHECK(fitted.parts().slope == 0);  // Nothing was left out.
+  CHECK(fitted.parts().training_errors.empty());
+  CHECK(fitted.report().draws == 4);
+  CHECK(fitted.report().converged);
+
+  // Draws that are kept, in the units of the mean.
+  for (int n = 0; n < 4; ++n) {
+    const Eigen::MatrixXd draw =
+        values_of_pairs(kernel, sampler, settings, set.inputs, set.labels, set.classes, others, n);
+    CHECK((fitted.draw_decision_values(others).middleCols(n * 4, 4) - draw).cwiseAbs().maxCoeff() <
+          1e-9);
+  }
+  const Eigen::MatrixXd votes = fitted.vote_fractions(others);
+  CHECK(votes.cols() == 4);
+  CHECK((votes.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
+
+  // Kernel values that the user brings.
+  const Doubles matrix = bpm::kernel_matrix(kernel, set.inputs);
+  FitSettings brought = settings;
+  brought.bias.reset();
+  const auto by_matrix = OneVsRest(BayesPointMachine(bpm::PrecomputedKernel{}, sampler, brought))
+                             .fit(matrix, set.labels);
+  CHECK(by_matrix.support() == fitted.support());
+  CHECK((by_matrix.coefficients() - fitted.coefficients()).cwiseAbs().maxCoeff() < 1e-9);
+
+  // Two classes are one pair.
+  std::vector<int> two = set.labels;
+  for (int& label : two) label = label > 0 ? 1 : 0;
+  FitSettings rest = settings;
+  rest.one_against_one = false;
+  const auto pair = machine.fit(set.inputs, two);
+  const auto alone = OneVsRest(BayesPointMachine(kernel, sampler, rest)).fit(set.inputs, two);
+  CHECK(pair.coefficients() == alone.coefficients());
+  CHECK_FALSE(pair.parts().one_against_one);
+}
+
+TEST_CASE("pairs have the bias of all points", "[machine]") {
+  const Clusters set;
+  const Polynomial kernel(2);
+  const PermutedPerceptron sampler{.draws = 2};
+  const FitSettings settings =
+      by_pairs({.soft_boundary = SoftBoundary::relative(0.5), .bias = 0.7});
+  const auto fitted =
+      OneVsRest(BayesPointMachine(kernel, sampler, settings)).fit(set.inputs, set.labels);
+  const double mean = bpm::kernel_matrix(kernel, set.inputs).diagonal().mean();
+  CHECK(fitted.parts().bias == Approx(0.7 * mean));
+  // The same constant beside a kernel of one's own.
+  const double bias = fitted.parts().bias;
+  const auto own = [bias](const auto& x, const auto& z) {
+    const double one = x.dot(z) + 1;
+    return one * one + bias;
+  };
+  FitSettings none = settings;
+  none.bias = 0;
+  const Eigen::MatrixXd expected =
+      values_of_pairs(own, sampler, none, set.inputs, set.labels, set.classes, set.inputs);
+  CHECK((fitted.decision_values(set.inputs) - expected).cwiseAbs().maxCoeff() < 1e-9);
+}
+
+TEST_CASE("pairs by other samplers", "[machine]") {
+  const Clusters set;
+  const FitSettings settings = by_pairs({.soft_boundary = SoftBoundary::relative(0.5)});
+  const bpm::Billiard billiard{.draws = 20};
+  const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1), billiard, settings))
+                          .fit(set.inputs, set.labels);
+  const Eigen::MatrixXd expected = values_of_pairs(Gaussian::from_width(1), billiard, settings,
+                                                   set.inputs, set.labels, set.classes, set.inputs);
+  CHECK((fitted.decision_values(set.inputs) - expected).cwiseAbs().maxCoeff() < 1e-9);
+  // Label noise is chosen in lambda's place, one for all pairs.
+  const auto noisy = OneVsRest(BayesPointMachine(Gaussian::from_width(1),
+                                                 bpm::KernelGibbs{.draws = 5}, by_pairs()))
+                         .fit(set.inputs, set.labels);
+  CHECK(noisy.parts().boundary->label_noise > 0);
+  CHECK(noisy.parts().boundary->relative_lambda == 0);
+}
+
+TEST_CASE("folds of pairs are fits of pairs", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(160, 3, 0.1);
+  FitSettings settings = by_pairs({.soft_boundary = SoftBoundary::relative(0.3), .seed = 5});
+  const PermutedPerceptron sampler{.draws = 3};
+  const Gaussian kernel = Gaussian::from_width(1);
+  const auto found = bpm::cross_validate(OneVsRest(BayesPointMachine(kernel, sampler, settings)),
+                                         inputs, labels, 4);
+  // Where memory does not hold the matrix each fold fits by itself.
+  settings.memory = 400'000;
+  const auto again = bpm::cross_validate(OneVsRest(BayesPointMachine(kernel, sampler, settings)),
+                                         inputs, labels, 4);
+  CHECK((found.decision_values - again.decision_values).cwiseAbs().maxCoeff() < 1e-6);
+  settings.one_against_one = false;
+  const auto rest = bpm::cross_validate(OneVsRest(BayesPointMachine(kernel, sampler, settings)),
+                                        inputs, labels, 4);
+  CHECK((found.decision_values - rest.decision_values).cwiseAbs().maxCoeff() > 0.01);
+}
+
+TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(400, 4, 0.05);
+  const auto [others, truth] = noisy_rings(800, 4, 0.05, 2);
+  const PermutedPerceptron sampler{.draws = 3};
+  const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1), sampler, by_pairs()))
+                          .fit(inputs, labels);
+  const bpm::BoundaryChoice& choice = fitted.parts().boundary.value();
+  CHECK(choice.relative_lambda > 0);
+  CHECK(fitted.parts().slope == Approx(choice.slope * choice.slope_factor(400, 3)));
+  CHECK(fitted.parts().offsets == choice.offsets);
+  CHECK(fitted.parts().offsets.size() == 4);
+  CHECK(fitted.parts().probability_rows == 400);
+  const Eigen::MatrixXd probabilities = fitted.predict_probability(others);
+  const double error = bpm::error_rate(truth, fitted.predict(others));
+  CHECK(error < 0.15);
+  CHECK(bpm::log_loss(probabilities, truth, fitted.classes()) < 0.6);
+  // The fit of given lambda is the same machine.
+  const auto given =
+      OneVsRest(BayesPointMachine(
+                    Gaussian::from_width(1), PermutedPerceptron{.draws = 3, .max_passes = 200},
+                    by_pairs({.soft_boundary = SoftBoundary::relative(choice.relative_lambda)})))
+          .fit(inputs, labels);
+  CHECK(given.coefficients() == fitted.coefficients());
+  // A choice that is too hard is raised, for all pairs.
+  FitSettings hard = by_pairs();
+  hard.boundary_choice = bpm::BoundaryChoice{};
+  const auto raised =
+      OneVsRest(BayesPointMachine(Gaussian::from_width(3), sampler, hard)).fit(inputs, labels);
+  CHECK(raised.parts().boundary->raised > 0);
+  CHECK(raised.parts().boundary->relative_lambda > 0);
+}
+
+TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(600, 4, 0.1);
+  const auto [others, truth] = noisy_rings(2000, 4, 0.1, 2);
+  const OneVsRest machine(
+      BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 5}, {.bias = 1}));
+  bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(2), Gaussian::from_width(4)},
+                                 .relative_lambdas = {0.03, 0.3, 3}};
+  const auto rest = bpm::choose(machine, grid, inputs, labels);
+  CHECK(rest.candidates.size() == 6);
+  CHECK_FALSE(rest.chosen().one_against_one);
+  grid.one_against_one = true;
+  const auto both = bpm::choose(machine, grid, inputs, labels);
+  REQUIRE(both.candidates.size() == 12);  // With the best kernel, then with the other.
+  for (std::size_t i = 0; i < 12; ++i) CHECK(both.candidates[i].one_against_one == (i >= 6));
+  CHECK(both.candidates[6].kernel == rest.chosen().kernel);
+  CHECK(both.candidates[9].kernel == 1 - rest.chosen().kernel);
+  REQUIRE(both.chosen().one_against_one);
+  CHECK(both.machine.machine().settings().one_against_one);
+  CHECK(both.chosen().loss + both.chosen().standard_error < rest.chosen().loss);
+  for (const auto& one : both.boundary.candidates) CHECK(one.one_against_one);
+  const auto pairs = both.machine.fit(inputs, labels);
+  CHECK(pairs.parts().one_against_one);
+  const auto loss = [&, &asked = others, &right = truth](const auto& fitted) {
+    return bpm::log_loss(fitted.predict_probability(asked), right, fitted.classes());
+  };
+  CHECK(loss(pairs) < loss(rest.machine.fit(inputs, labels)));
+
+  // A machine that is of pairs already, and one whose lambda is not one for any points.
+  FitSettings settings = machine.machine().settings();
+  settings.one_against_one = true;
+  const auto given =
+      bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(1),
+                                              PermutedPerceptron{.draws = 5}, settings)),
+                  grid, inputs, labels);
+  CHECK(given.candidates.size() == 6);
+  CHECK(given.chosen().one_against_one);
+  settings.one_against_one = false;
+  settings.soft_boundary = SoftBoundary::automatic().with_class_weights({{0, 2.0}});
+  const auto weighted =
+      bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(1),
+                                              PermutedPerceptron{.draws = 5}, settings)),
+                  grid, inputs, labels);
+  CHECK(weighted.candidates.size() == 6);
+}
+
+TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classes", "[machine]") {
+  const Doubles inputs = machine_tests::triangle(120, 1, 0.9);
+  const std::vector<int> labels = machine_tests::three_labels(120);
+  const OneVsRest machine(
+      BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 5}, {.bias = 1}));
+  bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1), Gaussian::from_width(2)},
+                                 .relative_lambdas = {0.1, 1},
+                                 .one_against_one = true};
+  const auto found = bpm::choose(machine, grid, inputs, labels);
+  CHECK(found.candidates.size() == 6);  // With the better kernel alone.
+  CHECK_FALSE(found.chosen().one_against_one);
+  CHECK_FALSE(found.machine.fit(inputs, labels).parts().one_against_one);
+  for (const int classes : {30, 31}) {
+    std::vector<int> many;
+    for (int i = 0; i < 120; ++i) many.push_back(i % classes);
+    grid.folds = 2;
+    grid.draws = 1;
+    CHECK((bpm::choose(machine, grid, inputs, many).candidates.size() > 4) == (classes == 30));
+  }
+}
+
+TEST_CASE("one against one says what it does not take", "[machine]") {
+  const Clusters set;
+  const auto fit = [&](SoftBoundary boundary) {
+    return message_of([&] {
+      (void)OneVsRest(BayesPointMachine(Polynomial(2), PermutedPerceptron{},
+                                        by_pairs({.soft_boundary = std::move(boundary)})))
+          .fit(set.inputs, set.labels);
+    });
+  };
+  const std::string boundary =
+      "OneVsRest::fit: soft_boundary must be one for any points with one_against_one: automatic, "
+      "or a lambda that is the same for all, relative or per class";
+  CHECK(fit(SoftBoundary::per_side(1, 2)) == boundary);
+  CHECK(fit(SoftBoundary::per_point(std::vector<double>(80, 1.0))) == boundary);
+  CHECK(fit(SoftBoundary::automatic().with_class_weights({{0, 2.0}})) == boundary);
+  CHECK(fit(SoftBoundary::per_class({{-5, 1}, {0, 2}, {2, 1}, {9, 3}})) == "nothing was thrown");
+  const OneVsRest machine(BayesPointMachine(
+      Polynomial(2), PermutedPerceptron{}, by_pairs({.soft_boundary = SoftBoundary::relative(1)})));
+  CHECK(message_of([&] { (void)machine.train(set.inputs, set.labels); }) ==
+        "OneVsRest::train: one_against_one is true, must be false: pairs of classes are for "
+        "OneVsRest::fit alone");
+  CHECK(message_of([&] {
+          (void)OneVsRest(BayesPointMachine(Polynomial(2), SharedPerceptron{},
+                                            by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
+              .fit(set.inputs, set.labels);
+        }) ==
+        "OneVsRest::fit: one_against_one is true, must be false with this sampler: one process "
+        "fits pairs of classes");
+  // The observer is told of all pairs, and may stop: none may be missing.
+  double furthest = 0;
+  (void)machine.fit(set.inputs, set.labels,
+                    [&](const bpm::Progress& now) { furthest = std::max(furthest, now.fraction); });
+  CHECK(furthest == Approx(1));
+  CHECK_THROWS_AS(machine.fit(set.inputs, set.labels,
+                              [](const bpm::Progress& now) { return now.fraction < 0.5; }),
+                  bpm::Stopped);
+}
