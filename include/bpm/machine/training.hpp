@@ -240,9 +240,7 @@ class Training {
                                          detail::before_meeting<Sampler>(control), function);
         },
         [&](const BoundaryChoice& choice) {
-          boundary_ = choice;
-          settings_.soft_boundary = settings_.soft_boundary.with_factor(choice.relative_lambda);
-          sampler_ = detail::sampler_at(sampler_, choice);
+          take_boundary(choice);
           problems_.lambda.clear();
           begin();
           run(sampler_, hashes, control, state_, function);
@@ -250,6 +248,12 @@ class Training {
         function);
     state_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  void take_boundary(BoundaryChoice choice) {
+    boundary_ = std::move(choice);
+    settings_.soft_boundary = settings_.soft_boundary.with_factor(boundary_->relative_lambda);
+    sampler_ = detail::sampler_at(sampler_, *boundary_);
   }
 
   /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no

@@ -167,7 +167,7 @@ struct StoredTraining {
     static_cast<void>(begun_choice(
         *training.boundary_,
         std::remove_cvref_t<decltype(training.sampler_)>::traits.takes_label_noise, "training"));
-    training.take_boundary();
+    training.take_boundary(*training.boundary_);
     resolve_lambda(training);
   }
 
