@@ -272,7 +272,8 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
                                      std::span<const int> labels, O&& observer = {},
                                      StopToken stop = {}) {
-  ChoiceGrid<Gaussian> grid{.one_against_one = true};
+  ChoiceGrid<Gaussian> grid;
+  grid.one_against_one = true;
   if (!detail::binary_machine(machine).settings().bias) grid.biases = {0, 0.3, default_bias};
   for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
     grid.kernels.push_back(Gaussian::from_median(inputs, factor));
