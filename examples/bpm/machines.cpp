@@ -52,9 +52,9 @@ void check_checkpoint(const FitTask& task) {
   }
 }
 
-/// The machine with the best of the biases, and with the soft boundary that it was best with, by
-/// the part of the rows on which a fit chooses its boundary. Nothing where no machine of the part
-/// is consistent, or the memory does not hold it.
+/// The machine with the best of the biases, with the soft boundary that it was best with, and one
+/// class against one where that is better, by the part of the rows on which a fit chooses its
+/// boundary. Nothing where no machine of the part is consistent, or the memory does not hold it.
 template <class Sampler, class I>
 [[nodiscard]] std::optional<Machine<Sampler>> with_chosen_bias(const Machine<Sampler>& machine,
                                                                const FitTask& task, const I& inputs,
@@ -91,7 +91,7 @@ template <class Sampler, class I, class Fit>
     if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
     if (task.folds > 0) grid.folds = task.folds;
     grid.biases = task.biases;
-    grid.one_against_one = task.checkpoint.empty();  // Whose draws are of one machine.
+    grid.one_against_one = task.checkpoint.empty();  // A folder holds the draws of one machine.
     grid.by_error = task.by_error;
     auto choice = bpm::choose(machine, grid, inputs, labels, watch);
     outcome.candidates = choice.candidates;

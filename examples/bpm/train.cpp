@@ -550,7 +550,9 @@ struct TrainReport {
     if (!report.facts || !report.facts->boundary) boundary = best.relative_lambda;
   }
   json["soft_boundary"] = number(boundary);
-  json["one_against_one"] = report.facts && report.facts->one_against_one;
+  json["one_against_one"] = report.facts ? report.facts->one_against_one
+                                         : !outcome.candidates.empty() &&
+                                               outcome.candidates[outcome.best].one_against_one;
   json["soft_boundary_automatic"] = options.soft_boundary.empty();
   if (report.facts && report.facts->boundary && report.facts->boundary->label_noise > 0) {
     json["label_noise"] = report.facts->boundary->label_noise;
@@ -721,12 +723,17 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
     text << "   " << words_of(kernel_of(task, outcome, one.kernel)).formula
          << (one.one_against_one ? ", one class against one" : "") << '\n';
   }
+  const bpm::ChoiceCandidate& best = outcome.candidates[outcome.best];
   const auto score = [&](const bpm::ChoiceCandidate& one) {
     if (!one.consistent) return std::numeric_limits<double>::infinity();
     return task.by_error ? one.error : one.loss;
   };
-  const bpm::ChoiceCandidate& best = outcome.candidates[outcome.best];
-  const bpm::ChoiceCandidate& least = *std::ranges::min_element(outcome.candidates, {}, score);
+  const auto score_of_kind = [&](const bpm::ChoiceCandidate& one) {
+    return one.one_against_one == best.one_against_one ? score(one)
+                                                       : std::numeric_limits<double>::infinity();
+  };
+  const bpm::ChoiceCandidate& least =
+      *std::ranges::min_element(outcome.candidates, {}, score_of_kind);
   if (score(best) > score(least)) {
     const bool tie = score(best) <= score(least) + 0.1 * least.standard_error;
     text << " * "
@@ -734,6 +741,9 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
                    "wider"
                  : "better than its neighbours when they were judged once more, on more rows")
          << '\n';
+  }
+  if (score(*std::ranges::min_element(outcome.candidates, {}, score)) < score(least)) {
+    text << " * one class against one would have to be better by a standard error\n";
   }
   out << text.str() << std::flush;
 }
@@ -751,15 +761,18 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   plot.y_label = task.sampler == "ep" ? "minus the log evidence a row" : "log loss out of fold";
   plot.log_x = true;
   for (std::size_t k = 0; k < task.kernels.size() + outcome.beyond.size(); ++k) {
-    PlotSeries series;
-    series.title = words_of(kernel_of(task, outcome, k)).formula;
-    for (const bpm::ChoiceCandidate& one : candidates) {
-      const double x = noise ? one.label_noise : one.relative_lambda;
-      if (one.kernel != k || !one.consistent || x == 0) continue;
-      series.x.push_back(x);
-      series.y.push_back(one.loss);
+    for (const bool pairs : {false, true}) {
+      PlotSeries series;
+      series.title = words_of(kernel_of(task, outcome, k)).formula;
+      if (pairs) series.title += ", one class against one";
+      for (const bpm::ChoiceCandidate& one : candidates) {
+        const double x = noise ? one.label_noise : one.relative_lambda;
+        if (one.kernel != k || one.one_against_one != pairs || !one.consistent || x == 0) continue;
+        series.x.push_back(x);
+        series.y.push_back(one.loss);
+      }
+      if (!series.x.empty()) plot.series.push_back(std::move(series));
     }
-    if (!series.x.empty()) plot.series.push_back(std::move(series));
   }
   return plot;
 }
@@ -830,7 +843,7 @@ void run_train(const TrainOptions& given) {
       outcome = fit(task, data.train, watch);
     } catch (const bpm::Stopped&) {
       throw Interrupted(
-          "stopped before the first draw was finished: no model is written" +
+          "stopped before every class had a draw: no model is written" +
           std::string(options.checkpoint.empty()
                           ? ""
                           : "; --resume begins with what '" + options.checkpoint + "' holds"));

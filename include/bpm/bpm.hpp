@@ -62,6 +62,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/choose.hpp"
+#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/coefficients.hpp"

@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -82,26 +81,4 @@ TEST_CASE("scores refuse what is not a matrix of finite outputs", "[decision]") 
   values(1, 2) = std::numeric_limits<double>::infinity();
   CHECK_THROWS_WITH(bpm::gap_scores(values),
                     "gap_scores: decision_values(1, 2) is inf, must be finite");
-}
-
-TEST_CASE("classes by what machines of pairs say", "[decision]") {
-  std::vector<std::vector<std::size_t>> pairs;
-  bpm::detail::for_each_pair(4, [&](std::size_t pair, std::size_t a, std::size_t b) {
-    pairs.push_back({pair, a, b});
-  });
-  CHECK(pairs == std::vector<std::vector<std::size_t>>{
-                     {0, 0, 1}, {1, 0, 2}, {2, 1, 2}, {3, 0, 3}, {4, 1, 3}, {5, 2, 3}});
-  CHECK(bpm::detail::pair_count(4) == 6);
-  // Two draws of three classes: (0, 1), (0, 2), (1, 2).
-  Eigen::MatrixXd outputs(1, 6);
-  outputs << 0.5, -2.0, 30.0, -1.0, 0.0, 0.25;
-  const Eigen::MatrixXd values = bpm::detail::outputs_of_classes(outputs, 3);
-  REQUIRE(values.cols() == 6);
-  const auto half = [](double a, double b) { return (std::tanh(a) + std::tanh(b)) / 2; };
-  CHECK(values(0, 0) == Approx(half(-0.5, 2.0)));
-  CHECK(values(0, 1) == Approx(half(0.5, -30.0)));
-  CHECK(values(0, 2) == Approx(half(-2.0, 30.0)));
-  CHECK(values(0, 3) == Approx(half(1.0, 0.0)));
-  CHECK(values(0, 4) == Approx(half(-1.0, -0.25)));
-  CHECK(values(0, 5) == Approx(half(0.0, 0.25)));
 }

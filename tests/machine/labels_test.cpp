@@ -29,9 +29,3 @@ TEST_CASE("one class against the rest") {
         std::vector<signed char>{1, -1, 1, -1});
   CHECK(bpm::detail::one_against_rest(Labels{3, 1}, 9) == std::vector<signed char>{-1, -1});
 }
-
-TEST_CASE("pairs of classes have the points of both, ascending") {
-  using Points = std::vector<bpm::PointIndex>;
-  const auto pairs = bpm::detail::points_of_pairs({1, 2, 5}, Labels{5, 1, 2, 1, 5});
-  CHECK(pairs == std::vector<Points>{{1, 2, 3}, {0, 1, 3, 4}, {0, 2, 4}});
-}

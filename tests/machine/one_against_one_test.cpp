@@ -16,6 +16,9 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/choose.hpp"
+#include "bpm/machine/cross_validate.hpp"
+#include "bpm/machine/nested.hpp"
+#include "bpm/machine/standardise.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
@@ -336,14 +339,99 @@ TEST_CASE("one against one says what it does not take", "[machine]") {
                                             by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
               .fit(set.inputs, set.labels);
         }) ==
-        "OneVsRest::fit: one_against_one is true, must be false with this sampler: one process "
-        "fits pairs of classes");
+        "OneVsRest::fit: one_against_one is true, must be false with this sampler: one process, "
+        "without a folder of draws, fits pairs of classes");
   // The observer is told of all pairs, and may stop: none may be missing.
   double furthest = 0;
   (void)machine.fit(set.inputs, set.labels,
                     [&](const bpm::Progress& now) { furthest = std::max(furthest, now.fraction); });
   CHECK(furthest == Approx(1));
-  CHECK_THROWS_AS(machine.fit(set.inputs, set.labels,
-                              [](const bpm::Progress& now) { return now.fraction < 0.5; }),
-                  bpm::Stopped);
+  CHECK(message_of([&] {
+          (void)machine.fit(set.inputs, set.labels,
+                            [](const bpm::Progress& now) { return now.fraction < 0.5; });
+        }) ==
+        "OneVsRest::fit of the classes 0 and 2 alone: stopped before the first draw was finished");
+  // So do folds and choices.
+  const OneVsRest sides(
+      BayesPointMachine(Polynomial(2), PermutedPerceptron{},
+                        by_pairs({.soft_boundary = SoftBoundary::per_side(1, 2)})));
+  CHECK(message_of([&] { (void)bpm::cross_validate(sides, set.inputs, set.labels, 3); }) ==
+        "cross_validate" + boundary.substr(boundary.find(": ")));
+  CHECK(message_of([&] {
+          (void)bpm::choose(sides, bpm::ChoiceGrid<Polynomial>{.kernels = {Polynomial(2)}},
+                            set.inputs, set.labels);
+        }) == "choose" + boundary.substr(boundary.find(": ")));
+  // A matrix that is none of these points.
+  const Doubles narrow = Doubles::Ones(80, 79);
+  CHECK(message_of([&] {
+          (void)OneVsRest(BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{},
+                                            by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
+              .fit(narrow, set.labels);
+        }) == "PrecomputedGram: values is 80 x 79, must be square");
+}
+
+TEST_CASE("what no pair of classes can have names the two", "[machine]") {
+  Doubles inputs(6, 1);
+  inputs << 1, 2, 3, 4, 2, 6;
+  const std::vector<int> labels{7, 7, 8, 8, 9, 9};
+  const auto fit = [&](FitSettings settings) {
+    return message_of([&] {
+      (void)OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{},
+                                        by_pairs(std::move(settings))))
+          .fit(inputs, labels);
+    });
+  };
+  CHECK(fit({.soft_boundary = SoftBoundary::hard()}) ==
+        "OneVsRest::fit of the classes 7 and 9 alone: points 1 and 2 are equal inputs with "
+        "different labels, so no classifier separates them; set a soft boundary lambda > 0, or "
+        "label noise with KernelGibbs");
+  CHECK(fit({.soft_boundary = SoftBoundary::relative(1), .memory = 100})
+            .starts_with("OneVsRest::fit: memory is 100 bytes, 6 points and 3 problems need"));
+  // To choose lambda takes half as much again as against the rest.
+  const auto [many, of_many] = noisy_rings(500, 3, 0.1);
+  CHECK(message_of([&, &x = many, &y = of_many] {
+          (void)OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{},
+                                            by_pairs({.memory = 5'000'000})))
+              .fit(x, y);
+        }) ==
+        "OneVsRest::fit: memory is 5000000 bytes, 500 points need 6000000 to choose the soft "
+        "boundary; raise memory or give a soft boundary");
+}
+
+TEST_CASE("pairs in what is made of machines", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(240, 3, 0.05);
+  const PermutedPerceptron sampler{.draws = 2};
+  const bpm::Standardise machine(OneVsRest(BayesPointMachine(
+      Gaussian::from_width(1), sampler, by_pairs({.soft_boundary = SoftBoundary::relative(0.3)}))));
+  const auto scaled = machine.fit(inputs, labels);
+  CHECK(scaled.parts().one_against_one);
+  CHECK(bpm::error_rate(labels, scaled.predict(inputs)) < 0.15);
+  bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)},
+                                 .relative_lambdas = {0.1, 1},
+                                 .draws = 1,
+                                 .one_against_one = true};
+  const auto found = bpm::nested(OneVsRest(BayesPointMachine(Gaussian::from_width(1), sampler)),
+                                 grid, inputs, labels, 2);
+  CHECK(found.decision_values.cols() == 3);
+  // Weights of a linear kernel, one column a pair.
+  const Clusters set;
+  const auto linear =
+      OneVsRest(BayesPointMachine(bpm::Linear(), sampler,
+                                  by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
+          .fit(set.inputs, set.labels);
+  const auto weights = linear.with_weights_alone();
+  CHECK(weights.coefficients().cols() == 6);
+  CHECK((weights.decision_values(set.inputs) - linear.decision_values(set.inputs))
+            .cwiseAbs()
+            .maxCoeff() < 1e-9);
+  // A class of one point; and where larger parts judge once more.
+  std::vector<int> alone = set.labels;
+  alone[0] = 1000;
+  const auto fitted =
+      OneVsRest(BayesPointMachine(Polynomial(2), sampler, by_pairs())).fit(set.inputs, alone);
+  CHECK(fitted.classes().back() == 1000);
+  grid.points = 100;
+  const auto more = bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(1), sampler)),
+                                grid, inputs, labels);
+  CHECK(more.boundary.points < 240);
 }

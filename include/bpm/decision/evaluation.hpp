@@ -47,6 +47,11 @@ struct ClassScores {
 
 namespace detail {
 
+/// The standard error of a share of so many.
+[[nodiscard]] inline double error_of_share(double share, double count) {
+  return std::sqrt(std::max(0.0, share * (1 - share)) / count);
+}
+
 inline void check_labels(std::span<const int> labels, std::span<const int> predicted,
                          std::string_view function) {
   check(!labels.empty(), function, "labels", "is empty, must hold at least one label");

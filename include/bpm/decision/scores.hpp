@@ -33,40 +33,6 @@ template <class Output>
   return best;
 }
 
-/// Pairs of so many classes: (0, 1), (0, 2), (1, 2), (0, 3), ...
-[[nodiscard]] constexpr std::size_t pair_count(std::size_t classes) {
-  return classes * (classes - 1) / 2;
-}
-
-/// Calls visit(pair, first, second) for every pair of classes, by their places.
-template <class Visit>
-void for_each_pair(std::size_t classes, Visit&& visit) {
-  std::size_t pair = 0;
-  for (std::size_t b = 1; b < classes; ++b) {
-    for (std::size_t a = 0; a < b; ++a) visit(pair++, a, b);
-  }
-}
-
-/// What machines of pairs of classes say of each class: the mean of tanh(f) over its pairs, f
-/// positive for the class. Of outputs n x P, or n x (N P) of N draws: n x C, or n x (N C).
-[[nodiscard]] inline Eigen::MatrixXd outputs_of_classes(const Eigen::MatrixXd& of_pairs,
-                                                        std::size_t classes) {
-  const auto pairs = static_cast<Eigen::Index>(pair_count(classes));
-  const auto columns = static_cast<Eigen::Index>(classes);
-  Eigen::MatrixXd result =
-      Eigen::MatrixXd::Zero(of_pairs.rows(), of_pairs.cols() / pairs * columns);
-  for (Eigen::Index n = 0; n < of_pairs.cols() / pairs; ++n) {
-    for_each_pair(classes, [&](std::size_t pair, std::size_t a, std::size_t b) {
-      const Eigen::VectorXd says =
-          of_pairs.col(n * pairs + static_cast<Eigen::Index>(pair)).array().tanh() /
-          static_cast<double>(classes - 1);
-      result.col(n * columns + static_cast<Eigen::Index>(b)) += says;
-      result.col(n * columns + static_cast<Eigen::Index>(a)) -= says;
-    });
-  }
-  return result;
-}
-
 // Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it;
 // a low score means "not sure". Scores order inputs, they are not probabilities.
 

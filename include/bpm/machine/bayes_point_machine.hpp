@@ -119,8 +119,10 @@ class BayesPointMachine {
 /// machine's decision value, positive for the class, and u the mean of that at its own support by
 /// the size of coefficients (`output_unit`), so that far from a pair no machine says more than
 /// another. Take it where a class lies inside another, which no border against all others suits.
-/// Not known then are norms, margins and training errors, which are of subproblems. Cost: fits to
-/// 2 m / C points on average, all with one lambda, and predictions of P columns.
+/// Not known then are norms, margins and training errors, which are of subproblems; a fit that is
+/// stopped before every pair has a draw throws `Stopped`, and errors name the two classes of which
+/// they are. Cost: fits to 2 m / C points on average, all with one lambda, and predictions of P
+/// columns; beside the memory of a fit against the rest, a copy of a pair's inputs.
 ///
 ///     const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Polynomial(5)));
 ///     const auto classifier = machine.fit(images, digits);
@@ -161,7 +163,8 @@ class OneVsRest {
                                   observer, std::move(stop), "OneVsRest::train");
   }
 
-  /// What `fit` will take on these inputs with this many classes.
+  /// What `fit` will take on these inputs with this many classes; of pairs of them no more than
+  /// that, but for a copy of a pair's inputs.
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {

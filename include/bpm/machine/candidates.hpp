@@ -3,17 +3,18 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/evaluation.hpp"
@@ -74,6 +75,24 @@ inline constexpr std::uint64_t draws_to_try = 5;
 /// machines are compared, and where class weights shift the boundary, which no slope undoes.
 [[nodiscard]] inline bool wants_offsets(const SoftBoundary& boundary, std::size_t classes) {
   return classes > 2 || boundary.has_class_weights();
+}
+
+/// Whether a sampler's machines of pairs of classes are fitted by one process that keeps no draws
+/// in a folder, which would be those of another pair.
+template <class Sampler>
+inline constexpr bool fits_pairs =
+    !Sampler::traits.collective && !requires(const Sampler& sampler) { sampler.checkpoint; };
+
+/// \throws std::invalid_argument on settings that ask for pairs of classes and do not go with them.
+template <class Sampler>
+void check_pairs(const FitSettings& settings, std::size_t classes, std::string_view function) {
+  if (!settings.one_against_one || classes <= 2) return;
+  check(fits_pairs<Sampler>, function, "one_against_one",
+        "is true, must be false with this sampler: one process, without a folder of draws, fits "
+        "pairs of classes");
+  check(settings.soft_boundary.fits_any_points(), function, "soft_boundary",
+        "must be one for any points with one_against_one: automatic, or a lambda that is the same "
+        "for all, relative or per class");
 }
 
 /// A candidate and what its machines said of points that they did not see.
@@ -236,8 +255,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
 [[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
                                             bool by_error, std::size_t points) {
   if (!by_error) return one.loss + one.standard_error < than.loss;
-  const double variance = one.error * (1 - one.error) / static_cast<double>(points);
-  return one.error + std::sqrt(variance) < than.error;
+  return one.error + error_of_share(one.error, static_cast<double>(points)) < than.error;
 }
 
 }  // namespace detail

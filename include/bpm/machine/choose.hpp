@@ -40,7 +40,8 @@ struct ChoiceGrid {
   std::vector<double> biases{};
   /// Of three to 30 classes: machines of pairs of classes (`FitSettings::one_against_one`) are
   /// tried too, with the best kernel and bias and all boundaries and, where these are better, with
-  /// the other kernels. They are taken where the loss is smaller by its standard error.
+  /// the other kernels. They are taken where what is judged by is smaller by its standard error.
+  /// Not with class weights, lambdas by point or side, folders of draws.
   bool one_against_one = false;
   bool by_error = false;  ///< The share of errors is to be small, not the log loss.
   /// Where there are more points: on about so many, as far as the memory holds their kernel values,
@@ -53,9 +54,11 @@ struct ChoiceGrid {
 template <class Machine>
 struct Choice {
   /// The one given, with the kernel chosen. Where its fits choose lambda they begin with the one
-  /// chosen (`FitSettings::boundary_choice`), and have its slope; else lambda is that one.
+  /// chosen (`FitSettings::boundary_choice`), and have its slope; else lambda is that one. One of
+  /// pairs of classes, where these were chosen: it has a `fit`, but no `train`.
   Machine machine;
-  std::vector<ChoiceCandidate> candidates;  ///< All, in the grid's order: kernels, then boundaries.
+  /// All, in the grid's order: kernels, then boundaries; then other biases, then pairs of classes.
+  std::vector<ChoiceCandidate> candidates;
   std::size_t best = 0;
   /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. An
   /// estimate takes folds around the whole of `choose`.
@@ -97,8 +100,8 @@ inline constexpr std::size_t most_classes_by_pairs = 30;
 /// The kernel and the soft boundary with the smallest out-of-fold log loss: for every kernel and
 /// lambda (or label noise) of the grid, machines of the sampler's kind with few draws are fitted to
 /// all but one fold, and the outputs at the points left out are judged by the likelihood of their
-/// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once a
-/// kernel. A candidate that is not consistent within 200 passes is dropped; one whose loss on a
+/// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once for all
+/// boundaries of a kernel and bias. A candidate that is not consistent within 200 passes is dropped; one whose loss on a
 /// first fold of 200 points or more is four standard errors above the best one's there, and whose
 /// errors are no fewer, is tried on that fold alone (its loss is the best one's and the difference
 /// there). Of more points than the part has, the winner and its neighbours are judged once more, on
@@ -106,7 +109,7 @@ inline constexpr std::size_t most_classes_by_pairs = 30;
 /// folds times candidates fits of few draws, n^2 kernel values per kernel, n at most about
 /// `grid.points`.
 ///
-/// What `machine` has beside kernel and boundary is kept. \throws NotSeparable where no candidate
+/// What `machine` has beside kernel, boundary and what else the grid tries is kept. \throws NotSeparable where no candidate
 /// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,
 /// std::invalid_argument on an empty grid; as `fit` and `Folds::stratified`.
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
@@ -137,6 +140,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
+  detail::check_pairs<Sampler>(settings, classes.size(), f);
   const detail::ChoicePart part(labels, classes, grid.points, settings.seed);
   if (const double needed = 24.0 * std::pow(static_cast<double>(part.points.size()), 2);
       needed > static_cast<double>(settings.memory)) {
@@ -218,7 +222,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     try_from(first);
   }
   best = detail::best_candidate(candidates, grid.by_error);
-  if (grid.one_against_one && !settings.one_against_one &&
+  if (grid.one_against_one && !settings.one_against_one && detail::fits_pairs<Sampler> &&
       settings.soft_boundary.fits_any_points() && folds.classes.size() > 2 &&
       folds.classes.size() <= detail::most_classes_by_pairs) {
     const ChoiceCandidate ahead = candidates[*best];

@@ -23,6 +23,7 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/input_encoding.hpp"

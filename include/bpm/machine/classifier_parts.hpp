@@ -16,9 +16,9 @@
 #include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
-#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
@@ -105,7 +105,6 @@ struct ClassifierParts {
     visit("mean_norms", self.mean_norms);
     visit("training_margins", self.training_margins);
     visit("training_errors", self.training_errors);
-    detail::visit_unless(false, "one_against_one", self.one_against_one, visit);
     visit("class_names", self.class_names);
     visit("slope", self.slope);
     detail::visit_unless({}, "feature_names", self.feature_names, visit);

@@ -19,6 +19,7 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
@@ -76,10 +77,10 @@ struct FoldProgress {
 
 /// The outputs of every training point by a machine of the others: the folds are left out in turn,
 /// and the machine is fitted anew to the rest. Kernel values are computed once for all folds, n^2
-/// of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes; where it
-/// does not, or lambda is automatic (every fold then chooses its own, or begins with the settings'
-/// `boundary_choice`, for which it may have been seen), each fold fits by itself.
-/// A sampler that keeps draws in a folder finds those of another fold there, and says so.
+/// of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes (24 of pairs
+/// of classes); where it does not, or lambda is automatic (every fold then chooses its own, or
+/// begins with the settings' `boundary_choice`, for which it may have been seen), each fold fits by
+/// itself. A sampler that keeps draws in a folder finds those of another fold there, and says so.
 /// Cost: as many fits as folds. `folds`: how many; their seed is the machine's. \throws
 /// NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit` and
 ///         `Folds::stratified`.
@@ -95,13 +96,15 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
   detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
+  detail::check_pairs<std::remove_cvref_t<decltype(binary.sampler())>>(settings, classes.size(), f);
   OutOfFold result = detail::empty_out_of_fold(labels, std::move(classes),
                                                Folds::stratified(labels, folds, settings.seed));
   using Kernel = std::remove_cvref_t<decltype(binary.kernel())>;
   using Scalar = detail::kernel_scalar_t<I>;
   const bool chooses = detail::chooses_boundary(binary.sampler(), settings);
   detail::FoldProgress<std::remove_reference_t<O>> watched{observer, folds};
-  const bool whole = 16.0 * static_cast<double>(n) * static_cast<double>(n) <=
+  const double bytes = settings.one_against_one ? 24 : 16;  // A pair's values beside the fold's.
+  const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
   if (whole && !chooses) {
     const SoftBoundary boundary =

@@ -127,6 +127,8 @@ template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
   detail::check(!asked.settings().soft_boundary.is_automatic(), function, "soft_boundary",
                 "is automatic: every draw would choose another; give one, or "
                 "SoftBoundary::hard()");
+  detail::check(!asked.settings().one_against_one, function, "one_against_one",
+                "is true, must be false: the units of pairs differ from draw to draw");
   asked.sampler().check_settings();
   const std::uint64_t count = asked.sampler().draws;
   std::vector<ClassifierParts<Kernel, Inputs>> draws;

@@ -29,7 +29,12 @@
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/hull_proof.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/run_sampler.hpp"
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
@@ -133,15 +138,6 @@ template <class Sampler>
   return result;
 }
 
-/// \throws NotSeparable of a run that neither converged nor was stopped.
-inline void ensure_consistent(const SamplerReport& report, std::string_view function) {
-  ensure<NotSeparable>(report.converged || report.stopped, function,
-                       ": no classifier without training error was found: ", report.reason,
-                       report.advice == SamplerReport::Advice::soften_or_raise_limits
-                           ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
-                           : "");
-}
-
 /// Calls prepare(gram), and then run(gram) for its report, with kernel values on the training set
 /// by the forecast's strategy; a matrix is made whole in between. Its cost joins the report.
 /// \throws KernelValueError, and what the two throw.
@@ -192,6 +188,74 @@ template <class Kernel, InputSet I, class Prepare, class Run>
     report.kernel_seconds += gram.seconds();
     return report;
   }
+}
+
+/// A sampler's run. Perceptrons that have not ended after some passes look for a proof that they
+/// never will, once, and go on where there is none.
+template <class Kernel, InputSet I, class Sampler, class T>
+[[nodiscard]] SamplerReport run_with_proof(const Kernel& kernel, const I& inputs,
+                                           const Sampler& sampler, const Gram<T>& gram,
+                                           const Subproblems& problems, const RunControl& control,
+                                           TrainingState<Sampler>& state,
+                                           std::string_view function) {
+  if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
+    constexpr std::uint64_t some = 200;
+    const auto limits = PerceptronLimits::of(sampler, gram.size());
+    if (!limits.greedy && limits.max_passes > some) {
+      PermutedPerceptron brief = sampler;
+      brief.max_passes = some;
+      SamplerReport report = run_sampler(brief, gram, problems, control, state);
+      if (report.converged || report.stopped) return report;
+      check_combinations(kernel, inputs, problems, function);
+      report.perceptron->training_errors = 0;  // Of a draw that is made again.
+      report.append(run_sampler(sampler.with_draws(sampler.draws - report.draws), gram, problems,
+                                control, state));
+      return report;
+    }
+  }
+  return run_sampler(sampler, gram, problems, control, state);
+}
+
+/// Draws of subproblems by kernel values with the forecast's strategy; lambda is resolved where it
+/// is not yet. `hashes`: of the inputs, where they have any. Calls look(gram) at the end.
+/// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
+///         consistent classifier, NotConverged if an approximation did not reach its tolerance,
+///         Stopped if a subproblem has no draw at all.
+template <class Kernel, InputSet I, class Sampler, class Look>
+[[nodiscard]] SamplerReport fit_run(const Kernel& kernel, const I& inputs,
+                                    std::span<const std::uint64_t> hashes, const Sampler& sampler,
+                                    const MemoryForecast& forecast, RunControl control,
+                                    const SoftBoundary& boundary, std::span<const int> labels,
+                                    Subproblems& problems, TrainingState<Sampler>& state,
+                                    std::string_view function, Look&& look) {
+  control.draws_at_once = forecast.draws_at_once;
+  control.threads = forecast.threads;
+  SamplerReport report = with_kernel_values(
+      kernel, inputs, forecast, before_meeting<Sampler>(control),
+      [&](const auto& gram) {
+        if (problems.lambda.empty()) problems.resolve_lambda(gram, boundary, labels);
+        if (!admits_training_errors(sampler)) {
+          check_separable(
+              gram, inputs,
+              std::same_as<Kernel, PrecomputedKernel> ? std::span<const std::uint64_t>{} : hashes,
+              problems, function);
+        }
+      },
+      [&](const auto& gram) {
+        SamplerReport of_run =
+            run_with_proof(kernel, inputs, sampler, gram, problems, control, state, function);
+        look(gram);
+        return of_run;
+      });
+  ensure<NotSeparable>(report.converged || report.stopped, function,
+                       ": no classifier without training error was found: ", report.reason,
+                       report.advice == SamplerReport::Advice::soften_or_raise_limits
+                           ? "; set a soft boundary lambda > 0, or raise the sampler's limits"
+                           : "");
+  for (const DrawMean& mean : state.means) {
+    ensure<Stopped>(mean.count() > 0, function, ": stopped before the first draw was finished");
+  }
+  return report;
 }
 
 /// The classifier of each subproblem's mean, with the margins and errors of the training set: all

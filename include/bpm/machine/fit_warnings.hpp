@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
+#include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/radial.hpp"
@@ -75,11 +76,6 @@ struct FitWarning {
 };
 
 namespace detail {
-
-/// The standard error of a share of so many.
-[[nodiscard]] inline double error_of_share(double share, double count) {
-  return std::sqrt(std::max(0.0, share * (1 - share)) / count);
-}
 
 /// The candidate that a fit took, where one was tried that is consistent.
 [[nodiscard]] inline const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary) {

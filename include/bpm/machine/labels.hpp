@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
@@ -16,7 +14,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/machine/fingerprint.hpp"
@@ -59,23 +56,6 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   check(classes.size() >= 2, function, "labels", "are all ", classes[0],
         ", expected two classes or more");
   return classes;
-}
-
-/// The points of every pair of classes, ascending, in the order of `for_each_pair`.
-/// Cost: (C - 1) m.
-[[nodiscard]] inline std::vector<std::vector<PointIndex>> points_of_pairs(
-    const std::vector<int>& classes, std::span<const int> labels) {
-  std::vector<std::vector<PointIndex>> of_class(classes.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto found = std::ranges::lower_bound(classes, labels[i]);
-    of_class[static_cast<std::size_t>(found - classes.begin())].push_back(
-        static_cast<PointIndex>(i));
-  }
-  std::vector<std::vector<PointIndex>> pairs(pair_count(classes.size()));
-  for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
-    std::ranges::merge(of_class[a], of_class[b], std::back_inserter(pairs[pair]));
-  });
-  return pairs;
 }
 
 /// How many binary subproblems, and columns of coefficients, so many classes have.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -18,12 +19,15 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/machine/candidates.hpp"
+#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/classifier.hpp"
+#include "bpm/machine/classifier_parts.hpp"
+#include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
@@ -38,114 +42,137 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The coefficients of machines of pairs of classes, in units of `output_unit`.
-struct PairCoefficients {
-  PairCoefficients(std::ptrdiff_t points, std::size_t pairs)
-      : of_mean(RowMatrix<double>::Zero(points, static_cast<Eigen::Index>(pairs))) {}
+/// The machine of a pair of classes.
+struct PairMachine {
+  std::vector<PointIndex> points;      ///< Of the pair, by their numbers among all.
+  std::vector<double> coefficients{};  ///< Of these, in units of `output_unit`.
+  std::vector<KeptDraw> draws{};       ///< Likewise, their support by places among `points`.
+};
 
-  RowMatrix<double> of_mean;                 ///< m x P.
-  std::vector<RowMatrix<double>> of_draw;    ///< Of draws that every pair kept.
-  std::vector<std::vector<double>> weights;  ///< Of these draws, P each.
+/// The machines of all pairs.
+struct PairMachines {
+  std::vector<PairMachine> all{};
   SamplerReport report{.converged = true};
-  MemoryForecast forecast{};  ///< The largest of a pair.
 
-  void add(std::size_t pair, std::span<const PointIndex> points, const DrawMean& mean,
-           double unit) {
-    const auto column = static_cast<Eigen::Index>(pair);
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      of_mean(points[k], column) = mean.coefficient(static_cast<std::ptrdiff_t>(k)) / unit;
-    }
-    if (pair == 0)
-      of_draw.assign(mean.kept().size(), RowMatrix<double>::Zero(of_mean.rows(), of_mean.cols()));
-    if (pair == 0) weights.resize(of_draw.size());
-    of_draw.resize(std::min(of_draw.size(), mean.kept().size()));
-    for (std::size_t n = 0; n < of_draw.size(); ++n) {
-      const KeptDraw& draw = mean.kept()[n];
-      weights[n].push_back(draw.weight);
-      for (std::size_t s = 0; s < draw.support.size(); ++s) {
-        of_draw[n](points[draw.support[s]], column) = draw.coefficients[s] / unit;
+  /// Points with a coefficient, ascending, of so many.
+  [[nodiscard]] std::vector<PointIndex> support(std::ptrdiff_t points) const {
+    std::vector<bool> has(static_cast<std::size_t>(points));
+    for (const PairMachine& pair : all) {
+      for (std::size_t k = 0; k < pair.points.size(); ++k) {
+        if (pair.coefficients[k] != 0) has[pair.points[k]] = true;
+      }
+      for (const KeptDraw& draw : pair.draws) {
+        for (const PointIndex s : draw.support) has[pair.points[s]] = true;
       }
     }
-  }
-
-  void add(const SamplerReport& of_pair, bool first) {
-    const std::uint64_t fewest = first ? of_pair.draws : std::min(report.draws, of_pair.draws);
-    report.merge(of_pair);
-    report.draws = fewest;
-  }
-
-  /// Points with a coefficient, ascending.
-  [[nodiscard]] std::vector<PointIndex> support() const {
     std::vector<PointIndex> result;
-    for (PointIndex i = 0; i < of_mean.rows(); ++i) {
-      const auto has = [i](const RowMatrix<double>& of) { return (of.row(i).array() != 0).any(); };
-      if (has(of_mean) || std::ranges::any_of(of_draw, has)) result.push_back(i);
+    for (PointIndex i = 0; i < points; ++i) {
+      if (has[i]) result.push_back(i);
     }
     return result;
   }
+
+  /// Writes coefficients and draws; `parts.support` and `.inputs` are there.
+  template <class Parts>
+  void put(std::ptrdiff_t points, Parts& parts) const {
+    const auto pairs = std::ssize(all);
+    std::size_t kept = all[0].draws.size();
+    for (const PairMachine& pair : all) kept = std::min(kept, pair.draws.size());
+    std::vector<Eigen::Index> row(static_cast<std::size_t>(points));
+    for (std::size_t s = 0; s < parts.support.size(); ++s) {
+      row[parts.support[s]] = static_cast<Eigen::Index>(s);
+    }
+    parts.coefficients.setZero(std::ssize(parts.support), pairs);
+    parts.draw_coefficients.setZero(std::ssize(parts.support),
+                                    static_cast<Eigen::Index>(kept) * pairs);
+    for (Eigen::Index p = 0; p < pairs; ++p) {
+      const PairMachine& pair = all[static_cast<std::size_t>(p)];
+      for (std::size_t k = 0; k < pair.points.size(); ++k) {
+        if (pair.coefficients[k] == 0) continue;
+        parts.coefficients(row[pair.points[k]], p) = pair.coefficients[k];
+      }
+    }
+    for (std::size_t n = 0; n < kept; ++n) {
+      parts.draw_numbers.push_back(n);
+      for (Eigen::Index p = 0; p < pairs; ++p) {
+        const PairMachine& pair = all[static_cast<std::size_t>(p)];
+        const KeptDraw& draw = pair.draws[n];
+        parts.draw_weights.push_back(draw.weight);
+        for (std::size_t s = 0; s < draw.support.size(); ++s) {
+          parts.draw_coefficients(row[pair.points[draw.support[s]]],
+                                  static_cast<Eigen::Index>(n) * pairs + p) = draw.coefficients[s];
+        }
+      }
+    }
+  }
 };
 
-/// The machines of all pairs, one after the other, with this boundary. \throws as `fit_pairs`.
+/// Fits the machines of all pairs, one after the other, with this boundary. Of samplers whose
+/// draws a clock or an accuracy ends, the first pair says how many all make. \throws as `fit_run`,
+/// in the name of the pair's classes.
 template <class Kernel, class Sampler, InputSet I, class O>
-[[nodiscard]] PairCoefficients coefficients_of_all(
-    const Kernel& kernel, const Sampler& sampler, const FitSettings& settings, const I& inputs,
-    std::span<const int> labels, const std::vector<int>& classes, const SoftBoundary& boundary,
-    O& observer, const StopToken& stop, std::string_view function) {
-  const auto points = points_of_pairs(classes, labels);
-  PairCoefficients result(input_count(inputs), points.size());
-  for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
+[[nodiscard]] PairMachines machines_of_pairs(const Kernel& kernel, const Sampler& sampler,
+                                             FitSettings settings, const I& inputs,
+                                             std::span<const int> labels,
+                                             const std::vector<int>& classes, O& observer,
+                                             const StopToken& stop, std::string_view function) {
+  auto points = points_of_pairs(classes, labels);
+  PairMachines result;
+  settings.one_against_one = false;
+  for_each_pair(classes.size(), [&](std::size_t number, std::size_t a, std::size_t b) {
+    const std::string of_pair =
+        join(function, " of the classes ", classes[a], " and ", classes[b], " alone");
     const auto watch = [&](Progress now) {
       now.fraction =
-          (static_cast<double>(pair) + now.fraction) / static_cast<double>(points.size());
+          (static_cast<double>(number) + now.fraction) / static_cast<double>(points.size());
       return notify(observer, now);
     };
-    const auto of_pair = [&] {
+    PairMachine pair{.points = std::move(points[number])};
+    const auto of_points = [&] {
       if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-        return owned_inputs_t<I>(inputs(points[pair], points[pair]));
+        return owned_inputs_t<I>(inputs(pair.points, pair.points));
       } else {
-        return select_inputs(inputs, points[pair]);
+        return select_inputs(inputs, pair.points);
       }
     }();
-    const std::vector<int> labels_of_pair = labels_at(labels, points[pair]);
+    const std::vector<int> labels_of_pair = labels_at(labels, pair.points);
     Subproblems problems({classes[a], classes[b]}, labels_of_pair);
-    const MemoryForecast forecast =
-        forecast_memory(kernel, sampler, settings, of_pair, 1, function);
-    if (forecast.total() > result.forecast.total()) result.forecast = forecast;
-    RunControl control = run_control(settings, watch, stop);
-    control.draws_at_once = forecast.draws_at_once;
-    control.threads = forecast.threads;
+    const auto draws = [&] {
+      if constexpr (sees_cones<Sampler>) {
+        if (number > 0) return sampler.with_draws(result.report.draws);
+      }
+      return sampler;
+    }();
+    auto state = no_draws<Sampler>(std::ssize(pair.points), 1, settings.seed, settings.keep_draws);
     double unit = 1;
-    std::optional<DrawMean> mean;
-    const SamplerReport report = with_kernel_values(
-        kernel, of_pair, forecast, control,
-        [&](const auto& gram) {
-          problems.resolve_lambda(gram, boundary, labels_of_pair);
-          if (!admits_training_errors(sampler)) {
-            std::vector<std::uint64_t> hashes;
-            if constexpr (!std::same_as<Kernel, PrecomputedKernel>) hashes = input_hashes(of_pair);
-            check_separable(gram, of_pair, hashes, problems, function);
-          }
-        },
-        [&](const auto& gram) {
-          auto state =
-              first_run(sampler, gram, problems, settings.seed, settings.keep_draws, control);
-          mean = std::move(state.means[0]);
-          if (mean->count() > 0) unit = output_unit(gram, problems, *mean);
-          return std::move(state.report);
-        });
-    ensure_consistent(report, function);
-    ensure<Stopped>(!report.stopped && mean && mean->count() > 0, function,
-                    ": stopped before every pair of classes had its draws");
-    result.add(pair, points[pair], *mean, unit);
-    result.add(report, pair == 0);
+    const SamplerReport report =
+        fit_run(kernel, of_points, input_hashes(of_points), draws,
+                forecast_memory(kernel, draws, settings, of_points, 1, of_pair),
+                run_control(settings, watch, stop), settings.soft_boundary, labels_of_pair,
+                problems, state, of_pair, [&](const auto& gram) {
+                  if (state.means[0].count() > 0)
+                    unit = output_unit(gram, problems, state.means[0]);
+                });
+    for (std::ptrdiff_t i = 0; i < std::ssize(pair.points); ++i) {
+      pair.coefficients.push_back(state.means[0].coefficient(i) / unit);
+    }
+    pair.draws = state.means[0].kept();
+    for (KeptDraw& draw : pair.draws) {
+      for (double& alpha : draw.coefficients) alpha /= unit;
+    }
+    result.all.push_back(std::move(pair));
+    const std::uint64_t fewest =
+        number == 0 ? report.draws : std::min(result.report.draws, report.draws);
+    result.report.merge(report);
+    result.report.draws = fewest;
   });
   return result;
 }
 
 /// A fit of three classes and more by machines of pairs of classes: see `OneVsRest`. lambda, or
 /// label noise, is one for all pairs, chosen by what all of them say of points left out.
-/// \throws std::invalid_argument on a soft boundary that is not one for any points, and where
-///         several processes fit; Stopped where a pair lacks draws; as `OneVsRest::fit`.
+/// \throws std::invalid_argument as `check_pairs`; Stopped before every pair has a draw; as
+///         `OneVsRest::fit`.
 template <class Machine, InputSet I, class O>
 [[nodiscard]] auto fit_pairs(const Machine& machine, const I& inputs, std::span<const int> labels,
                              std::vector<int> classes, O& observer, const StopToken& stop,
@@ -157,17 +184,23 @@ template <class Machine, InputSet I, class O>
   const FitSettings& settings = machine.settings();
   machine.sampler().check_settings();
   check_inputs(inputs, function);
-  check(!Sampler::traits.collective, function, "one_against_one",
-        "is true, must be false with this sampler: one process fits pairs of classes");
-  check(settings.soft_boundary.fits_any_points(), function, "soft_boundary",
-        "must be one for any points with one_against_one: automatic, or a lambda that is the same "
-        "for all, relative or per class");
+  check_pairs<Sampler>(settings, classes.size(), function);
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    const RowMatrix<typename I::Scalar>& whole = inputs;
+    const PrecomputedGram<typename I::Scalar> checked(whole);  // Square, and all that.
+  }
+  const MemoryForecast forecast = forecast_memory(machine.kernel(), machine.sampler(), settings,
+                                                  inputs, classes.size(), function);
   const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
   const auto kernel = with_bias(machine.kernel(), bias);
-  std::optional<PairCoefficients> found;
-  const auto fit = [&](const SoftBoundary& boundary, const Sampler& sampler) {
-    found = coefficients_of_all(kernel, sampler, settings, inputs, labels, classes, boundary,
-                                observer, stop, function);
+  std::optional<PairMachines> found;
+  const auto fit = [&](double relative_lambda, const Sampler& sampler) {
+    FitSettings given = settings;
+    if (given.soft_boundary.is_automatic()) {
+      given.soft_boundary = given.soft_boundary.with_factor(relative_lambda);
+    }
+    found = machines_of_pairs(kernel, sampler, std::move(given), inputs, labels, classes, observer,
+                              stop, function);
   };
   std::optional<BoundaryChoice> chosen;
   if (chooses_boundary(machine.sampler(), settings)) {
@@ -178,16 +211,14 @@ template <class Machine, InputSet I, class O>
                                  run_control(settings, observer, stop), function);
         },
         [&](const BoundaryChoice& choice) {
-          fit(settings.soft_boundary.with_factor(choice.relative_lambda),
-              sampler_at(machine.sampler(), choice));
+          fit(choice.relative_lambda, sampler_at(machine.sampler(), choice));
         },
         function);
   } else {
-    fit(settings.soft_boundary.is_automatic() ? SoftBoundary::hard() : settings.soft_boundary,
-        machine.sampler());
+    fit(0, machine.sampler());
   }
 
-  const std::vector<PointIndex> support = found->support();
+  std::vector<PointIndex> support = found->support(input_count(inputs));
   auto kept = [&] {
     if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
       return Inputs(0, input_count(inputs));
@@ -197,21 +228,13 @@ template <class Machine, InputSet I, class O>
   }();
   ClassifierParts<Kernel, Inputs> parts{.kernel = machine.kernel(),
                                         .inputs = std::move(kept),
-                                        .support = support,
-                                        .coefficients = found->of_mean(support, Eigen::all),
+                                        .support = std::move(support),
+                                        .coefficients = {},
                                         .classes = std::move(classes),
                                         .one_against_one = true,
                                         .bias = bias,
                                         .threads = settings.threads};
-  const Eigen::Index pairs = parts.coefficients.cols();
-  parts.draw_coefficients.resize(std::ssize(support), std::ssize(found->of_draw) * pairs);
-  for (std::size_t n = 0; n < found->of_draw.size(); ++n) {
-    parts.draw_coefficients.middleCols(static_cast<Eigen::Index>(n) * pairs, pairs) =
-        found->of_draw[n](support, Eigen::all);
-    parts.draw_numbers.push_back(n);
-    parts.draw_weights.insert(parts.draw_weights.end(), found->weights[n].begin(),
-                              found->weights[n].end());
-  }
+  found->put(input_count(inputs), parts);
   parts.seed = settings.seed;
   if (chosen && chosen->slope > 0) {
     parts.slope = chosen->slope * chosen->slope_factor(labels.size(), found->report.draws);
@@ -225,7 +248,7 @@ template <class Machine, InputSet I, class O>
   parts.boundary = std::move(chosen);
   parts.report = std::move(found->report);
   parts.report.mistaken_points.clear();  // Of a draw of all classes there are none.
-  parts.forecast = found->forecast;
+  parts.forecast = forecast;
   parts.training_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Classifier<Kernel, Inputs>(std::move(parts));

@@ -23,6 +23,7 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
@@ -180,9 +181,9 @@ template <class Sampler, class Scalar>
     const std::vector<int>& classes, const FitSettings& settings, const RunControl& control) {
   Subproblems problems(classes, fold.labels);
   problems.resolve_lambda(fold.gram, boundary, fold.labels);
-  const auto state =
-      first_run<Sampler, Scalar>(sampler, fold.gram, problems, settings.seed, false, control);
-  if (!state.report.converged) return std::nullopt;
+  const Gram<Scalar>& gram = fold.gram;
+  auto state = no_draws<Sampler>(gram.size(), problems.size(), settings.seed, false);
+  if (!run_sampler(sampler, gram, problems, control, state).converged) return std::nullopt;
   RowMatrix<double> coefficients(fold.gram.size(), std::ssize(state.means));
   for (Eigen::Index c = 0; c < coefficients.cols(); ++c) {
     for (Eigen::Index i = 0; i < coefficients.rows(); ++i) {
@@ -202,15 +203,15 @@ template <class Sampler, class Scalar>
   bool converged = true;
   for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
     if (!converged) return;
-    const auto gram = FoldValues<Scalar>::part_of(fold.gram, points[pair], 0);
+    const DenseGram<Scalar> values = FoldValues<Scalar>::part_of(fold.gram, points[pair], 0);
+    const Gram<Scalar>& gram = values;
     const std::vector<int> labels = labels_at(fold.labels, points[pair]);
     Subproblems problems({classes[a], classes[b]}, labels);
     problems.resolve_lambda(gram, boundary, labels);
-    const auto state =
-        first_run<Sampler, Scalar>(sampler, gram, problems, settings.seed, false, control);
-    converged = state.report.converged;
+    auto state = no_draws<Sampler>(gram.size(), 1, settings.seed, false);
+    converged = run_sampler(sampler, gram, problems, control, state).converged;
     if (!converged) return;
-    const double unit = output_unit<Scalar>(gram, problems, state.means[0]);
+    const double unit = output_unit(gram, problems, state.means[0]);
     for (std::size_t k = 0; k < points[pair].size(); ++k) {
       all(points[pair][k], static_cast<Eigen::Index>(pair)) =
           state.means[0].coefficient(static_cast<std::ptrdiff_t>(k)) / unit;

@@ -63,6 +63,17 @@ struct TrainingState {
   double seconds = 0;             ///< Likewise.
 };
 
+/// No draws yet, of so many points and subproblems.
+template <class Sampler>
+[[nodiscard]] TrainingState<Sampler> no_draws(std::ptrdiff_t points, std::size_t problems,
+                                              std::uint64_t seed, bool keep_draws) {
+  TrainingState<Sampler> state;
+  state.means.assign(problems, DrawMean(points, keep_draws, !sees_cones<Sampler>));
+  state.states.resize(problems);
+  state.streams.assign(problems, RandomStreams{seed, 0});
+  return state;
+}
+
 /// How many points have a coefficient in some problem of a draw, draw by draw.
 class SupportCounts {
  public:
@@ -181,38 +192,6 @@ template <class Sampler, class T>
     report.draws = fewest;
     return report;
   }
-}
-
-/// The state of a first run on subproblems that know their lambda.
-template <class Sampler, class T>
-[[nodiscard]] TrainingState<Sampler> first_run(const Sampler& sampler, const Gram<T>& gram,
-                                               const Subproblems& problems, std::uint64_t seed,
-                                               bool keep_draws, const RunControl& control) {
-  TrainingState<Sampler> state;
-  state.means.assign(problems.size(), DrawMean(gram.size(), keep_draws, !sees_cones<Sampler>));
-  state.states.resize(problems.size());
-  state.streams.assign(problems.size(), RandomStreams{seed, 0});
-  state.report = run_sampler(sampler, gram, problems, control, state);
-  return state;
-}
-
-/// The mean decision value, of a machine of two classes, at its training points by the size of
-/// their coefficients, the plain kernel's and positive where it is right:
-/// sum_i alpha_i o_i / sqrt(k(x_i, x_i)) / sum_i |alpha_i|. The unit in which machines of different
-/// pairs of classes are compared. 1 where there is none.
-template <class T>
-[[nodiscard]] double output_unit(const Gram<T>& gram, const Subproblems& problems,
-                                 const DrawMean& mean) {
-  double sum = 0;
-  double sizes = 0;
-  for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-    const double alpha = mean.coefficient(i);
-    const auto self = static_cast<double>(gram.diagonal(i));
-    if (alpha == 0 || !(self > 0)) continue;
-    sum += alpha * (mean.output(i) - problems.lambda_at(0, i) * alpha) / std::sqrt(self);
-    sizes += std::abs(alpha);
-  }
-  return sum > 0 ? sum / sizes : 1;
 }
 
 }}}  // namespace bpm::detail

@@ -83,6 +83,7 @@ template <class Kernel, class Sampler, InputSet I>
   MemoryForecast forecast;
   if (chooses_boundary(sampler, settings) && !settings.boundary_choice) {
     forecast.choosing_bytes = bytes_to_choose<Sampler>(points, problems);
+    if (settings.one_against_one) forecast.choosing_bytes += forecast.choosing_bytes / 2;
     ensure<BudgetTooSmall>(forecast.choosing_bytes <= settings.memory, function, ": memory is ",
                            settings.memory, " bytes, ", m, " points need ", forecast.choosing_bytes,
                            " to choose the soft boundary; raise memory or give a soft boundary");

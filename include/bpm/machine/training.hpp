@@ -27,15 +27,10 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
-#include "bpm/machine/hull_proof.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
-#include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -220,12 +215,8 @@ class Training {
 
   /// No draws yet.
   void begin() {
-    const std::size_t count = problems_.size();
-    state_ = {};
-    state_.means.assign(count, detail::DrawMean(detail::input_count(*inputs_), settings_.keep_draws,
-                                                !detail::sees_cones<Sampler>));
-    state_.states.resize(count);
-    state_.streams.assign(count, RandomStreams{settings_.seed, 0});
+    state_ = detail::no_draws<Sampler>(detail::input_count(*inputs_), problems_.size(),
+                                       settings_.seed, settings_.keep_draws);
   }
 
   /// Chooses lambda or label noise, and takes a larger one where that is not enough.
@@ -256,65 +247,17 @@ class Training {
     sampler_ = detail::sampler_at(sampler_, *boundary_);
   }
 
-  /// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
-  ///         consistent classifier, NotConverged if an approximation did not reach its tolerance,
-  ///         Stopped if a subproblem has no draw at all.
+  /// \throws as `fit_run`.
   void run(const Sampler& sampler, std::span<const std::uint64_t> hashes, RunControl control,
            detail::TrainingState<Sampler>& state, std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
-    control.draws_at_once = forecast_.draws_at_once;
-    control.threads = forecast_.threads;
     if (boundary_) control.chosen_lambda = boundary_->relative_lambda;
     if (boundary_) control.left_out_draws = detail::left_out_draws(labels_.list().size());
-    SamplerReport report = detail::with_kernel_values(
-        detail::with_bias(kernel_, bias_), *inputs_, forecast_,
-        detail::before_meeting<Sampler>(control),
-        [&](const auto& gram) {
-          if (problems_.lambda.empty()) {
-            problems_.resolve_lambda(gram, settings_.soft_boundary, labels_.list());
-          }
-          if (!detail::admits_training_errors(sampler)) {
-            check_separable(
-                gram, *inputs_,
-                std::same_as<Kernel, PrecomputedKernel> ? std::span<const std::uint64_t>{} : hashes,
-                problems_, function);
-          }
-        },
-        [&](const auto& gram) { return run_with_proof(sampler, gram, control, state, function); });
-    detail::ensure_consistent(report, function);
-    state.report.append(report);
+    state.report.append(detail::fit_run(
+        detail::with_bias(kernel_, bias_), *inputs_, hashes, sampler, forecast_, std::move(control),
+        settings_.soft_boundary, labels_.list(), problems_, state, function, [](const auto&) {}));
     state.seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    for (const detail::DrawMean& mean : state.means) {
-      detail::ensure<Stopped>(mean.count() > 0, function,
-                              ": stopped before the first draw was finished");
-    }
-  }
-
-  /// The sampler's run. Perceptrons that have not ended after some passes look for a proof that
-  /// they never will, once, and go on where there is none.
-  template <class T>
-  [[nodiscard]] SamplerReport run_with_proof(const Sampler& sampler, const detail::Gram<T>& gram,
-                                             const RunControl& control,
-                                             detail::TrainingState<Sampler>& state,
-                                             std::string_view function) const {
-    if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
-      constexpr std::uint64_t some = 200;
-      const auto limits = detail::PerceptronLimits::of(sampler, gram.size());
-      if (!limits.greedy && limits.max_passes > some) {
-        PermutedPerceptron brief = sampler;
-        brief.max_passes = some;
-        SamplerReport report = detail::run_sampler(brief, gram, problems_, control, state);
-        if (report.converged || report.stopped) return report;
-        detail::check_combinations(detail::with_bias(kernel_, bias_), *inputs_, problems_,
-                                   function);
-        report.perceptron->training_errors = 0;  // Of a draw that is made again.
-        report.append(detail::run_sampler(sampler.with_draws(sampler.draws - report.draws), gram,
-                                          problems_, control, state));
-        return report;
-      }
-    }
-    return detail::run_sampler(sampler, gram, problems_, control, state);
   }
 
   Sampler given_sampler_;

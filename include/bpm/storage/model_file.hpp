@@ -119,7 +119,10 @@ template <class C>
                       " is out of range");
     parts.support.push_back(static_cast<PointIndex>(point));
   }
-  parts.coefficients = read_matrix<double>(file, "coefficients");
+  // Under a name of their own, so that no older library takes pairs of classes for classes.
+  parts.one_against_one = file.has_array("coefficients.of_pairs");
+  parts.coefficients =
+      read_matrix<double>(file, parts.one_against_one ? "coefficients.of_pairs" : "coefficients");
   if (!parts.draw_numbers.empty()) {
     parts.draw_coefficients = read_matrix<double>(file, "draw_coefficients");
   }
@@ -193,7 +196,8 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
     fail("save", "names, words, rejection.score or inputs_made_by", "are not in UTF-8, must be");
   }
   file.keep("support", std::vector<std::int64_t>(parts.support.begin(), parts.support.end()));
-  file.refer("coefficients", shape_of(parts.coefficients), values_of_matrix(parts.coefficients));
+  file.refer(parts.one_against_one ? "coefficients.of_pairs" : "coefficients",
+             shape_of(parts.coefficients), values_of_matrix(parts.coefficients));
   if (!parts.draw_numbers.empty()) {
     file.refer("draw_coefficients", shape_of(parts.draw_coefficients),
                values_of_matrix(parts.draw_coefficients));
