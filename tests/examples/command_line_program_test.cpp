@@ -1500,3 +1500,48 @@ TEST_CASE("bpm: of a linear kernel the weights alone are a small model", "[examp
   refused({"--kernel", "linear", "--normalise"}, "leave out --normalise");
   refused({"--kernel", "linear", "--sampler", "ep"}, "has variances beside its weights");
 }
+
+TEST_CASE("bpm: one class against one where a class lies inside another", "[examples]") {
+  const Garden garden;
+  const auto rings = [](std::size_t count, std::uint64_t seed) {
+    bpm::RandomEngine engine(seed);
+    bpm::NormalDraws normal;
+    std::ostringstream text;
+    text << "x,y,noise,more,ring\n";
+    for (std::size_t i = 0; i < count; ++i) {
+      const double x = normal(engine);
+      const double y = normal(engine);
+      const double radius =
+          (1 + static_cast<double>(i % 4) + 0.2 * normal(engine)) / std::hypot(x, y);
+      text << radius * x << ',' << radius * y << ',' << normal(engine) << ',' << normal(engine)
+           << ",ring " << i % 4 << '\n';
+    }
+    return text.str();
+  };
+  garden.write("rings.csv", rings(600, 1));
+  garden.write("other-rings.csv", rings(900, 2));
+  const Json made = garden.made({"train", garden.path("rings.csv"), garden.path("r.model")});
+  CHECK(made["one_against_one"] == true);
+  CHECK(garden.made({"info", garden.path("r.model")})["one_against_one"] == true);
+  CHECK_THAT(run_bpm({"info", garden.path("r.model")}).out,
+             ContainsSubstring(", one class against one, "));
+  const Json judged =
+      garden.made({"evaluate", garden.path("r.model"), garden.path("other-rings.csv")});
+  CHECK(judged["log_loss"] < 0.9 * std::log(4));
+  // Against the rest alone where a folder keeps the draws: worse.
+  const Json rest = garden.made({"train", garden.path("rings.csv"), garden.path("rest.model"),
+                                 "--checkpoint", garden.path("draws")});
+  CHECK(rest["one_against_one"] == false);
+  CHECK(garden.made({"evaluate", garden.path("rest.model"),
+                     garden.path("other-rings.csv")})["log_loss"] > judged["log_loss"]);
+  // What is chosen is marked, fitted or not.
+  const BpmOutcome chosen = run_bpm({"choose", garden.path("rings.csv"), "--json",
+                                     garden.path("c.json"), "--kernel", "gaussian"});
+  REQUIRE(chosen.status == 0);
+  CHECK_THAT(chosen.out, ContainsSubstring(", one class against one\n"));
+  const Json list = garden.json("c.json");
+  CHECK(list["one_against_one"] == true);
+  CHECK(list["candidates"][list["best"].get<std::size_t>()]["one_against_one"] == true);
+  CHECK(garden.made({"train", garden.path("flowers.csv"),
+                     garden.path("f.model")})["one_against_one"] == false);
+}

@@ -145,6 +145,39 @@ struct TwoNormals {
   return set;
 }
 
+/// Normal points of six dimensions, classes by the distance from the origin; a twentieth of the
+/// labels is another's.
+[[nodiscard]] DataSet shells_4(std::uint64_t seed) {
+  DataSet set{.name = "shells_4", .inputs = Inputs(5'000, 6), .train_fraction = 0.4};
+  bpm::RandomEngine engine(seed, 20);
+  bpm::NormalDraws normal;
+  for (Eigen::Index i = 0; i < set.inputs.rows(); ++i) {
+    for (float& value : set.inputs.row(i)) value = static_cast<float>(normal(engine));
+    const auto radius = static_cast<double>(set.inputs.row(i).norm());
+    int label = radius < 1.8 ? 0 : radius < 2.2 ? 1 : radius < 2.7 ? 2 : 3;
+    if (bpm::uniform_unit(engine) < 0.05) label = static_cast<int>(bpm::uniform_below(engine, 4U));
+    set.labels.push_back(label);
+  }
+  return set;
+}
+
+/// Uniform points of a cube of four dimensions, classes by the largest coordinate: boxes in one
+/// another; a tenth of the labels is another's.
+[[nodiscard]] DataSet boxes_3(std::uint64_t seed) {
+  DataSet set{.name = "boxes_3", .inputs = Inputs(5'000, 4), .train_fraction = 0.4};
+  bpm::RandomEngine engine(seed, 21);
+  for (Eigen::Index i = 0; i < set.inputs.rows(); ++i) {
+    for (float& value : set.inputs.row(i)) {
+      value = static_cast<float>(2 * bpm::uniform_unit(engine) - 1);
+    }
+    const float largest = set.inputs.row(i).cwiseAbs().maxCoeff();
+    int label = largest < 0.7F ? 0 : largest < 0.85F ? 1 : 2;
+    if (bpm::uniform_unit(engine) < 0.1) label = static_cast<int>(bpm::uniform_below(engine, 3U));
+    set.labels.push_back(label);
+  }
+  return set;
+}
+
 /// Ten uniform features of other units, labels by the leaves of a random tree of a given depth.
 [[nodiscard]] DataSet tree(const std::string& name, int classes, int depth, std::uint64_t seed,
                            std::uint64_t stream) {
@@ -270,6 +303,8 @@ using Maker = std::function<DataSet(const std::string&, std::uint64_t)>;
       {"clusters_40", [](Name n, Seed s) { return clusters(n, 40, 4'000, 1.6, s, 9); }},
       {"rings_4", [](Name n, Seed s) { return rings(n, 4, 0, s, 10); }},
       {"rings_3_noisy", [](Name n, Seed s) { return rings(n, 3, 0.2, s, 11); }},
+      {"shells_4", [](Name, Seed s) { return shells_4(s); }},
+      {"boxes_3", [](Name, Seed s) { return boxes_3(s); }},
       {"tree_5", [](Name n, Seed s) { return tree(n, 5, 5, s, 12); }},
       {"tree_12", [](Name n, Seed s) { return tree(n, 12, 6, s, 13); }},
       {"uneven_4", [](Name, Seed s) { return uneven(s); }},
