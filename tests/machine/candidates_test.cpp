@@ -37,11 +37,14 @@ TEST_CASE("far behind are losses four standard errors of their difference away",
 TEST_CASE("clearly better is smaller by a standard error", "[machine]") {
   const ChoiceCandidate ahead{.loss = 0.5, .error = 0.2};
   using bpm::detail::is_clearly_better;
-  CHECK(is_clearly_better({.loss = 0.45, .standard_error = 0.049}, ahead, false, 100));
-  CHECK_FALSE(is_clearly_better({.loss = 0.45, .standard_error = 0.051}, ahead, false, 100));
-  // Of errors among 100 points: 0.16 + sqrt(0.16 0.84 / 100) = 0.1967, 0.17 + 0.0376.
-  CHECK(is_clearly_better({.error = 0.16}, ahead, true, 100));
-  CHECK_FALSE(is_clearly_better({.error = 0.17}, ahead, true, 100));
+  CHECK(is_clearly_better({.loss = 0.45, .standard_error = 0.039}, ahead, false, 100));
+  CHECK_FALSE(is_clearly_better({.loss = 0.45, .standard_error = 0.041}, ahead, false, 100));
+  // Of errors among 100 points: 0.15 + sqrt(0.15 0.85 / 100) + 0.01 = 0.1957, 0.16 + 0.0467.
+  CHECK(is_clearly_better({.error = 0.15}, ahead, true, 100));
+  CHECK_FALSE(is_clearly_better({.error = 0.16}, ahead, true, 100));
+  // Where nobody errs.
+  CHECK_FALSE(
+      is_clearly_better({.loss = 0.004, .standard_error = 1e-6}, {.loss = 0.006}, false, 240));
   // What is not consistent has no loss.
   CHECK_FALSE(is_clearly_better({}, ahead, false, 100));
   CHECK_FALSE(is_clearly_better({}, ahead, true, 100));

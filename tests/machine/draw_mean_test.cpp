@@ -31,6 +31,7 @@ TEST_CASE("the weighted mean of draws, by hand") {
     CHECK(std::abs(mean.coefficient(1) + 0.6) < 1e-15);
     CHECK(std::abs(mean.output(0) - 0.7) < 1e-15);
     CHECK(std::abs(mean.output(1) + 0.6) < 1e-15);
+    CHECK(std::abs(mean.plain_output(0, 0.5) - 0.35) < 1e-15);
     CHECK(std::abs(mean.norm() - std::sqrt(0.49 + 0.36)) < 1e-15);
     REQUIRE(mean.kept().size() == (keep ? 2U : 0U));
     if (keep) {

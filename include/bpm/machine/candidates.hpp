@@ -251,11 +251,13 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   return best;
 }
 
-/// Whether the loss (or the share of errors among so many points) is smaller by its standard error.
+/// Whether the loss (or the share of errors) among so many points is smaller by its standard error
+/// and a point: where nobody errs, standard errors are next to nothing.
 [[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
                                             bool by_error, std::size_t points) {
-  if (!by_error) return one.loss + one.standard_error < than.loss;
-  return one.error + error_of_share(one.error, static_cast<double>(points)) < than.error;
+  const auto n = static_cast<double>(points);
+  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
+  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
 }
 
 }  // namespace detail

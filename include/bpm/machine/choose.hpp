@@ -40,7 +40,8 @@ struct ChoiceGrid {
   std::vector<double> biases{};
   /// Of three to 30 classes: machines of pairs of classes (`FitSettings::one_against_one`) are
   /// tried too, with the best kernel and bias and all boundaries and, where these are better, with
-  /// the other kernels. They are taken where what is judged by is smaller by its standard error.
+  /// the other kernels. They are taken where what is judged by is smaller by its standard error
+  /// and a point.
   /// Not with class weights, lambdas by point or side, folders of draws.
   bool one_against_one = false;
   bool by_error = false;  ///< The share of errors is to be small, not the log loss.
@@ -101,17 +102,17 @@ inline constexpr std::size_t most_classes_by_pairs = 30;
 /// lambda (or label noise) of the grid, machines of the sampler's kind with few draws are fitted to
 /// all but one fold, and the outputs at the points left out are judged by the likelihood of their
 /// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once for all
-/// boundaries of a kernel and bias. A candidate that is not consistent within 200 passes is dropped; one whose loss on a
-/// first fold of 200 points or more is four standard errors above the best one's there, and whose
-/// errors are no fewer, is tried on that fold alone (its loss is the best one's and the difference
-/// there). Of more points than the part has, the winner and its neighbours are judged once more, on
-/// one split of a larger part. Same seed, same choice, at any number of threads. Cost: at most
-/// folds times candidates fits of few draws, n^2 kernel values per kernel, n at most about
-/// `grid.points`.
+/// boundaries of a kernel and bias. A candidate that is not consistent within 200 passes is
+/// dropped; one whose loss on a first fold of 200 points or more is four standard errors above the
+/// best one's there, and whose errors are no fewer, is tried on that fold alone (its loss is the
+/// best one's and the difference there). Of more points than the part has, the winner and its
+/// neighbours are judged once more, on one split of a larger part. Same seed, same choice, at any
+/// number of threads. Cost: at most folds times candidates fits of few draws, n^2 kernel values per
+/// kernel, n at most about `grid.points`.
 ///
-/// What `machine` has beside kernel, boundary and what else the grid tries is kept. \throws NotSeparable where no candidate
-/// is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes, Stopped,
-/// std::invalid_argument on an empty grid; as `fit` and `Folds::stratified`.
+/// What `machine` has beside kernel, boundary and what else the grid tries is kept. \throws
+/// NotSeparable where no candidate is consistent, BudgetTooSmall unless `settings().memory` holds
+/// 24 n^2 bytes, Stopped, std::invalid_argument on an empty grid; as `fit` and `Folds::stratified`.
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                      const I& inputs, std::span<const int> labels,

@@ -64,7 +64,7 @@ template <class T>
     const double alpha = mean.coefficient(i);
     const auto self = static_cast<double>(gram.diagonal(i));
     if (alpha == 0 || !(self > 0)) continue;
-    sum += alpha * (mean.output(i) - problems.lambda_at(0, i) * alpha) / std::sqrt(self);
+    sum += alpha * mean.plain_output(i, problems.lambda_at(0, i)) / std::sqrt(self);
     sizes += std::abs(alpha);
   }
   return sum > 0 ? sum / sizes : 1;

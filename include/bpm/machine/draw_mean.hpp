@@ -107,6 +107,11 @@ class DrawMean {
   /// <E[w], x_i> under the sampling kernel.
   [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_[i] / weight_; }
 
+  /// The same under the plain kernel, of a point with this lambda.
+  [[nodiscard]] double plain_output(std::ptrdiff_t i, double lambda) const {
+    return output(i) - lambda * coefficient(i);
+  }
+
   /// norm(E[w]), at most 1.
   [[nodiscard]] double norm() const {
     double squared = 0;

@@ -321,10 +321,9 @@ template <class Kernel, InputSet I>
     double smallest = std::numeric_limits<double>::infinity();
     std::size_t errors = 0;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
-      const double output = mean.output(i);
-      const double plain = output - problems.lambda_at(p, i) * mean.coefficient(i);
-      smallest = std::min(smallest, problems.signs[p][i] * output);
-      errors += problems.signs[p][i] * plain <= 0 ? 1U : 0U;
+      const int sign = problems.signs[p][i];
+      smallest = std::min(smallest, sign * mean.output(i));
+      errors += sign * mean.plain_output(i, problems.lambda_at(p, i)) <= 0 ? 1U : 0U;
     }
     parts.mean_norms.push_back(norm);
     parts.training_margins.push_back(smallest / norm);

@@ -122,7 +122,7 @@ namespace detail {
     const auto output = [&](std::ptrdiff_t of) {
       const auto p = static_cast<std::size_t>(of);
       const auto point = static_cast<std::ptrdiff_t>(i);
-      return means[p].output(point) - problems.lambda_at(p, point) * means[p].coefficient(point);
+      return means[p].plain_output(point, problems.lambda_at(p, point));
     };
     ++predicted[class_of_outputs(std::ssize(means), output)];
     const auto own_class = std::ranges::lower_bound(problems.classes, labels[i]);
