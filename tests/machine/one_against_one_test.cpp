@@ -259,10 +259,16 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
   CHECK_FALSE(rest.chosen().one_against_one);
   grid.one_against_one = true;
   const auto both = bpm::choose(machine, grid, inputs, labels);
-  REQUIRE(both.candidates.size() == 12);  // With the best kernel, then with the other.
+  REQUIRE(both.candidates.size() == 12);
   for (std::size_t i = 0; i < 12; ++i) CHECK(both.candidates[i].one_against_one == (i >= 6));
   CHECK(both.candidates[6].kernel == rest.chosen().kernel);
-  CHECK(both.candidates[9].kernel == 1 - rest.chosen().kernel);
+  for (const std::size_t kernel : {0U, 1U}) {
+    for (const double lambda : grid.relative_lambdas) {
+      CHECK(std::ranges::count_if(both.candidates, [&](const bpm::ChoiceCandidate& one) {
+              return one.one_against_one && one.kernel == kernel && one.relative_lambda == lambda;
+            }) == 1);
+    }
+  }
   REQUIRE(both.chosen().one_against_one);
   CHECK(both.machine.machine().settings().one_against_one);
   CHECK(both.chosen().loss + both.chosen().standard_error < rest.chosen().loss);

@@ -39,10 +39,10 @@ struct ChoiceGrid {
   /// the machine's own stays among them. Empty: that alone.
   std::vector<double> biases{};
   /// Of three to 30 classes: machines of pairs of classes (`FitSettings::one_against_one`) are
-  /// tried too, with the best kernel and bias and all boundaries and, where these are better, with
-  /// the other kernels. They are taken where what is judged by is smaller by its standard error
-  /// and a point.
-  /// Not with class weights, lambdas by point or side, folders of draws.
+  /// tried too, with the best kernel and bias and the boundaries about the best and, where these
+  /// are better, with all boundaries and kernels. They are taken where what is judged by is smaller
+  /// by its standard error and a point. Not with class weights, lambdas by point or side, folders
+  /// of draws.
   bool one_against_one = false;
   bool by_error = false;  ///< The share of errors is to be small, not the log loss.
   /// Where there are more points: on about so many, as far as the memory holds their kernel values,
@@ -185,19 +185,23 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   };
   const double own_bias = settings.bias.value_or(default_bias);
-  const auto try_kernel = [&](std::size_t k, double bias, bool one_against_one) {
+  // A kernel with the boundaries from `from` to `to`.
+  const auto try_kernel = [&](std::size_t k, double bias, bool pairs, std::size_t from,
+                              std::size_t to) {
+    if (from >= to) return;
     const std::size_t first = candidates.size();
-    for (const double x : boundaries) {
+    for (const double x : std::span(boundaries).subspan(from, to - from)) {
       candidates.push_back({.kernel = k,
                             .relative_lambda = by_noise ? 0 : x,
                             .label_noise = by_noise ? x : 0,
                             .bias = bias,
-                            .one_against_one = one_against_one});
+                            .one_against_one = pairs});
     }
     try_from(first);
   };
   for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++done) {
-    try_kernel(k, grid.biases.empty() ? 0 : own_bias, settings.one_against_one);
+    try_kernel(k, grid.biases.empty() ? 0 : own_bias, settings.one_against_one, 0,
+               boundaries.size());
   }
   auto best = detail::best_candidate(candidates, grid.by_error);
   if (!best) {
@@ -206,21 +210,16 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     "larger ",
                                     what, "s to the grid"));
   }
-  const std::size_t boundary_of_best = *best % boundaries.size();
+  const auto near = [&](const ChoiceCandidate& one) {  // The boundaries about this one's.
+    const auto found = std::ranges::find(boundaries, one.relative_lambda + one.label_noise);
+    const auto l = static_cast<std::size_t>(found - boundaries.begin());
+    return std::pair(l == 0 ? 0 : l - 1, std::min(l + 2, boundaries.size()));
+  };
+  const ChoiceCandidate of_kernels = candidates[*best];
   for (const double bias : grid.biases) {
     if (bias == own_bias) continue;
-    const std::size_t first = candidates.size();
-    for (std::size_t l = boundary_of_best == 0 ? 0 : boundary_of_best - 1;
-         l < std::min(boundary_of_best + 2, boundaries.size()); ++l) {
-      candidates.push_back(candidates[candidates[*best].kernel * boundaries.size() + l]);
-      ChoiceCandidate& one = candidates.back();
-      one = {.kernel = one.kernel,
-             .relative_lambda = one.relative_lambda,
-             .label_noise = one.label_noise,
-             .bias = bias,
-             .one_against_one = one.one_against_one};
-    }
-    try_from(first);
+    const auto [from, to] = near(of_kernels);
+    try_kernel(of_kernels.kernel, bias, of_kernels.one_against_one, from, to);
   }
   best = detail::best_candidate(candidates, grid.by_error);
   if (grid.one_against_one && !settings.one_against_one && detail::fits_pairs<Sampler> &&
@@ -228,7 +227,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
       folds.classes.size() <= detail::most_classes_by_pairs) {
     const ChoiceCandidate ahead = candidates[*best];
     const std::size_t first = candidates.size();
-    // The best of pairs, if it is better by a standard error.
+    // The best of pairs, if it is clearly better.
     const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
       const auto found =
           detail::best_candidate(std::span(candidates).subspan(first), grid.by_error);
@@ -238,9 +237,12 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
       }
       return first + *found;
     };
-    try_kernel(ahead.kernel, ahead.bias, true);
+    const auto [from, to] = near(ahead);
+    try_kernel(ahead.kernel, ahead.bias, true, from, to);
     for (std::size_t k = 0; best_of_pairs() && k < grid.kernels.size(); ++k) {
-      if (k != ahead.kernel) try_kernel(k, ahead.bias, true);
+      const bool tried = k == ahead.kernel;
+      try_kernel(k, ahead.bias, true, 0, tried ? from : boundaries.size());
+      try_kernel(k, ahead.bias, true, tried ? to : boundaries.size(), boundaries.size());
     }
     if (const auto pairs = best_of_pairs()) best = pairs;
   }
