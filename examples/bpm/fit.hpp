@@ -32,7 +32,8 @@ struct FitTask {
   std::size_t folds = 0;  ///< Of choosing, or to judge by; 0: 5, or not judged.
   /// To choose from, also where nothing else is chosen; empty: that of the settings.
   std::vector<double> biases{};
-  bool by_error = false;  ///< Choosing makes the error small, not the log loss.
+  bool one_against_one = false;  ///< Whether pairs of classes are tried too.
+  bool by_error = false;         ///< Choosing makes the error small, not the log loss.
   std::vector<bpm::RuntimeKernel> narrower{};  ///< Tried where the first kernel is best, in turn,
   std::vector<bpm::RuntimeKernel> wider{};     ///< and the last.
   bool fit = true;                             ///< Whether a model of all rows is wanted.
@@ -55,6 +56,7 @@ struct FitOutcome {
   std::optional<OutOfFoldResult> out_of_fold;
   std::vector<bpm::ChoiceCandidate> candidates;  ///< Of choosing.
   std::optional<double> bias;                    ///< The one chosen, if several were tried.
+  bool one_against_one = false;                  ///< Whether the machine is of pairs of classes.
   std::vector<bpm::RuntimeKernel> beyond;        ///< Kernels that were tried behind the task's own.
   std::size_t best = 0;
 };

@@ -69,7 +69,7 @@ template <class Sampler, class I>
                            .kernels = task.kernels,
                            .points = static_cast<std::size_t>(std::min<double>(most, in_memory)),
                            .biases = task.biases,
-                           .one_against_one = task.checkpoint.empty(),
+                           .one_against_one = task.one_against_one,
                            .more_points = 0},
                        inputs, labels, watch)
         .machine;
@@ -91,7 +91,7 @@ template <class Sampler, class I, class Fit>
     if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
     if (task.folds > 0) grid.folds = task.folds;
     grid.biases = task.biases;
-    grid.one_against_one = task.checkpoint.empty();  // A folder holds the draws of one machine.
+    grid.one_against_one = task.one_against_one;
     grid.by_error = task.by_error;
     auto choice = bpm::choose(machine, grid, inputs, labels, watch);
     outcome.candidates = choice.candidates;
@@ -110,8 +110,13 @@ template <class Sampler, class I, class Fit>
         candidate.kernel = task.kernels.size() + k;
         outcome.candidates.push_back(candidate);
       }
-      const bool better = task.by_error ? next.chosen().error < choice.chosen().error
-                                        : next.chosen().loss < choice.chosen().loss;
+      // Pairs of classes are compared with another kernel's machines as with its own.
+      const bool clearly = next.chosen().one_against_one && !choice.chosen().one_against_one;
+      const bool better = clearly
+                              ? bpm::detail::is_clearly_better(next.chosen(), choice.chosen(),
+                                                               task.by_error, next.boundary.points)
+                          : task.by_error ? next.chosen().error < choice.chosen().error
+                                          : next.chosen().loss < choice.chosen().loss;
       if (!better) break;
       outcome.best = before + next.best;
       choice = next;
@@ -123,6 +128,7 @@ template <class Sampler, class I, class Fit>
         chosen.error,  chosen.loss,  found.slope * found.slope_factor(labels.size(), draws.value()),
         found.offsets, found.points, true};
     if (!task.biases.empty()) outcome.bias = chosen.bias;
+    outcome.one_against_one = chosen.one_against_one;
     if (task.fit) outcome.model = Model{fit(choice.machine)};
     return outcome;
   }
@@ -130,6 +136,7 @@ template <class Sampler, class I, class Fit>
     if (auto chosen = with_chosen_bias(machine, task, inputs, labels, watch)) {
       machine = *chosen;
       outcome.bias = machine.machine().settings().bias;
+      outcome.one_against_one = machine.machine().settings().one_against_one;
     }
   }
   if (task.folds > 0) {

@@ -323,6 +323,8 @@ void prepare(const TrainOptions& options, Data& data,
   task.fit = !options.model.empty();
   task.checkpoint = options.checkpoint;
   task.resume = options.resume;
+  // A folder holds the draws of one machine.
+  task.one_against_one = task.checkpoint.empty() && (task.choosing || !task.biases.empty());
   return task;
 }
 
@@ -438,6 +440,7 @@ struct JudgedScaling {
       FitTask task = make_task(one, tried);
       task.choosing = true;
       task.biases.clear();
+      task.one_against_one = false;
       task.folds = folds;
       task.fit = false;
       task.checkpoint.clear();
@@ -550,9 +553,7 @@ struct TrainReport {
     if (!report.facts || !report.facts->boundary) boundary = best.relative_lambda;
   }
   json["soft_boundary"] = number(boundary);
-  json["one_against_one"] = report.facts ? report.facts->one_against_one
-                                         : !outcome.candidates.empty() &&
-                                               outcome.candidates[outcome.best].one_against_one;
+  json["one_against_one"] = outcome.one_against_one;
   json["soft_boundary_automatic"] = options.soft_boundary.empty();
   if (report.facts && report.facts->boundary && report.facts->boundary->label_noise > 0) {
     json["label_noise"] = report.facts->boundary->label_noise;
@@ -843,7 +844,7 @@ void run_train(const TrainOptions& given) {
       outcome = fit(task, data.train, watch);
     } catch (const bpm::Stopped&) {
       throw Interrupted(
-          "stopped before every class had a draw: no model is written" +
+          "stopped before there was a whole machine: no model is written" +
           std::string(options.checkpoint.empty()
                           ? ""
                           : "; --resume begins with what '" + options.checkpoint + "' holds"));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/run_sampler.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

@@ -119,10 +119,12 @@ class BayesPointMachine {
 /// machine's decision value, positive for the class, and u the mean of that at its own support by
 /// the size of coefficients (`output_unit`), so that far from a pair no machine says more than
 /// another. Take it where a class lies inside another, which no border against all others suits.
-/// Not known then are norms, margins and training errors, which are of subproblems; a fit that is
-/// stopped before every pair has a draw throws `Stopped`, and errors name the two classes of which
-/// they are. Cost: fits to 2 m / C points on average, all with one lambda, and predictions of P
-/// columns; beside the memory of a fit against the rest, a copy of a pair's inputs.
+/// Not known then are norms, margins, training errors and the warnings that need them, which are of
+/// subproblems. Probabilities come from the folds that chose the boundary, at every size. A fit
+/// that is stopped before every pair has a draw throws `Stopped`; errors name the two classes of
+/// which they are. Cost: fits to 2 m / C points on average, all with one lambda, and predictions of
+/// P columns; each pair takes its own strategy within `FitSettings::memory`, beside a copy of its
+/// inputs.
 ///
 ///     const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Polynomial(5)));
 ///     const auto classifier = machine.fit(images, digits);
@@ -155,6 +157,7 @@ class OneVsRest {
   }
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
+  /// \throws std::invalid_argument of three classes and more with `one_against_one`.
   template <class I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
@@ -163,8 +166,8 @@ class OneVsRest {
                                   observer, std::move(stop), "OneVsRest::train");
   }
 
-  /// What `fit` will take on these inputs with this many classes; of pairs of them no more than
-  /// that, but for a copy of a pair's inputs.
+  /// What `fit` will take on these inputs with this many classes. Of pairs of classes it says what
+  /// the memory must hold; the strategy is each pair's own.
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {

@@ -56,7 +56,7 @@ template <class Machine>
 struct Choice {
   /// The one given, with the kernel chosen. Where its fits choose lambda they begin with the one
   /// chosen (`FitSettings::boundary_choice`), and have its slope; else lambda is that one. One of
-  /// pairs of classes, where these were chosen: it has a `fit`, but no `train`.
+  /// pairs of classes, where these were chosen: it is fitted by `fit` alone.
   Machine machine;
   /// All, in the grid's order: kernels, then boundaries; then other biases, then pairs of classes.
   std::vector<ChoiceCandidate> candidates;

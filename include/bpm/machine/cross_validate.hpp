@@ -103,7 +103,8 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
   using Scalar = detail::kernel_scalar_t<I>;
   const bool chooses = detail::chooses_boundary(binary.sampler(), settings);
   detail::FoldProgress<std::remove_reference_t<O>> watched{observer, folds};
-  const double bytes = settings.one_against_one ? 24 : 16;  // A pair's values beside the fold's.
+  const bool pairs = settings.one_against_one && result.classes.size() > 2;
+  const double bytes = pairs ? 24 : 16;  // A pair's values beside the fold's.
   const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
   if (whole && !chooses) {

@@ -120,8 +120,8 @@ template <class Kernel, class Sampler, InputSet I, class O>
   PairMachines result;
   settings.one_against_one = false;
   for_each_pair(classes.size(), [&](std::size_t number, std::size_t a, std::size_t b) {
-    const std::string of_pair =
-        join(function, " of the classes ", classes[a], " and ", classes[b], " alone");
+    const std::string of_pair = join(function, " of the classes ", classes[a], " and ", classes[b],
+                                     ", whose points alone are counted");
     const auto watch = [&](Progress now) {
       now.fraction =
           (static_cast<double>(number) + now.fraction) / static_cast<double>(points.size());
@@ -145,14 +145,18 @@ template <class Kernel, class Sampler, InputSet I, class O>
     }();
     auto state = no_draws<Sampler>(std::ssize(pair.points), 1, settings.seed, settings.keep_draws);
     double unit = 1;
-    const SamplerReport report =
-        fit_run(kernel, of_points, input_hashes(of_points), draws,
-                forecast_memory(kernel, draws, settings, of_points, 1, of_pair),
-                run_control(settings, watch, stop), settings.soft_boundary, labels_of_pair,
-                problems, state, of_pair, [&](const auto& gram) {
-                  if (state.means[0].count() > 0)
-                    unit = output_unit(gram, problems, state.means[0]);
-                });
+    SamplerReport report;
+    try {
+      report = fit_run(kernel, of_points, input_hashes(of_points), draws,
+                       forecast_memory(kernel, draws, settings, of_points, 1, of_pair),
+                       run_control(settings, watch, stop), settings.soft_boundary, labels_of_pair,
+                       problems, state, of_pair, [&](const auto& gram) {
+                         if (state.means[0].count() > 0)
+                           unit = output_unit(gram, problems, state.means[0]);
+                       });
+    } catch (const KernelValueError& error) {
+      throw KernelValueError(join(of_pair, ": ", error.what()));
+    }
     for (std::ptrdiff_t i = 0; i < std::ssize(pair.points); ++i) {
       pair.coefficients.push_back(state.means[0].coefficient(i) / unit);
     }

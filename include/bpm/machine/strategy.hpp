@@ -17,6 +17,7 @@
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -81,16 +82,17 @@ template <class Kernel, class Sampler, InputSet I>
         "); ", windows && !brought ? "raise memory" : "raise memory or use fewer threads"));
   };
   MemoryForecast forecast;
+  const std::size_t pairs = settings.one_against_one && problems > 2 ? pair_count(problems) : 0;
   if (chooses_boundary(sampler, settings) && !settings.boundary_choice) {
     forecast.choosing_bytes = bytes_to_choose<Sampler>(points, problems);
-    if (settings.one_against_one) forecast.choosing_bytes += forecast.choosing_bytes / 2;
+    if (pairs > 0) forecast.choosing_bytes += forecast.choosing_bytes / 2;
     ensure<BudgetTooSmall>(forecast.choosing_bytes <= settings.memory, function, ": memory is ",
                            settings.memory, " bytes, ", m, " points need ", forecast.choosing_bytes,
                            " to choose the soft boundary; raise memory or give a soft boundary");
   }
-  // Labels, sums over draws, hashes and indices of the inputs, lambda.
-  forecast.model_bytes =
-      problems * (DrawMean::bytes_needed(m) + points) + points * 3 * sizeof(std::uint64_t);
+  // Labels, sums over draws, hashes and indices of the inputs, lambda; coefficients of pairs.
+  forecast.model_bytes = problems * (DrawMean::bytes_needed(m) + points) +
+                         points * (3 * sizeof(std::uint64_t) + pairs * sizeof(double));
   forecast.threads = threads;
   forecast.sampler_bytes = need(threads, 0).bytes;
   if constexpr (brought) {
