@@ -110,13 +110,16 @@ template <class Sampler, class I, class Fit>
         candidate.kernel = task.kernels.size() + k;
         outcome.candidates.push_back(candidate);
       }
-      // Pairs of classes are compared with another kernel's machines as with its own.
-      const bool clearly = next.chosen().one_against_one && !choice.chosen().one_against_one;
-      const bool better = clearly
-                              ? bpm::detail::is_clearly_better(next.chosen(), choice.chosen(),
-                                                               task.by_error, next.boundary.points)
-                          : task.by_error ? next.chosen().error < choice.chosen().error
-                                          : next.chosen().loss < choice.chosen().loss;
+      // Pairs of classes have to be better than another kernel's machines as than its own.
+      const bpm::ChoiceCandidate& found = next.chosen();
+      double margin = 0;
+      if (found.one_against_one && !choice.chosen().one_against_one) {
+        margin = task.by_error ? std::sqrt(found.error * (1 - found.error) /
+                                           static_cast<double>(next.boundary.points))
+                               : found.standard_error;
+      }
+      const bool better = task.by_error ? found.error + margin < choice.chosen().error
+                                        : found.loss + margin < choice.chosen().loss;
       if (!better) break;
       outcome.best = before + next.best;
       choice = next;
