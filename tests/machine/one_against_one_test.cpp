@@ -189,12 +189,20 @@ TEST_CASE("pairs by other samplers", "[machine]") {
   const Eigen::MatrixXd expected = values_of_pairs(Gaussian::from_width(1), billiard, settings,
                                                    set.inputs, set.labels, set.classes, set.inputs);
   CHECK((fitted.decision_values(set.inputs) - expected).cwiseAbs().maxCoeff() < 1e-9);
-  // Label noise is chosen in lambda's place, one for all pairs.
+  // Label noise in lambda's place, one for all pairs.
+  FitSettings with_noise = by_pairs();
+  with_noise.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.1};
   const auto noisy = OneVsRest(BayesPointMachine(Gaussian::from_width(1),
-                                                 bpm::KernelGibbs{.draws = 5}, by_pairs()))
+                                                 bpm::KernelGibbs{.draws = 5}, with_noise))
                          .fit(set.inputs, set.labels);
-  CHECK(noisy.parts().boundary->label_noise > 0);
-  CHECK(noisy.parts().boundary->relative_lambda == 0);
+  CHECK(noisy.parts().boundary->label_noise == 0.1);
+  FitSettings given = settings;
+  given.soft_boundary = SoftBoundary::hard();
+  const auto alike =
+      OneVsRest(BayesPointMachine(Gaussian::from_width(1),
+                                  bpm::KernelGibbs{.draws = 5, .label_noise = 0.1}, given))
+          .fit(set.inputs, set.labels);
+  CHECK(alike.coefficients() == noisy.coefficients());
 }
 
 TEST_CASE("folds of pairs are fits of pairs", "[machine]") {
@@ -248,8 +256,8 @@ TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets", 
 }
 
 TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
-  const auto [inputs, labels] = noisy_rings(600, 4, 0.1);
-  const auto [others, truth] = noisy_rings(2000, 4, 0.1, 2);
+  const auto [inputs, labels] = noisy_rings(600, 4, 0.05);
+  const auto [others, truth] = noisy_rings(2000, 4, 0.05, 2);
   const OneVsRest machine(
       BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 5}, {.bias = 1}));
   bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(2), Gaussian::from_width(4)},
@@ -257,6 +265,7 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
   const auto rest = bpm::choose(machine, grid, inputs, labels);
   CHECK(rest.candidates.size() == 6);
   CHECK_FALSE(rest.chosen().one_against_one);
+  grid.draws = 2;
   grid.one_against_one = true;
   const auto both = bpm::choose(machine, grid, inputs, labels);
   REQUIRE(both.candidates.size() == 12);
