@@ -256,8 +256,8 @@ TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets", 
 }
 
 TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
-  const auto [inputs, labels] = noisy_rings(600, 4, 0.05);
-  const auto [others, truth] = noisy_rings(2000, 4, 0.05, 2);
+  const auto [inputs, labels] = noisy_rings(600, 4, 0.1);
+  const auto [others, truth] = noisy_rings(2000, 4, 0.1, 2);
   const OneVsRest machine(
       BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 5}, {.bias = 1}));
   bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(2), Gaussian::from_width(4)},
@@ -265,7 +265,6 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
   const auto rest = bpm::choose(machine, grid, inputs, labels);
   CHECK(rest.candidates.size() == 6);
   CHECK_FALSE(rest.chosen().one_against_one);
-  grid.draws = 2;
   grid.one_against_one = true;
   const auto both = bpm::choose(machine, grid, inputs, labels);
   REQUIRE(both.candidates.size() == 12);
