@@ -119,6 +119,8 @@ TEST_CASE("one against one: a class's value is the mean of what its pairs say", 
       values_of_pairs(kernel, sampler, settings, set.inputs, set.labels, set.classes, others);
   CHECK((values - expected).cwiseAbs().maxCoeff() < 1e-9);
   CHECK(values.cwiseAbs().maxCoeff() > 0.01);
+  // An input's values are the same bits in a batch of any size.
+  CHECK(fitted.decision_values(Doubles(others.middleRows(11, 5))) == values.middleRows(11, 5));
   CHECK(fitted.classes() == set.classes);
   CHECK(fitted.parts().one_against_one);
   CHECK(fitted.parts().slope == 0);  // Nothing was left out.

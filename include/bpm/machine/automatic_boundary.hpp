@@ -247,8 +247,9 @@ template <class Kernel, class Sampler, class I>
   const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
   BoundaryChoice choice{.points = part.points.size(), .largest_class = part.largest_class};
   if (chooses_label_noise<Sampler>(settings)) {
-    for (const double q : default_label_noises)
+    for (const double q : default_label_noises) {
       choice.candidates.push_back({.label_noise = q, .one_against_one = settings.one_against_one});
+    }
   } else {
     for (const double lambda : default_relative_lambdas) {
       choice.candidates.push_back(

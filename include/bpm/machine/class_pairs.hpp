@@ -80,11 +80,13 @@ template <class T>
       Eigen::MatrixXd::Zero(of_pairs.rows(), of_pairs.cols() / pairs * columns);
   for (Eigen::Index n = 0; n < of_pairs.cols() / pairs; ++n) {
     for_each_pair(classes, [&](std::size_t pair, std::size_t a, std::size_t b) {
-      const Eigen::VectorXd says =
-          of_pairs.col(n * pairs + static_cast<Eigen::Index>(pair)).array().tanh() /
-          static_cast<double>(classes - 1);
-      result.col(n * columns + static_cast<Eigen::Index>(b)) += says;
-      result.col(n * columns + static_cast<Eigen::Index>(a)) -= says;
+      // One by one: an input's values are the same bits in a batch of any size.
+      for (Eigen::Index i = 0; i < of_pairs.rows(); ++i) {
+        const double says = std::tanh(of_pairs(i, n * pairs + static_cast<Eigen::Index>(pair))) /
+                            static_cast<double>(classes - 1);
+        result(i, n * columns + static_cast<Eigen::Index>(b)) += says;
+        result(i, n * columns + static_cast<Eigen::Index>(a)) -= says;
+      }
     });
   }
   return result;
