@@ -98,6 +98,10 @@ struct SharedPerceptron : PermutedPerceptron {
   }
 };
 
+static_assert(bpm::detail::fits_pairs<PermutedPerceptron>);
+static_assert(bpm::detail::fits_pairs<bpm::Billiard>);
+static_assert(!bpm::detail::fits_pairs<SharedPerceptron>);
+
 [[nodiscard]] FitSettings by_pairs(FitSettings settings = {}) {
   settings.one_against_one = true;
   return settings;
@@ -283,6 +287,9 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
   CHECK(both.machine.machine().settings().one_against_one);
   CHECK(both.chosen().loss + both.chosen().standard_error < rest.chosen().loss);
   for (const auto& one : both.boundary.candidates) CHECK(one.one_against_one);
+  CHECK(
+      std::ranges::is_sorted(both.boundary.candidates, {}, &bpm::ChoiceCandidate::relative_lambda));
+  CHECK(both.boundary.candidates.size() == 3);
   const auto pairs = both.machine.fit(inputs, labels);
   CHECK(pairs.parts().one_against_one);
   const auto loss = [&, &asked = others, &right = truth](const auto& fitted) {

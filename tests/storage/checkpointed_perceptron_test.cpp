@@ -14,6 +14,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/candidates.hpp"
 #include "catch.hpp"
 #include "full_disk.hpp"
 #include "message_of.hpp"
@@ -27,6 +28,9 @@ using test_support::TemporaryFolder;
 using namespace sampler_tests;
 
 namespace {
+
+// One folder holds the draws of one machine, not of many pairs of classes.
+static_assert(!bpm::detail::fits_pairs<bpm::CheckpointedPerceptron>);
 
 using Space = bpm::KernelVersionSpace<float>;
 static_assert(bpm::KernelSampler<bpm::CheckpointedPerceptron, Space>);

@@ -80,8 +80,7 @@ inline constexpr std::uint64_t draws_to_try = 5;
 /// Whether a sampler's machines of pairs of classes are fitted by one process that keeps no draws
 /// in a folder, which would be those of another pair.
 template <class Sampler>
-inline constexpr bool fits_pairs =
-    !Sampler::traits.collective && !requires(const Sampler& sampler) { sampler.checkpoint; };
+inline constexpr bool fits_pairs = !Sampler::traits.collective && !Sampler::traits.keeps_draws;
 
 /// \throws std::invalid_argument on settings that ask for pairs of classes and do not go with them.
 template <class Sampler>

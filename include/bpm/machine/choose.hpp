@@ -264,6 +264,9 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                          return one.kernel == winner.kernel && one.bias == winner.bias &&
                                 one.one_against_one == winner.one_against_one;
                        });
+  std::ranges::stable_sort(boundary.candidates, {}, [](const ChoiceCandidate& one) {
+    return one.relative_lambda + one.label_noise;
+  });
   return {detail::with_choice(machine, grid.kernels[winner.kernel], settings_of(winner), boundary),
           candidates,
           *best,

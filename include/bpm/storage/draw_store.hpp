@@ -229,6 +229,8 @@ class DrawStore {
 ///
 /// In the report, mistakes and passes are of all draws, kernel evaluations those of this run.
 struct CheckpointedPerceptron : PermutedPerceptron {
+  static constexpr SamplerTraits traits{.computes_blocks = true, .keeps_draws = true};
+
   std::filesystem::path checkpoint;  ///< A folder, made where it is missing.
 
   /// As `PermutedPerceptron::sample`.
