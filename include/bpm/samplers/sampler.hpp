@@ -190,8 +190,7 @@ struct SamplerTraits {
   /// Several processes run it together. What could fail in one of them is checked in all before
   /// they communicate, since none may leave the others waiting.
   bool collective = false;
-  /// Finished draws stay in a folder, which is of one run.
-  bool keeps_draws = false;
+  bool keeps_draws = false;  ///< Finished draws stay in a folder, which is of one run.
 };
 
 /// The size of a run, for what it holds in memory.
