@@ -146,8 +146,8 @@ TEST_CASE("draws with sets of their own: what is wrong is named") {
           }));
         }) == "fit_each_draw: make_set gives draw 1 another input by the number 0 than draw 0");
   CHECK(message_of([] {
-          static_cast<void>(bpm::fit_each_draw(each_draw_machine(2, {.one_against_one = true}),
-                                               triangle_set));
+          static_cast<void>(
+              bpm::fit_each_draw(each_draw_machine(2, {.one_against_one = true}), triangle_set));
         }) ==
         "fit_each_draw: one_against_one is true, must be false: the units of pairs differ from "
         "draw to draw");
