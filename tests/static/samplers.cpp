@@ -33,5 +33,7 @@ struct OnCone {
 };
 
 struct Space {};
-template void bpm::detail::require_sampler<OnKernelValues, Space>();
-template void bpm::detail::require_sampler<OnCone, Space>();
+inline void require_both() {
+  bpm::detail::require_sampler<OnKernelValues, Space>();
+  bpm::detail::require_sampler<OnCone, Space>();
+}
