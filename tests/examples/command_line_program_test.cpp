@@ -754,7 +754,7 @@ TEST_CASE("bpm: what cannot be done ends with status 1 and what to do", "[exampl
 TEST_CASE("bpm: Ctrl-C ends with the model so far, and --resume with that of one run",
           "[examples]") {
   const Garden garden;
-  garden.write("near.csv", Flowers(2000, 6, 3.0).csv());
+  garden.write("near.csv", Flowers(600, 6, 3.0).csv());
   const std::string folder = garden.path("draws");
   for (const char* sampler : {"perceptron", "billiard"}) {
     CAPTURE(sampler);
