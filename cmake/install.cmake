@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip models nlopt mpi]).
+# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip models nlopt mpi]), or
+# pkg-config bpm.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -25,4 +26,6 @@ write_basic_package_version_file(
 install(FILES "${PROJECT_BINARY_DIR}/bpm-config.cmake"
               "${PROJECT_BINARY_DIR}/bpm-config-version.cmake"
         DESTINATION "${bpm_package_dir}")
+configure_file(cmake/bpm.pc.in "${PROJECT_BINARY_DIR}/bpm.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/bpm.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -46,7 +46,7 @@ find_clang() {
 }
 
 packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev
-  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox)
+  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox pkgconf)
 clang="$(find_clang || echo 16)"
 packages+=("clang-format-$clang")
 if [[ $quick == no ]]; then
