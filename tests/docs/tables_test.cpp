@@ -84,7 +84,7 @@ TEST_CASE("tables: MNIST and its rejection curve") {
                 largest ? "| error %, by largest output" : "| error %, by gap of the best two",
                 k + 1, {error});
       if (largest && k == 5) {
-        readme.sentence("With the least certain tenth rejected {} % of the others are wrong",
+        readme.sentence("With the tenth of smallest outputs rejected {} % of the others are wrong",
                         {error});
       }
     }
@@ -611,8 +611,8 @@ TEST_CASE("tables: kernel interpolation") {
   const auto of = [&](const char* key) { return mean(runs, {{"n", 1000}}, key); };
   Page readme("README.md");
   readme.sentence(
-      "the vote errs at most {} by its bound with error bars, where the paper's theorem as the "
-      "paper computes it says {}; the test error is {}",
+      "a kernel interpolator errs at most {} by a bound with error bars, where the theorem as its "
+      "authors compute it says {}; the test error is {}",
       {of("bpm_bound_by_vote_certified"), of("bpm_bound_A"), of("centre_of_mass_error_billiard")});
   page.sentence("errs more: {} against {} % at n = 1000",
                 {100 * of("centre_of_mass_error_ep"), 100 * of("centroidal_error")});

@@ -28,7 +28,9 @@ END {
     header = order[i]
     best = 0
     for (chain = 1; chain <= chains; ++chain) {
-      if ((header, last[chain]) in within && (!best || size[last[chain]] > size[last[best]])) best = chain
+      # One that is read by the end itself, the two include each other, begins a chain.
+      if (!((header, last[chain]) in within) || (last[chain], header) in within) continue
+      if (!best || size[last[chain]] > size[last[best]]) best = chain
     }
     if (!best) best = ++chains
     last[best] = header
