@@ -14,6 +14,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "bpm/core/standard.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
