@@ -14,7 +14,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "bpm/core/standard.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file

@@ -11,6 +11,8 @@
 /// units that call each other with the library's types link only where these agree. (Eigen's own
 /// types differ as well, and have one name: see docs/platforms.md.)
 
+#include "bpm/core/standard.hpp"  // Before anything that an older standard does not know.
+
 // GCC 12's intrinsics of AVX-512 initialise variables with themselves, and it warns of that
 // wherever one is inlined, whoever's the code is. So they are read here, where it does not, before
 // Eigen reads them: headers that include Eigen include this one first.

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "bpm/core/standard.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/inputs.hpp"
 
