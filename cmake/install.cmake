@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS gzip models nlopt mpi]), or
+# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS compiled gzip models nlopt mpi]), or
 # pkg-config bpm.
 
 include(CMakePackageConfigHelpers)
@@ -13,6 +13,13 @@ foreach(part gzip models nlopt mpi)
   install(TARGETS bpm_${part} EXPORT bpm-${part}-targets FILE_SET HEADERS)
   install(EXPORT bpm-${part}-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
 endforeach()
+# A library for some instructions; without it the package is for any machine.
+set(bpm_for_any_machine ARCH_INDEPENDENT)
+if(BPM_COMPILED)
+  install(TARGETS bpm_compiled EXPORT bpm-compiled-targets)
+  install(EXPORT bpm-compiled-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
+  set(bpm_for_any_machine "")
+endif()
 
 configure_package_config_file(
   cmake/bpm-config.cmake.in "${PROJECT_BINARY_DIR}/bpm-config.cmake"
@@ -22,7 +29,7 @@ configure_package_config_file(
 write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/bpm-config-version.cmake"
   COMPATIBILITY SameMinorVersion
-  ARCH_INDEPENDENT)
+  ${bpm_for_any_machine})
 install(FILES "${PROJECT_BINARY_DIR}/bpm-config.cmake"
               "${PROJECT_BINARY_DIR}/bpm-config-version.cmake"
         DESTINATION "${bpm_package_dir}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The library's targets: bpm::bpm (all headers that need only Eigen), bpm::gzip (zlib as well),
-# bpm::models (nlohmann_json as well), bpm::nlopt (NLopt as well) and bpm::mpi (MPI as well).
+# bpm::models (nlohmann_json as well), bpm::nlopt (NLopt as well) and bpm::mpi (MPI as well); and where it is asked for
+# bpm::compiled, a static library of what else every program compiles for itself.
 # Nothing here adds a flag: what a consumer compiles with is the consumer's business.
 
 if(NOT TARGET Eigen3::Eigen)
@@ -73,4 +74,36 @@ if(BPM_MPI AND NOT TARGET MPI::MPI_CXX)
   if(NOT TARGET MPI::MPI_CXX)
     message(STATUS "MPI was not found (Debian and Ubuntu: libopenmpi-dev openmpi-bin): bpm::mpi is left out")
   endif()
+endif()
+
+# bpm::compiled, also where our own programs link it. Which instructions it is compiled for is asked of the compiler,
+# with the flags that are set by now; a unit with other flags finds that in BPM_COMPILED and is header-only.
+if(BPM_COMPILED OR BPM_BUILD_TESTS OR BPM_BUILD_EXAMPLES OR BPM_BUILD_BENCHMARKS)
+  set(bpm_compiled_options "")
+  if(BPM_NATIVE AND NOT MSVC)
+    set(bpm_compiled_options -march=native)
+  endif()
+  if(NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_TRY_COMPILE_CONFIGURATION "${CMAKE_BUILD_TYPE}")
+  endif()
+  try_compile(
+    bpm_found_target "${PROJECT_BINARY_DIR}/bpm_target" "${PROJECT_SOURCE_DIR}/cmake/compiled/target.cpp"
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}/include"
+    COMPILE_DEFINITIONS ${bpm_compiled_options}
+    COPY_FILE "${PROJECT_BINARY_DIR}/bpm_target/program"
+    CXX_STANDARD 20
+    OUTPUT_VARIABLE bpm_target_output)
+  unset(CMAKE_TRY_COMPILE_CONFIGURATION)
+  if(NOT bpm_found_target)
+    message(FATAL_ERROR "bpm::compiled: the compiler cannot compile for C++20:\n${bpm_target_output}")
+  endif()
+  file(STRINGS "${PROJECT_BINARY_DIR}/bpm_target/program" bpm_target REGEX "bpm target [0-9]+")
+  string(REGEX MATCH "[0-9]+$" bpm_target "${bpm_target}")
+
+  add_library(bpm_compiled STATIC cmake/compiled/bodies.cpp cmake/compiled/machines.cpp cmake/compiled/samplers.cpp)
+  add_library(bpm::compiled ALIAS bpm_compiled)
+  set_target_properties(bpm_compiled PROPERTIES EXPORT_NAME compiled POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
+  target_link_libraries(bpm_compiled PUBLIC bpm)
+  target_compile_definitions(bpm_compiled PUBLIC BPM_COMPILED=${bpm_target})
+  target_compile_options(bpm_compiled PRIVATE ${bpm_compiled_options})
 endif()

@@ -88,7 +88,7 @@ else()
 endif()
 
 add_library(bpm_test_main STATIC support/main.cpp)
-target_link_libraries(bpm_test_main PUBLIC bpm::bpm Catch2::Catch2 PRIVATE bpm_flags)
+target_link_libraries(bpm_test_main PUBLIC bpm::compiled Catch2::Catch2 PRIVATE bpm_flags)
 target_include_directories(bpm_test_main PUBLIC support "${CMAKE_CURRENT_BINARY_DIR}/with_mutants")
 if(NOT MSVC)
   # Catch2's runner: half a minute to optimise, nothing gained.

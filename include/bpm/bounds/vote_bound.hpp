@@ -22,20 +22,13 @@ namespace bpm { inline namespace BPM_TARGET {
 struct VoteBound {
   /// From the vote's error, or a bound on it, and Delta; 0 for the vote itself.
   /// \throws std::invalid_argument unless both lie in [0, 1].
-  explicit VoteBound(double error_of_vote, double differs = 0)
-      : vote_error(error_of_vote), disagreement(differs) {
-    detail::check_probability("VoteBound", "vote_error", vote_error);
-    detail::check_probability("VoteBound", "disagreement", disagreement);
-  }
+  explicit VoteBound(double error_of_vote, double differs = 0);
 
   /// Lemma 1: where the majority errs, half of the ensemble does, so that the vote errs at most
   /// twice as often as a voter, in any ensemble. A bound on the Gibbs error may stand in its place,
   /// and keeps its confidence.
   /// \throws std::invalid_argument unless both lie in [0, 1].
-  [[nodiscard]] static VoteBound from_gibbs_error(double gibbs_error, double disagreement = 0) {
-    detail::check_probability("VoteBound", "gibbs_error", gibbs_error);
-    return VoteBound(std::min(1.0, 2 * gibbs_error), disagreement);
-  }
+  [[nodiscard]] static VoteBound from_gibbs_error(double gibbs_error, double disagreement = 0);
 
   /// The bound by the vote: twice a Gibbs bound (Lemma 1), and an upper limit of how often the
   /// classifier of these outputs differs from the vote of the same posterior (Lemma 4). It holds
@@ -53,22 +46,7 @@ struct VoteBound {
   ///         a confidence for inputs, and V is 0 or 2 and more.
   [[nodiscard]] static VoteBound certified(const GibbsBound& gibbs, const Votes& votes,
                                            const Eigen::Ref<const Eigen::VectorXd>& outputs,
-                                           std::uint64_t independent_voters) {
-    const char* const f = "VoteBound::certified";
-    detail::check_delta(f, "confidence.inputs", gibbs.confidence.inputs);
-    detail::check(independent_voters != 1, f, "independent_voters", "is 1, must be 0 or 2 or more");
-    const auto count = static_cast<double>(outputs.size());
-    const bool exact = independent_voters == 0;
-    const double delta = exact ? gibbs.confidence.inputs : gibbs.confidence.inputs / 2;
-    const double doubt = exact ? 0
-                               : std::sqrt(std::log(2 * count / delta) /
-                                           (2 * static_cast<double>(independent_voters)));
-    const double share = votes.disagreement(outputs, doubt);
-    VoteBound bound =
-        from_gibbs_error(gibbs.value(), kl_upper_inverse(share, -std::log(delta) / count));
-    bound.delta = gibbs.confidence.total();
-    return bound;
-  }
+                                           std::uint64_t independent_voters);
 
   double vote_error;
   double disagreement;  ///< Delta.
@@ -95,21 +73,7 @@ struct AgreementSample {
   /// probability delta / 2; the inputs get the other half. Draws of one chain are not independent.
   /// \throws std::invalid_argument unless the mean lies in [0, 1], inputs >= 1, shared_voters is 0
   ///         or 2 and more, and delta lies between 0 and 1.
-  [[nodiscard]] double upper_limit(double delta) const {
-    const char* const f = "AgreementSample";
-    detail::check_probability(f, "mean", mean);
-    detail::check_at_least(f, "inputs", inputs, 1);
-    detail::check(shared_voters == 0 || shared_voters >= 2, f, "shared_voters", "is ",
-                  shared_voters, ", must be 0 or 2 or more");
-    detail::check_delta(f, "delta", delta);
-    const auto count = static_cast<double>(inputs);
-    if (shared_voters == 0) {
-      return kl_upper_inverse(mean, -std::log(delta) / count);
-    }
-    const double log_half = std::log(2 / delta);
-    return std::min(1.0, kl_upper_inverse(mean, log_half / count) +
-                             4 * std::sqrt(log_half / (2 * static_cast<double>(shared_voters))));
-  }
+  [[nodiscard]] double upper_limit(double delta) const;
 };
 
 /// An upper bound on the error of an ensemble's majority vote, or of its Bayes point, from the
@@ -127,17 +91,7 @@ struct AgreementSample {
 struct CBound {
   /// \throws std::invalid_argument unless the rates lie in [0, 1] and the agreement is positive
   ///         where e < 1/2.
-  CBound(double rate_of_voters, double alpha, double differs = 0)
-      : gibbs_error(rate_of_voters), agreement(alpha), disagreement(differs) {
-    const char* const f = "CBound";
-    detail::check_probability(f, "gibbs_error", gibbs_error);
-    detail::check_probability(f, "agreement", agreement);
-    detail::check_probability(f, "disagreement", disagreement);
-    detail::check(
-        agreement > 0 || gibbs_error >= 0.5, f, "agreement",
-        "is 0, must be positive: a vote that is tied everywhere has Gibbs error 1/2, not ",
-        gibbs_error);
-  }
+  CBound(double rate_of_voters, double alpha, double differs = 0);
 
   /// From a bound on the Gibbs error and an upper limit of the agreement, both of the same
   /// posterior, with the share of the bound's confidence that is for inputs. Says nothing where the
@@ -146,11 +100,7 @@ struct CBound {
   /// \throws std::invalid_argument as `AgreementSample::upper_limit`, or if the disagreement is not
   ///         in [0, 1].
   [[nodiscard]] static CBound certified(const GibbsBound& gibbs, const AgreementSample& sample,
-                                        double disagreement = 0) {
-    CBound bound(gibbs.value(), sample.upper_limit(gibbs.confidence.inputs), disagreement);
-    bound.delta = gibbs.confidence.total();
-    return bound;
-  }
+                                        double disagreement = 0);
 
   double gibbs_error;   ///< e, or an upper limit of it.
   double agreement;     ///< alpha, or an upper limit of it.
@@ -162,24 +112,15 @@ struct CBound {
   /// Whether the two numbers can belong to one ensemble: (1 - 2 e)^2 <= alpha (Jensen), but for
   /// rounding. Estimates from different inputs may fail it by their errors, and the bound without
   /// Delta is then below zero and counted as 0; of certified limits one has failed.
-  [[nodiscard]] bool consistent() const noexcept {
-    return !applies() || share() <= agreement * (1 + 1e-12);
-  }
+  [[nodiscard]] bool consistent() const noexcept;
   /// In [0, 1] for the vote, 1 where it does not apply; Delta on top. 1 for certified limits that
   /// contradict each other.
-  [[nodiscard]] double value() const noexcept {
-    if (delta > 0 && !consistent()) {
-      return 1;
-    }
-    return (applies() ? std::max(0.0, 1 - share() / agreement) : 1.0) + disagreement;
-  }
+  [[nodiscard]] double value() const noexcept;
   /// Whether it says nothing: 1 or more.
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 
  private:
-  [[nodiscard]] double share() const noexcept {
-    return (1 - 2 * gibbs_error) * (1 - 2 * gibbs_error);
-  }
+  [[nodiscard]] double share() const noexcept;
 };
 
 /// How many draws of an ensemble agree with its centre, and whether that is as theory demands.
@@ -197,38 +138,8 @@ struct CBound {
 struct AgreementCheck {
   /// \throws std::invalid_argument unless there are points and draws, the sizes agree, all is
   ///         finite, and delta lies between 0 and 1.
-  AgreementCheck(const Eigen::MatrixXd& outputs, const Eigen::VectorXd& centre, double delta = 1e-6)
-      : draws(outputs.cols()) {
-    const char* const f = "AgreementCheck";
-    detail::check(outputs.rows() > 0 && outputs.cols() > 0, f, "outputs", "is ", outputs.rows(),
-                  " x ", outputs.cols(), ", expected one point and one draw or more");
-    detail::check_size(f, "centre", centre.size(), outputs.rows(), "one per point");
-    detail::check(outputs.allFinite(), f, "outputs", "holds a number that is not finite");
-    detail::check(centre.allFinite(), f, "centre", "holds a number that is not finite");
-    detail::check_delta(f, "delta", delta);
-    const auto count = static_cast<double>(draws);
-    double sum = 0;
-    for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
-      if (centre[i] == 0) {
-        ++undecided;
-        continue;
-      }
-      const double side = centre[i] > 0 ? 1 : -1;
-      const double agree =
-          static_cast<double>((side * outputs.row(i).array() >= 0).count()) / count;
-      sum += agree;
-      if (point < 0 || agree < smallest) {
-        smallest = agree;
-        point = i;
-      }
-    }
-    if (point >= 0) {
-      const auto decided = static_cast<double>(outputs.rows() - undecided);
-      mean = sum / decided;
-      threshold =
-          detail::kl_lower_deviation(1 / std::numbers::e, std::log(decided / delta) / count);
-    }
-  }
+  AgreementCheck(const Eigen::MatrixXd& outputs, const Eigen::VectorXd& centre,
+                 double delta = 1e-6);
 
   double smallest = 1;           ///< Share of draws that agree, at the point where fewest do.
   std::ptrdiff_t point = -1;     ///< That point; -1 where the centre is undecided at all of them.
@@ -241,5 +152,121 @@ struct AgreementCheck {
   /// number of draws can tell.
   [[nodiscard]] bool holds() const noexcept { return smallest >= threshold; }
 };
+
+#if BPM_BODIES
+
+BPM_INLINE VoteBound::VoteBound(double error_of_vote, double differs)
+    : vote_error(error_of_vote), disagreement(differs) {
+  detail::check_probability("VoteBound", "vote_error", vote_error);
+  detail::check_probability("VoteBound", "disagreement", disagreement);
+}
+
+BPM_INLINE VoteBound VoteBound::from_gibbs_error(double gibbs_error, double disagreement) {
+  detail::check_probability("VoteBound", "gibbs_error", gibbs_error);
+  return VoteBound(std::min(1.0, 2 * gibbs_error), disagreement);
+}
+
+BPM_INLINE VoteBound VoteBound::certified(const GibbsBound& gibbs, const Votes& votes,
+                                          const Eigen::Ref<const Eigen::VectorXd>& outputs,
+                                          std::uint64_t independent_voters) {
+  const char* const f = "VoteBound::certified";
+  detail::check_delta(f, "confidence.inputs", gibbs.confidence.inputs);
+  detail::check(independent_voters != 1, f, "independent_voters", "is 1, must be 0 or 2 or more");
+  const auto count = static_cast<double>(outputs.size());
+  const bool exact = independent_voters == 0;
+  const double delta = exact ? gibbs.confidence.inputs : gibbs.confidence.inputs / 2;
+  const double doubt =
+      exact
+          ? 0
+          : std::sqrt(std::log(2 * count / delta) / (2 * static_cast<double>(independent_voters)));
+  const double share = votes.disagreement(outputs, doubt);
+  VoteBound bound =
+      from_gibbs_error(gibbs.value(), kl_upper_inverse(share, -std::log(delta) / count));
+  bound.delta = gibbs.confidence.total();
+  return bound;
+}
+
+BPM_INLINE double AgreementSample::upper_limit(double delta) const {
+  const char* const f = "AgreementSample";
+  detail::check_probability(f, "mean", mean);
+  detail::check_at_least(f, "inputs", inputs, 1);
+  detail::check(shared_voters == 0 || shared_voters >= 2, f, "shared_voters", "is ", shared_voters,
+                ", must be 0 or 2 or more");
+  detail::check_delta(f, "delta", delta);
+  const auto count = static_cast<double>(inputs);
+  if (shared_voters == 0) {
+    return kl_upper_inverse(mean, -std::log(delta) / count);
+  }
+  const double log_half = std::log(2 / delta);
+  return std::min(1.0, kl_upper_inverse(mean, log_half / count) +
+                           4 * std::sqrt(log_half / (2 * static_cast<double>(shared_voters))));
+}
+
+BPM_INLINE CBound::CBound(double rate_of_voters, double alpha, double differs)
+    : gibbs_error(rate_of_voters), agreement(alpha), disagreement(differs) {
+  const char* const f = "CBound";
+  detail::check_probability(f, "gibbs_error", gibbs_error);
+  detail::check_probability(f, "agreement", agreement);
+  detail::check_probability(f, "disagreement", disagreement);
+  detail::check(agreement > 0 || gibbs_error >= 0.5, f, "agreement",
+                "is 0, must be positive: a vote that is tied everywhere has Gibbs error 1/2, not ",
+                gibbs_error);
+}
+
+BPM_INLINE CBound CBound::certified(const GibbsBound& gibbs, const AgreementSample& sample,
+                                    double disagreement) {
+  CBound bound(gibbs.value(), sample.upper_limit(gibbs.confidence.inputs), disagreement);
+  bound.delta = gibbs.confidence.total();
+  return bound;
+}
+
+BPM_INLINE bool CBound::consistent() const noexcept {
+  return !applies() || share() <= agreement * (1 + 1e-12);
+}
+
+BPM_INLINE double CBound::value() const noexcept {
+  if (delta > 0 && !consistent()) {
+    return 1;
+  }
+  return (applies() ? std::max(0.0, 1 - share() / agreement) : 1.0) + disagreement;
+}
+
+BPM_INLINE double CBound::share() const noexcept {
+  return (1 - 2 * gibbs_error) * (1 - 2 * gibbs_error);
+}
+
+BPM_INLINE AgreementCheck::AgreementCheck(const Eigen::MatrixXd& outputs,
+                                          const Eigen::VectorXd& centre, double delta)
+    : draws(outputs.cols()) {
+  const char* const f = "AgreementCheck";
+  detail::check(outputs.rows() > 0 && outputs.cols() > 0, f, "outputs", "is ", outputs.rows(),
+                " x ", outputs.cols(), ", expected one point and one draw or more");
+  detail::check_size(f, "centre", centre.size(), outputs.rows(), "one per point");
+  detail::check(outputs.allFinite(), f, "outputs", "holds a number that is not finite");
+  detail::check(centre.allFinite(), f, "centre", "holds a number that is not finite");
+  detail::check_delta(f, "delta", delta);
+  const auto count = static_cast<double>(draws);
+  double sum = 0;
+  for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
+    if (centre[i] == 0) {
+      ++undecided;
+      continue;
+    }
+    const double side = centre[i] > 0 ? 1 : -1;
+    const double agree = static_cast<double>((side * outputs.row(i).array() >= 0).count()) / count;
+    sum += agree;
+    if (point < 0 || agree < smallest) {
+      smallest = agree;
+      point = i;
+    }
+  }
+  if (point >= 0) {
+    const auto decided = static_cast<double>(outputs.rows() - undecided);
+    mean = sum / decided;
+    threshold = detail::kl_lower_deviation(1 / std::numbers::e, std::log(decided / delta) / count);
+  }
+}
+
+#endif
 
 }}  // namespace bpm

@@ -133,13 +133,7 @@ class MessagePart {
 };
 
 /// The parts, printed one after the other: all of them, or an exception.
-[[nodiscard]] inline std::string join_parts(std::initializer_list<MessagePart> parts) {
-  std::ostringstream text;
-  text.exceptions(std::ios_base::badbit);  // A stream without memory else goes on in silence.
-  text.precision(10);
-  for (const MessagePart& part : parts) part.print(text);
-  return text.str();
-}
+[[nodiscard]] BPM_INLINE std::string join_parts(std::initializer_list<MessagePart> parts);
 template <class... Parts>
 [[nodiscard]] std::string join(const Parts&... parts) {
   return join_parts({MessagePart(parts)...});
@@ -240,6 +234,18 @@ inline void check_signs(std::string_view function, std::span<const signed char> 
           ", must be 1 or -1");
   }
 }
+
+#if BPM_BODIES
+
+BPM_INLINE std::string join_parts(std::initializer_list<MessagePart> parts) {
+  std::ostringstream text;
+  text.exceptions(std::ios_base::badbit);  // A stream without memory else goes on in silence.
+  text.precision(10);
+  for (const MessagePart& part : parts) part.print(text);
+  return text.str();
+}
+
+#endif
 
 }  // namespace detail
 }}  // namespace bpm

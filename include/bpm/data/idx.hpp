@@ -21,6 +21,7 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+#if BPM_BODIES
 namespace detail {
 
 /// Reads one IDX stream; offsets in messages count from where it began.
@@ -138,6 +139,7 @@ class IdxReader {
 };
 
 }  // namespace detail
+#endif
 
 /// Reads images, an IDX tensor of n x height x width bytes, as n rows of height * width bytes.
 /// `name` begins the messages. The stream must end with the tensor.
@@ -146,18 +148,8 @@ class IdxReader {
 /// \throws DataError with the byte offset where the magic number, the element type or a size is
 /// wrong, the tensor has not three dimensions, the stream ends early, or bytes follow the elements.
 /// Sizes are compared with the length of the stream before memory is taken.
-[[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(std::istream& stream,
-                                                             std::string_view name = "IDX stream") {
-  detail::IdxReader reader(stream, name);
-  reader.require_dimensions(3, "images, rows, columns");
-  RowMatrix<std::uint8_t> images;
-  reader.read_elements([&](std::size_t) {
-    const auto& sizes = reader.sizes();
-    images.resize(sizes[0], sizes[1] * sizes[2]);
-    return images.data();
-  });
-  return images;
-}
+[[nodiscard]] BPM_INLINE RowMatrix<std::uint8_t> read_idx_images(
+    std::istream& stream, std::string_view name = "IDX stream");
 
 /// The same, from a file: a path or `GzipFile`.
 template <detail::File File>
@@ -168,10 +160,8 @@ template <detail::File File>
 
 /// The sizes of an IDX tensor, of images how many, rows and columns; what follows them is not read.
 /// \throws DataError as `read_idx_images` on what stands before the elements.
-[[nodiscard]] inline std::vector<std::size_t> read_idx_sizes(std::istream& stream,
-                                                             std::string_view name = "IDX stream") {
-  return detail::IdxReader(stream, name).sizes();
-}
+[[nodiscard]] BPM_INLINE std::vector<std::size_t> read_idx_sizes(
+    std::istream& stream, std::string_view name = "IDX stream");
 
 /// The same, from a file: a path or `GzipFile`.
 template <detail::File File>
@@ -182,17 +172,8 @@ template <detail::File File>
 
 /// Reads labels 0 .. 255, an IDX tensor of one dimension.
 /// \throws DataError as read_idx_images, and where the tensor has not one dimension.
-[[nodiscard]] inline std::vector<int> read_idx_labels(std::istream& stream,
-                                                      std::string_view name = "IDX stream") {
-  detail::IdxReader reader(stream, name);
-  reader.require_dimensions(1, "labels");
-  std::vector<std::uint8_t> bytes;
-  reader.read_elements([&](std::size_t n) {
-    bytes.resize(n);
-    return bytes.data();
-  });
-  return {bytes.begin(), bytes.end()};
-}
+[[nodiscard]] BPM_INLINE std::vector<int> read_idx_labels(std::istream& stream,
+                                                          std::string_view name = "IDX stream");
 
 /// The same, from a file: a path or `GzipFile`.
 template <detail::File File>
@@ -216,5 +197,36 @@ template <detail::File Images, detail::File Labels>
                             data.labels.size(), " labels, expected as many labels as images");
   return data;
 }
+
+#if BPM_BODIES
+
+BPM_INLINE RowMatrix<std::uint8_t> read_idx_images(std::istream& stream, std::string_view name) {
+  detail::IdxReader reader(stream, name);
+  reader.require_dimensions(3, "images, rows, columns");
+  RowMatrix<std::uint8_t> images;
+  reader.read_elements([&](std::size_t) {
+    const auto& sizes = reader.sizes();
+    images.resize(sizes[0], sizes[1] * sizes[2]);
+    return images.data();
+  });
+  return images;
+}
+
+BPM_INLINE std::vector<std::size_t> read_idx_sizes(std::istream& stream, std::string_view name) {
+  return detail::IdxReader(stream, name).sizes();
+}
+
+BPM_INLINE std::vector<int> read_idx_labels(std::istream& stream, std::string_view name) {
+  detail::IdxReader reader(stream, name);
+  reader.require_dimensions(1, "labels");
+  std::vector<std::uint8_t> bytes;
+  reader.read_elements([&](std::size_t n) {
+    bytes.resize(n);
+    return bytes.data();
+  });
+  return {bytes.begin(), bytes.end()};
+}
+
+#endif
 
 }}  // namespace bpm

@@ -14,7 +14,9 @@
 
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
+#if BPM_BODIES
 #include "bpm/data/text.hpp"
+#endif
 
 /// \file
 /// The text format of SVMlight and LIBSVM: a line is `label index:value index:value ...`, indices
@@ -23,6 +25,7 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+#if BPM_BODIES
 namespace detail {
 
 /// What a file in the SVMlight format says: row i has entries starts[i] .. starts[i + 1] - 1.
@@ -101,6 +104,7 @@ template <class Scalar>
 }
 
 }  // namespace detail
+#endif
 
 /// Reads a file in the SVMlight format into a dense matrix. A `qid:` pair after the label (ranking
 /// groups) is skipped: it says nothing about classes.
@@ -117,7 +121,36 @@ template <class Scalar>
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
     std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0,
-    std::size_t limit = detail::default_limit) {
+    std::size_t limit = detail::default_limit);
+
+/// The same, from a file: a path or `GzipFile`.
+template <class Scalar = double, detail::File File>
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
+    const File& file, Eigen::Index columns = 0, std::size_t limit = detail::default_limit) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_svmlight_dense<Scalar>(*opened.stream, opened.name, columns, limit);
+}
+
+/// Reads a file in the SVMlight format into a sparse matrix, compressed, with fewer than 2^31
+/// entries. Entries written as 0 are not stored. Otherwise as read_svmlight_dense; memory is
+/// O(rows + entries), twice that while reading.
+template <class Scalar = double>
+[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
+    std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0);
+
+/// The same, from a file: a path or `GzipFile`.
+template <class Scalar = double, detail::File File>
+[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
+    const File& file, Eigen::Index columns = 0) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_svmlight_sparse<Scalar>(*opened.stream, opened.name, columns);
+}
+
+#if BPM_BODIES
+
+template <class Scalar>
+LabelledData<RowMatrix<Scalar>> read_svmlight_dense(std::istream& stream, std::string_view name,
+                                                    Eigen::Index columns, std::size_t limit) {
   auto entries = detail::read_svmlight_entries<Scalar>(stream, name, columns);
   const auto width = static_cast<std::size_t>(entries.width);
   detail::ensure<DataError>(width == 0 || entries.labels.size() <= limit / sizeof(Scalar) / width,
@@ -136,20 +169,9 @@ template <class Scalar = double>
   return data;
 }
 
-/// The same, from a file: a path or `GzipFile`.
-template <class Scalar = double, detail::File File>
-[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
-    const File& file, Eigen::Index columns = 0, std::size_t limit = detail::default_limit) {
-  const detail::OpenFile opened = detail::open(file);
-  return read_svmlight_dense<Scalar>(*opened.stream, opened.name, columns, limit);
-}
-
-/// Reads a file in the SVMlight format into a sparse matrix, compressed, with fewer than 2^31
-/// entries. Entries written as 0 are not stored. Otherwise as read_svmlight_dense; memory is
-/// O(rows + entries), twice that while reading.
-template <class Scalar = double>
-[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
-    std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0) {
+template <class Scalar>
+LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
+    std::istream& stream, std::string_view name, Eigen::Index columns) {
   using Matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
   auto entries = detail::read_svmlight_entries<Scalar>(stream, name, columns);
   detail::ensure<DataError>(std::ssize(entries.values) <= std::numeric_limits<int>::max(), name,
@@ -168,12 +190,6 @@ template <class Scalar = double>
   return data;
 }
 
-/// The same, from a file: a path or `GzipFile`.
-template <class Scalar = double, detail::File File>
-[[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
-    const File& file, Eigen::Index columns = 0) {
-  const detail::OpenFile opened = detail::open(file);
-  return read_svmlight_sparse<Scalar>(*opened.stream, opened.name, columns);
-}
+#endif
 
 }}  // namespace bpm

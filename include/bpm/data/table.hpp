@@ -23,9 +23,11 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
-#include "bpm/data/table_lines.hpp"
 #include "bpm/data/table_settings.hpp"
+#if BPM_BODIES
+#include "bpm/data/table_lines.hpp"
 #include "bpm/data/text.hpp"
+#endif
 
 /// \file
 /// Tables as text: an input per line, fields separated by commas or something else, with or without
@@ -33,6 +35,7 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+#if BPM_BODIES
 namespace detail {
 
 /// Labels that are all integers, or else words in the place of which stand numbers.
@@ -212,6 +215,7 @@ class MixedColumn {
 };
 
 }  // namespace detail
+#endif
 
 /// Reads a table: each line an input and, unless settings.label is `none`, its label.
 ///
@@ -240,7 +244,44 @@ class MixedColumn {
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream,
                                                          std::string_view name = "table stream",
+                                                         const TableSettings& settings = {});
+
+/// The same, from a file: a path or `GzipFile`.
+template <class Scalar = double, detail::File File>
+[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(const File& file,
                                                          const TableSettings& settings = {}) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_table<Scalar>(*opened.stream, opened.name, settings);
+}
+
+/// Reads a table that has columns of words beside those of numbers, or misses values: the raw
+/// material of a `TableEncoding`. As `read_table`, but for `settings.words` and what follows it.
+/// feature_names are those of the table's columns.
+///
+/// An automatic column of words holds at most 20 different ones, or as many as every second row and
+/// 1000: more are no categories, but names, or numbers with an error among them.
+///
+/// Cost: one pass; the fields of automatic columns are kept as text until the end.
+/// \throws DataError, std::invalid_argument as `read_table`; DataError too where an automatic
+/// column has more words, a table of words alone may or may not begin with names, the kinds are
+/// more or fewer than the features, or a header lacks one of `words`, or has it twice.
+[[nodiscard]] BPM_INLINE LabelledData<MixedTable> read_mixed_table(
+    std::istream& stream, std::string_view name = "table stream",
+    const TableSettings& settings = {});
+
+/// The same, from a file: a path or `GzipFile`.
+template <detail::File File>
+[[nodiscard]] LabelledData<MixedTable> read_mixed_table(const File& file,
+                                                        const TableSettings& settings = {}) {
+  const detail::OpenFile opened = detail::open(file);
+  return read_mixed_table(*opened.stream, opened.name, settings);
+}
+
+#if BPM_BODIES
+
+template <class Scalar>
+LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_view name,
+                                           const TableSettings& settings) {
   detail::check(settings.words.empty() && !settings.automatic_words && settings.kinds.empty() &&
                     !settings.missing,
                 "read_table", "settings",
@@ -282,28 +323,12 @@ template <class Scalar = double>
   return data;
 }
 
-/// The same, from a file: a path or `GzipFile`.
-template <class Scalar = double, detail::File File>
-[[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(const File& file,
-                                                         const TableSettings& settings = {}) {
-  const detail::OpenFile opened = detail::open(file);
-  return read_table<Scalar>(*opened.stream, opened.name, settings);
-}
+#endif
 
-/// Reads a table that has columns of words beside those of numbers, or misses values: the raw
-/// material of a `TableEncoding`. As `read_table`, but for `settings.words` and what follows it.
-/// feature_names are those of the table's columns.
-///
-/// An automatic column of words holds at most 20 different ones, or as many as every second row and
-/// 1000: more are no categories, but names, or numbers with an error among them.
-///
-/// Cost: one pass; the fields of automatic columns are kept as text until the end.
-/// \throws DataError, std::invalid_argument as `read_table`; DataError too where an automatic
-/// column has more words, a table of words alone may or may not begin with names, the kinds are
-/// more or fewer than the features, or a header lacks one of `words`, or has it twice.
-[[nodiscard]] inline LabelledData<MixedTable> read_mixed_table(
-    std::istream& stream, std::string_view name = "table stream",
-    const TableSettings& settings = {}) {
+#if BPM_BODIES
+
+BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::string_view name,
+                                                     const TableSettings& settings) {
   detail::TableLines lines(stream, name, settings);
   detail::LabelWords labels;
   std::vector<detail::MixedColumn> columns;
@@ -344,12 +369,6 @@ template <class Scalar = double, detail::File File>
   return data;
 }
 
-/// The same, from a file: a path or `GzipFile`.
-template <detail::File File>
-[[nodiscard]] LabelledData<MixedTable> read_mixed_table(const File& file,
-                                                        const TableSettings& settings = {}) {
-  const detail::OpenFile opened = detail::open(file);
-  return read_mixed_table(*opened.stream, opened.name, settings);
-}
+#endif
 
 }}  // namespace bpm

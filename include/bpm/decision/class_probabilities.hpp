@@ -31,9 +31,24 @@ namespace bpm { inline namespace BPM_TARGET {
 /// Cost O(n C).
 /// \throws std::invalid_argument on values that are not finite, none at all, a slope that is not
 ///         positive and finite, or offsets that are not one per column and finite.
-[[nodiscard]] inline Eigen::MatrixXd probabilities_of(
+[[nodiscard]] BPM_INLINE Eigen::MatrixXd probabilities_of(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,
-    std::span<const double> offsets = {}, std::size_t judged = 0) {
+    std::span<const double> offsets = {}, std::size_t judged = 0);
+
+/// A slope fitted to outputs, with offsets where these were asked for, and how well they fit.
+struct FittedSlope {
+  double slope = 1;
+  double loss = 0;  ///< Mean loss in nats, against smoothed targets, without the offsets' ridge.
+  double standard_error = 0;      ///< Of that mean over the inputs.
+  std::vector<double> offsets{};  ///< One per column, or none.
+};
+
+#if BPM_BODIES
+#if BPM_BODIES
+
+BPM_INLINE Eigen::MatrixXd probabilities_of(
+    const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,
+    std::span<const double> offsets, std::size_t judged) {
   const char* const f = "probabilities_of";
   detail::check_decision_values(decision_values, f);
   detail::check_positive(f, "slope", slope);
@@ -64,13 +79,7 @@ namespace bpm { inline namespace BPM_TARGET {
   return result;
 }
 
-/// A slope fitted to outputs, with offsets where these were asked for, and how well they fit.
-struct FittedSlope {
-  double slope = 1;
-  double loss = 0;  ///< Mean loss in nats, against smoothed targets, without the offsets' ridge.
-  double standard_error = 0;      ///< Of that mean over the inputs.
-  std::vector<double> offsets{};  ///< One per column, or none.
-};
+#endif
 
 namespace detail {
 
@@ -316,6 +325,7 @@ class SlopeLoss {
 }
 
 }  // namespace detail
+#endif
 
 /// The slope with the smallest log loss on outputs at inputs that did not train (out-of-fold
 /// outputs: one slope for all folds), and with `with_offsets` the offset of each column beside it,
@@ -330,11 +340,18 @@ class SlopeLoss {
 ///
 /// Shapes as `log_losses`. \throws std::invalid_argument as that, and on values that are not
 /// finite.
-[[nodiscard]] inline FittedSlope fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values,
-                                           std::span<const int> labels,
-                                           std::span<const int> classes,
-                                           bool with_offsets = false) {
+[[nodiscard]] BPM_INLINE FittedSlope
+fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values, std::span<const int> labels,
+          std::span<const int> classes, bool with_offsets = false);
+
+#if BPM_BODIES
+
+BPM_INLINE FittedSlope fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values,
+                                 std::span<const int> labels, std::span<const int> classes,
+                                 bool with_offsets) {
   return detail::fit_slopes({decision_values}, labels, classes, with_offsets).front();
 }
+
+#endif
 
 }}  // namespace bpm

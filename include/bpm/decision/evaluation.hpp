@@ -62,13 +62,8 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 
 /// Element i: whether `predicted[i]` is `labels[i]`; what the error-reject functions take.
 /// Throws `std::invalid_argument` if the sizes differ or are zero.
-[[nodiscard]] inline std::vector<bool> correct_predictions(std::span<const int> labels,
-                                                           std::span<const int> predicted) {
-  detail::check_labels(labels, predicted, "correct_predictions");
-  std::vector<bool> correct(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) correct[i] = labels[i] == predicted[i];
-  return correct;
-}
+[[nodiscard]] BPM_INLINE std::vector<bool> correct_predictions(std::span<const int> labels,
+                                                               std::span<const int> predicted);
 
 /// The fraction of inputs whose predicted label is not the true one.
 /// Throws `std::invalid_argument` if the sizes differ or are zero.
@@ -83,76 +78,18 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 /// The confusion matrix over the given classes, in their order.
 /// Throws `std::invalid_argument` if the sizes differ or are zero, a class is listed twice, or a
 /// label is not listed. Cost O(n C + C^2).
-[[nodiscard]] inline ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                                      std::span<const int> predicted,
-                                                      std::span<const int> classes) {
-  constexpr std::string_view name = "confusion_matrix";
-  detail::check_labels(labels, predicted, name);
-  for (std::size_t c = 1; c < classes.size(); ++c) {
-    for (std::size_t other = 0; other < c; ++other) {
-      detail::check(classes[other] != classes[c], name, "classes", "holds ", classes[c],
-                    " twice, must be distinct");
-    }
-  }
-  const auto position = [&](int label, std::string_view argument, std::size_t i) {
-    const auto found = std::find(classes.begin(), classes.end(), label);
-    if (found == classes.end()) {
-      detail::fail(name, detail::join(argument, "[", i, "]"), "is ", label,
-                   ", must be one of the given classes");
-    }
-    return found - classes.begin();
-  };
-  ConfusionMatrix matrix;
-  matrix.classes.assign(classes.begin(), classes.end());
-  matrix.counts.setZero(std::ssize(classes), std::ssize(classes));
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto row = position(labels[i], "labels", i);
-    ++matrix.counts(row, position(predicted[i], "predicted", i));
-  }
-  return matrix;
-}
+[[nodiscard]] BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                                          std::span<const int> predicted,
+                                                          std::span<const int> classes);
 
 /// The confusion matrix over all labels that occur, true or predicted, sorted.
 /// Throws `std::invalid_argument` if the sizes differ or are zero. Cost O(n log n + n C + C^2).
-[[nodiscard]] inline ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                                      std::span<const int> predicted) {
-  detail::check_labels(labels, predicted, "confusion_matrix");
-  std::vector<int> classes(labels.begin(), labels.end());
-  classes.insert(classes.end(), predicted.begin(), predicted.end());
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  return confusion_matrix(labels, predicted, classes);
-}
+[[nodiscard]] BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                                          std::span<const int> predicted);
 
 /// Recall, precision and F1 of every class, in the order of the matrix. Throws
 /// `std::invalid_argument` unless the counts are square with one row per class. Cost O(C^2).
-[[nodiscard]] inline std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
-  const Eigen::Index size = std::ssize(matrix.classes);
-  detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
-                "counts", "is ", matrix.counts.rows(), " x ", matrix.counts.cols(),
-                ", must have one row and column for each of the ", size, " classes");
-  std::vector<ClassScores> result;
-  result.reserve(matrix.classes.size());
-  for (Eigen::Index c = 0; c < size; ++c) {
-    ClassScores scores;
-    scores.label = matrix.classes[c];
-    scores.inputs = matrix.counts.row(c).sum();
-    scores.predicted = matrix.counts.col(c).sum();
-    scores.correct = matrix.counts(c, c);
-    const auto correct = static_cast<double>(scores.correct);
-    if (scores.inputs > 0) {
-      scores.recall = correct / static_cast<double>(scores.inputs);
-    }
-    if (scores.predicted > 0) {
-      scores.precision = correct / static_cast<double>(scores.predicted);
-    }
-    if (scores.inputs + scores.predicted > 0) {
-      scores.f1 = 2 * correct / static_cast<double>(scores.inputs + scores.predicted);
-    }
-    result.push_back(scores);
-  }
-  return result;
-}
+[[nodiscard]] BPM_INLINE std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix);
 
 /// One point of a ROC curve: whoever takes all inputs from some score on for positive.
 struct RocPoint {
@@ -209,6 +146,85 @@ template <detail::Flags Positive>
   return area;
 }
 
+#if BPM_BODIES
+
+BPM_INLINE std::vector<bool> correct_predictions(std::span<const int> labels,
+                                                 std::span<const int> predicted) {
+  detail::check_labels(labels, predicted, "correct_predictions");
+  std::vector<bool> correct(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) correct[i] = labels[i] == predicted[i];
+  return correct;
+}
+
+BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                            std::span<const int> predicted,
+                                            std::span<const int> classes) {
+  constexpr std::string_view name = "confusion_matrix";
+  detail::check_labels(labels, predicted, name);
+  for (std::size_t c = 1; c < classes.size(); ++c) {
+    for (std::size_t other = 0; other < c; ++other) {
+      detail::check(classes[other] != classes[c], name, "classes", "holds ", classes[c],
+                    " twice, must be distinct");
+    }
+  }
+  const auto position = [&](int label, std::string_view argument, std::size_t i) {
+    const auto found = std::find(classes.begin(), classes.end(), label);
+    if (found == classes.end()) {
+      detail::fail(name, detail::join(argument, "[", i, "]"), "is ", label,
+                   ", must be one of the given classes");
+    }
+    return found - classes.begin();
+  };
+  ConfusionMatrix matrix;
+  matrix.classes.assign(classes.begin(), classes.end());
+  matrix.counts.setZero(std::ssize(classes), std::ssize(classes));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto row = position(labels[i], "labels", i);
+    ++matrix.counts(row, position(predicted[i], "predicted", i));
+  }
+  return matrix;
+}
+
+BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                            std::span<const int> predicted) {
+  detail::check_labels(labels, predicted, "confusion_matrix");
+  std::vector<int> classes(labels.begin(), labels.end());
+  classes.insert(classes.end(), predicted.begin(), predicted.end());
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return confusion_matrix(labels, predicted, classes);
+}
+
+BPM_INLINE std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
+  const Eigen::Index size = std::ssize(matrix.classes);
+  detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
+                "counts", "is ", matrix.counts.rows(), " x ", matrix.counts.cols(),
+                ", must have one row and column for each of the ", size, " classes");
+  std::vector<ClassScores> result;
+  result.reserve(matrix.classes.size());
+  for (Eigen::Index c = 0; c < size; ++c) {
+    ClassScores scores;
+    scores.label = matrix.classes[c];
+    scores.inputs = matrix.counts.row(c).sum();
+    scores.predicted = matrix.counts.col(c).sum();
+    scores.correct = matrix.counts(c, c);
+    const auto correct = static_cast<double>(scores.correct);
+    if (scores.inputs > 0) {
+      scores.recall = correct / static_cast<double>(scores.inputs);
+    }
+    if (scores.predicted > 0) {
+      scores.precision = correct / static_cast<double>(scores.predicted);
+    }
+    if (scores.inputs + scores.predicted > 0) {
+      scores.f1 = 2 * correct / static_cast<double>(scores.inputs + scores.predicted);
+    }
+    result.push_back(scores);
+  }
+  return result;
+}
+
+#endif
+
 namespace detail {
 
 // How good probabilities of classes are, by the labels that came true. Probabilities are n x C, a
@@ -217,11 +233,28 @@ namespace detail {
 // numbers outside [0, 1] and on labels that are not among the classes; cost O(n C).
 
 /// The class index of each label. \throws as the file says.
-[[nodiscard]] inline std::vector<Eigen::Index> class_indices(std::span<const int> labels,
-                                                             std::span<const int> classes,
-                                                             Eigen::Index rows,
-                                                             Eigen::Index columns,
-                                                             std::string_view function) {
+[[nodiscard]] BPM_INLINE std::vector<Eigen::Index> class_indices(std::span<const int> labels,
+                                                                 std::span<const int> classes,
+                                                                 Eigen::Index rows,
+                                                                 Eigen::Index columns,
+                                                                 std::string_view function);
+
+/// P(class c | input i), whatever the number of columns.
+[[nodiscard]] inline double probability_at(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                                           Eigen::Index i, Eigen::Index c) {
+  if (probabilities.cols() > 1) return probabilities(i, c);
+  return c == 1 ? probabilities(i, 0) : 1 - probabilities(i, 0);
+}
+
+BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                                    std::string_view function);
+
+#if BPM_BODIES
+
+BPM_INLINE std::vector<Eigen::Index> class_indices(std::span<const int> labels,
+                                                   std::span<const int> classes, Eigen::Index rows,
+                                                   Eigen::Index columns,
+                                                   std::string_view function) {
   check(rows > 0, function, "inputs", "are none, must be at least one");
   check_size(function, "labels", labels.size(), rows, "one per input");
   check(classes.size() >= 2 && std::ranges::is_sorted(classes, std::less_equal<>{}), function,
@@ -239,15 +272,8 @@ namespace detail {
   return indices;
 }
 
-/// P(class c | input i), whatever the number of columns.
-[[nodiscard]] inline double probability_at(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                           Eigen::Index i, Eigen::Index c) {
-  if (probabilities.cols() > 1) return probabilities(i, c);
-  return c == 1 ? probabilities(i, 0) : 1 - probabilities(i, 0);
-}
-
-inline void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                std::string_view function) {
+BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                                    std::string_view function) {
   for (Eigen::Index c = 0; c < probabilities.cols(); ++c) {
     for (Eigen::Index i = 0; i < probabilities.rows(); ++i) {
       const double p = probabilities(i, c);
@@ -257,12 +283,62 @@ inline void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabi
   }
 }
 
+#endif
+
 }  // namespace detail
 
 /// -log p of each input's label, in nats; infinity where that was given no probability.
-[[nodiscard]] inline std::vector<double> log_losses(
+[[nodiscard]] BPM_INLINE std::vector<double> log_losses(
     const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
-    std::span<const int> classes) {
+    std::span<const int> classes);
+
+/// The mean of `log_losses`.
+[[nodiscard]] inline double log_loss(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                                     std::span<const int> labels, std::span<const int> classes) {
+  double sum = 0;
+  for (const double loss : log_losses(probabilities, labels, classes)) sum += loss;
+  return sum / static_cast<double>(labels.size());
+}
+
+/// The mean over inputs of sum_c (p_c - 1[label is c])^2 (Brier, 1950), over all classes: from 0 to
+/// 2. Of two classes twice the squared distance of the one probability.
+[[nodiscard]] BPM_INLINE double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                                            std::span<const int> labels,
+                                            std::span<const int> classes);
+
+/// The inputs whose most probable class has a probability within one part of [0, 1].
+struct ReliabilityBin {
+  std::size_t inputs = 0;
+  double probability = 0;  ///< Mean of the largest probability; 0 without inputs.
+  double correct = 0;      ///< Share of inputs of which that class is the label; likewise.
+};
+
+/// The reliability diagram: inputs by their largest probability (the first among equals), in `bins`
+/// parts of [0, 1] of equal width; 1 is of the last.
+/// \throws std::invalid_argument also without bins.
+[[nodiscard]] BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(
+    const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
+    std::span<const int> classes, std::size_t bins = 15);
+
+/// The expected calibration error: |correct - probability|, averaged over the inputs of a
+/// reliability diagram. \throws std::invalid_argument where it has no input.
+[[nodiscard]] inline double calibration_error(std::span<const ReliabilityBin> diagram) {
+  double sum = 0;
+  double inputs = 0;
+  for (const ReliabilityBin& bin : diagram) {
+    const auto count = static_cast<double>(bin.inputs);
+    sum += count * std::abs(bin.correct - bin.probability);
+    inputs += count;
+  }
+  detail::check(inputs > 0, "calibration_error", "diagram", "has no input");
+  return sum / inputs;
+}
+
+#if BPM_BODIES
+
+BPM_INLINE std::vector<double> log_losses(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                                          std::span<const int> labels,
+                                          std::span<const int> classes) {
   const char* const f = "log_losses";
   const auto index =
       detail::class_indices(labels, classes, probabilities.rows(), probabilities.cols(), f);
@@ -278,18 +354,8 @@ inline void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabi
   return losses;
 }
 
-/// The mean of `log_losses`.
-[[nodiscard]] inline double log_loss(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                     std::span<const int> labels, std::span<const int> classes) {
-  double sum = 0;
-  for (const double loss : log_losses(probabilities, labels, classes)) sum += loss;
-  return sum / static_cast<double>(labels.size());
-}
-
-/// The mean over inputs of sum_c (p_c - 1[label is c])^2 (Brier, 1950), over all classes: from 0 to
-/// 2. Of two classes twice the squared distance of the one probability.
-[[nodiscard]] inline double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                        std::span<const int> labels, std::span<const int> classes) {
+BPM_INLINE double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                              std::span<const int> labels, std::span<const int> classes) {
   const char* const f = "brier_score";
   const auto index =
       detail::class_indices(labels, classes, probabilities.rows(), probabilities.cols(), f);
@@ -306,19 +372,9 @@ inline void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabi
   return sum / static_cast<double>(index.size());
 }
 
-/// The inputs whose most probable class has a probability within one part of [0, 1].
-struct ReliabilityBin {
-  std::size_t inputs = 0;
-  double probability = 0;  ///< Mean of the largest probability; 0 without inputs.
-  double correct = 0;      ///< Share of inputs of which that class is the label; likewise.
-};
-
-/// The reliability diagram: inputs by their largest probability (the first among equals), in `bins`
-/// parts of [0, 1] of equal width; 1 is of the last.
-/// \throws std::invalid_argument also without bins.
-[[nodiscard]] inline std::vector<ReliabilityBin> reliability_diagram(
+BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(
     const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
-    std::span<const int> classes, std::size_t bins = 15) {
+    std::span<const int> classes, std::size_t bins) {
   const char* const f = "reliability_diagram";
   detail::check(bins > 0, f, "bins", "is 0, must be at least 1");
   const auto index =
@@ -350,18 +406,6 @@ struct ReliabilityBin {
   return diagram;
 }
 
-/// The expected calibration error: |correct - probability|, averaged over the inputs of a
-/// reliability diagram. \throws std::invalid_argument where it has no input.
-[[nodiscard]] inline double calibration_error(std::span<const ReliabilityBin> diagram) {
-  double sum = 0;
-  double inputs = 0;
-  for (const ReliabilityBin& bin : diagram) {
-    const auto count = static_cast<double>(bin.inputs);
-    sum += count * std::abs(bin.correct - bin.probability);
-    inputs += count;
-  }
-  detail::check(inputs > 0, "calibration_error", "diagram", "has no input");
-  return sum / inputs;
-}
+#endif
 
 }}  // namespace bpm

@@ -72,28 +72,14 @@ namespace detail {
 /// 0.29 * 100 is 28.999999999999996. To this end a product within four units in the last place
 /// below a whole number counts as that number.
 /// Throws `std::invalid_argument` unless 0 <= rate < 1.
-[[nodiscard]] inline std::size_t rejection_count(double rate, std::size_t count,
-                                                 std::string_view function,
-                                                 std::string_view argument = "rate") {
-  check(rate >= 0 && rate < 1, function, argument, "is ", rate, ", must be at least 0 and below 1");
-  const double product = rate * static_cast<double>(count);
-  const double slack = 4 * std::numeric_limits<double>::epsilon() * product;
-  const auto rejected = static_cast<std::size_t>(std::floor(product + slack));
-  // A rate a rounding error below 1 must not reject the last input.
-  return count == 0 ? 0 : std::min(rejected, count - 1);
-}
+[[nodiscard]] BPM_INLINE std::size_t rejection_count(double rate, std::size_t count,
+                                                     std::string_view function,
+                                                     std::string_view argument = "rate");
 
 /// The order in which inputs are rejected: by score, equal scores by index.
 /// Throws `std::invalid_argument` if a score is not finite. Cost O(n log n).
-[[nodiscard]] inline std::vector<std::size_t> rejection_order(std::span<const double> scores,
-                                                              std::string_view function) {
-  check_scores(scores, function);
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [scores](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-  return order;
-}
+[[nodiscard]] BPM_INLINE std::vector<std::size_t> rejection_order(std::span<const double> scores,
+                                                                  std::string_view function);
 
 /// Whether each input was classified rightly: any range of flags, such as a `std::vector<bool>`.
 template <class R>
@@ -116,36 +102,44 @@ template <Flags Correct>
   return left;
 }
 
+#if BPM_BODIES
+
+BPM_INLINE std::size_t rejection_count(double rate, std::size_t count, std::string_view function,
+                                       std::string_view argument) {
+  check(rate >= 0 && rate < 1, function, argument, "is ", rate, ", must be at least 0 and below 1");
+  const double product = rate * static_cast<double>(count);
+  const double slack = 4 * std::numeric_limits<double>::epsilon() * product;
+  const auto rejected = static_cast<std::size_t>(std::floor(product + slack));
+  // A rate a rounding error below 1 must not reject the last input.
+  return count == 0 ? 0 : std::min(rejected, count - 1);
+}
+
+BPM_INLINE std::vector<std::size_t> rejection_order(std::span<const double> scores,
+                                                    std::string_view function) {
+  check_scores(scores, function);
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [scores](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+  return order;
+}
+
+#endif
+
 }  // namespace detail
 
 /// The indices of the floor(rate * n) lowest scores, lowest first; equal scores are taken by index,
 /// the smaller index first. How the product is rounded stands at `rejection_count`.
 /// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1. Cost
 /// O(n log n).
-[[nodiscard]] inline std::vector<std::size_t> rejected_indices(std::span<const double> scores,
-                                                               double rate) {
-  const char* const function = "rejected_indices";
-  auto order = detail::rejection_order(scores, function);
-  order.resize(detail::rejection_count(rate, scores.size(), function));
-  return order;
-}
+[[nodiscard]] BPM_INLINE std::vector<std::size_t> rejected_indices(std::span<const double> scores,
+                                                                   double rate);
 
 /// The threshold whose `Rejector` rejects the floor(rate * n) lowest of these scores: the lowest
 /// score that is to be accepted. Inputs that tie with it are all accepted, so that where scores tie
 /// fewer may be rejected than asked for, never more. Minus infinity where none is to be rejected.
 /// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1. Cost O(n).
-[[nodiscard]] inline double threshold_for_rate(std::span<const double> scores, double rate) {
-  const char* const function = "threshold_for_rate";
-  detail::check_scores(scores, function);
-  const std::size_t rejected = detail::rejection_count(rate, scores.size(), function);
-  if (rejected == 0) {
-    return -std::numeric_limits<double>::infinity();
-  }
-  std::vector<double> sorted(scores.begin(), scores.end());
-  const auto cut = sorted.begin() + rejected;
-  std::nth_element(sorted.begin(), cut, sorted.end());
-  return *cut;
-}
+[[nodiscard]] BPM_INLINE double threshold_for_rate(std::span<const double> scores, double rate);
 
 /// What `threshold_for_error` found.
 struct ErrorThreshold {
@@ -196,6 +190,30 @@ struct ErrorRejectPoint {
   std::size_t errors = 0;    ///< Errors among the accepted inputs.
   double error = 0;          ///< Fraction of the accepted inputs: errors / (n - rejected).
 };
+
+#if BPM_BODIES
+
+BPM_INLINE std::vector<std::size_t> rejected_indices(std::span<const double> scores, double rate) {
+  const char* const function = "rejected_indices";
+  auto order = detail::rejection_order(scores, function);
+  order.resize(detail::rejection_count(rate, scores.size(), function));
+  return order;
+}
+
+BPM_INLINE double threshold_for_rate(std::span<const double> scores, double rate) {
+  const char* const function = "threshold_for_rate";
+  detail::check_scores(scores, function);
+  const std::size_t rejected = detail::rejection_count(rate, scores.size(), function);
+  if (rejected == 0) {
+    return -std::numeric_limits<double>::infinity();
+  }
+  std::vector<double> sorted(scores.begin(), scores.end());
+  const auto cut = sorted.begin() + rejected;
+  std::nth_element(sorted.begin(), cut, sorted.end());
+  return *cut;
+}
+
+#endif
 
 namespace detail {
 

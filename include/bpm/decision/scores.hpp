@@ -33,11 +33,35 @@ template <class Output>
   return best;
 }
 
+/// The class of each row of outputs.
+[[nodiscard]] BPM_INLINE std::vector<int> labels_of_outputs(const Eigen::MatrixXd& outputs,
+                                                            std::span<const int> classes);
+
 // Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it;
 // a low score means "not sure". Scores order inputs, they are not probabilities.
 
 /// Throws unless there is a score and all are finite.
-inline void check_scores(std::span<const double> scores, std::string_view function) {
+BPM_INLINE void check_scores(std::span<const double> scores, std::string_view function);
+
+/// Throws unless there is an input, a class, and every value is finite.
+BPM_INLINE void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& values,
+                                      std::string_view function);
+
+#if BPM_BODIES
+
+BPM_INLINE std::vector<int> labels_of_outputs(const Eigen::MatrixXd& outputs,
+                                              std::span<const int> classes) {
+  std::vector<int> labels;
+  labels.reserve(static_cast<std::size_t>(outputs.rows()));
+  for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
+    const auto place =
+        class_of_outputs(outputs.cols(), [&](std::ptrdiff_t c) { return outputs(i, c); });
+    labels.push_back(classes[static_cast<std::size_t>(place)]);
+  }
+  return labels;
+}
+
+BPM_INLINE void check_scores(std::span<const double> scores, std::string_view function) {
   check(!scores.empty(), function, "scores", "is empty, must hold at least one score");
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (!std::isfinite(scores[i])) {
@@ -46,9 +70,8 @@ inline void check_scores(std::span<const double> scores, std::string_view functi
   }
 }
 
-/// Throws unless there is an input, a class, and every value is finite.
-inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& values,
-                                  std::string_view function) {
+BPM_INLINE void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& values,
+                                      std::string_view function) {
   check(values.rows() > 0 && values.cols() > 0, function, "decision_values", "is ", values.rows(),
         " x ", values.cols(), ", must have at least one row (input) and one column (class)");
   for (Eigen::Index j = 0; j < values.cols(); ++j) {
@@ -61,6 +84,8 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
   }
 }
 
+#endif
+
 }  // namespace detail
 
 /// The score max_y f_y(x_i) of every input: the rule of Herbrich and Graepel, "Large Scale Bayes
@@ -71,16 +96,8 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
 /// the score is |d|.
 /// Throws `std::invalid_argument` if there is no row or column or a value is not finite.
 /// Cost O(n C).
-[[nodiscard]] inline std::vector<double> largest_output_scores(
-    const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
-  detail::check_decision_values(decision_values, "largest_output_scores");
-  std::vector<double> scores(decision_values.rows());
-  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    const double largest = decision_values.row(i).maxCoeff();
-    scores[i] = decision_values.cols() == 1 ? std::abs(largest) : largest;
-  }
-  return scores;
-}
+[[nodiscard]] BPM_INLINE std::vector<double> largest_output_scores(
+    const Eigen::Ref<const Eigen::MatrixXd>& decision_values);
 
 /// The score f_(1)(x_i) - f_(2)(x_i) of every input: its largest output less its second largest,
 /// zero where two classes tie for the first place. Unlike the largest output it does not change
@@ -88,22 +105,8 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
 ///
 /// Shapes, exceptions and cost as for `largest_output_scores`; one column again gives |d|, half the
 /// gap between d and -d, so that both scores of a binary machine are the same number.
-[[nodiscard]] inline std::vector<double> gap_scores(
-    const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
-  detail::check_decision_values(decision_values, "gap_scores");
-  std::vector<double> scores(decision_values.rows());
-  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    double first = decision_values(i, 0);
-    double second = -std::numeric_limits<double>::infinity();
-    for (Eigen::Index j = 1; j < decision_values.cols(); ++j) {
-      const double value = decision_values(i, j);
-      second = std::max(second, std::min(first, value));
-      first = std::max(first, value);
-    }
-    scores[i] = decision_values.cols() == 1 ? std::abs(first) : first - second;
-  }
-  return scores;
-}
+[[nodiscard]] BPM_INLINE std::vector<double> gap_scores(
+    const Eigen::Ref<const Eigen::MatrixXd>& decision_values);
 
 /// What an ensemble of classifiers says at n inputs: for each the share of it that votes for the
 /// positive class, E_w 1[f(x; w) > 0]; and the rates that section 3 of "Kernel interpolation as a
@@ -124,48 +127,18 @@ struct Votes {
   /// \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that are not
   ///         finite, or on weights out of range or all zero.
   [[nodiscard]] static Votes of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
-                                        std::span<const double> weights = {}) {
-    const char* const f = "Votes::of_outputs";
-    detail::check(outputs.cols() > 0, f, "outputs", "have no column, expected one per classifier");
-    detail::check(outputs.allFinite(), f, "outputs", "hold a number that is not finite");
-    if (!weights.empty()) {
-      detail::check_size(f, "weights", weights.size(), outputs.cols(), "one per classifier");
-    }
-    Votes votes{.positive = Eigen::VectorXd::Zero(outputs.rows())};
-    double total = 0;
-    double squares = 0;
-    for (Eigen::Index n = 0; n < outputs.cols(); ++n) {
-      const double weight = weights.empty() ? 1.0 : weights[n];
-      // Their squares are summed.
-      detail::check(weight == 0 || (weight >= 1e-100 && weight <= 1e100), f, "weights", "hold ",
-                    weight, " at classifier ", n, ", must be 0, or from 1e-100 to 1e100");
-      votes.positive += weight * (outputs.col(n).array() > 0).cast<double>().matrix();
-      total += weight;
-      squares += weight * weight;
-    }
-    detail::check(total > 0, f, "weights", "are all zero");
-    votes.positive /= total;
-    // Kish's effective number, rounded down but for the rounding of the sums.
-    votes.voters = static_cast<std::uint64_t>(total * total / squares * (1 + 1e-12));
-    return votes;
-  }
+                                        std::span<const double> weights = {});
 
   /// The Bayes classifier: +1 where more than half of the ensemble says so, else -1.
   [[nodiscard]] int majority(Eigen::Index i) const { return positive[i] > 0.5 ? 1 : -1; }
 
   /// The Gibbs error E_w E_x 1[sign f(x; w) != y]: the mean error of a classifier drawn at random.
   /// \throws std::invalid_argument without inputs, if sizes disagree, on signs other than 1 and -1.
-  [[nodiscard]] double gibbs_error(std::span<const signed char> signs) const {
-    check_signs(signs, "Votes::gibbs_error");
-    return mean([&](Eigen::Index i) { return signs[i] > 0 ? 1 - positive[i] : positive[i]; });
-  }
+  [[nodiscard]] double gibbs_error(std::span<const signed char> signs) const;
 
   /// The Bayes error E_x 1[majority != y]: the error of the ensemble's majority vote.
   /// \throws as `gibbs_error`.
-  [[nodiscard]] double bayes_error(std::span<const signed char> signs) const {
-    check_signs(signs, "Votes::bayes_error");
-    return mean([&](Eigen::Index i) { return majority(i) != signs[i] ? 1.0 : 0.0; });
-  }
+  [[nodiscard]] double bayes_error(std::span<const signed char> signs) const;
 
   /// The Gibbs agreement alpha = E_x [E_w sign f(x; w)]^2 (Lemma 5): two classifiers drawn at
   /// random agree with probability (1 + alpha) / 2.
@@ -175,14 +148,7 @@ struct Votes {
   /// input by input, (V s^2 - 1) / (V - 1), and a mean below 0 is set to 0. Votes that are
   /// integrated have less of it, which is left in: the value is then high by at most 1 / V.
   /// \throws std::invalid_argument without inputs.
-  [[nodiscard]] double agreement() const {
-    check_inputs("Votes::agreement");
-    const auto count = static_cast<double>(voters);
-    return std::max(0.0, mean([&](Eigen::Index i) {
-                      const double s = 2 * positive[i] - 1;
-                      return voters > 1 && !integrated ? (count * s * s - 1) / (count - 1) : s * s;
-                    }));
-  }
+  [[nodiscard]] double agreement() const;
 
   /// Delta = E_x 1[f_BPM(x) != f_Bayes(x)] of Lemma 4: how often the sign of a classifier, given by
   /// its outputs (0 counts as negative), is not the majority vote; of the ensemble's mean, the
@@ -191,26 +157,11 @@ struct Votes {
   /// the ensemble's.
   /// \throws std::invalid_argument without inputs, if sizes disagree, or if doubt is negative.
   [[nodiscard]] double disagreement(const Eigen::Ref<const Eigen::VectorXd>& outputs,
-                                    double doubt = 0) const {
-    const char* const f = "Votes::disagreement";
-    check_inputs(f);
-    detail::check_size(f, "outputs", outputs.size(), positive.size(), "one per input");
-    detail::check(outputs.allFinite(), f, "outputs", "hold a number that is not finite");
-    detail::check(doubt >= 0, f, "doubt", "is ", doubt, ", must not be negative");
-    return mean([&](Eigen::Index i) {
-      const bool close = doubt > 0 && std::abs(positive[i] - 0.5) <= doubt;
-      return close || majority(i) != (outputs[i] > 0 ? 1 : -1) ? 1.0 : 0.0;
-    });
-  }
+                                    double doubt = 0) const;
 
  private:
-  void check_inputs(std::string_view function) const {
-    detail::check(positive.size() > 0, function, "votes", "are of no input");
-  }
-  void check_signs(std::span<const signed char> signs, std::string_view function) const {
-    check_inputs(function);
-    detail::check_signs(function, signs, positive.size(), "one per input");
-  }
+  void check_inputs(std::string_view function) const;
+  void check_signs(std::span<const signed char> signs, std::string_view function) const;
 
   /// Over the inputs.
   template <class Value>
@@ -235,5 +186,106 @@ struct Votes {
   }
   return errors / static_cast<double>(outputs.size());
 }
+
+#if BPM_BODIES
+
+BPM_INLINE std::vector<double> largest_output_scores(
+    const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
+  detail::check_decision_values(decision_values, "largest_output_scores");
+  std::vector<double> scores(decision_values.rows());
+  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
+    const double largest = decision_values.row(i).maxCoeff();
+    scores[i] = decision_values.cols() == 1 ? std::abs(largest) : largest;
+  }
+  return scores;
+}
+
+BPM_INLINE std::vector<double> gap_scores(
+    const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
+  detail::check_decision_values(decision_values, "gap_scores");
+  std::vector<double> scores(decision_values.rows());
+  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
+    double first = decision_values(i, 0);
+    double second = -std::numeric_limits<double>::infinity();
+    for (Eigen::Index j = 1; j < decision_values.cols(); ++j) {
+      const double value = decision_values(i, j);
+      second = std::max(second, std::min(first, value));
+      first = std::max(first, value);
+    }
+    scores[i] = decision_values.cols() == 1 ? std::abs(first) : first - second;
+  }
+  return scores;
+}
+
+BPM_INLINE Votes Votes::of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
+                                   std::span<const double> weights) {
+  const char* const f = "Votes::of_outputs";
+  detail::check(outputs.cols() > 0, f, "outputs", "have no column, expected one per classifier");
+  detail::check(outputs.allFinite(), f, "outputs", "hold a number that is not finite");
+  if (!weights.empty()) {
+    detail::check_size(f, "weights", weights.size(), outputs.cols(), "one per classifier");
+  }
+  Votes votes{.positive = Eigen::VectorXd::Zero(outputs.rows())};
+  double total = 0;
+  double squares = 0;
+  for (Eigen::Index n = 0; n < outputs.cols(); ++n) {
+    const double weight = weights.empty() ? 1.0 : weights[n];
+    // Their squares are summed.
+    detail::check(weight == 0 || (weight >= 1e-100 && weight <= 1e100), f, "weights", "hold ",
+                  weight, " at classifier ", n, ", must be 0, or from 1e-100 to 1e100");
+    votes.positive += weight * (outputs.col(n).array() > 0).cast<double>().matrix();
+    total += weight;
+    squares += weight * weight;
+  }
+  detail::check(total > 0, f, "weights", "are all zero");
+  votes.positive /= total;
+  // Kish's effective number, rounded down but for the rounding of the sums.
+  votes.voters = static_cast<std::uint64_t>(total * total / squares * (1 + 1e-12));
+  return votes;
+}
+
+BPM_INLINE double Votes::gibbs_error(std::span<const signed char> signs) const {
+  check_signs(signs, "Votes::gibbs_error");
+  return mean([&](Eigen::Index i) { return signs[i] > 0 ? 1 - positive[i] : positive[i]; });
+}
+
+BPM_INLINE double Votes::bayes_error(std::span<const signed char> signs) const {
+  check_signs(signs, "Votes::bayes_error");
+  return mean([&](Eigen::Index i) { return majority(i) != signs[i] ? 1.0 : 0.0; });
+}
+
+BPM_INLINE double Votes::agreement() const {
+  check_inputs("Votes::agreement");
+  const auto count = static_cast<double>(voters);
+  return std::max(0.0, mean([&](Eigen::Index i) {
+                    const double s = 2 * positive[i] - 1;
+                    return voters > 1 && !integrated ? (count * s * s - 1) / (count - 1) : s * s;
+                  }));
+}
+
+BPM_INLINE double Votes::disagreement(const Eigen::Ref<const Eigen::VectorXd>& outputs,
+                                      double doubt) const {
+  const char* const f = "Votes::disagreement";
+  check_inputs(f);
+  detail::check_size(f, "outputs", outputs.size(), positive.size(), "one per input");
+  detail::check(outputs.allFinite(), f, "outputs", "hold a number that is not finite");
+  detail::check(doubt >= 0, f, "doubt", "is ", doubt, ", must not be negative");
+  return mean([&](Eigen::Index i) {
+    const bool close = doubt > 0 && std::abs(positive[i] - 0.5) <= doubt;
+    return close || majority(i) != (outputs[i] > 0 ? 1 : -1) ? 1.0 : 0.0;
+  });
+}
+
+BPM_INLINE void Votes::check_inputs(std::string_view function) const {
+  detail::check(positive.size() > 0, function, "votes", "are of no input");
+}
+
+BPM_INLINE void Votes::check_signs(std::span<const signed char> signs,
+                                   std::string_view function) const {
+  check_inputs(function);
+  detail::check_signs(function, signs, positive.size(), "one per input");
+}
+
+#endif
 
 }}  // namespace bpm

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -19,6 +18,9 @@
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
+#if BPM_BODIES
+#include <Eigen/Eigenvalues>
+#endif
 
 /// \file
 /// A test of the promises that a kernel makes, for the author of one.
@@ -43,6 +45,20 @@ struct PairName {
     return out << "k(x_" << pair.i << ", x_" << pair.j << ")";
   }
 };
+
+/// The smallest and the largest eigenvalue of the symmetric part of a square matrix. Cost n^3.
+[[nodiscard]] BPM_INLINE std::pair<double, double> extreme_eigenvalues(
+    const Eigen::MatrixXd& values);
+
+#if BPM_BODIES
+BPM_INLINE std::pair<double, double> extreme_eigenvalues(const Eigen::MatrixXd& values) {
+  // Divided by the largest value: its square must not overflow.
+  const double size = values.cwiseAbs().maxCoeff();
+  const Eigen::MatrixXd symmetric = (values / 2 + values.transpose() / 2) / (size > 0 ? size : 1);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric, Eigen::EigenvaluesOnly);
+  return {size * solver.eigenvalues()[0], size * solver.eigenvalues()[values.rows() - 1]};
+}
+#endif
 
 /// The kernel matrix of a few inputs, evaluated in different ways. `numbers` are the inputs'
 /// numbers in the caller's set, for messages.
@@ -201,13 +217,8 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
     sample.check_pairs(rounding);
   }
 
-  // Divided by the largest value: its square must not overflow.
-  const Eigen::MatrixXd values = sample.values().template cast<double>();
-  const double size = values.cwiseAbs().maxCoeff();
-  const Eigen::MatrixXd symmetric = (values / 2 + values.transpose() / 2) / (size > 0 ? size : 1);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric, Eigen::EigenvaluesOnly);
-  const double smallest = size * solver.eigenvalues()[0];
-  const double largest = size * solver.eigenvalues()[n - 1];
+  const auto [smallest, largest] =
+      detail::extreme_eigenvalues(sample.values().template cast<double>());
   detail::check(smallest >= -tolerance * std::max(largest, -smallest), function, "kernel",
                 "is not positive semi-definite: the matrix of ", n, " inputs has the eigenvalue ",
                 smallest, ", the largest is ", largest);

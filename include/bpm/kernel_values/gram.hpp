@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -166,8 +167,7 @@ class DenseGram : public MatrixGram<T> {
   /// called after each tile, from one thread at a time; false ends the computation early and leaves
   /// `complete()` false. `threads` 0: as many as the machine runs.
   /// Cost: m (m + tile) / 2 kernel evaluations, 2 reads and writes a value.
-  template <class GoOn>
-  DenseGram(const Gram<T>& source, unsigned threads, GoOn&& go_on)
+  DenseGram(const Gram<T>& source, unsigned threads, const std::function<bool(double)>& go_on)
       : DenseGram(Buffer<T>(source.size() * source.size()), source.size()) {
     threads = thread_count(threads);
     std::vector<BlockScratch<T>> scratch(threads);

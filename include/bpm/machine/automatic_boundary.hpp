@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -29,26 +30,9 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// At most some `most` points, ascending: of every class its share, and ten at least where it has
 /// them.
-[[nodiscard]] inline std::vector<PointIndex> stratified_part(std::span<const int> labels,
-                                                             std::size_t most, std::uint64_t seed) {
-  std::vector<PointIndex> order(labels.size());
-  RandomEngine engine(seed, ~std::uint64_t{1});
-  random_permutation(std::span(order), engine);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](PointIndex a, PointIndex b) { return labels[a] < labels[b]; });
-  std::vector<PointIndex> part;
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
-    const std::size_t count = end - begin;
-    const std::size_t share = labels.size() <= most ? count : count * most / labels.size();
-    const auto taken =
-        static_cast<std::ptrdiff_t>(std::min(count, std::max<std::size_t>(10, share)));
-    part.insert(part.end(), order.begin() + static_cast<std::ptrdiff_t>(begin),
-                order.begin() + static_cast<std::ptrdiff_t>(begin) + taken);
-  }
-  std::sort(part.begin(), part.end());
-  return part;
-}
+[[nodiscard]] BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels,
+                                                                 std::size_t most,
+                                                                 std::uint64_t seed);
 
 /// Whether a fit with these settings chooses lambda or label noise.
 /// \throws std::invalid_argument if it should, for a start that lies in the version space of
@@ -86,15 +70,7 @@ struct ChoicePart {
   double largest_class = 0;         ///< Its share.
 
   ChoicePart(std::span<const int> all, const std::vector<int>& classes, std::size_t most,
-             std::uint64_t seed)
-      : points(stratified_part(all, most, seed)), labels(labels_at(all, points)) {
-    for (const int label : classes) {
-      const auto count = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
-      if (count > 1) can_be_left_out += count;
-      largest_class =
-          std::max(largest_class, static_cast<double>(count) / static_cast<double>(labels.size()));
-    }
-  }
+             std::uint64_t seed);
 };
 
 /// The exponent g with which the best slope of probabilities grows with the number of training
@@ -238,12 +214,12 @@ template <class Scalar, class Sampler, class ValuesOf>
 /// lambda over k(x, x), or label noise for samplers that take it, by the smallest out-of-fold log
 /// loss on a part of the points, as `choose` does for one kernel: five folds, five draws each.
 /// Memory: `bytes_to_choose`. \throws Stopped.
-template <class Kernel, class Sampler, class I>
-[[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
-                                             const FitSettings& settings, const I& inputs,
-                                             const std::vector<int>& classes,
-                                             std::span<const int> labels, const RunControl& control,
-                                             std::string_view function) {
+/// `values_of` gives kernel values on some points.
+template <class T, class Sampler>
+[[nodiscard]] BoundaryChoice choose_boundary(
+    const std::function<DenseGram<T>(std::span<const PointIndex>)>& values_of,
+    const Sampler& sampler, const FitSettings& settings, const std::vector<int>& classes,
+    std::span<const int> labels, const RunControl& control, std::string_view function) {
   const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
   BoundaryChoice choice{.points = part.points.size(), .largest_class = part.largest_class};
   if (chooses_label_noise<Sampler>(settings)) {
@@ -257,7 +233,7 @@ template <class Kernel, class Sampler, class I>
     }
   }
   if (part.can_be_left_out < 2) return choice;  // Nothing to judge by.
-  const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
+  const DenseGram<T> values = values_of(part.points);
   bool stopped = false;
   const RunControl watched{[&](Progress progress) {
                              progress.stage = "choosing the soft boundary";
@@ -271,8 +247,8 @@ template <class Kernel, class Sampler, class I>
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
                         settings.seed));
   BestOfFirstFold best_of_first_fold;
-  try_boundaries<kernel_scalar_t<I>>(values, folds, part.labels, to_try(sampler, draws_to_try),
-                                     settings, watched, choice.candidates, &best_of_first_fold);
+  try_boundaries<T>(values, folds, part.labels, to_try(sampler, draws_to_try), settings, watched,
+                    choice.candidates, &best_of_first_fold);
   if (const auto best = best_candidate(choice.candidates)) {
     auto candidates = std::move(choice.candidates);
     choice = boundary_of(candidates[*best], values, folds, part, sampler, draws_to_try, settings,
@@ -285,6 +261,20 @@ template <class Kernel, class Sampler, class I>
   ensure<Stopped>(!stopped && !control.stop.stop_requested(), function,
                   ": stopped while choosing the soft boundary");
   return choice;
+}
+
+/// The same of a kernel and the inputs.
+template <class Kernel, class Sampler, class I>
+[[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
+                                             const FitSettings& settings, const I& inputs,
+                                             const std::vector<int>& classes,
+                                             std::span<const int> labels, const RunControl& control,
+                                             std::string_view function) {
+  return choose_boundary<kernel_scalar_t<I>>(
+      [&](std::span<const PointIndex> points) {
+        return kernel_values_of(kernel, inputs, points, control.threads);
+      },
+      sampler, settings, classes, labels, control, function);
 }
 
 /// A choice that was made before, to begin with. \throws std::invalid_argument on lambda, label
@@ -328,25 +318,12 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
 }
 
 /// Calls fit(choice) with a choice that was given, or that of choose(), and again with a larger
-/// lambda as long as that is not enough. Returns what was taken. \throws what the two throw.
-template <class Sampler, class Choose, class Fit>
-[[nodiscard]] BoundaryChoice fit_with_automatic_boundary(const FitSettings& settings,
-                                                         Choose&& choose, Fit&& fit,
-                                                         std::string_view function) {
-  const bool label_noise = chooses_label_noise<Sampler>(settings);
-  BoundaryChoice choice =
-      settings.boundary_choice
-          ? begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function)
-          : choose();
-  for (;; raise_boundary(choice, label_noise)) {
-    try {
-      fit(std::as_const(choice));
-      return choice;
-    } catch (const NotSeparable&) {
-      if (choice.raised >= most_raises) throw;
-    }
-  }
-}
+/// lambda, or with label noise where the sampler takes it, as long as that is not enough. Returns
+/// what was taken. \throws what the two throw.
+[[nodiscard]] BPM_INLINE BoundaryChoice fit_with_automatic_boundary(
+    const FitSettings& settings, bool takes_label_noise,
+    const std::function<BoundaryChoice()>& choose,
+    const std::function<void(const BoundaryChoice&)>& fit, std::string_view function);
 
 /// The sampler of a fit with this boundary; draws that are added later have the same limit of
 /// passes. \throws std::invalid_argument as `check_settings`: a choice that was given may be out of
@@ -360,5 +337,59 @@ template <class Sampler>
   sampler.check_settings();
   return sampler;
 }
+
+#if BPM_BODIES
+
+BPM_INLINE BoundaryChoice fit_with_automatic_boundary(
+    const FitSettings& settings, bool takes_label_noise,
+    const std::function<BoundaryChoice()>& choose,
+    const std::function<void(const BoundaryChoice&)>& fit, std::string_view function) {
+  const bool label_noise = takes_label_noise && !settings.soft_boundary.has_class_weights();
+  BoundaryChoice choice = settings.boundary_choice
+                              ? begun_choice(*settings.boundary_choice, takes_label_noise, function)
+                              : choose();
+  for (;; raise_boundary(choice, label_noise)) {
+    try {
+      fit(choice);
+      return choice;
+    } catch (const NotSeparable&) {
+      if (choice.raised >= most_raises) throw;
+    }
+  }
+}
+
+BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels, std::size_t most,
+                                                   std::uint64_t seed) {
+  std::vector<PointIndex> order(labels.size());
+  RandomEngine engine(seed, ~std::uint64_t{1});
+  random_permutation(std::span(order), engine);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](PointIndex a, PointIndex b) { return labels[a] < labels[b]; });
+  std::vector<PointIndex> part;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
+    const std::size_t count = end - begin;
+    const std::size_t share = labels.size() <= most ? count : count * most / labels.size();
+    const auto taken =
+        static_cast<std::ptrdiff_t>(std::min(count, std::max<std::size_t>(10, share)));
+    part.insert(part.end(), order.begin() + static_cast<std::ptrdiff_t>(begin),
+                order.begin() + static_cast<std::ptrdiff_t>(begin) + taken);
+  }
+  std::sort(part.begin(), part.end());
+  return part;
+}
+
+BPM_INLINE ChoicePart::ChoicePart(std::span<const int> all, const std::vector<int>& classes,
+                                  std::size_t most, std::uint64_t seed)
+    : points(stratified_part(all, most, seed)), labels(labels_at(all, points)) {
+  for (const int label : classes) {
+    const auto count = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
+    if (count > 1) can_be_left_out += count;
+    largest_class =
+        std::max(largest_class, static_cast<double>(count) / static_cast<double>(labels.size()));
+  }
+}
+
+#endif
 
 }}}  // namespace bpm::detail

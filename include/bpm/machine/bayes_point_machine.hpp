@@ -10,6 +10,7 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/machine/classifier.hpp"
+#include "bpm/machine/compiled.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_against_one.hpp"
@@ -76,11 +77,7 @@ class BayesPointMachine {
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
                                                                   std::span<const int> labels,
                                                                   O&& observer = {},
-                                                                  StopToken stop = {}) const {
-    return detail::start_training(*this, false, inputs, labels, observer, std::move(stop),
-                                  "BayesPointMachine::fit")
-        .classifier();
-  }
+                                                                  StopToken stop = {}) const;
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
   template <class I, Observer O = detail::IgnoreProgress>
@@ -141,20 +138,7 @@ class OneVsRest {
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
                                                                   std::span<const int> labels,
                                                                   O&& observer = {},
-                                                                  StopToken stop = {}) const {
-    const char* const function = "OneVsRest::fit";
-    if (machine_.settings().one_against_one) {
-      std::vector<int> classes =
-          detail::check_labels(detail::input_count(inputs), labels, function);
-      if (classes.size() > 2) {
-        return detail::fit_pairs(machine_, inputs, labels, std::move(classes), observer, stop,
-                                 function);
-      }
-    }
-    return detail::start_training(machine_, true, inputs, labels, observer, std::move(stop),
-                                  function)
-        .classifier();
-  }
+                                                                  StopToken stop = {}) const;
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
   /// \throws std::invalid_argument of three classes and more with `one_against_one`.
@@ -183,5 +167,50 @@ class OneVsRest {
  private:
   BayesPointMachine<Kernel, Sampler> machine_;
 };
+
+// Not inline, so that they are not compiled again where bpm::compiled has them.
+
+template <class Kernel, class Sampler>
+template <InputSet I, Observer O>
+  requires detail::TrainableOn<Kernel, I>
+Classifier<Kernel, detail::owned_inputs_t<I>> BayesPointMachine<Kernel, Sampler>::fit(
+    const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
+  return detail::start_training(*this, false, inputs, labels, observer, std::move(stop),
+                                "BayesPointMachine::fit")
+      .classifier();
+}
+
+template <class Kernel, class Sampler>
+template <InputSet I, Observer O>
+  requires detail::TrainableOn<Kernel, I>
+Classifier<Kernel, detail::owned_inputs_t<I>> OneVsRest<Kernel, Sampler>::fit(
+    const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
+  const char* const function = "OneVsRest::fit";
+  if (machine_.settings().one_against_one) {
+    std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
+    if (classes.size() > 2) {
+      return detail::fit_pairs(machine_, inputs, labels, std::move(classes), observer, stop,
+                               function);
+    }
+  }
+  return detail::start_training(machine_, true, inputs, labels, observer, std::move(stop), function)
+      .classifier();
+}
+
+#define BPM_DETAIL_FIT(WORD, Machine, K, T)                                                   \
+  WORD Classifier<K, RowMatrix<T>> Machine<K>::fit(const RowMatrix<T>&, std::span<const int>, \
+                                                   detail::IgnoreProgress&&, StopToken) const;
+#define BPM_DETAIL_FITS(WORD)                                    \
+  BPM_DETAIL_FIT(WORD, BayesPointMachine, Gaussian, float)       \
+  BPM_DETAIL_FIT(WORD, BayesPointMachine, Gaussian, double)      \
+  BPM_DETAIL_FIT(WORD, BayesPointMachine, RuntimeKernel, float)  \
+  BPM_DETAIL_FIT(WORD, BayesPointMachine, RuntimeKernel, double) \
+  BPM_DETAIL_FIT(WORD, OneVsRest, Gaussian, float)               \
+  BPM_DETAIL_FIT(WORD, OneVsRest, Gaussian, double)              \
+  BPM_DETAIL_FIT(WORD, OneVsRest, RuntimeKernel, float)          \
+  BPM_DETAIL_FIT(WORD, OneVsRest, RuntimeKernel, double)
+#if !BPM_BODIES
+BPM_DETAIL_FITS(extern template)
+#endif
 
 }}  // namespace bpm

@@ -102,26 +102,7 @@ struct Trial {
 
 /// Writes what is found of candidates that were tried on the same points. Returns the losses at
 /// these points, of each.
-inline std::vector<std::vector<double>> judge(std::span<const Trial> trials, bool with_offsets) {
-  std::vector<Eigen::Ref<const Eigen::MatrixXd>> values;
-  for (const Trial& one : trials) values.emplace_back(one.outputs.decision_values);
-  const OutOfFold& points = trials.front().outputs;
-  const auto slopes = fit_slopes(values, points.labels, points.classes, with_offsets);
-  std::vector<std::vector<double>> losses;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    ChoiceCandidate& candidate = *trials[i].candidate;
-    candidate.consistent = true;
-    candidate.loss = slopes[i].loss;
-    candidate.standard_error = slopes[i].standard_error;
-    candidate.slope = slopes[i].slope;
-    candidate.offsets = slopes[i].offsets;
-    const Eigen::MatrixXd probabilities =
-        probabilities_of(values[i], candidate.slope, candidate.offsets, points.points.size());
-    candidate.error = trials[i].outputs.error(slopes[i]);
-    losses.push_back(log_losses(probabilities, points.labels, points.classes));
-  }
-  return losses;
-}
+BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials, bool with_offsets);
 
 /// The candidate with the smallest loss on the first fold among those that were tried there.
 struct BestOfFirstFold {
@@ -224,8 +205,44 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
 
 /// Of losses (or shares of errors) that are equal to a tenth of the loss's standard error the
 /// larger lambda or label noise, then the later kernel. Empty where no candidate is consistent.
-[[nodiscard]] inline std::optional<std::size_t> best_candidate(
-    std::span<const ChoiceCandidate> candidates, bool by_error = false) {
+[[nodiscard]] BPM_INLINE std::optional<std::size_t> best_candidate(
+    std::span<const ChoiceCandidate> candidates, bool by_error = false);
+
+/// Whether the loss (or the share of errors) among so many points is smaller by its standard error
+/// and a point: where nobody errs, standard errors are next to nothing.
+[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
+                                            bool by_error, std::size_t points) {
+  const auto n = static_cast<double>(points);
+  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
+  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
+}
+
+#if BPM_BODIES
+
+BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
+                                                  bool with_offsets) {
+  std::vector<Eigen::Ref<const Eigen::MatrixXd>> values;
+  for (const Trial& one : trials) values.emplace_back(one.outputs.decision_values);
+  const OutOfFold& points = trials.front().outputs;
+  const auto slopes = fit_slopes(values, points.labels, points.classes, with_offsets);
+  std::vector<std::vector<double>> losses;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    ChoiceCandidate& candidate = *trials[i].candidate;
+    candidate.consistent = true;
+    candidate.loss = slopes[i].loss;
+    candidate.standard_error = slopes[i].standard_error;
+    candidate.slope = slopes[i].slope;
+    candidate.offsets = slopes[i].offsets;
+    const Eigen::MatrixXd probabilities =
+        probabilities_of(values[i], candidate.slope, candidate.offsets, points.points.size());
+    candidate.error = trials[i].outputs.error(slopes[i]);
+    losses.push_back(log_losses(probabilities, points.labels, points.classes));
+  }
+  return losses;
+}
+
+BPM_INLINE std::optional<std::size_t> best_candidate(std::span<const ChoiceCandidate> candidates,
+                                                     bool by_error) {
   const auto score = [by_error](const ChoiceCandidate& one) {
     return by_error ? one.error : one.loss;
   };
@@ -250,14 +267,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   return best;
 }
 
-/// Whether the loss (or the share of errors) among so many points is smaller by its standard error
-/// and a point: where nobody errs, standard errors are next to nothing.
-[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
-                                            bool by_error, std::size_t points) {
-  const auto n = static_cast<double>(points);
-  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
-  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
-}
+#endif
 
 }  // namespace detail
 }}  // namespace bpm

@@ -36,20 +36,8 @@ void for_each_pair(std::size_t classes, Visit&& visit) {
 }
 
 /// The points of every pair of classes, ascending. Cost: (C - 1) m.
-[[nodiscard]] inline std::vector<std::vector<PointIndex>> points_of_pairs(
-    const std::vector<int>& classes, std::span<const int> labels) {
-  std::vector<std::vector<PointIndex>> of_class(classes.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto found = std::ranges::lower_bound(classes, labels[i]);
-    of_class[static_cast<std::size_t>(found - classes.begin())].push_back(
-        static_cast<PointIndex>(i));
-  }
-  std::vector<std::vector<PointIndex>> pairs(pair_count(classes.size()));
-  for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
-    std::ranges::merge(of_class[a], of_class[b], std::back_inserter(pairs[pair]));
-  });
-  return pairs;
-}
+[[nodiscard]] BPM_INLINE std::vector<std::vector<PointIndex>> points_of_pairs(
+    const std::vector<int>& classes, std::span<const int> labels);
 
 /// The mean decision value, of a machine of two classes, at its training points by the size of
 /// their coefficients, the plain kernel's and positive where it is right:
@@ -72,8 +60,28 @@ template <class T>
 
 /// What machines of pairs say of each class: the mean of tanh(f) over its pairs, f positive for the
 /// class. Of outputs n x P, or n x (N P) of N draws: n x C, or n x (N C).
-[[nodiscard]] inline Eigen::MatrixXd outputs_of_classes(const Eigen::MatrixXd& of_pairs,
-                                                        std::size_t classes) {
+[[nodiscard]] BPM_INLINE Eigen::MatrixXd outputs_of_classes(const Eigen::MatrixXd& of_pairs,
+                                                            std::size_t classes);
+
+#if BPM_BODIES
+
+BPM_INLINE std::vector<std::vector<PointIndex>> points_of_pairs(const std::vector<int>& classes,
+                                                                std::span<const int> labels) {
+  std::vector<std::vector<PointIndex>> of_class(classes.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto found = std::ranges::lower_bound(classes, labels[i]);
+    of_class[static_cast<std::size_t>(found - classes.begin())].push_back(
+        static_cast<PointIndex>(i));
+  }
+  std::vector<std::vector<PointIndex>> pairs(pair_count(classes.size()));
+  for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
+    std::ranges::merge(of_class[a], of_class[b], std::back_inserter(pairs[pair]));
+  });
+  return pairs;
+}
+
+BPM_INLINE Eigen::MatrixXd outputs_of_classes(const Eigen::MatrixXd& of_pairs,
+                                              std::size_t classes) {
   const auto pairs = static_cast<Eigen::Index>(pair_count(classes));
   const auto columns = static_cast<Eigen::Index>(classes);
   Eigen::MatrixXd result =
@@ -91,5 +99,7 @@ template <class T>
   }
   return result;
 }
+
+#endif
 
 }}}  // namespace bpm::detail

@@ -62,13 +62,7 @@ class Classifier {
   /// a file
   /// (`ClassifierParts::source`) with numbers that are not finite.
   template <class Queries>
-  [[nodiscard]] Eigen::MatrixXd decision_values(const Queries& inputs) const {
-    return of_classes(scaled(inputs, [&](const auto& queries) {
-      return outputs(
-          queries, parts().coefficients, body_->weights, [&] { return std::cref(body_->packed); },
-          "Classifier::decision_values");
-    }));
-  }
+  [[nodiscard]] Eigen::MatrixXd decision_values(const Queries& inputs) const;
 
   /// Decision values with the classes' offsets: f_c + b_c / s where labels have them
   /// (`ClassifierParts::offsets_move_labels`), as they are elsewhere. What labels are taken from,
@@ -94,13 +88,7 @@ class Classifier {
                        columns(), "columns: one for two classes, else one per class");
     detail::check(decision_values.allFinite(), "Classifier::labels_of", "decision_values",
                   "hold a number that is not finite");
-    const Eigen::MatrixXd values = shifted(decision_values);
-    std::vector<int> labels;
-    labels.reserve(static_cast<std::size_t>(values.rows()));
-    for (Eigen::Index i = 0; i < values.rows(); ++i) {
-      labels.push_back(classes()[winner(values, i, 0)]);
-    }
-    return labels;
+    return detail::labels_of_outputs(shifted(decision_values), classes());
   }
 
   template <class Queries>
@@ -394,5 +382,16 @@ class Classifier {
   /// Shared by copies, so that they are assignable where the kernel, a lambda, is not.
   std::shared_ptr<const Body> body_;
 };
+
+// Not inline, so that it is not compiled again where bpm::compiled has it.
+template <class Kernel, InputSet Inputs>
+template <class Queries>
+Eigen::MatrixXd Classifier<Kernel, Inputs>::decision_values(const Queries& inputs) const {
+  return of_classes(scaled(inputs, [&](const auto& queries) {
+    return outputs(
+        queries, parts().coefficients, body_->weights, [&] { return std::cref(body_->packed); },
+        "Classifier::decision_values");
+  }));
+}
 
 }}  // namespace bpm

@@ -125,9 +125,56 @@ struct ClassifierParts {
 
 namespace detail {
 
+/// What `check_parts` looks at, without the types of kernel and inputs.
+struct CheckedParts {
+  const std::vector<PointIndex>& support;
+  const RowMatrix<double>& coefficients;
+  const std::vector<int>& classes;
+  const std::optional<Standardisation>& standardisation;
+  const bool& one_against_one;
+  const double& bias;
+  const RowMatrix<double>& draw_coefficients;
+  const std::vector<std::uint64_t>& draw_numbers;
+  const std::vector<double>& draw_weights;
+  const std::vector<double>& mean_norms;
+  const std::vector<double>& training_margins;
+  const std::vector<std::size_t>& training_errors;
+  const std::vector<std::string>& class_names;
+  const std::vector<std::string>& feature_names;
+  const std::optional<TableEncoding>& encoding;
+  const double& slope;
+  const std::vector<double>& offsets;
+  const std::optional<Rejection>& rejection;
+};
+
+/// What it knows of the inputs.
+struct CheckedInputs {
+  std::ptrdiff_t count;
+  std::ptrdiff_t columns;  ///< -1: they have none.
+  bool precomputed;        ///< Their columns are those of a matrix of kernel values.
+  bool scalable;           ///< They may have been standardised.
+};
+
 /// Sizes and numbers that fit together, or an error.
+BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inputs);
+
 template <class Kernel, InputSet Inputs>
-void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
+void check_parts(const ClassifierParts<Kernel, Inputs>& p) {
+  constexpr bool precomputed = std::same_as<Kernel, PrecomputedKernel>;
+  std::ptrdiff_t columns = -1;
+  if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) columns = p.inputs.cols();
+  check_parts(
+      {p.support, p.coefficients, p.classes, p.standardisation, p.one_against_one, p.bias,
+       p.draw_coefficients, p.draw_numbers, p.draw_weights, p.mean_norms, p.training_margins,
+       p.training_errors, p.class_names, p.feature_names, p.encoding, p.slope, p.offsets,
+       p.rejection},
+      {input_count(p.inputs), columns, precomputed, ScalableInputs<Inputs> && !precomputed});
+  if constexpr (!InputView<Inputs>) check_inputs(p.inputs, "Classifier");
+}
+
+#if BPM_BODIES
+
+BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inputs) {
   const char* const f = "Classifier";
   const auto check_matrix = [&](const RowMatrix<double>& matrix, std::string_view name) {
     for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
@@ -147,21 +194,19 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
     check(parts.support[s] > (s == 0 ? -1 : parts.support[s - 1]), f, "support", "at ", s, " is ",
           parts.support[s], ", must ascend from 0 on");
   }
-  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    check(parts.support.empty() || parts.support.back() < parts.inputs.cols(), f, "support",
-          "ends with ", parts.support.back(), ", must be below ", parts.inputs.cols(),
+  if (inputs.precomputed) {
+    check(parts.support.empty() || parts.support.back() < inputs.columns, f, "support",
+          "ends with ", parts.support.back(), ", must be below ", inputs.columns,
           ", the columns of inputs");
   } else {
-    check_size(f, "inputs", input_count(parts.inputs), parts.support.size(),
-               "one per support point");
+    check_size(f, "inputs", inputs.count, parts.support.size(), "one per support point");
   }
-  if constexpr (!InputView<Inputs>) check_inputs(parts.inputs, f);
   check_not_negative(f, "bias", parts.bias);
   if (parts.standardisation) {
-    if constexpr (ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {
-      check_size(f, "standardisation", parts.standardisation->mean.size(), parts.inputs.cols(),
+    if (inputs.scalable) {
+      check_size(f, "standardisation", parts.standardisation->mean.size(), inputs.columns,
                  "one per feature");
-      check_size(f, "standardisation", parts.standardisation->deviation.size(), parts.inputs.cols(),
+      check_size(f, "standardisation", parts.standardisation->deviation.size(), inputs.columns,
                  "one per feature");
       for (const double mean : parts.standardisation->mean) {
         check(std::isfinite(mean), f, "standardisation", "has a mean of ", mean,
@@ -171,8 +216,8 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
         check_positive(f, "standardisation", deviation);
       }
       for (const Eigen::Index column : parts.standardisation->constant) {
-        check(column >= 0 && column < parts.inputs.cols(), f, "standardisation",
-              "has the constant column ", column, ", must be below ", parts.inputs.cols());
+        check(column >= 0 && column < inputs.columns, f, "standardisation",
+              "has the constant column ", column, ", must be below ", inputs.columns);
       }
     } else {
       fail(f, "standardisation",
@@ -205,17 +250,16 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
                "one per class, or none");
   }
   if (!parts.feature_names.empty()) {
-    if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) {
-      check_size(f, "feature_names", parts.feature_names.size(), parts.inputs.cols(),
+    if (inputs.columns >= 0) {
+      check_size(f, "feature_names", parts.feature_names.size(), inputs.columns,
                  "one per feature, or none");
     } else {
       fail(f, "feature_names", "are given for inputs without columns");
     }
   }
   if (parts.encoding) {
-    if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) {
-      check_size(f, "encoding", parts.encoding->size(), parts.inputs.cols(),
-                 "columns: one per feature");
+    if (inputs.columns >= 0) {
+      check_size(f, "encoding", parts.encoding->size(), inputs.columns, "columns: one per feature");
       parts.encoding->check(f);
     } else {
       fail(f, "encoding", "is given for inputs without columns");
@@ -244,6 +288,8 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& parts) {
     check_size(f, "offsets", parts.offsets.size(), outputs, "one per decision value, or none");
   }
 }
+
+#endif
 
 }  // namespace detail
 }}  // namespace bpm

@@ -46,13 +46,7 @@ class PackedCoefficients {
   PackedCoefficients() = default;
   /// A row per point, a column per classifier. Without `pack` refers to the matrix, and packs what
   /// is asked for each time.
-  explicit PackedCoefficients(const RowMatrix<double>& coefficients, bool pack = true)
-      : points_(coefficients.rows()),
-        classifiers_(coefficients.cols()),
-        unpacked_(pack ? nullptr : coefficients.data()),
-        panels_(pack ? packed_size(points_) : 0) {
-    if (pack) pack_points(coefficients.data(), 0, points_, panels_.data());
-  }
+  explicit PackedCoefficients(const RowMatrix<double>& coefficients, bool pack = true);
 
   [[nodiscard]] std::ptrdiff_t classifiers() const noexcept { return classifiers_; }
 
@@ -106,39 +100,14 @@ class PackedCoefficients {
   static constexpr std::ptrdiff_t width = panel_width<double>;
 
   /// Numbers that the panels of so many points take.
-  [[nodiscard]] std::ptrdiff_t packed_size(std::ptrdiff_t points) const noexcept {
-    return panel_count<double>(classifiers_) * width * points;
-  }
+  [[nodiscard]] std::ptrdiff_t packed_size(std::ptrdiff_t points) const noexcept;
 
   /// The panels of `count` points from `first` on.
   void pack_points(const double* coefficients, std::ptrdiff_t first, std::ptrdiff_t count,
-                   double* to) const {
-    for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
-      const std::ptrdiff_t there = std::min(width, classifiers_ - c);
-      for (std::ptrdiff_t j = first; j < first + count; ++j, to += width) {
-        std::fill(std::copy_n(coefficients + j * classifiers_ + c, there, to), to + width, 0.0);
-      }
-    }
-  }
+                   double* to) const;
 
   static void multiply(const double* const* rows, std::ptrdiff_t height, const double* panel,
-                       std::ptrdiff_t there, std::ptrdiff_t length, double* out) {
-    constexpr int n = lane_count<double>;
-    const auto tile = [&]<int N>() {
-      if (height == panel_rows) {
-        panel_tile<double, panel_rows, N, false>(rows, panel, nullptr, length, false, out, width);
-      } else {
-        panel_tile<double, 1, N, false>(rows, panel, nullptr, length, false, out, width);
-      }
-    };
-    if (there <= n) {
-      tile.template operator()<1>();
-    } else if (there <= 2 * n) {
-      tile.template operator()<2>();
-    } else {
-      tile.template operator()<panel_registers>();
-    }
-  }
+                       std::ptrdiff_t there, std::ptrdiff_t length, double* out);
 
   std::ptrdiff_t points_ = 0;
   std::ptrdiff_t classifiers_ = 0;
@@ -308,5 +277,51 @@ template <class Kernel, InputSet I>
           .forecast = parts.forecast,
           .training_seconds = parts.training_seconds};
 }
+
+#if BPM_BODIES
+
+BPM_INLINE PackedCoefficients::PackedCoefficients(const RowMatrix<double>& coefficients, bool pack)
+    : points_(coefficients.rows()),
+      classifiers_(coefficients.cols()),
+      unpacked_(pack ? nullptr : coefficients.data()),
+      panels_(pack ? packed_size(points_) : 0) {
+  if (pack) pack_points(coefficients.data(), 0, points_, panels_.data());
+}
+
+BPM_INLINE std::ptrdiff_t PackedCoefficients::packed_size(std::ptrdiff_t points) const noexcept {
+  return panel_count<double>(classifiers_) * width * points;
+}
+
+BPM_INLINE void PackedCoefficients::pack_points(const double* coefficients, std::ptrdiff_t first,
+                                                std::ptrdiff_t count, double* to) const {
+  for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
+    const std::ptrdiff_t there = std::min(width, classifiers_ - c);
+    for (std::ptrdiff_t j = first; j < first + count; ++j, to += width) {
+      std::fill(std::copy_n(coefficients + j * classifiers_ + c, there, to), to + width, 0.0);
+    }
+  }
+}
+
+BPM_INLINE void PackedCoefficients::multiply(const double* const* rows, std::ptrdiff_t height,
+                                             const double* panel, std::ptrdiff_t there,
+                                             std::ptrdiff_t length, double* out) {
+  constexpr int n = lane_count<double>;
+  const auto tile = [&]<int N>() {
+    if (height == panel_rows) {
+      panel_tile<double, panel_rows, N, false>(rows, panel, nullptr, length, false, out, width);
+    } else {
+      panel_tile<double, 1, N, false>(rows, panel, nullptr, length, false, out, width);
+    }
+  };
+  if (there <= n) {
+    tile.template operator()<1>();
+  } else if (there <= 2 * n) {
+    tile.template operator()<2>();
+  } else {
+    tile.template operator()<panel_registers>();
+  }
+}
+
+#endif
 
 }}}  // namespace bpm::detail

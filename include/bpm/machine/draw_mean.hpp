@@ -52,49 +52,11 @@ class DrawMean {
   /// \throws std::invalid_argument where a sampler hands over what is no draw: sizes that disagree,
   ///         points that do not ascend or do not exist, numbers that are not finite, a weight that
   ///         is not positive.
-  void add(const Draw& draw) {
-    check_draw(draw);
-    if (draw.part == DrawPart::outputs) {
-      for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) outputs_[i] += draw.outputs[i];
-      return;
-    }
-    for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
-      double& sum = coefficients_[draw.support[s]];
-      sum = multiply_add(draw.weight, draw.coefficients[s], sum);
-    }
-    const bool whole = of_draws_ && draw.part == DrawPart::whole;
-    for (std::size_t i = 0; whole && i < outputs_.size(); ++i) {
-      outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
-    }
-    if (of_draws_) weight_ += draw.weight;
-    ++count_;
-    if (!draw.left_out.empty()) {
-      left_out_.push_back({draw.number,
-                           draw.weight,
-                           {draw.left_out.begin(), draw.left_out.end()},
-                           {draw.left_out_outputs.begin(), draw.left_out_outputs.end()}});
-    }
-    if (keep_) {
-      kept_.push_back({draw.number,
-                       draw.weight,
-                       {draw.support.begin(), draw.support.end()},
-                       {draw.coefficients.begin(), draw.coefficients.end()}});
-    }
-  }
+  void add(const Draw& draw);
 
   /// E[w] itself, of all draws so far.
   /// \throws std::invalid_argument on a centre of other sizes, or with numbers that are not finite.
-  void set_centre(const CentreOfMass& centre) {
-    for (const auto* numbers : {&centre.coefficients, &centre.outputs}) {
-      check(std::ssize(*numbers) == size(), "sampler", "centre", "has ", centre.coefficients.size(),
-            " coefficients and ", centre.outputs.size(), " outputs, expected ", size(), " of each");
-      check(std::ranges::all_of(*numbers, [](double number) { return std::isfinite(number); }),
-            "sampler", "centre", "has numbers that are not finite");
-    }
-    coefficients_ = centre.coefficients;
-    outputs_ = centre.outputs;
-    weight_ = 1;
-  }
+  void set_centre(const CentreOfMass& centre);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] const std::vector<KeptDraw>& kept() const noexcept { return kept_; }
@@ -108,18 +70,10 @@ class DrawMean {
   [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_[i] / weight_; }
 
   /// The same under the plain kernel, of a point with this lambda.
-  [[nodiscard]] double plain_output(std::ptrdiff_t i, double lambda) const {
-    return output(i) - lambda * coefficient(i);
-  }
+  [[nodiscard]] double plain_output(std::ptrdiff_t i, double lambda) const;
 
   /// norm(E[w]), at most 1.
-  [[nodiscard]] double norm() const {
-    double squared = 0;
-    for (std::ptrdiff_t i = 0; i < size(); ++i) {
-      squared += coefficient(i) * output(i);
-    }
-    return std::sqrt(std::max(0.0, squared));
-  }
+  [[nodiscard]] double norm() const;
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }
 
@@ -132,49 +86,12 @@ class DrawMean {
     visit("kept", self.kept_);
     visit("left_out", self.left_out_);
   }
-  void after_reading(std::ptrdiff_t /*points*/) const {
-    const char* const f = "DrawMean";
-    check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one a draw where draws are kept");
-    check(left_out_.size() <= count_, f, "left_out", "is of ", left_out_.size(),
-          " draws, more than there are");
-  }
+  void after_reading(std::ptrdiff_t /*points*/) const;
 
-  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points) {
-    return 2 * static_cast<std::size_t>(points) * sizeof(double);
-  }
+  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points);
 
  private:
-  void check_draw(const Draw& draw) const {
-    const auto require = [&](bool holds, const auto&... what) {
-      check(holds, "sampler", "draw", draw.number, " has ", what...);
-    };
-    const bool has_outputs = draw.part != DrawPart::coefficients;
-    require(std::ssize(draw.outputs) == (has_outputs ? size() : std::ssize(draw.outputs)),
-            draw.outputs.size(), " outputs, expected ", size());
-    for (std::size_t i = 0; has_outputs && i < draw.outputs.size(); ++i) {
-      require(std::isfinite(draw.outputs[i]), "the output ", draw.outputs[i], " at ", i,
-              ", must be finite");
-    }
-    if (draw.part == DrawPart::outputs) return;
-    require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
-            ", must be positive and finite");
-    const auto check_points = [&](std::span<const PointIndex> points,
-                                  std::span<const double> values, const char* point,
-                                  const char* value) {
-      require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(),
-              " ", value, "s");
-      PointIndex last = -1;
-      for (std::size_t s = 0; s < points.size(); ++s) {
-        require(points[s] > last && points[s] < size(), "the ", point, " ", points[s], " after ",
-                last, ", must ascend below ", size());
-        require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
-                ", must be finite");
-        last = points[s];
-      }
-    };
-    check_points(draw.support, draw.coefficients, "support point", "coefficient");
-    check_points(draw.left_out, draw.left_out_outputs, "point left out", "output");
-  }
+  void check_draw(const Draw& draw) const;
 
   bool keep_;
   bool of_draws_;
@@ -185,5 +102,105 @@ class DrawMean {
   std::vector<KeptDraw> kept_;
   std::vector<KeptDraw> left_out_;
 };
+
+#if BPM_BODIES
+
+BPM_INLINE void DrawMean::add(const Draw& draw) {
+  check_draw(draw);
+  if (draw.part == DrawPart::outputs) {
+    for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) outputs_[i] += draw.outputs[i];
+    return;
+  }
+  for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
+    double& sum = coefficients_[draw.support[s]];
+    sum = multiply_add(draw.weight, draw.coefficients[s], sum);
+  }
+  const bool whole = of_draws_ && draw.part == DrawPart::whole;
+  for (std::size_t i = 0; whole && i < outputs_.size(); ++i) {
+    outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
+  }
+  if (of_draws_) weight_ += draw.weight;
+  ++count_;
+  if (!draw.left_out.empty()) {
+    left_out_.push_back({draw.number,
+                         draw.weight,
+                         {draw.left_out.begin(), draw.left_out.end()},
+                         {draw.left_out_outputs.begin(), draw.left_out_outputs.end()}});
+  }
+  if (keep_) {
+    kept_.push_back({draw.number,
+                     draw.weight,
+                     {draw.support.begin(), draw.support.end()},
+                     {draw.coefficients.begin(), draw.coefficients.end()}});
+  }
+}
+
+BPM_INLINE void DrawMean::set_centre(const CentreOfMass& centre) {
+  for (const auto* numbers : {&centre.coefficients, &centre.outputs}) {
+    check(std::ssize(*numbers) == size(), "sampler", "centre", "has ", centre.coefficients.size(),
+          " coefficients and ", centre.outputs.size(), " outputs, expected ", size(), " of each");
+    check(std::ranges::all_of(*numbers, [](double number) { return std::isfinite(number); }),
+          "sampler", "centre", "has numbers that are not finite");
+  }
+  coefficients_ = centre.coefficients;
+  outputs_ = centre.outputs;
+  weight_ = 1;
+}
+
+BPM_INLINE double DrawMean::plain_output(std::ptrdiff_t i, double lambda) const {
+  return output(i) - lambda * coefficient(i);
+}
+
+BPM_INLINE double DrawMean::norm() const {
+  double squared = 0;
+  for (std::ptrdiff_t i = 0; i < size(); ++i) {
+    squared += coefficient(i) * output(i);
+  }
+  return std::sqrt(std::max(0.0, squared));
+}
+
+BPM_INLINE void DrawMean::after_reading(std::ptrdiff_t /*points*/) const {
+  const char* const f = "DrawMean";
+  check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one a draw where draws are kept");
+  check(left_out_.size() <= count_, f, "left_out", "is of ", left_out_.size(),
+        " draws, more than there are");
+}
+
+BPM_INLINE std::size_t DrawMean::bytes_needed(std::ptrdiff_t points) {
+  return 2 * static_cast<std::size_t>(points) * sizeof(double);
+}
+
+BPM_INLINE void DrawMean::check_draw(const Draw& draw) const {
+  const auto require = [&](bool holds, const auto&... what) {
+    check(holds, "sampler", "draw", draw.number, " has ", what...);
+  };
+  const bool has_outputs = draw.part != DrawPart::coefficients;
+  require(std::ssize(draw.outputs) == (has_outputs ? size() : std::ssize(draw.outputs)),
+          draw.outputs.size(), " outputs, expected ", size());
+  for (std::size_t i = 0; has_outputs && i < draw.outputs.size(); ++i) {
+    require(std::isfinite(draw.outputs[i]), "the output ", draw.outputs[i], " at ", i,
+            ", must be finite");
+  }
+  if (draw.part == DrawPart::outputs) return;
+  require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
+          ", must be positive and finite");
+  const auto check_points = [&](std::span<const PointIndex> points, std::span<const double> values,
+                                const char* point, const char* value) {
+    require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(), " ",
+            value, "s");
+    PointIndex last = -1;
+    for (std::size_t s = 0; s < points.size(); ++s) {
+      require(points[s] > last && points[s] < size(), "the ", point, " ", points[s], " after ",
+              last, ", must ascend below ", size());
+      require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
+              ", must be finite");
+      last = points[s];
+    }
+  };
+  check_points(draw.support, draw.coefficients, "support point", "coefficient");
+  check_points(draw.left_out, draw.left_out_outputs, "point left out", "output");
+}
+
+#endif
 
 }}}  // namespace bpm::detail

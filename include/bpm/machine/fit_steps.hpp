@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -26,6 +27,7 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -70,33 +72,7 @@ struct OutputsLeftOut {
   Eigen::MatrixXd decision_values;  ///< Rows x subproblems.
   std::vector<int> labels;          ///< Of the rows.
 
-  OutputsLeftOut(std::span<const DrawMean> means, std::span<const int> all) {
-    std::vector<std::vector<const KeptDraw*>> draws;  // Each of all subproblems.
-    for (const KeptDraw& first : means[0].left_out()) {
-      std::vector<const KeptDraw*> one;
-      for (const DrawMean& mean : means) {
-        const auto& noted = mean.left_out();
-        const auto found = std::ranges::lower_bound(noted, first.number, {}, &KeptDraw::number);
-        if (found != noted.end() && found->number == first.number &&
-            found->support == first.support) {
-          one.push_back(&*found);
-        }
-      }
-      if (one.size() < means.size()) continue;
-      for (const PointIndex i : first.support) labels.push_back(all[static_cast<std::size_t>(i)]);
-      draws.push_back(std::move(one));
-    }
-    decision_values.resize(std::ssize(labels), std::ssize(means));
-    Eigen::Index row = 0;
-    for (const auto& draw : draws) {
-      const auto rows = std::ssize(draw[0]->coefficients);
-      for (std::size_t c = 0; c < draw.size(); ++c) {
-        decision_values.col(static_cast<Eigen::Index>(c)).segment(row, rows) =
-            Eigen::Map<const Eigen::VectorXd>(draw[c]->coefficients.data(), rows);
-      }
-      row += rows;
-    }
-  }
+  OutputsLeftOut(std::span<const DrawMean> means, std::span<const int> all);
 };
 
 // What every fit is made of, whatever comes between: kernel values and a look at the labels
@@ -138,14 +114,30 @@ template <class Sampler>
   return result;
 }
 
+/// run(gram) for its report, with what the matrix cost. Empty where it was stopped.
+template <class T>
+[[nodiscard]] SamplerReport run_on_matrix(const DenseGram<T>& gram,
+                                          const std::function<SamplerReport(const Gram<T>&)>& run) {
+  SamplerReport report;
+  if (gram.complete()) {
+    report = run(gram);
+  } else {
+    report.stopped = true;
+    report.reason = "stopped";
+  }
+  report.kernel_evaluations += gram.evaluations();
+  report.kernel_seconds += gram.seconds();
+  return report;
+}
+
 /// Calls prepare(gram), and then run(gram) for its report, with kernel values on the training set
 /// by the forecast's strategy; a matrix is made whole in between. Its cost joins the report.
 /// \throws KernelValueError, and what the two throw.
-template <class Kernel, InputSet I, class Prepare, class Run>
-[[nodiscard]] SamplerReport with_kernel_values(const Kernel& kernel, const I& inputs,
-                                               const MemoryForecast& forecast,
-                                               const RunControl& control, Prepare&& prepare,
-                                               Run&& run) {
+template <class Kernel, InputSet I>
+[[nodiscard]] SamplerReport with_kernel_values(
+    const Kernel& kernel, const I& inputs, const MemoryForecast& forecast,
+    const RunControl& control, const std::function<void(const Gram<kernel_scalar_t<I>>&)>& prepare,
+    const std::function<SamplerReport(const Gram<kernel_scalar_t<I>>&)>& run) {
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
     static_assert(std::floating_point<typename I::Scalar>, "kernel values are float or double");
     // Another storage order than row-major is copied, and the copy lives as long as the name.
@@ -176,17 +168,7 @@ template <class Kernel, InputSet I, class Prepare, class Run>
     const DenseGram<Scalar> gram(values, control.threads, [&](double fraction) {
       return control.go_on({.stage = "kernel matrix", .fraction = fraction});
     });
-    const Gram<Scalar>& whole = gram;
-    SamplerReport report;
-    if (gram.complete()) {
-      report = run(whole);
-    } else {
-      report.stopped = true;
-      report.reason = "stopped";
-    }
-    report.kernel_evaluations += gram.evaluations();
-    report.kernel_seconds += gram.seconds();
-    return report;
+    return run_on_matrix(gram, run);
   }
 }
 
@@ -258,13 +240,69 @@ template <class Kernel, InputSet I, class Sampler, class Look>
   return report;
 }
 
+/// What the means of draws say of a classifier, whatever its kernel: fields of `ClassifierParts`.
+struct MeanNumbers {
+  std::vector<PointIndex> support{};
+  RowMatrix<double> coefficients{};
+  RowMatrix<double> draw_coefficients{};
+  std::vector<std::uint64_t> draw_numbers{};
+  std::vector<double> draw_weights{};
+  std::vector<double> mean_norms{};
+  std::vector<double> training_margins{};
+  std::vector<std::size_t> training_errors{};
+
+  /// `more` are points that the support has beside those with a coefficient.
+  MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
+              std::span<const PointIndex> more);
+};
+
 /// The classifier of each subproblem's mean, with the margins and errors of the training set: all
-/// but report and forecast. `more` are points that the support has beside those with a coefficient.
+/// but report and forecast. `more` as of `MeanNumbers`.
 template <class Kernel, InputSet I>
 [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<I>> parts_of_means(
     const Kernel& kernel, const I& inputs, const Subproblems& problems,
     std::span<const DrawMean> means, std::span<const PointIndex> more = {}) {
-  const std::ptrdiff_t m = input_count(inputs);
+  MeanNumbers numbers(problems, means, more);
+  auto chosen = [&] {
+    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+      return owned_inputs_t<I>(0, input_count(inputs));
+    } else {
+      return select_inputs(inputs, numbers.support);
+    }
+  }();
+  return {.kernel = kernel,
+          .inputs = std::move(chosen),
+          .support = std::move(numbers.support),
+          .coefficients = std::move(numbers.coefficients),
+          .classes = problems.classes,
+          .draw_coefficients = std::move(numbers.draw_coefficients),
+          .draw_numbers = std::move(numbers.draw_numbers),
+          .draw_weights = std::move(numbers.draw_weights),
+          .mean_norms = std::move(numbers.mean_norms),
+          .training_margins = std::move(numbers.training_margins),
+          .training_errors = std::move(numbers.training_errors)};
+}
+
+/// Slope and offsets of a fit's probabilities, fields of `ClassifierParts`: by the outputs that its
+/// own draws noted of points that they did not know yet, where these are enough; else those that
+/// the choice of the boundary found out of fold, on machines of fewer points, whose outputs have
+/// another scale.
+struct FitProbabilities {
+  double slope = 0;
+  std::vector<double> offsets{};
+  std::size_t rows = 0;
+
+  /// `given`: the boundary of the settings.
+  FitProbabilities(const BoundaryChoice& choice, const SoftBoundary& given,
+                   std::span<const DrawMean> means, std::span<const int> labels,
+                   const std::vector<int>& classes);
+};
+
+#if BPM_BODIES
+
+BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
+                                    std::span<const PointIndex> more) {
+  const std::ptrdiff_t m = means[0].size();
   const auto columns = static_cast<Eigen::Index>(problems.size());
   // Where each point of the support stands in it; -1: elsewhere.
   std::vector<Eigen::Index> place(static_cast<std::size_t>(m), -1);
@@ -279,39 +317,27 @@ template <class Kernel, InputSet I>
       for (const PointIndex i : draw.support) place[i] = 0;
     }
   }
-  std::vector<PointIndex> support;
   for (std::ptrdiff_t i = 0; i < m; ++i) {
     if (place[i] < 0) continue;
     place[i] = std::ssize(support);
     support.push_back(static_cast<PointIndex>(i));
   }
   const Eigen::Index size = std::ssize(support);
-  auto chosen = [&] {
-    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-      return owned_inputs_t<I>(0, m);
-    } else {
-      return select_inputs(inputs, support);
-    }
-  }();
-  ClassifierParts<Kernel, owned_inputs_t<I>> parts{.kernel = kernel,
-                                                   .inputs = std::move(chosen),
-                                                   .support = std::move(support),
-                                                   .coefficients = {size, columns},
-                                                   .classes = problems.classes};
+  coefficients.resize(size, columns);
   for (Eigen::Index s = 0; s < size; ++s) {
     for (Eigen::Index c = 0; c < columns; ++c) {
-      parts.coefficients(s, c) = means[c].coefficient(parts.support[s]);
+      coefficients(s, c) = means[c].coefficient(support[s]);
     }
   }
-  parts.draw_coefficients.setZero(size, static_cast<Eigen::Index>(kept) * columns);
+  draw_coefficients.setZero(size, static_cast<Eigen::Index>(kept) * columns);
   for (std::size_t n = 0; n < kept; ++n) {
-    parts.draw_numbers.push_back(means[0].kept()[n].number);
+    draw_numbers.push_back(means[0].kept()[n].number);
     for (Eigen::Index c = 0; c < columns; ++c) {
       const KeptDraw& draw = means[c].kept()[n];
-      parts.draw_weights.push_back(draw.weight);
+      draw_weights.push_back(draw.weight);
       for (std::size_t s = 0; s < draw.support.size(); ++s) {
-        parts.draw_coefficients(place[draw.support[s]],
-                                static_cast<Eigen::Index>(n) * columns + c) = draw.coefficients[s];
+        draw_coefficients(place[draw.support[s]], static_cast<Eigen::Index>(n) * columns + c) =
+            draw.coefficients[s];
       }
     }
   }
@@ -325,11 +351,63 @@ template <class Kernel, InputSet I>
       smallest = std::min(smallest, sign * mean.output(i));
       errors += sign * mean.plain_output(i, problems.lambda_at(p, i)) <= 0 ? 1U : 0U;
     }
-    parts.mean_norms.push_back(norm);
-    parts.training_margins.push_back(smallest / norm);
-    parts.training_errors.push_back(errors);
+    mean_norms.push_back(norm);
+    training_margins.push_back(smallest / norm);
+    training_errors.push_back(errors);
   }
-  return parts;
 }
+
+BPM_INLINE FitProbabilities::FitProbabilities(const BoundaryChoice& choice,
+                                              const SoftBoundary& given,
+                                              std::span<const DrawMean> means,
+                                              std::span<const int> labels,
+                                              const std::vector<int>& classes) {
+  const std::uint64_t draws = means[0].count();
+  const OutputsLeftOut noted(means, labels);
+  if (noted.labels.size() >= 500) {
+    rows = noted.labels.size();
+    FittedSlope fitted = fit_slope(noted.decision_values, noted.labels, classes,
+                                   wants_offsets(given, classes.size()));
+    const double factor = choice.slope_of_draws(draws);  // Single draws noted them.
+    slope = factor * fitted.slope;
+    const double share = factor * share_of_offsets(rows, given);
+    for (const double offset : fitted.offsets) offsets.push_back(share * offset);
+  } else if (choice.slope > 0) {
+    slope = choice.slope * choice.slope_factor(labels.size(), draws);
+    offsets = choice.offsets;
+    rows = choice.points;
+  }
+}
+
+BPM_INLINE OutputsLeftOut::OutputsLeftOut(std::span<const DrawMean> means,
+                                          std::span<const int> all) {
+  std::vector<std::vector<const KeptDraw*>> draws;  // Each of all subproblems.
+  for (const KeptDraw& first : means[0].left_out()) {
+    std::vector<const KeptDraw*> one;
+    for (const DrawMean& mean : means) {
+      const auto& noted = mean.left_out();
+      const auto found = std::ranges::lower_bound(noted, first.number, {}, &KeptDraw::number);
+      if (found != noted.end() && found->number == first.number &&
+          found->support == first.support) {
+        one.push_back(&*found);
+      }
+    }
+    if (one.size() < means.size()) continue;
+    for (const PointIndex i : first.support) labels.push_back(all[static_cast<std::size_t>(i)]);
+    draws.push_back(std::move(one));
+  }
+  decision_values.resize(std::ssize(labels), std::ssize(means));
+  Eigen::Index row = 0;
+  for (const auto& draw : draws) {
+    const auto rows = std::ssize(draw[0]->coefficients);
+    for (std::size_t c = 0; c < draw.size(); ++c) {
+      decision_values.col(static_cast<Eigen::Index>(c)).segment(row, rows) =
+          Eigen::Map<const Eigen::VectorXd>(draw[c]->coefficients.data(), rows);
+    }
+    row += rows;
+  }
+}
+
+#endif
 
 }}}  // namespace bpm::detail

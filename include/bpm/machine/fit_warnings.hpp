@@ -78,78 +78,18 @@ struct FitWarning {
 namespace detail {
 
 /// The candidate that a fit took, where one was tried that is consistent.
-[[nodiscard]] inline const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary) {
-  const ChoiceCandidate* taken = nullptr;
-  for (const ChoiceCandidate& one : boundary.candidates) {
-    if (one.consistent && one.slope > 0 && one.relative_lambda == boundary.relative_lambda &&
-        one.label_noise == boundary.label_noise) {
-      taken = &one;
-    }
-  }
-  return taken;
-}
+[[nodiscard]] BPM_INLINE const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary);
 
 /// What the machines of folds say against a choice.
-[[nodiscard]] inline std::optional<FitWarning> no_better_out_of_fold(const BoundaryChoice& choice) {
-  const ChoiceCandidate* const taken = candidate_taken(choice);
-  if (taken == nullptr) return std::nullopt;
-  const double naive = 1 - choice.largest_class;
-  const double se = error_of_share(taken->error, static_cast<double>(choice.points));
-  if (taken->error + 2 * se <= naive) return std::nullopt;
-  return FitWarning{FitWarning::Kind::no_better_than_largest_class, taken->error, naive, se};
-}
+[[nodiscard]] BPM_INLINE std::optional<FitWarning> no_better_out_of_fold(
+    const BoundaryChoice& choice);
 
 /// The warnings of a fit. `draw_errors`: training errors under the plain kernel, summed over the
 /// binary subproblems, mean over draws; empty: not known.
-[[nodiscard]] inline std::vector<FitWarning> fit_warnings(
+[[nodiscard]] BPM_INLINE std::vector<FitWarning> fit_warnings(
     const Subproblems& problems, std::span<const DrawMean> means,
     std::span<const std::size_t> training_errors, std::optional<double> draw_errors,
-    const std::optional<BoundaryChoice>& boundary, std::span<const int> labels) {
-  std::vector<FitWarning> warnings;
-  const auto m = static_cast<double>(labels.size());
-  const double decisions = m * static_cast<double>(problems.size());
-  double own = 0;
-  for (const std::size_t errors : training_errors) own += static_cast<double>(errors) / decisions;
-  const double of_draws = draw_errors.value_or(0) / decisions;
-  if (const double se = error_of_share(own, decisions);
-      draw_errors && own > 2 * of_draws && own > of_draws + 2 * se) {
-    warnings.push_back({FitWarning::Kind::worse_than_its_draws, own, of_draws, se});
-  }
-
-  std::vector<std::size_t> predicted(problems.classes.size(), 0);
-  std::vector<std::size_t> counts(problems.classes.size(), 0);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto output = [&](std::ptrdiff_t of) {
-      const auto p = static_cast<std::size_t>(of);
-      const auto point = static_cast<std::ptrdiff_t>(i);
-      return means[p].plain_output(point, problems.lambda_at(p, point));
-    };
-    ++predicted[class_of_outputs(std::ssize(means), output)];
-    const auto own_class = std::ranges::lower_bound(problems.classes, labels[i]);
-    ++counts[static_cast<std::size_t>(own_class - problems.classes.begin())];
-  }
-  for (std::size_t c = 0; c < predicted.size(); ++c) {
-    if (predicted[c] > 0) continue;
-    warnings.push_back({.kind = FitWarning::Kind::class_never_predicted,
-                        .compared = static_cast<double>(counts[c]) / m,
-                        .label = problems.classes[c]});
-  }
-
-  if (boundary && candidate_taken(*boundary) != nullptr) {
-    if (const auto warning = no_better_out_of_fold(*boundary)) warnings.push_back(*warning);
-  } else if (draw_errors) {
-    // Binary decisions: each subproblem's smaller side is what saying the larger gets wrong.
-    double naive = 0;
-    for (const std::size_t of_class : counts) {
-      const double share = static_cast<double>(of_class) / m;
-      naive += std::min(share, 1 - share) / static_cast<double>(counts.size());
-    }
-    if (const double se = error_of_share(of_draws, decisions); of_draws + 2 * se > naive) {
-      warnings.push_back({FitWarning::Kind::no_better_than_largest_class, of_draws, naive, se});
-    }
-  }
-  return warnings;
-}
+    const std::optional<BoundaryChoice>& boundary, std::span<const int> labels);
 
 /// The width of a Gaussian, also of one known at run time; empty of other kernels.
 template <class Kernel>
@@ -227,6 +167,82 @@ void warn_of_inputs(const Kernel& kernel, const I& inputs, std::vector<FitWarnin
   warn_of_width(kernel, inputs, warnings);
   warn_of_scale(inputs, warnings);
 }
+
+#if BPM_BODIES
+
+BPM_INLINE const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary) {
+  const ChoiceCandidate* taken = nullptr;
+  for (const ChoiceCandidate& one : boundary.candidates) {
+    if (one.consistent && one.slope > 0 && one.relative_lambda == boundary.relative_lambda &&
+        one.label_noise == boundary.label_noise) {
+      taken = &one;
+    }
+  }
+  return taken;
+}
+
+BPM_INLINE std::optional<FitWarning> no_better_out_of_fold(const BoundaryChoice& choice) {
+  const ChoiceCandidate* const taken = candidate_taken(choice);
+  if (taken == nullptr) return std::nullopt;
+  const double naive = 1 - choice.largest_class;
+  const double se = error_of_share(taken->error, static_cast<double>(choice.points));
+  if (taken->error + 2 * se <= naive) return std::nullopt;
+  return FitWarning{FitWarning::Kind::no_better_than_largest_class, taken->error, naive, se};
+}
+
+BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
+                                                std::span<const DrawMean> means,
+                                                std::span<const std::size_t> training_errors,
+                                                std::optional<double> draw_errors,
+                                                const std::optional<BoundaryChoice>& boundary,
+                                                std::span<const int> labels) {
+  std::vector<FitWarning> warnings;
+  const auto m = static_cast<double>(labels.size());
+  const double decisions = m * static_cast<double>(problems.size());
+  double own = 0;
+  for (const std::size_t errors : training_errors) own += static_cast<double>(errors) / decisions;
+  const double of_draws = draw_errors.value_or(0) / decisions;
+  if (const double se = error_of_share(own, decisions);
+      draw_errors && own > 2 * of_draws && own > of_draws + 2 * se) {
+    warnings.push_back({FitWarning::Kind::worse_than_its_draws, own, of_draws, se});
+  }
+
+  std::vector<std::size_t> predicted(problems.classes.size(), 0);
+  std::vector<std::size_t> counts(problems.classes.size(), 0);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto output = [&](std::ptrdiff_t of) {
+      const auto p = static_cast<std::size_t>(of);
+      const auto point = static_cast<std::ptrdiff_t>(i);
+      return means[p].plain_output(point, problems.lambda_at(p, point));
+    };
+    ++predicted[class_of_outputs(std::ssize(means), output)];
+    const auto own_class = std::ranges::lower_bound(problems.classes, labels[i]);
+    ++counts[static_cast<std::size_t>(own_class - problems.classes.begin())];
+  }
+  for (std::size_t c = 0; c < predicted.size(); ++c) {
+    if (predicted[c] > 0) continue;
+    warnings.push_back({.kind = FitWarning::Kind::class_never_predicted,
+                        .compared = static_cast<double>(counts[c]) / m,
+                        .label = problems.classes[c]});
+  }
+
+  if (boundary && candidate_taken(*boundary) != nullptr) {
+    if (const auto warning = no_better_out_of_fold(*boundary)) warnings.push_back(*warning);
+  } else if (draw_errors) {
+    // Binary decisions: each subproblem's smaller side is what saying the larger gets wrong.
+    double naive = 0;
+    for (const std::size_t of_class : counts) {
+      const double share = static_cast<double>(of_class) / m;
+      naive += std::min(share, 1 - share) / static_cast<double>(counts.size());
+    }
+    if (const double se = error_of_share(of_draws, decisions); of_draws + 2 * se > naive) {
+      warnings.push_back({FitWarning::Kind::no_better_than_largest_class, of_draws, naive, se});
+    }
+  }
+  return warnings;
+}
+
+#endif
 
 }  // namespace detail
 }}  // namespace bpm

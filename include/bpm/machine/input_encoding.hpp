@@ -159,113 +159,17 @@ struct TableEncoding {
   /// row's value is missing though that is an error, or a column misses all values; on columns of
   /// different lengths, and words that do not ascend or are not there.
   [[nodiscard]] static TableEncoding of(const MixedTable& table, Missing missing = Missing::error,
-                                        std::span<const PointIndex> rows = {}) {
-    const char* const f = "TableEncoding::of";
-    detail::check(table.rows() > 0, f, "table", "has no row, expected one or more");
-    const std::vector<PointIndex> all = detail::first_points(rows.empty() ? table.rows() : 0);
-    if (rows.empty()) rows = all;
-    TableEncoding result;
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const MixedTable::Column& column = table.columns[c];
-      check_column(column, c, table.rows(), f);
-      Column& encoded = result.columns.emplace_back();
-      encoded.name = column.name;
-      encoded.kind = column.kind;
-      double sum = 0;
-      double count = 0;
-      std::vector<bool> occurs(column.words.size(), false);
-      for (const PointIndex i : rows) {
-        detail::check(i >= 0 && i < table.rows(), f, "rows", "has ", i, ", must be below ",
-                      table.rows());
-        if (is_missing(column, i)) {
-          detail::check(missing != Missing::error, f, "table", "misses ", place(column, c, i),
-                        ", must have it unless Missing is mean or indicator");
-          encoded.indicator = missing == Missing::indicator;
-          continue;
-        }
-        const auto row = static_cast<std::size_t>(i);
-        ++count;
-        if (column.kind == MixedTable::Kind::words) {
-          occurs[static_cast<std::size_t>(column.word_of[row])] = true;
-        } else {
-          detail::check(std::isfinite(column.numbers[row]), f, "table", "is infinite in ",
-                        place(column, c, i), ", must be finite");
-          sum += (column.numbers[row] - sum) / count;
-        }
-      }
-      detail::check(count > 0, f, "table", "has no value of feature ", c + 1, named(column.name),
-                    ", must have one: leave the column out");
-      // Of words all categories are 0 where none is known.
-      if (missing != Missing::error) {
-        encoded.fill = column.kind == MixedTable::Kind::words ? 0 : sum;
-      }
-      for (std::size_t w = 0; w < occurs.size(); ++w) {
-        if (occurs[w]) encoded.categories.push_back(column.words[w]);
-      }
-    }
-    return result;
-  }
+                                        std::span<const PointIndex> rows = {});
 
   /// The inputs, rows x size(), of a table with the same columns. A word that is none of the
   /// categories has zeros in all of them: `unknown` says which.
   /// \throws std::invalid_argument on columns of another number or kind, or a value that is missing
   ///         or infinite where that is an error.
-  [[nodiscard]] RowMatrix<double> apply(const MixedTable& table) const {
-    const char* const f = "TableEncoding::apply";
-    detail::check_size(f, "table", table.columns.size(), columns.size(),
-                       "columns, as the one that was encoded");
-    RowMatrix<double> inputs = RowMatrix<double>::Zero(table.rows(), size());
-    Eigen::Index first = 0;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const Column& encoded = columns[c];
-      const MixedTable::Column& column = table.columns[c];
-      const bool words = encoded.kind == MixedTable::Kind::words;
-      detail::check(column.kind == encoded.kind, f, "table", "has ", words ? "numbers" : "words",
-                    " in feature ", c + 1, named(encoded.name), ", must have ",
-                    words ? "words" : "numbers");
-      check_column(column, c, table.rows(), f);
-      const std::vector<int> places = places_of(encoded, column);
-      for (PointIndex i = 0; i < table.rows(); ++i) {
-        const auto row = static_cast<std::size_t>(i);
-        if (is_missing(column, i)) {
-          detail::check(encoded.fill.has_value(), f, "table", "misses ", place(column, c, i),
-                        ", must have it: the encoding knows no other value");
-          if (!words) inputs(i, first) = *encoded.fill;
-          if (encoded.indicator) inputs(i, first + encoded.size() - 1) = 1;
-        } else if (words) {
-          const int category = places[static_cast<std::size_t>(column.word_of[row])];
-          if (category >= 0) inputs(i, first + category) = 1;
-        } else {
-          detail::check(std::isfinite(column.numbers[row]), f, "table", "is infinite in ",
-                        place(column, c, i), ", must be finite");
-          inputs(i, first) = column.numbers[row];
-        }
-      }
-      first += encoded.size();
-    }
-    return inputs;
-  }
+  [[nodiscard]] RowMatrix<double> apply(const MixedTable& table) const;
 
   /// What to say of words that are no categories, a sentence a column: how many rows have one, and
   /// the first of them.
-  [[nodiscard]] std::vector<std::string> unknown(const MixedTable& table) const {
-    std::vector<std::string> notes;
-    for (std::size_t c = 0; c < std::min(columns.size(), table.columns.size()); ++c) {
-      const MixedTable::Column& column = table.columns[c];
-      const std::vector<int> places = places_of(columns[c], column);
-      const auto is_unknown = [&](int word) {
-        return word >= 0 && places[static_cast<std::size_t>(word)] < 0;
-      };
-      const auto count = std::ranges::count_if(column.word_of, is_unknown);
-      if (count == 0) continue;
-      const int word = *std::ranges::find_if(column.word_of, is_unknown);
-      notes.push_back(detail::join(
-          "feature ", c + 1, named(columns[c].name), ": ", count,
-          count == 1 ? " row has" : " rows have", " a word that training has not seen, such as '",
-          column.words[static_cast<std::size_t>(word)], "', and no category"));
-    }
-    return notes;
-  }
+  [[nodiscard]] std::vector<std::string> unknown(const MixedTable& table) const;
 
   /// The columns of inputs.
   [[nodiscard]] Eigen::Index size() const {
@@ -274,16 +178,7 @@ struct TableEncoding {
     return count;
   }
   /// A name for each of them, "colour=red", "age", "age is missing"; empty where columns have none.
-  [[nodiscard]] std::vector<std::string> feature_names() const {
-    std::vector<std::string> names;
-    for (const Column& column : columns) {
-      if (column.name.empty()) return {};
-      if (column.kind == MixedTable::Kind::numbers) names.push_back(column.name);
-      for (const std::string& word : column.categories) names.push_back(column.name + "=" + word);
-      if (column.indicator) names.push_back(column.name + " is missing");
-    }
-    return names;
-  }
+  [[nodiscard]] std::vector<std::string> feature_names() const;
   /// The columns of inputs that are 0 or 1, of categories and indicators: nothing is to be scaled
   /// in them.
   [[nodiscard]] std::vector<Eigen::Index> indicators() const {
@@ -313,16 +208,7 @@ struct TableEncoding {
   }
   /// \throws std::invalid_argument unless categories ascend and are of columns of words, and what
   ///         fills is finite.
-  void check(const char* function) const {
-    for (const Column& column : columns) {
-      detail::check(std::ranges::is_sorted(column.categories, std::less_equal<>{}) &&
-                        (column.categories.empty() || column.kind == MixedTable::Kind::words),
-                    function, "encoding", "has categories", named(column.name),
-                    " that do not ascend, or are of numbers");
-      detail::check(std::isfinite(column.fill.value_or(0)), function, "encoding",
-                    "fills what is missing by ", column.fill.value_or(0), ", must be finite");
-    }
-  }
+  void check(const char* function) const;
   /// Whether values may be missing, for `TableSettings::missing`.
   [[nodiscard]] bool fills() const {
     return std::ranges::all_of(columns, [](const Column& one) { return one.fill.has_value(); });
@@ -338,16 +224,7 @@ struct TableEncoding {
   }
   /// A table made by hand may be anything.
   static void check_column(const MixedTable::Column& column, std::size_t c, std::ptrdiff_t rows,
-                           const char* function) {
-    detail::check_size(function, "table", column.rows(), rows, "rows in every column");
-    detail::check(std::ranges::is_sorted(column.words, std::less_equal<>{}), function, "table",
-                  "has words that do not ascend in feature ", c + 1, named(column.name));
-    for (const int word : column.word_of) {
-      detail::check(word < std::ssize(column.words), function, "table", "has word ", word,
-                    " in feature ", c + 1, named(column.name), ", must be below ",
-                    column.words.size());
-    }
-  }
+                           const char* function);
   [[nodiscard]] static bool is_missing(const MixedTable::Column& column, PointIndex i) {
     const auto row = static_cast<std::size_t>(i);
     return column.kind == MixedTable::Kind::words ? column.word_of[row] < 0
@@ -365,5 +242,146 @@ struct TableEncoding {
     return places;
   }
 };
+
+#if BPM_BODIES
+
+BPM_INLINE TableEncoding TableEncoding::of(const MixedTable& table, Missing missing,
+                                           std::span<const PointIndex> rows) {
+  const char* const f = "TableEncoding::of";
+  detail::check(table.rows() > 0, f, "table", "has no row, expected one or more");
+  const std::vector<PointIndex> all = detail::first_points(rows.empty() ? table.rows() : 0);
+  if (rows.empty()) rows = all;
+  TableEncoding result;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const MixedTable::Column& column = table.columns[c];
+    check_column(column, c, table.rows(), f);
+    Column& encoded = result.columns.emplace_back();
+    encoded.name = column.name;
+    encoded.kind = column.kind;
+    double sum = 0;
+    double count = 0;
+    std::vector<bool> occurs(column.words.size(), false);
+    for (const PointIndex i : rows) {
+      detail::check(i >= 0 && i < table.rows(), f, "rows", "has ", i, ", must be below ",
+                    table.rows());
+      if (is_missing(column, i)) {
+        detail::check(missing != Missing::error, f, "table", "misses ", place(column, c, i),
+                      ", must have it unless Missing is mean or indicator");
+        encoded.indicator = missing == Missing::indicator;
+        continue;
+      }
+      const auto row = static_cast<std::size_t>(i);
+      ++count;
+      if (column.kind == MixedTable::Kind::words) {
+        occurs[static_cast<std::size_t>(column.word_of[row])] = true;
+      } else {
+        detail::check(std::isfinite(column.numbers[row]), f, "table", "is infinite in ",
+                      place(column, c, i), ", must be finite");
+        sum += (column.numbers[row] - sum) / count;
+      }
+    }
+    detail::check(count > 0, f, "table", "has no value of feature ", c + 1, named(column.name),
+                  ", must have one: leave the column out");
+    // Of words all categories are 0 where none is known.
+    if (missing != Missing::error) {
+      encoded.fill = column.kind == MixedTable::Kind::words ? 0 : sum;
+    }
+    for (std::size_t w = 0; w < occurs.size(); ++w) {
+      if (occurs[w]) encoded.categories.push_back(column.words[w]);
+    }
+  }
+  return result;
+}
+
+BPM_INLINE RowMatrix<double> TableEncoding::apply(const MixedTable& table) const {
+  const char* const f = "TableEncoding::apply";
+  detail::check_size(f, "table", table.columns.size(), columns.size(),
+                     "columns, as the one that was encoded");
+  RowMatrix<double> inputs = RowMatrix<double>::Zero(table.rows(), size());
+  Eigen::Index first = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const Column& encoded = columns[c];
+    const MixedTable::Column& column = table.columns[c];
+    const bool words = encoded.kind == MixedTable::Kind::words;
+    detail::check(column.kind == encoded.kind, f, "table", "has ", words ? "numbers" : "words",
+                  " in feature ", c + 1, named(encoded.name), ", must have ",
+                  words ? "words" : "numbers");
+    check_column(column, c, table.rows(), f);
+    const std::vector<int> places = places_of(encoded, column);
+    for (PointIndex i = 0; i < table.rows(); ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      if (is_missing(column, i)) {
+        detail::check(encoded.fill.has_value(), f, "table", "misses ", place(column, c, i),
+                      ", must have it: the encoding knows no other value");
+        if (!words) inputs(i, first) = *encoded.fill;
+        if (encoded.indicator) inputs(i, first + encoded.size() - 1) = 1;
+      } else if (words) {
+        const int category = places[static_cast<std::size_t>(column.word_of[row])];
+        if (category >= 0) inputs(i, first + category) = 1;
+      } else {
+        detail::check(std::isfinite(column.numbers[row]), f, "table", "is infinite in ",
+                      place(column, c, i), ", must be finite");
+        inputs(i, first) = column.numbers[row];
+      }
+    }
+    first += encoded.size();
+  }
+  return inputs;
+}
+
+BPM_INLINE std::vector<std::string> TableEncoding::unknown(const MixedTable& table) const {
+  std::vector<std::string> notes;
+  for (std::size_t c = 0; c < std::min(columns.size(), table.columns.size()); ++c) {
+    const MixedTable::Column& column = table.columns[c];
+    const std::vector<int> places = places_of(columns[c], column);
+    const auto is_unknown = [&](int word) {
+      return word >= 0 && places[static_cast<std::size_t>(word)] < 0;
+    };
+    const auto count = std::ranges::count_if(column.word_of, is_unknown);
+    if (count == 0) continue;
+    const int word = *std::ranges::find_if(column.word_of, is_unknown);
+    notes.push_back(detail::join(
+        "feature ", c + 1, named(columns[c].name), ": ", count,
+        count == 1 ? " row has" : " rows have", " a word that training has not seen, such as '",
+        column.words[static_cast<std::size_t>(word)], "', and no category"));
+  }
+  return notes;
+}
+
+BPM_INLINE std::vector<std::string> TableEncoding::feature_names() const {
+  std::vector<std::string> names;
+  for (const Column& column : columns) {
+    if (column.name.empty()) return {};
+    if (column.kind == MixedTable::Kind::numbers) names.push_back(column.name);
+    for (const std::string& word : column.categories) names.push_back(column.name + "=" + word);
+    if (column.indicator) names.push_back(column.name + " is missing");
+  }
+  return names;
+}
+
+BPM_INLINE void TableEncoding::check(const char* function) const {
+  for (const Column& column : columns) {
+    detail::check(std::ranges::is_sorted(column.categories, std::less_equal<>{}) &&
+                      (column.categories.empty() || column.kind == MixedTable::Kind::words),
+                  function, "encoding", "has categories", named(column.name),
+                  " that do not ascend, or are of numbers");
+    detail::check(std::isfinite(column.fill.value_or(0)), function, "encoding",
+                  "fills what is missing by ", column.fill.value_or(0), ", must be finite");
+  }
+}
+
+BPM_INLINE void TableEncoding::check_column(const MixedTable::Column& column, std::size_t c,
+                                            std::ptrdiff_t rows, const char* function) {
+  detail::check_size(function, "table", column.rows(), rows, "rows in every column");
+  detail::check(std::ranges::is_sorted(column.words, std::less_equal<>{}), function, "table",
+                "has words that do not ascend in feature ", c + 1, named(column.name));
+  for (const int word : column.word_of) {
+    detail::check(word < std::ssize(column.words), function, "table", "has word ", word,
+                  " in feature ", c + 1, named(column.name), ", must be below ",
+                  column.words.size());
+  }
+}
+
+#endif
 
 }}  // namespace bpm

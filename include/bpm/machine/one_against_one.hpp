@@ -208,8 +208,8 @@ template <class Machine, InputSet I, class O>
   };
   std::optional<BoundaryChoice> chosen;
   if (chooses_boundary(machine.sampler(), settings)) {
-    chosen = fit_with_automatic_boundary<Sampler>(
-        settings,
+    chosen = fit_with_automatic_boundary(
+        settings, Sampler::traits.takes_label_noise,
         [&] {
           return choose_boundary(kernel, machine.sampler(), settings, inputs, classes, labels,
                                  run_control(settings, observer, stop), function);

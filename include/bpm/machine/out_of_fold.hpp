@@ -44,33 +44,7 @@ struct Folds {
   /// \throws std::invalid_argument without labels, or unless there are 2 folds or more, and at most
   ///         as many as points that can be left out.
   [[nodiscard]] static Folds stratified(std::span<const int> labels, std::size_t count,
-                                        std::uint64_t seed = 1) {
-    const char* const f = "Folds::stratified";
-    detail::check(!labels.empty(), f, "labels", "is empty, must hold at least one label");
-    Folds folds{.count = count, .of_point = std::vector<std::int32_t>(labels.size(), -1)};
-    std::vector<PointIndex> order(labels.size());
-    // A stream of its own: those of draws begin at 0.
-    RandomEngine engine(seed, ~std::uint64_t{0});
-    random_permutation(std::span(order), engine);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](PointIndex a, PointIndex b) { return labels[a] < labels[b]; });
-    std::size_t dealt = 0;
-    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-      while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
-      if (end - begin == 1) {
-        ++folds.always_train;
-        continue;
-      }
-      for (std::size_t i = begin; i < end; ++i) {
-        if (count > 0) folds.of_point[order[i]] = static_cast<std::int32_t>(dealt % count);
-        ++dealt;
-      }
-    }
-    detail::check(count >= 2 && count <= dealt, f, "count", "is ", count,
-                  ", must be 2 or more and at most ", dealt,
-                  ", the points that are not alone in their class");
-    return folds;
-  }
+                                        std::uint64_t seed = 1);
 
   /// The points that fold `k` leaves out, or those that train then, ascending.
   [[nodiscard]] std::vector<PointIndex> points(std::size_t k, bool left_out) const {
@@ -95,30 +69,69 @@ struct OutOfFold {
   Eigen::MatrixXd decision_values{};  ///< Of these, as `Classifier::decision_values`.
 
   /// Share of `points` that the machine without them gets wrong, with these slope and offsets.
-  [[nodiscard]] double error(const FittedSlope& with = {}) const {
-    double errors = 0;
-    for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-      errors += predicted(i, with) != labels[static_cast<std::size_t>(i)] ? 1 : 0;
-    }
-    return errors / static_cast<double>(points.size());
-  }
+  [[nodiscard]] double error(const FittedSlope& with = {}) const;
   /// One slope for all folds, with offsets where they are wanted, and its loss: see `fit_slope`.
-  [[nodiscard]] FittedSlope slope(bool with_offsets = false) const {
-    return fit_slope(decision_values, labels, classes, with_offsets);
-  }
+  [[nodiscard]] FittedSlope slope(bool with_offsets = false) const;
   /// The label that the output says, of a classifier with these slope and offsets.
-  [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const {
-    const auto output = [&](Eigen::Index c) {
-      const double offset = with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
-      return with.slope * decision_values(i, c) + offset;
-    };
-    return classes[detail::class_of_outputs(decision_values.cols(), output)];
-  }
+  [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const;
 };
 
 /// Training data as calibration data.
 template <detail::Flags Correct = std::vector<bool>>
 CertifiedRisk certify_risk(const OutOfFold&, const Correct&, double, double) = delete;
+
+#if BPM_BODIES
+
+BPM_INLINE Folds Folds::stratified(std::span<const int> labels, std::size_t count,
+                                   std::uint64_t seed) {
+  const char* const f = "Folds::stratified";
+  detail::check(!labels.empty(), f, "labels", "is empty, must hold at least one label");
+  Folds folds{.count = count, .of_point = std::vector<std::int32_t>(labels.size(), -1)};
+  std::vector<PointIndex> order(labels.size());
+  // A stream of its own: those of draws begin at 0.
+  RandomEngine engine(seed, ~std::uint64_t{0});
+  random_permutation(std::span(order), engine);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](PointIndex a, PointIndex b) { return labels[a] < labels[b]; });
+  std::size_t dealt = 0;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
+    if (end - begin == 1) {
+      ++folds.always_train;
+      continue;
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      if (count > 0) folds.of_point[order[i]] = static_cast<std::int32_t>(dealt % count);
+      ++dealt;
+    }
+  }
+  detail::check(count >= 2 && count <= dealt, f, "count", "is ", count,
+                ", must be 2 or more and at most ", dealt,
+                ", the points that are not alone in their class");
+  return folds;
+}
+
+BPM_INLINE double OutOfFold::error(const FittedSlope& with) const {
+  double errors = 0;
+  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
+    errors += predicted(i, with) != labels[static_cast<std::size_t>(i)] ? 1 : 0;
+  }
+  return errors / static_cast<double>(points.size());
+}
+
+BPM_INLINE FittedSlope OutOfFold::slope(bool with_offsets) const {
+  return fit_slope(decision_values, labels, classes, with_offsets);
+}
+
+BPM_INLINE int OutOfFold::predicted(Eigen::Index i, const FittedSlope& with) const {
+  const auto output = [&](Eigen::Index c) {
+    const double offset = with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
+    return with.slope * decision_values(i, c) + offset;
+  };
+  return classes[detail::class_of_outputs(decision_values.cols(), output)];
+}
+
+#endif
 
 namespace detail {
 
@@ -243,29 +256,12 @@ template <class Sampler, class Scalar>
 }
 
 /// What is known before any outputs: who is left out when.
-[[nodiscard]] inline OutOfFold empty_out_of_fold(std::span<const int> labels,
-                                                 std::vector<int> classes, Folds folds) {
-  OutOfFold result{.folds = std::move(folds), .classes = std::move(classes)};
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (result.folds.of_point[i] < 0) continue;
-    result.points.push_back(static_cast<PointIndex>(i));
-    result.labels.push_back(labels[i]);
-  }
-  const auto columns = static_cast<Eigen::Index>(subproblem_count(result.classes.size()));
-  result.decision_values.setZero(std::ssize(result.points), columns);
-  return result;
-}
+[[nodiscard]] BPM_INLINE OutOfFold empty_out_of_fold(std::span<const int> labels,
+                                                     std::vector<int> classes, Folds folds);
 
 /// Writes the rows of those that a fold leaves out; both lists ascend.
-inline void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
-                        const Eigen::MatrixXd& outputs) {
-  std::size_t row = 0;
-  for (std::size_t i = 0; i < left_out.size(); ++i) {
-    while (result.points[row] != left_out[i]) ++row;
-    result.decision_values.row(static_cast<Eigen::Index>(row)) =
-        outputs.row(static_cast<Eigen::Index>(i));
-  }
-}
+BPM_INLINE void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
+                            const Eigen::MatrixXd& outputs);
 
 /// The kernel values of these points of the inputs, by the same code as a fit's.
 /// \throws std::invalid_argument on a user's matrix as `PrecomputedGram`.
@@ -289,6 +285,33 @@ template <class Kernel, class I>
     return DenseGram<Scalar>(values, threads);
   }
 }
+
+#if BPM_BODIES
+
+BPM_INLINE OutOfFold empty_out_of_fold(std::span<const int> labels, std::vector<int> classes,
+                                       Folds folds) {
+  OutOfFold result{.folds = std::move(folds), .classes = std::move(classes)};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (result.folds.of_point[i] < 0) continue;
+    result.points.push_back(static_cast<PointIndex>(i));
+    result.labels.push_back(labels[i]);
+  }
+  const auto columns = static_cast<Eigen::Index>(subproblem_count(result.classes.size()));
+  result.decision_values.setZero(std::ssize(result.points), columns);
+  return result;
+}
+
+BPM_INLINE void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
+                            const Eigen::MatrixXd& outputs) {
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    while (result.points[row] != left_out[i]) ++row;
+    result.decision_values.row(static_cast<Eigen::Index>(row)) =
+        outputs.row(static_cast<Eigen::Index>(i));
+  }
+}
+
+#endif
 
 }  // namespace detail
 }}  // namespace bpm

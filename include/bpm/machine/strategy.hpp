@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "bpm/core/errors.hpp"
@@ -54,146 +55,194 @@ struct StrategyChoice {
   return Strategy::windowed;
 }
 
+/// What `forecast_memory` asks of sampler, kernel and inputs.
+struct MemoryQuestion {
+  std::ptrdiff_t points = 0;
+  std::size_t problems = 1;
+  std::size_t scalar_bytes = sizeof(double);  ///< Of a kernel value.
+  std::size_t choosing_bytes = 0;             ///< To choose the soft boundary; 0: it is given.
+  std::uint64_t draws = 1;
+  bool brought = false;       ///< The user brings the matrix.
+  bool windows = false;       ///< The sampler can do without kernel rows.
+  bool callable = false;      ///< As in `StrategyChoice`.
+  bool by_pairs = false;      ///< Kernel values are dear: rows are kept.
+  bool bytes = false;         ///< Inputs are bytes.
+  std::size_t inputs = 0;     ///< Bytes that they take as they are prepared.
+  std::size_t scattered = 0;  ///< Bytes of one sparse input, by each thread.
+  std::size_t features = 0;   ///< Numbers of w, of a linear kernel; else 0.
+  bool weights_pay = false;   ///< It is worth while to keep w.
+  /// Bytes of so many inputs packed as columns.
+  std::function<std::size_t(std::size_t)> columns{};
+  std::function<MemoryNeed(const RunSize&)> need{};  ///< Of the sampler.
+};
+
 /// What a fit will take, and by which strategy: what the settings ask for; w of a linear kernel,
 /// for samplers that keep it, where kernel and inputs say that it is worth while (memory and
 /// threads do not, since its sums have other roundings); else of those that the memory holds what
 /// `choose_strategy` says; for samplers that need rows, the whole matrix.
 /// \throws BudgetTooSmall where the budget does not even hold windowed evaluation of one draw at a
 ///         time, or not the strategy that the settings ask for, or not the choice of lambda.
+[[nodiscard]] BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask,
+                                                        const FitSettings& settings,
+                                                        std::string_view function);
+
+/// The same for a kernel, a sampler and the inputs.
 template <class Kernel, class Sampler, InputSet I>
 [[nodiscard]] MemoryForecast forecast_memory(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
                                              std::size_t problems, std::string_view function) {
   using Scalar = kernel_scalar_t<I>;
-  constexpr bool brought = std::same_as<Kernel, PrecomputedKernel>;
-  constexpr bool windows = Sampler::traits.computes_blocks;
-  const std::ptrdiff_t m = input_count(inputs);
-  const auto points = static_cast<std::size_t>(m);
+  MemoryQuestion ask{.points = input_count(inputs),
+                     .problems = problems,
+                     .scalar_bytes = sizeof(Scalar),
+                     .brought = std::same_as<Kernel, PrecomputedKernel>,
+                     .windows = Sampler::traits.computes_blocks,
+                     .need = [&](const RunSize& run) { return sampler.memory_need(run); }};
+  const auto points = static_cast<std::size_t>(ask.points);
+  if (chooses_boundary(sampler, settings) && !settings.boundary_choice) {
+    ask.choosing_bytes = bytes_to_choose<Sampler>(points, problems);
+  }
+  if constexpr (Sampler::traits.computes_blocks) ask.draws = sampler.draws;
+  if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
+    ask.callable = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;
+    ask.by_pairs = by_pairs<Kernel, I>;
+    ask.bytes = ByteInputs<I>;
+    ask.inputs = PreparedInputs<I>::bytes_needed(inputs);
+    if constexpr (SparseInputs<I>) ask.scattered = PreparedInputs<I>::scattered_bytes(inputs);
+    ask.columns = [&](std::size_t count) {
+      return PreparedColumns<I>::bytes_needed(inputs, count);
+    };
+    if constexpr (may_be_linear<Kernel, I>) {
+      if (linear_form(kernel)) {
+        ask.features = static_cast<std::size_t>(LinearRows<I>::weight_length(inputs.cols()));
+        ask.weights_pay = LinearRows<I>::worth(inputs);
+      }
+    }
+  }
+  return forecast_memory(ask, settings, function);
+}
+
+#if BPM_BODIES
+
+BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSettings& settings,
+                                          std::string_view function) {
+  const std::size_t problems = ask.problems;
+  const auto points = static_cast<std::size_t>(ask.points);
   const unsigned threads = thread_count(settings.threads);
   const auto need = [&](unsigned pool, unsigned at_once, std::size_t features = 0) {
-    return sampler.memory_need({m, problems, pool, sizeof(Scalar), at_once, features});
+    return ask.need({ask.points, problems, pool, ask.scalar_bytes, at_once, features});
   };
   const auto refuse = [&](const MemoryForecast& smallest, std::string_view what) {
     // A sampler of windows has been tried on one thread by then.
     throw BudgetTooSmall(join(
-        function, ": memory is ", settings.memory, " bytes, ", m, " points and ", problems,
+        function, ": memory is ", settings.memory, " bytes, ", ask.points, " points and ", problems,
         " problems need at least ", smallest.total(), what, " (outputs and sums ",
         smallest.sampler_bytes + smallest.model_bytes, ", kernel values ", smallest.kernel_bytes,
-        "); ", windows && !brought ? "raise memory" : "raise memory or use fewer threads"));
+        "); ", ask.windows && !ask.brought ? "raise memory" : "raise memory or use fewer threads"));
   };
   MemoryForecast forecast;
   const std::size_t pairs = settings.one_against_one && problems > 2 ? pair_count(problems) : 0;
-  if (chooses_boundary(sampler, settings) && !settings.boundary_choice) {
-    forecast.choosing_bytes = bytes_to_choose<Sampler>(points, problems);
+  if (ask.choosing_bytes > 0) {
+    forecast.choosing_bytes = ask.choosing_bytes;
     if (pairs > 0) forecast.choosing_bytes += forecast.choosing_bytes / 2;
     ensure<BudgetTooSmall>(forecast.choosing_bytes <= settings.memory, function, ": memory is ",
-                           settings.memory, " bytes, ", m, " points need ", forecast.choosing_bytes,
+                           settings.memory, " bytes, ", ask.points, " points need ",
+                           forecast.choosing_bytes,
                            " to choose the soft boundary; raise memory or give a soft boundary");
   }
   // Labels, sums over draws, hashes and indices of the inputs, lambda; coefficients of pairs.
-  forecast.model_bytes = problems * (DrawMean::bytes_needed(m) + points) +
+  forecast.model_bytes = problems * (DrawMean::bytes_needed(ask.points) + points) +
                          points * (3 * sizeof(std::uint64_t) + pairs * sizeof(double));
   forecast.threads = threads;
   forecast.sampler_bytes = need(threads, 0).bytes;
-  if constexpr (brought) {
+  if (ask.brought) {
     const Strategy asked = settings.strategy.value_or(Strategy::precomputed);
     check(asked == Strategy::precomputed, function, "strategy", "is ", to_string(asked),
           ", must be precomputed for a PrecomputedKernel");
     forecast.strategy = Strategy::precomputed;
     if (forecast.total() > settings.memory) refuse(forecast, "");
     return forecast;
-  } else {
-    check(settings.strategy != Strategy::precomputed, function, "strategy",
-          "is precomputed, which is for a PrecomputedKernel; leave it out");
-    check(to_string(settings.strategy.value_or(Strategy::dense)) != "unknown", function, "strategy",
-          "is none that there is");
-    const std::size_t base =
-        PreparedInputs<I>::bytes_needed(inputs) + points * (sizeof(Scalar) + sizeof(PointIndex));
-    std::size_t scattered = 0;  // By each thread.
-    if constexpr (SparseInputs<I>) scattered = PreparedInputs<I>::scattered_bytes(inputs);
-    MemoryForecast dense = forecast;
-    dense.strategy = Strategy::dense;
-    // A tile's columns are packed, by each thread.
-    dense.kernel_bytes =
-        base + DenseGram<Scalar>::bytes_needed(m) + threads * scattered +
-        threads * PreparedColumns<I>::bytes_needed(inputs, std::min<std::size_t>(points, 256));
-    const bool dense_fits = dense.total() <= settings.memory;
-
-    // By as many draws at a time as fit, then by fewer threads.
-    const auto shrink_to_fit = [&](MemoryForecast& told, auto&& take) {
-      for (unsigned step = 0; step < 2 * threads - 1; ++step) {
-        const unsigned at_once = step < threads ? threads - step : 1;
-        told.threads = step < threads ? threads : 2 * threads - 1 - step;
-        told.draws_at_once = at_once == threads ? 0 : at_once;
-        take(told, at_once);
-        if (told.total() <= settings.memory) break;
-      }
-    };
-    if constexpr (may_be_linear<Kernel, I>) {
-      const auto features = static_cast<std::size_t>(LinearRows<I>::weight_length(inputs.cols()));
-      const bool possible = linear_form(kernel) && need(1, 1, features).keeps_weights;
-      if (settings.strategy ? settings.strategy == Strategy::linear && possible
-                            : possible && LinearRows<I>::worth(inputs)) {
-        MemoryForecast linear = forecast;
-        linear.strategy = Strategy::linear;
-        linear.kernel_bytes = base + points * sizeof(double);
-        shrink_to_fit(linear, [&](MemoryForecast& told, unsigned at_once) {
-          told.sampler_bytes = need(told.threads, at_once, features).bytes;
-        });
-        if (linear.total() > settings.memory) {
-          refuse(linear, settings.strategy ? " for strategy linear" : "");
-        }
-        return linear;
-      }
-    }
-    check(settings.strategy != Strategy::linear, function, "strategy",
-          "is linear, which is for perceptrons of a linear kernel on numbers, in permuted order; "
-          "leave it out");
-    MemoryForecast windowed = forecast;
-    windowed.strategy = Strategy::windowed;
-    windowed.kernel_bytes = base;
-    if constexpr (windows) {
-      shrink_to_fit(windowed, [&](MemoryForecast& told, unsigned at_once) {
-        const MemoryNeed held = need(told.threads, at_once);
-        told.sampler_bytes = held.bytes;
-        told.kernel_bytes = base + told.threads * scattered +
-                            PreparedColumns<I>::bytes_needed(inputs, held.columns);
-      });
-    }
-    const bool windowed_fits = windowed.total() <= settings.memory;
-    if constexpr (windows && by_pairs<Kernel, I>) {
-      const std::size_t noted = points * KeptRows<Scalar>::point_bytes;
-      const std::size_t row = KeptRows<Scalar>::row_bytes(m);
-      const std::size_t held =
-          windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
-      if (held + noted + row <= settings.memory) {
-        windowed.kept_rows = std::min(points, (settings.memory - held - noted) / row);
-        windowed.kernel_bytes += noted + windowed.kept_rows * row;
-      }
-    }
-    if (!settings.strategy && !windowed_fits && !dense_fits) {
-      // On few points with long inputs the matrix is the smaller of the two.
-      refuse(dense.total() < windowed.total() ? dense : windowed, "");
-    }
-    Strategy strategy = dense_fits ? Strategy::dense : Strategy::windowed;
-    if constexpr (windows) {
-      if (windowed_fits) {
-        strategy =
-            choose_strategy({.points = m,
-                             .problems = problems,
-                             .draws = sampler.draws,
-                             .callable = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>,
-                             .bytes = ByteInputs<I>,
-                             .dense_fits = dense_fits});
-      }
-    }
-    strategy = settings.strategy.value_or(strategy);
-    const MemoryForecast& chosen = strategy == Strategy::dense ? dense : windowed;
-    if (chosen.total() > settings.memory) {
-      refuse(chosen, join(" for strategy ", to_string(strategy)));
-    }
-    return chosen;
   }
+  check(settings.strategy != Strategy::precomputed, function, "strategy",
+        "is precomputed, which is for a PrecomputedKernel; leave it out");
+  check(to_string(settings.strategy.value_or(Strategy::dense)) != "unknown", function, "strategy",
+        "is none that there is");
+  const std::size_t base = ask.inputs + points * (ask.scalar_bytes + sizeof(PointIndex));
+  MemoryForecast dense = forecast;
+  dense.strategy = Strategy::dense;
+  // A tile's columns are packed, by each thread.
+  dense.kernel_bytes = base + points * points * ask.scalar_bytes + threads * ask.scattered +
+                       threads * ask.columns(std::min<std::size_t>(points, 256));
+  const bool dense_fits = dense.total() <= settings.memory;
+
+  // By as many draws at a time as fit, then by fewer threads.
+  const auto shrink_to_fit = [&](MemoryForecast& told, auto&& take) {
+    for (unsigned step = 0; step < 2 * threads - 1; ++step) {
+      const unsigned at_once = step < threads ? threads - step : 1;
+      told.threads = step < threads ? threads : 2 * threads - 1 - step;
+      told.draws_at_once = at_once == threads ? 0 : at_once;
+      take(told, at_once);
+      if (told.total() <= settings.memory) break;
+    }
+  };
+  const bool possible = ask.features > 0 && need(1, 1, ask.features).keeps_weights;
+  if (settings.strategy ? settings.strategy == Strategy::linear && possible
+                        : possible && ask.weights_pay) {
+    MemoryForecast linear = forecast;
+    linear.strategy = Strategy::linear;
+    linear.kernel_bytes = base + points * sizeof(double);
+    shrink_to_fit(linear, [&](MemoryForecast& told, unsigned at_once) {
+      told.sampler_bytes = need(told.threads, at_once, ask.features).bytes;
+    });
+    if (linear.total() > settings.memory) {
+      refuse(linear, settings.strategy ? " for strategy linear" : "");
+    }
+    return linear;
+  }
+  check(settings.strategy != Strategy::linear, function, "strategy",
+        "is linear, which is for perceptrons of a linear kernel on numbers, in permuted order; "
+        "leave it out");
+  MemoryForecast windowed = forecast;
+  windowed.strategy = Strategy::windowed;
+  windowed.kernel_bytes = base;
+  if (ask.windows) {
+    shrink_to_fit(windowed, [&](MemoryForecast& told, unsigned at_once) {
+      const MemoryNeed held = need(told.threads, at_once);
+      told.sampler_bytes = held.bytes;
+      told.kernel_bytes = base + told.threads * ask.scattered + ask.columns(held.columns);
+    });
+  }
+  const bool windowed_fits = windowed.total() <= settings.memory;
+  if (ask.windows && ask.by_pairs) {
+    const std::size_t noted = points * KeptRows<double>::point_bytes;
+    const std::size_t row = points * ask.scalar_bytes;
+    const std::size_t held = windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
+    if (held + noted + row <= settings.memory) {
+      windowed.kept_rows = std::min(points, (settings.memory - held - noted) / row);
+      windowed.kernel_bytes += noted + windowed.kept_rows * row;
+    }
+  }
+  if (!settings.strategy && !windowed_fits && !dense_fits) {
+    // On few points with long inputs the matrix is the smaller of the two.
+    refuse(dense.total() < windowed.total() ? dense : windowed, "");
+  }
+  Strategy strategy = dense_fits ? Strategy::dense : Strategy::windowed;
+  if (ask.windows && windowed_fits) {
+    strategy = choose_strategy({.points = ask.points,
+                                .problems = problems,
+                                .draws = ask.draws,
+                                .callable = ask.callable,
+                                .bytes = ask.bytes,
+                                .dense_fits = dense_fits});
+  }
+  strategy = settings.strategy.value_or(strategy);
+  const MemoryForecast& chosen = strategy == Strategy::dense ? dense : windowed;
+  if (chosen.total() > settings.memory) {
+    refuse(chosen, join(" for strategy ", to_string(strategy)));
+  }
+  return chosen;
 }
+
+#endif
 
 }}}  // namespace bpm::detail

@@ -134,7 +134,14 @@ class Training {
     parts.threads = settings_.threads;
     parts.seed = settings_.seed;
     parts.boundary = boundary_;
-    if (boundary_) take_probabilities(parts);
+    if (boundary_) {
+      detail::FitProbabilities found(*boundary_, given_boundary_, state_.means, labels_.list(),
+                                     problems_.classes);
+      parts.slope = found.slope;
+      parts.offsets = std::move(found.offsets);
+      parts.probability_rows = found.rows;
+      parts.offsets_move_labels = !given_boundary_.has_class_weights();
+    }
     parts.report = state_.report;
     parts.forecast = forecast_;
     std::optional<double> draw_errors;
@@ -179,32 +186,6 @@ class Training {
     }
   }
 
-  /// Slope and offsets of the classifier's probabilities: by the outputs that its own draws noted
-  /// of points that they did not know yet, where these are enough; else those that the choice of
-  /// the boundary found out of fold, on machines of fewer points, whose outputs have another scale.
-  template <class Parts>
-  void take_probabilities(Parts& parts) const {
-    const BoundaryChoice& choice = *boundary_;
-    const std::size_t m = labels_.list().size();
-    const std::uint64_t draws = state_.means[0].count();
-    parts.offsets_move_labels = !given_boundary_.has_class_weights();
-    const detail::OutputsLeftOut noted(state_.means, labels_.list());
-    if (std::size_t rows = noted.labels.size(); rows >= 500) {
-      FittedSlope fitted =
-          fit_slope(noted.decision_values, noted.labels, problems_.classes,
-                    detail::wants_offsets(given_boundary_, problems_.classes.size()));
-      const double factor = choice.slope_of_draws(draws);  // Single draws noted them.
-      parts.slope = factor * fitted.slope;
-      const double share = factor * detail::share_of_offsets(rows, given_boundary_);
-      for (const double offset : fitted.offsets) parts.offsets.push_back(share * offset);
-      parts.probability_rows = rows;
-    } else if (choice.slope > 0) {
-      parts.slope = choice.slope * choice.slope_factor(m, draws);
-      parts.offsets = choice.offsets;
-      parts.probability_rows = choice.points;
-    }
-  }
-
   /// \throws std::invalid_argument where inputs or labels are no longer what they were.
   [[nodiscard]] std::vector<std::uint64_t> unchanged_hashes(std::string_view function) const {
     std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
@@ -223,8 +204,8 @@ class Training {
   void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
                      std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
-    boundary_ = detail::fit_with_automatic_boundary<Sampler>(
-        settings_,
+    boundary_ = detail::fit_with_automatic_boundary(
+        settings_, Sampler::traits.takes_label_noise,
         [&] {
           return detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler_, settings_,
                                          *inputs_, problems_.classes, labels_.list(),

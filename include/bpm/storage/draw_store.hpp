@@ -22,7 +22,6 @@
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/storage/durable_file.hpp"
@@ -45,122 +44,22 @@ class DrawStore {
   /// have one of their own in it. \throws CheckpointError if the path is a file, or a folder cannot
   /// be made there.
   DrawStore(std::filesystem::path folder, RunIdentity run, std::ptrdiff_t points,
-            const std::optional<double>& chosen_lambda = {})
-      : folder_(std::move(folder)), run_(std::move(run)), points_(points) {
-    if (chosen_lambda) {
-      std::array<char, 32> digits{};  // As many as tell it from every other.
-      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *chosen_lambda);
-      folder_ /= "lambda-" + std::string(digits.data(), end.ptr);
-    }
-    std::error_code error;
-    std::filesystem::create_directories(folder_, error);
-    std::error_code unreadable;
-    if (!std::filesystem::is_directory(folder_, unreadable)) {
-      if (!error) error = unreadable;
-      check_file(false, folder_, "is no folder and cannot be made one",
-                 error ? ": " + error.message() : std::string());
-    }
-  }
+            const std::optional<double>& chosen_lambda = {});
 
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
   /// The pieces that are there, in order, after a look at the head of each.
   /// \throws CheckpointError on a file that is no checkpoint, or one of other data or settings.
-  [[nodiscard]] std::vector<DrawPiece> list() const {
-    std::vector<DrawPiece> pieces;
-    const int error = for_each_name(folder_, [&](const std::string& name) {
-      if (!name.starts_with(prefix) || !name.ends_with(suffix)) return;
-      const std::filesystem::path path = folder_ / name;
-      const Head head = check_head(path, read_bytes(path, sizeof(Head) + longest_run));
-      const DrawPiece piece{head.number, static_cast<std::size_t>(head.first),
-                            static_cast<std::size_t>(head.count)};
-      check_file(path_of(piece).filename() == name, path, "holds draw ", head.number,
-                 ": it was renamed");
-      pieces.push_back(piece);
-    });
-    check_file(error == 0, folder_, "cannot be read: ", std::strerror(error));
-    std::sort(pieces.begin(), pieces.end());
-    return pieces;
-  }
+  [[nodiscard]] std::vector<DrawPiece> list() const;
 
   /// \throws CheckpointError if it cannot be written; what was there before is whole.
-  void write(const FinishedPiece& finished) const {
-    ByteWriter bytes;
-    bytes.put(Head{.run_bytes = run_.text().size(),
-                   .number = finished.piece.number,
-                   .first = finished.piece.first,
-                   .count = finished.piece.count,
-                   .counts = finished.counts});
-    bytes.put_all(run_.text());
-    for (const PerceptronSolution& solution : finished.solutions) {
-      bytes.put(std::uint64_t{solution.support.size()});
-      bytes.put_all(solution.support);
-      bytes.put_all(solution.coefficients);
-      bytes.put_all(solution.outputs);
-      bytes.put(std::uint64_t{solution.left_out.size()});
-      bytes.put_all(solution.left_out);
-      bytes.put_all(solution.left_out_outputs);
-    }
-    bytes.put(checksum(bytes.bytes()));
-    write_durably(path_of(finished.piece), bytes.bytes());
-  }
+  void write(const FinishedPiece& finished) const;
 
   /// \throws CheckpointError if the file is missing, damaged, or of other data or settings.
-  [[nodiscard]] FinishedPiece read(const DrawPiece& piece) const {
-    const std::filesystem::path path = path_of(piece);
-    const std::vector<std::byte> bytes = read_bytes(path, static_cast<std::size_t>(-1));
-    const Head head = check_head(path, bytes);
-    const auto sound = [&](bool holds, const char* damage) {
-      check_file(holds, path, "is damaged: ", damage, "; remove it, and its draw is made again");
-    };
-    constexpr const char* short_of_it = "it ends too early";
-    std::uint64_t sum = 0;
-    sound(bytes.size() >= sizeof(Head) + run_.text().size() + sizeof sum, short_of_it);
-    const auto body = std::span(bytes).first(bytes.size() - sizeof sum);
-    ByteReader(std::span(bytes).last(sizeof sum)).take(sum);
-    sound(sum == checksum(body), "its checksum is wrong, or it ends too early");
-    ByteReader from(body.subspan(sizeof(Head) + run_.text().size()));
-    FinishedPiece finished{piece, {}, head.counts};
-    const auto points = static_cast<std::uint64_t>(points_);
-    for (std::size_t c = 0; c < piece.count; ++c) {
-      PerceptronSolution solution;
-      std::uint64_t support = 0;
-      sound(from.take(support), short_of_it);
-      sound(support <= points, "it has too many support points");
-      sound(from.take_all(solution.support, support) &&
-                from.take_all(solution.coefficients, support) &&
-                from.take_all(solution.outputs, points),
-            short_of_it);
-      std::uint64_t left_out = 0;
-      sound(from.take(left_out), short_of_it);
-      sound(left_out <= points, "it leaves too many points out");
-      sound(from.take_all(solution.left_out, left_out) &&
-                from.take_all(solution.left_out_outputs, left_out),
-            short_of_it);
-      // A checksum that is right says nothing of a content that was made to have it.
-      const auto finite = [](double number) { return std::isfinite(number); };
-      const auto ascend = [&](const std::vector<PointIndex>& list) {
-        return std::ranges::adjacent_find(list, std::ranges::greater_equal()) == list.end() &&
-               (list.empty() ||
-                (list.front() >= 0 && static_cast<std::uint64_t>(list.back()) < points));
-      };
-      sound(ascend(solution.support), "its support points do not ascend, or are none");
-      sound(ascend(solution.left_out), "its points left out do not ascend, or are none");
-      sound(std::ranges::all_of(solution.coefficients, finite) &&
-                std::ranges::all_of(solution.outputs, finite) &&
-                std::ranges::all_of(solution.left_out_outputs, finite),
-            "it has numbers that are not finite");
-      finished.solutions.push_back(std::move(solution));
-    }
-    sound(from.done(), "it is too long");
-    return finished;
-  }
+  [[nodiscard]] FinishedPiece read(const DrawPiece& piece) const;
 
   /// To keep pieces here. Refers to this store.
-  [[nodiscard]] PieceKeeper keeper() const {
-    return {[this](const DrawPiece& piece) { return read(piece); },
-            [this](const FinishedPiece& piece) { write(piece); }};
-  }
+  [[nodiscard]] PieceKeeper keeper() const;
 
   [[nodiscard]] std::filesystem::path path_of(const DrawPiece& piece) const {
     return folder_ / (prefix + std::to_string(piece.number) + "-" + std::to_string(piece.first) +
@@ -192,29 +91,147 @@ class DrawStore {
   }
 
   [[nodiscard]] Head check_head(const std::filesystem::path& path,
-                                std::span<const std::byte> bytes) const {
-    Head head;
-    const Head expected;
-    check_file(bytes.size() >= sizeof head, path, "is damaged: it ends within its head; remove it");
-    std::memcpy(&head, bytes.data(), sizeof head);
-    check_file(head.magic == expected.magic, path, "is no checkpoint: it begins otherwise");
-    check_file(head.byte_order == expected.byte_order, path, "was written in another byte order");
-    check_file(head.version == expected.version, path, "has format ", head.version, ", expected ",
-               expected.version);
-    const auto run = bytes.subspan(sizeof head);
-    check_file(head.run_bytes <= std::min(run.size(), longest_run), path,
-               "is damaged: it ends within its head; remove it");
-    const std::string text(reinterpret_cast<const char*>(run.data()), head.run_bytes);
-    const std::string other = run_.difference(RunIdentity(text));
-    check_file(other.empty(), path, "belongs to another run: other ", other,
-               "; give another folder, or the data and settings of that run");
-    return head;
-  }
+                                std::span<const std::byte> bytes) const;
 
   std::filesystem::path folder_;
   RunIdentity run_;
   std::ptrdiff_t points_;
 };
+
+#if BPM_BODIES
+
+BPM_INLINE DrawStore::DrawStore(std::filesystem::path folder, RunIdentity run,
+                                std::ptrdiff_t points, const std::optional<double>& chosen_lambda)
+    : folder_(std::move(folder)), run_(std::move(run)), points_(points) {
+  if (chosen_lambda) {
+    std::array<char, 32> digits{};  // As many as tell it from every other.
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *chosen_lambda);
+    folder_ /= "lambda-" + std::string(digits.data(), end.ptr);
+  }
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  std::error_code unreadable;
+  if (!std::filesystem::is_directory(folder_, unreadable)) {
+    if (!error) error = unreadable;
+    check_file(false, folder_, "is no folder and cannot be made one",
+               error ? ": " + error.message() : std::string());
+  }
+}
+
+BPM_INLINE std::vector<DrawPiece> DrawStore::list() const {
+  std::vector<DrawPiece> pieces;
+  const int error = for_each_name(folder_, [&](const std::string& name) {
+    if (!name.starts_with(prefix) || !name.ends_with(suffix)) return;
+    const std::filesystem::path path = folder_ / name;
+    const Head head = check_head(path, read_bytes(path, sizeof(Head) + longest_run));
+    const DrawPiece piece{head.number, static_cast<std::size_t>(head.first),
+                          static_cast<std::size_t>(head.count)};
+    check_file(path_of(piece).filename() == name, path, "holds draw ", head.number,
+               ": it was renamed");
+    pieces.push_back(piece);
+  });
+  check_file(error == 0, folder_, "cannot be read: ", std::strerror(error));
+  std::sort(pieces.begin(), pieces.end());
+  return pieces;
+}
+
+BPM_INLINE void DrawStore::write(const FinishedPiece& finished) const {
+  ByteWriter bytes;
+  bytes.put(Head{.run_bytes = run_.text().size(),
+                 .number = finished.piece.number,
+                 .first = finished.piece.first,
+                 .count = finished.piece.count,
+                 .counts = finished.counts});
+  bytes.put_all(run_.text());
+  for (const PerceptronSolution& solution : finished.solutions) {
+    bytes.put(std::uint64_t{solution.support.size()});
+    bytes.put_all(solution.support);
+    bytes.put_all(solution.coefficients);
+    bytes.put_all(solution.outputs);
+    bytes.put(std::uint64_t{solution.left_out.size()});
+    bytes.put_all(solution.left_out);
+    bytes.put_all(solution.left_out_outputs);
+  }
+  bytes.put(checksum(bytes.bytes()));
+  write_durably(path_of(finished.piece), bytes.bytes());
+}
+
+BPM_INLINE FinishedPiece DrawStore::read(const DrawPiece& piece) const {
+  const std::filesystem::path path = path_of(piece);
+  const std::vector<std::byte> bytes = read_bytes(path, static_cast<std::size_t>(-1));
+  const Head head = check_head(path, bytes);
+  const auto sound = [&](bool holds, const char* damage) {
+    check_file(holds, path, "is damaged: ", damage, "; remove it, and its draw is made again");
+  };
+  constexpr const char* short_of_it = "it ends too early";
+  std::uint64_t sum = 0;
+  sound(bytes.size() >= sizeof(Head) + run_.text().size() + sizeof sum, short_of_it);
+  const auto body = std::span(bytes).first(bytes.size() - sizeof sum);
+  ByteReader(std::span(bytes).last(sizeof sum)).take(sum);
+  sound(sum == checksum(body), "its checksum is wrong, or it ends too early");
+  ByteReader from(body.subspan(sizeof(Head) + run_.text().size()));
+  FinishedPiece finished{piece, {}, head.counts};
+  const auto points = static_cast<std::uint64_t>(points_);
+  for (std::size_t c = 0; c < piece.count; ++c) {
+    PerceptronSolution solution;
+    std::uint64_t support = 0;
+    sound(from.take(support), short_of_it);
+    sound(support <= points, "it has too many support points");
+    sound(from.take_all(solution.support, support) &&
+              from.take_all(solution.coefficients, support) &&
+              from.take_all(solution.outputs, points),
+          short_of_it);
+    std::uint64_t left_out = 0;
+    sound(from.take(left_out), short_of_it);
+    sound(left_out <= points, "it leaves too many points out");
+    sound(from.take_all(solution.left_out, left_out) &&
+              from.take_all(solution.left_out_outputs, left_out),
+          short_of_it);
+    // A checksum that is right says nothing of a content that was made to have it.
+    const auto finite = [](double number) { return std::isfinite(number); };
+    const auto ascend = [&](const std::vector<PointIndex>& list) {
+      return std::ranges::adjacent_find(list, std::ranges::greater_equal()) == list.end() &&
+             (list.empty() ||
+              (list.front() >= 0 && static_cast<std::uint64_t>(list.back()) < points));
+    };
+    sound(ascend(solution.support), "its support points do not ascend, or are none");
+    sound(ascend(solution.left_out), "its points left out do not ascend, or are none");
+    sound(std::ranges::all_of(solution.coefficients, finite) &&
+              std::ranges::all_of(solution.outputs, finite) &&
+              std::ranges::all_of(solution.left_out_outputs, finite),
+          "it has numbers that are not finite");
+    finished.solutions.push_back(std::move(solution));
+  }
+  sound(from.done(), "it is too long");
+  return finished;
+}
+
+BPM_INLINE PieceKeeper DrawStore::keeper() const {
+  return {[this](const DrawPiece& piece) { return read(piece); },
+          [this](const FinishedPiece& piece) { write(piece); }};
+}
+
+BPM_INLINE DrawStore::Head DrawStore::check_head(const std::filesystem::path& path,
+                                                 std::span<const std::byte> bytes) const {
+  Head head;
+  const Head expected;
+  check_file(bytes.size() >= sizeof head, path, "is damaged: it ends within its head; remove it");
+  std::memcpy(&head, bytes.data(), sizeof head);
+  check_file(head.magic == expected.magic, path, "is no checkpoint: it begins otherwise");
+  check_file(head.byte_order == expected.byte_order, path, "was written in another byte order");
+  check_file(head.version == expected.version, path, "has format ", head.version, ", expected ",
+             expected.version);
+  const auto run = bytes.subspan(sizeof head);
+  check_file(head.run_bytes <= std::min(run.size(), longest_run), path,
+             "is damaged: it ends within its head; remove it");
+  const std::string text(reinterpret_cast<const char*>(run.data()), head.run_bytes);
+  const std::string other = run_.difference(RunIdentity(text));
+  check_file(other.empty(), path, "belongs to another run: other ", other,
+             "; give another folder, or the data and settings of that run");
+  return head;
+}
+
+#endif
 
 }  // namespace detail
 
@@ -254,7 +271,7 @@ struct CheckpointedPerceptron : PermutedPerceptron {
         detail::plan_pieces(streams.next, streams.next + draws, spaces.size(), store.list(), 1));
     SamplerReport report = detail::with_kernel_spaces(spaces, [&](auto shared) {
       return detail::sample_pieces(detail::PerceptronLimits::of(*this, shared[0].size()), shared,
-                                   streams, tasks, control, sink, store.keeper());
+                                   streams, tasks, control, std::ref(sink), store.keeper());
     });
     report.kernel_evaluations += scratch.evaluations;
     return report;

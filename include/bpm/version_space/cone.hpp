@@ -6,6 +6,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,6 +29,14 @@ struct KernelFactor {
   double residual = 0;  ///< Largest diagonal entry of K + diag(lambda) - L L', in absolute value.
 };
 
+/// sums += scale S_i., of a point's row of the sampling kernel.
+using AddKernelRow = std::function<void(std::ptrdiff_t i, double scale, std::span<double> sums)>;
+
+/// `pivoted_factor` of a version space by its diagonal and its rows.
+[[nodiscard]] BPM_INLINE KernelFactor pivoted_factor(Eigen::VectorXd diagonal,
+                                                     const AddKernelRow& add_row, double tolerance,
+                                                     std::span<const double> norms);
+
 /// The pivoted Cholesky factor of the sampling kernel S = K + diag(lambda): S ~ L L', L of size
 /// m x r, the point with the largest remaining diagonal entry next, until that entry is at most
 /// `tolerance` times the largest of S. With `tolerance` near the values' rounding, r is the
@@ -42,50 +51,13 @@ struct KernelFactor {
 template <class Space>
 [[nodiscard]] KernelFactor pivoted_factor(const Space& space, double tolerance,
                                           std::span<const double> norms = {}) {
-  check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
-        ", must lie between 0 and 1");
-  const Eigen::Index m = space.size();
-  Eigen::VectorXd remaining(m);
-  for (Eigen::Index i = 0; i < m; ++i) {
-    remaining[i] = norms.empty() ? space.diagonal(i) : norms[i] > 0 ? 1 : 0;
-  }
-  const double stop = m == 0 ? 0 : tolerance * remaining.maxCoeff();
-
+  Eigen::VectorXd diagonal(space.size());
+  for (Eigen::Index i = 0; i < diagonal.size(); ++i) diagonal[i] = space.diagonal(i);
   BlockScratch<typename Space::Scalar> scratch;
-  KernelFactor result;
-  Eigen::MatrixXd columns(m, std::min<Eigen::Index>(m, 16));
-  Eigen::VectorXd column(m);
-  Eigen::Index rank = 0;
-  for (; rank < m; ++rank) {
-    Eigen::Index pivot = 0;
-    const double largest = remaining.maxCoeff(&pivot);
-    if (!(largest > stop)) {
-      break;
-    }
-    column.setZero();
-    space.add_row(pivot, norms.empty() ? 1.0 : 1 / norms[pivot],
-                  std::span(column.data(), static_cast<std::size_t>(m)), scratch);
-    for (std::size_t j = 0; j < norms.size(); ++j) {
-      column[j] = norms[j] > 0 ? column[j] / norms[j] : 0.0;
-    }
-    if (rank > 0) {
-      column.noalias() -= columns.leftCols(rank) * columns.row(pivot).head(rank).transpose();
-    }
-    column /= std::sqrt(largest);
-    // What was pivoted before is factored exactly: rounding must not pile up there.
-    for (const PointIndex done : result.pivots) column[done] = 0;
-    column[pivot] = std::sqrt(largest);
-    if (rank == columns.cols()) {
-      columns.conservativeResize(Eigen::NoChange, std::min(m, 2 * columns.cols()));
-    }
-    columns.col(rank) = column;
-    remaining -= column.cwiseAbs2();
-    result.pivots.push_back(static_cast<PointIndex>(pivot));
-    for (const PointIndex done : result.pivots) remaining[done] = 0;
-  }
-  result.factor = columns.leftCols(rank);
-  result.residual = m == 0 ? 0 : remaining.cwiseAbs().maxCoeff();
-  return result;
+  const AddKernelRow add_row = [&](std::ptrdiff_t i, double scale, std::span<double> sums) {
+    space.add_row(i, scale, sums, scratch);
+  };
+  return pivoted_factor(std::move(diagonal), add_row, tolerance, norms);
 }
 
 /// The factor of S that `Cone` says: of S scaled to ones on its diagonal, on which the planes
@@ -145,26 +117,7 @@ class Cone {
 
   /// From a factor of S and the labels. \throws std::invalid_argument if sizes disagree, or if the
   /// factor has rank 0 (S = 0).
-  Cone(const detail::KernelFactor& factor, std::span<const signed char> labels)
-      : points_(factor.factor.rows()),
-        rank_(factor.factor.cols()),
-        stride_(detail::padded<double>(rank_)),
-        residual_(factor.residual),
-        pivots_(factor.pivots),
-        labels_(labels.begin(), labels.end()),
-        rows_(points_ * stride_),
-        norms_(points_) {
-    detail::check_size("Cone", "labels", labels.size(), points_, "one per training point");
-    detail::check(rank_ > 0, "Cone", "factor", "has rank 0: every kernel value is zero");
-    for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      double* row = rows_.data() + i * stride_;
-      for (std::ptrdiff_t k = 0; k < stride_; ++k) {
-        row[k] = k < rank_ ? labels_[i] * factor.factor(i, k) : 0.0;
-      }
-      row_pointers_.push_back(row);
-      norms_[i] = std::sqrt(detail::dot(row, row, stride_));
-    }
-  }
+  Cone(const detail::KernelFactor& factor, std::span<const signed char> labels);
 
   /// m, the number of planes.
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
@@ -190,17 +143,7 @@ class Cone {
 
   /// Makes the m x m matrix of <s_i, s_j> that a billiard or single-input steps add rows of.
   /// Cost: m^2 r multiply-adds.
-  void form_products() {
-    if (products_.size() > 0) {
-      return;
-    }
-    const std::ptrdiff_t ld = output_stride();
-    products_ = detail::Buffer<double>(points_ * ld);
-    for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      std::fill_n(products_.data() + i * ld + points_, ld - points_, 0.0);
-    }
-    outputs(row_pointers_, products_.data(), ld);
-  }
+  void form_products();
   [[nodiscard]] bool has_products() const noexcept { return products_.size() > 0; }
   /// <s_i, s_j> for all j, `output_stride()` long, zeros from m on. Only after `form_products`.
   [[nodiscard]] const double* product_row(std::ptrdiff_t i) const noexcept {
@@ -211,37 +154,17 @@ class Cone {
   void outputs(const double* x, double* d) const { outputs({&x, 1}, d, points_); }
   /// The same for several vectors, outputs one every `ld` in `d`: rows are read once for all of
   /// them.
-  void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const {
-    detail::row_products<detail::ProductTerm, double>(
-        vectors.data(), std::ssize(vectors), row_pointers_.data(), points_, stride_, d, ld);
-  }
+  void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const;
 
   /// min_i d_i at x, `stride()` long, and where it is.
-  [[nodiscard]] std::pair<double, std::ptrdiff_t> smallest_output(std::span<const double> x) const {
-    std::vector<double> d(static_cast<std::size_t>(points_));
-    outputs(x.data(), d.data());
-    const auto smallest = std::min_element(d.begin(), d.end());
-    return {*smallest, smallest - d.begin()};
-  }
+  [[nodiscard]] std::pair<double, std::ptrdiff_t> smallest_output(std::span<const double> x) const;
 
   /// x += sum_i weights_i s_i. Cost: r for each weight that is not zero.
-  void add_rows(const double* weights, double* x) const {
-    for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      if (weights[i] != 0) detail::add_scaled(x, weights[i], row(i), stride_);
-    }
-  }
+  void add_rows(const double* weights, double* x) const;
 
   /// Coordinates of w = sum_i alpha_i phi(x_i), projected to the span of the pivots.
   /// \throws std::invalid_argument unless there is a coefficient a point.
-  [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const {
-    detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_,
-                       "one per training point");
-    std::vector<double> x(stride_, 0.0);
-    for (std::ptrdiff_t i = 0; i < points_; ++i) {
-      detail::add_scaled(x.data(), label(i) * alpha[i], row(i), stride_);
-    }
-    return x;
-  }
+  [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const;
 
   /// Adds `scale` times the dual coefficients of x, which stand on the pivots, to `alpha` (m long):
   /// the solution of L_p' alpha_p = x by substitution. On a near-singular S they are large, up to
@@ -269,5 +192,120 @@ class Cone {
   std::vector<const double*> row_pointers_;
   detail::Buffer<double> products_;
 };
+
+#if BPM_BODIES
+
+namespace detail {
+
+BPM_INLINE KernelFactor pivoted_factor(Eigen::VectorXd diagonal, const AddKernelRow& add_row,
+                                       double tolerance, std::span<const double> norms) {
+  check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
+        ", must lie between 0 and 1");
+  const Eigen::Index m = diagonal.size();
+  Eigen::VectorXd& remaining = diagonal;
+  for (std::size_t i = 0; i < norms.size(); ++i) remaining[i] = norms[i] > 0 ? 1 : 0;
+  const double stop = m == 0 ? 0 : tolerance * remaining.maxCoeff();
+
+  KernelFactor result;
+  Eigen::MatrixXd columns(m, std::min<Eigen::Index>(m, 16));
+  Eigen::VectorXd column(m);
+  Eigen::Index rank = 0;
+  for (; rank < m; ++rank) {
+    Eigen::Index pivot = 0;
+    const double largest = remaining.maxCoeff(&pivot);
+    if (!(largest > stop)) {
+      break;
+    }
+    column.setZero();
+    add_row(pivot, norms.empty() ? 1.0 : 1 / norms[pivot],
+            std::span(column.data(), static_cast<std::size_t>(m)));
+    for (std::size_t j = 0; j < norms.size(); ++j) {
+      column[j] = norms[j] > 0 ? column[j] / norms[j] : 0.0;
+    }
+    if (rank > 0) {
+      column.noalias() -= columns.leftCols(rank) * columns.row(pivot).head(rank).transpose();
+    }
+    column /= std::sqrt(largest);
+    // What was pivoted before is factored exactly: rounding must not pile up there.
+    for (const PointIndex done : result.pivots) column[done] = 0;
+    column[pivot] = std::sqrt(largest);
+    if (rank == columns.cols()) {
+      columns.conservativeResize(Eigen::NoChange, std::min(m, 2 * columns.cols()));
+    }
+    columns.col(rank) = column;
+    remaining -= column.cwiseAbs2();
+    result.pivots.push_back(static_cast<PointIndex>(pivot));
+    for (const PointIndex done : result.pivots) remaining[done] = 0;
+  }
+  result.factor = columns.leftCols(rank);
+  result.residual = m == 0 ? 0 : remaining.cwiseAbs().maxCoeff();
+  return result;
+}
+
+}  // namespace detail
+
+BPM_INLINE Cone::Cone(const detail::KernelFactor& factor, std::span<const signed char> labels)
+    : points_(factor.factor.rows()),
+      rank_(factor.factor.cols()),
+      stride_(detail::padded<double>(rank_)),
+      residual_(factor.residual),
+      pivots_(factor.pivots),
+      labels_(labels.begin(), labels.end()),
+      rows_(points_ * stride_),
+      norms_(points_) {
+  detail::check_size("Cone", "labels", labels.size(), points_, "one per training point");
+  detail::check(rank_ > 0, "Cone", "factor", "has rank 0: every kernel value is zero");
+  for (std::ptrdiff_t i = 0; i < points_; ++i) {
+    double* row = rows_.data() + i * stride_;
+    for (std::ptrdiff_t k = 0; k < stride_; ++k) {
+      row[k] = k < rank_ ? labels_[i] * factor.factor(i, k) : 0.0;
+    }
+    row_pointers_.push_back(row);
+    norms_[i] = std::sqrt(detail::dot(row, row, stride_));
+  }
+}
+
+BPM_INLINE void Cone::form_products() {
+  if (products_.size() > 0) {
+    return;
+  }
+  const std::ptrdiff_t ld = output_stride();
+  products_ = detail::Buffer<double>(points_ * ld);
+  for (std::ptrdiff_t i = 0; i < points_; ++i) {
+    std::fill_n(products_.data() + i * ld + points_, ld - points_, 0.0);
+  }
+  outputs(row_pointers_, products_.data(), ld);
+}
+
+BPM_INLINE void Cone::outputs(std::span<const double* const> vectors, double* d,
+                              std::ptrdiff_t ld) const {
+  detail::row_products<detail::ProductTerm, double>(vectors.data(), std::ssize(vectors),
+                                                    row_pointers_.data(), points_, stride_, d, ld);
+}
+
+BPM_INLINE std::pair<double, std::ptrdiff_t> Cone::smallest_output(
+    std::span<const double> x) const {
+  std::vector<double> d(static_cast<std::size_t>(points_));
+  outputs(x.data(), d.data());
+  const auto smallest = std::min_element(d.begin(), d.end());
+  return {*smallest, smallest - d.begin()};
+}
+
+BPM_INLINE void Cone::add_rows(const double* weights, double* x) const {
+  for (std::ptrdiff_t i = 0; i < points_; ++i) {
+    if (weights[i] != 0) detail::add_scaled(x, weights[i], row(i), stride_);
+  }
+}
+
+BPM_INLINE std::vector<double> Cone::coordinates(std::span<const double> alpha) const {
+  detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_, "one per training point");
+  std::vector<double> x(stride_, 0.0);
+  for (std::ptrdiff_t i = 0; i < points_; ++i) {
+    detail::add_scaled(x.data(), label(i) * alpha[i], row(i), stride_);
+  }
+  return x;
+}
+
+#endif
 
 }}  // namespace bpm

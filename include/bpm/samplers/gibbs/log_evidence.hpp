@@ -20,6 +20,7 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+#if BPM_BODIES
 namespace detail {
 
 /// Lengths of a circle by errors, from `fewest` on.
@@ -149,6 +150,7 @@ class GibbsAnnealing {
 };
 
 }  // namespace detail
+#endif
 
 /// What `log_evidence` found.
 struct LogEvidence {
@@ -192,9 +194,22 @@ struct LogEvidence {
 /// `next` advances by two. With r = 1, and at q = 1/2, the value is exact and no step is made.
 /// \throws std::invalid_argument unless 0 <= label_noise <= 1/2, steps is 0 or >= 640, pilot_steps
 /// >= 50.
-[[nodiscard]] inline LogEvidence log_evidence(const Cone& cone, double label_noise,
-                                              const LogEvidence::Settings& settings,
-                                              RandomStreams& streams) {
+[[nodiscard]] BPM_INLINE LogEvidence log_evidence(const Cone& cone, double label_noise,
+                                                  const LogEvidence::Settings& settings,
+                                                  RandomStreams& streams);
+
+/// The same for a version space.
+template <VersionSpace Space>
+[[nodiscard]] LogEvidence log_evidence(const Space& space, double label_noise,
+                                       const LogEvidence::Settings& settings,
+                                       RandomStreams& streams) {
+  return log_evidence(Cone(space, settings.factor_tolerance), label_noise, settings, streams);
+}
+
+#if BPM_BODIES
+
+BPM_INLINE LogEvidence log_evidence(const Cone& cone, double label_noise,
+                                    const LogEvidence::Settings& settings, RandomStreams& streams) {
   const char* const f = "log_evidence";
   detail::check(label_noise >= 0 && label_noise <= 0.5, f, "label_noise", "is ", label_noise,
                 ", must lie in [0, 1/2]");
@@ -244,12 +259,6 @@ struct LogEvidence {
   return result;
 }
 
-/// The same for a version space.
-template <VersionSpace Space>
-[[nodiscard]] LogEvidence log_evidence(const Space& space, double label_noise,
-                                       const LogEvidence::Settings& settings,
-                                       RandomStreams& streams) {
-  return log_evidence(Cone(space, settings.factor_tolerance), label_noise, settings, streams);
-}
+#endif
 
 }}  // namespace bpm

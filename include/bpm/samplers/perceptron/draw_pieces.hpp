@@ -13,11 +13,24 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/errors.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Finished draws that may wait for one before them, beside one for each draw in progress.
+inline constexpr unsigned results_ahead = 2;
+
+/// Draws in progress at a time.
+[[nodiscard]] inline unsigned draws_at_once(const RunControl& control, std::uint64_t draws) {
+  std::uint64_t most = std::min<std::uint64_t>(std::max(1U, control.threads), draws);
+  if (control.draws_at_once != 0) most = std::min<std::uint64_t>(most, control.draws_at_once);
+  return static_cast<unsigned>(most);
+}
 
 /// Some of the problems of one draw: what is worked on, and kept, at a time.
 struct DrawPiece {
@@ -196,5 +209,23 @@ class OrderedDelivery {
   std::uint64_t ahead_;
   std::uint64_t allowed_;
 };
+
+/// \throws std::invalid_argument unless there are problems, all with the same number of points.
+template <VersionSpace Space>
+void check_spaces(std::span<const Space> spaces, const char* function) {
+  check(!spaces.empty(), function, "spaces", "is empty, expected a problem");
+  check(spaces[0].size() > 0, function, "spaces", "have no points");
+  for (const Space& space : spaces) {
+    check_size(function, "spaces", space.size(), spaces[0].size(), "as the first problem has");
+  }
+}
+
+/// Makes the draws of `tasks`, hands them to the sink, and moves the streams on. The body, for
+/// kernel values of type float or double, is in piece_runs.hpp.
+template <class T>
+SamplerReport sample_pieces(const PerceptronLimits& limits,
+                            std::span<const KernelVersionSpace<T>> spaces, RandomStreams& streams,
+                            const PieceTasks& tasks, const RunControl& control, const AnySink& sink,
+                            PieceKeeper keeper = {});
 
 }}}  // namespace bpm::detail

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
+#if BPM_BODIES
+#include "bpm/samplers/perceptron/piece_runs.hpp"
+#endif
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -66,7 +69,8 @@ struct PermutedPerceptron {
     return detail::with_kernel_spaces(spaces, [&](auto shared) {
       return detail::sample_pieces(
           detail::PerceptronLimits::of(*this, shared[0].size()), shared, streams,
-          detail::PieceTasks(streams.next, streams.next + draws, shared.size()), control, sink);
+          detail::PieceTasks(streams.next, streams.next + draws, shared.size()), control,
+          std::ref(sink));
     });
   }
 

@@ -31,16 +31,6 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Finished draws that may wait for one before them, beside one for each draw in progress.
-inline constexpr unsigned results_ahead = 2;
-
-/// Draws in progress at a time.
-[[nodiscard]] inline unsigned draws_at_once(const RunControl& control, std::uint64_t draws) {
-  std::uint64_t most = std::min<std::uint64_t>(std::max(1U, control.threads), draws);
-  if (control.draws_at_once != 0) most = std::min<std::uint64_t>(most, control.draws_at_once);
-  return static_cast<unsigned>(most);
-}
-
 /// Why a run ended before its last draw.
 struct PieceFailure {
   DrawPiece piece;             ///< The first that is missing.
@@ -277,12 +267,11 @@ class PieceRuns {
   ProgressThrottle throttle_;
 };
 
-/// Makes the draws of `tasks`, hands them to the sink, and moves the streams on.
-template <class T, class Sink>
+template <class T>
 SamplerReport sample_pieces(const PerceptronLimits& limits,
                             std::span<const KernelVersionSpace<T>> spaces, RandomStreams& streams,
-                            const PieceTasks& tasks, const RunControl& control, Sink& sink,
-                            PieceKeeper keeper = {}) {
+                            const PieceTasks& tasks, const RunControl& control, const AnySink& sink,
+                            PieceKeeper keeper) {
   PieceRuns<T> runs(limits, spaces, streams.seed, tasks, control, std::move(keeper));
   runs.run([&](std::span<FinishedPiece> draw) {
     for (const FinishedPiece& part : draw) {
@@ -303,16 +292,6 @@ SamplerReport sample_pieces(const PerceptronLimits& limits,
   const SamplerReport report = runs.report();
   streams.next += report.draws;
   return report;
-}
-
-/// \throws std::invalid_argument unless there are problems, all with the same number of points.
-template <VersionSpace Space>
-void check_spaces(std::span<const Space> spaces, const char* function) {
-  check(!spaces.empty(), function, "spaces", "is empty, expected a problem");
-  check(spaces[0].size() > 0, function, "spaces", "have no points");
-  for (const Space& space : spaces) {
-    check_size(function, "spaces", space.size(), spaces[0].size(), "as the first problem has");
-  }
 }
 
 }}}  // namespace bpm::detail

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Machines of some kernels, see bpm/machine/compiled.hpp.
+#include "bpm/bpm.hpp"
+
+namespace bpm { inline namespace BPM_TARGET {
+
+BPM_DETAIL_MACHINES(template)
+BPM_DETAIL_FITS(template)
+
+}}  // namespace bpm

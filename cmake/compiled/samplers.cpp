@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What samplers and their choices do with kernel values, see bpm/machine/compiled.hpp.
+#include "bpm/bpm.hpp"
+#include "bpm/samplers/perceptron/piece_runs.hpp"
+
+#if BPM_BODIES
+#error "BPM_COMPILED is not the target that this is compiled for: cmake/library.cmake asks for it"
+#endif
+
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+BPM_DETAIL_OF_VALUES(template, float)
+BPM_DETAIL_OF_VALUES(template, double)
+
+}}}  // namespace bpm::detail

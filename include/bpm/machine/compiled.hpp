@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/core/target.hpp"
+#include "bpm/kernel_values/gram.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/machine/candidates.hpp"
+#include "bpm/machine/classifier.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/fit_steps.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/machine/out_of_fold.hpp"
+#include "bpm/machine/prediction.hpp"
+#include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/training.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
+#include "bpm/version_space/version_space.hpp"
+
+/// \file
+/// The templates that bpm::compiled has ready, for kernel values in float and double: what samplers
+/// and their choices do whatever the kernel is; and machines of dense inputs with the Gaussian
+/// kernel, and with the one that is chosen at run time.
+
+// WORD is `extern template`, or `template` where they are made.
+#define BPM_DETAIL_OF_SAMPLER(WORD, S, T)                                                         \
+  WORD SamplerReport run_sampler(const S&, const Gram<T>&, const Subproblems&, const RunControl&, \
+                                 TrainingState<S>&);                                              \
+  WORD void try_boundaries(const DenseGram<T>&, const OutOfFold&, std::span<const int>, const S&, \
+                           const FitSettings&, const RunControl&, std::span<ChoiceCandidate>,     \
+                           BestOfFirstFold*);                                                     \
+  WORD BoundaryChoice choose_boundary(                                                            \
+      const std::function<DenseGram<T>(std::span<const PointIndex>)>&, const S&,                  \
+      const FitSettings&, const std::vector<int>&, std::span<const int>, const RunControl&,       \
+      std::string_view);                                                                          \
+  WORD BoundaryChoice boundary_of(const ChoiceCandidate&, const DenseGram<T>&, const OutOfFold&,  \
+                                  const ChoicePart&, const S&, std::uint64_t, const FitSettings&, \
+                                  const RunControl&);
+
+#define BPM_DETAIL_OF_VALUES(WORD, T)                                                    \
+  WORD SamplerReport run_on_matrix(const DenseGram<T>&,                                  \
+                                   const std::function<SamplerReport(const Gram<T>&)>&); \
+  WORD class DenseGram<T>;                                                               \
+  WORD void Subproblems::resolve_lambda(const Gram<T>&, const SoftBoundary&,             \
+                                        std::span<const int>);                           \
+  WORD SamplerReport sample_pieces(                                                      \
+      const PerceptronLimits&, std::span<const KernelVersionSpace<T>>, RandomStreams&,   \
+      const PieceTasks&, const RunControl&, const AnySink&, PieceKeeper);                \
+  BPM_DETAIL_OF_SAMPLER(WORD, PermutedPerceptron, T)                                     \
+  BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                               \
+  BPM_DETAIL_OF_SAMPLER(WORD, KernelGibbs, T)
+
+#define BPM_DETAIL_OF_KERNEL(WORD, K, T)                               \
+  WORD class OnDemandGram<K, RowMatrix<T>>;                            \
+  WORD class OnDemandGram<WithConstant<K, std::plus<>>, RowMatrix<T>>; \
+  WORD class SupportValues<K, RowMatrix<T>>;
+
+#define BPM_DETAIL_OF_MACHINE(WORD, K, T)                   \
+  WORD class Classifier<K, RowMatrix<T>>;                   \
+  WORD class Training<K, PermutedPerceptron, RowMatrix<T>>; \
+  WORD Eigen::MatrixXd Classifier<K, RowMatrix<T>>::decision_values(const RowMatrix<T>&) const;
+
+#define BPM_DETAIL_MACHINES(WORD)                   \
+  namespace detail {                                \
+  BPM_DETAIL_OF_KERNEL(WORD, Gaussian, float)       \
+  BPM_DETAIL_OF_KERNEL(WORD, Gaussian, double)      \
+  BPM_DETAIL_OF_KERNEL(WORD, RuntimeKernel, float)  \
+  BPM_DETAIL_OF_KERNEL(WORD, RuntimeKernel, double) \
+  }                                                 \
+  BPM_DETAIL_OF_MACHINE(WORD, Gaussian, float)      \
+  BPM_DETAIL_OF_MACHINE(WORD, Gaussian, double)     \
+  BPM_DETAIL_OF_MACHINE(WORD, RuntimeKernel, float) \
+  BPM_DETAIL_OF_MACHINE(WORD, RuntimeKernel, double)
+
+namespace bpm { inline namespace BPM_TARGET {
+
+struct Billiard;
+struct KernelGibbs;
+
+#if !BPM_BODIES
+namespace detail {
+BPM_DETAIL_OF_VALUES(extern template, float)
+BPM_DETAIL_OF_VALUES(extern template, double)
+}  // namespace detail
+BPM_DETAIL_MACHINES(extern template)
+#endif
+
+}}  // namespace bpm
