@@ -80,7 +80,6 @@
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/prediction.hpp"
 #include "bpm/machine/run_sampler.hpp"
-#include "bpm/machine/standardise.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"

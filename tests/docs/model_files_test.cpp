@@ -9,10 +9,11 @@
 
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/standardise.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
+#include "standardising.hpp"
 #include "temporary_folder.hpp"
 
 TEST_CASE("docs/model-files.md: its reader in Python predicts what the classifier does") {
@@ -34,7 +35,7 @@ TEST_CASE("docs/model-files.md: its reader in Python predicts what the classifie
   const examples_test::TemporaryFolder folder;
   const auto [inputs, labels] = test_support::noisy_rings(80, classes, 0.05);
   const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Gaussian::from_width(1)));
-  const auto fitted = bpm::Standardise(machine).fit(inputs, labels);
+  const auto fitted = test_support::standardising(machine).fit(inputs, labels);
   const auto model = folder.path() / "model";
   bpm::save(fitted, model);
   const auto script = folder.path() / "reader.py";

@@ -147,6 +147,12 @@ TEST_CASE("draws with sets of their own: what is wrong is named") {
         }) == "fit_each_draw: make_set gives draw 1 another input by the number 0 than draw 0");
   CHECK(message_of([] {
           static_cast<void>(
+              bpm::fit_each_draw(each_draw_machine(2, {.standardise = true}), triangle_set));
+        }) ==
+        "fit_each_draw: standardise is true, must be false: sets differ in their means and "
+        "deviations");
+  CHECK(message_of([] {
+          static_cast<void>(
               bpm::fit_each_draw(each_draw_machine(2, {.one_against_one = true}), triangle_set));
         }) ==
         "fit_each_draw: one_against_one is true, must be false: the units of pairs differ from "

@@ -16,11 +16,11 @@
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
-#include "bpm/machine/standardise.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
+#include "standardising.hpp"
 
 using bpm::BayesPointMachine;
 using bpm::FitSettings;
@@ -114,7 +114,8 @@ TEST_CASE("a width that is not of the inputs that are fitted is said, with its c
   bpm::RowMatrix<float> raw = points.inputs;
   raw.col(0) *= 1000;  // In a unit of its own: all distances are of this column.
   // As the how-to's table was read: the median of the raw inputs, for standardised ones.
-  const bpm::Standardise wrong(OneVsRest(BayesPointMachine(Gaussian::from_median(raw))));
+  const auto wrong =
+      test_support::standardising(OneVsRest(BayesPointMachine(Gaussian::from_median(raw))));
   const auto fitted = wrong.fit(raw, points.labels);
   REQUIRE(has(kinds(fitted), Kind::width_far_from_distances));
   const FitWarning& warning = fitted.parts().warnings.front();
@@ -126,7 +127,8 @@ TEST_CASE("a width that is not of the inputs that are fitted is said, with its c
         "the Gaussian's width is far from the distances of the inputs that were fitted: take "
         "Gaussian::from_median of these inputs, where a machine standardises of "
         "Standardisation::of(inputs).apply(inputs)");
-  const bpm::Standardise right(OneVsRest(BayesPointMachine(Gaussian::from_median(scaled))));
+  const auto right =
+      test_support::standardising(OneVsRest(BayesPointMachine(Gaussian::from_median(scaled))));
   const auto cured = right.fit(raw, points.labels);
   CHECK_FALSE(has(kinds(cured), Kind::width_far_from_distances));
   CHECK(cured.training_errors() < fitted.training_errors());
@@ -164,13 +166,13 @@ TEST_CASE("a column in units of its own is named, and silent once it is standard
   CHECK(found->label == static_cast<int>(inputs.cols()) + 1);
   CHECK(found->found == Approx(std::sqrt((120.0 * 120 - 1) / 12)));
   CHECK(found->compared < found->found / 10);
-  CHECK(found->what().find("Standardise") != std::string_view::npos);
+  CHECK(found->what().find("standardise") != std::string_view::npos);
   CHECK(has(
       kinds(OneVsRest(BayesPointMachine(Gaussian::from_median(wide), bpm::ExpectationPropagation{}))
                 .fit(wide, labels)),
       Kind::columns_differ_in_scale));
-  CHECK_FALSE(
-      has(kinds(bpm::Standardise(machine).fit(wide, labels)), Kind::columns_differ_in_scale));
+  CHECK_FALSE(has(kinds(test_support::standardising(machine).fit(wide, labels)),
+                  Kind::columns_differ_in_scale));
   // Nine times as much is no other unit.
   wide.col(inputs.cols() + 1) = 9 * wide.col(0);
   CHECK_FALSE(has(kinds(machine.fit(wide, labels)), Kind::columns_differ_in_scale));

@@ -17,14 +17,15 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/cross_validate.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/nested.hpp"
-#include "bpm/machine/standardise.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"
+#include "standardising.hpp"
 
 using bpm::BayesPointMachine;
 using bpm::FitSettings;
@@ -36,6 +37,7 @@ using bpm::SoftBoundary;
 using machine_tests::Doubles;
 using test_support::message_of;
 using test_support::noisy_rings;
+using test_support::standardising;
 
 namespace {
 
@@ -434,7 +436,7 @@ TEST_CASE("what no pair of classes can have names the two", "[machine]") {
 TEST_CASE("pairs in what is made of machines", "[machine]") {
   const auto [inputs, labels] = noisy_rings(600, 4, 0.05);
   const PermutedPerceptron sampler{.draws = 2};
-  const bpm::Standardise machine(OneVsRest(BayesPointMachine(
+  const auto machine = standardising(OneVsRest(BayesPointMachine(
       Gaussian::from_width(4), sampler, by_pairs({.soft_boundary = SoftBoundary::relative(0.3)}))));
   const auto scaled = machine.fit(inputs, labels);
   CHECK(scaled.parts().one_against_one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/standardise.hpp"
+#include "bpm/machine/input_encoding.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -14,14 +14,15 @@
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"
+#include "standardising.hpp"
 
 using bpm::BayesPointMachine;
 using bpm::Gaussian;
 using bpm::OneVsRest;
 using bpm::Standardisation;
-using bpm::Standardise;
 using test_support::message_of;
 using test_support::noisy_rings;
+using test_support::standardising;
 
 TEST_CASE("mean and deviation of listed numbers; constant columns are told", "[machine]") {
   bpm::RowMatrix<float> inputs(4, 3);
@@ -47,7 +48,7 @@ TEST_CASE("a standardising machine is the machine on standardised inputs", "[mac
   inputs.col(0) = (inputs.col(0).array() * 1000 + 50).matrix();
   const OneVsRest machine(BayesPointMachine(Gaussian::from_width(1), bpm::PermutedPerceptron{},
                                             {.seed = 3, .keep_draws = true}));
-  const auto fitted = Standardise(machine).fit(inputs, labels);
+  const auto fitted = standardising(machine).fit(inputs, labels);
   const Standardisation scaling = Standardisation::of(inputs);
   const bpm::RowMatrix<float> scaled = scaling.apply(inputs);
   const auto by_hand = machine.fit(scaled, labels);
@@ -56,15 +57,15 @@ TEST_CASE("a standardising machine is the machine on standardised inputs", "[mac
   CHECK(fitted.draw_decision_values(inputs) == by_hand.draw_decision_values(scaled));
   CHECK(fitted.predict_probability(inputs) == by_hand.predict_probability(scaled));
   const OneVsRest by_ep(BayesPointMachine(Gaussian::from_width(1), bpm::ExpectationPropagation{}));
-  CHECK(Standardise(by_ep).fit(inputs, labels).predict_probability(inputs) ==
+  CHECK(standardising(by_ep).fit(inputs, labels).predict_probability(inputs) ==
         by_ep.fit(scaled, labels).predict_probability(scaled));
 
   // Choosing and folds see scaled inputs as well.
-  const auto choice = bpm::choose(Standardise(machine), inputs, labels);
+  const auto choice = bpm::choose(standardising(machine), inputs, labels);
   CHECK(choice.selection_score == bpm::choose(machine, scaled, labels).selection_score);
   CHECK(choice.machine.fit(inputs, labels).decision_values(inputs) ==
         bpm::choose(machine, scaled, labels).machine.fit(scaled, labels).decision_values(scaled));
-  CHECK(bpm::cross_validate(Standardise(machine), inputs, labels, 3).decision_values ==
+  CHECK(bpm::cross_validate(standardising(machine), inputs, labels, 3).decision_values ==
         bpm::cross_validate(machine, scaled, labels, 3).decision_values);
 }
 
@@ -72,7 +73,7 @@ TEST_CASE("choosing for a standardising machine says how many classes always tra
   auto [inputs, labels] = noisy_rings(40, 2, 0);
   labels[7] = 5;
   labels[12] = 9;
-  const Standardise machine(OneVsRest(BayesPointMachine(Gaussian::from_width(1))));
+  const auto machine = standardising(OneVsRest(BayesPointMachine(Gaussian::from_width(1))));
   CHECK(bpm::choose(machine, inputs, labels).always_train == 2);
   const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)}};
   CHECK(bpm::choose(machine, grid, inputs, labels).always_train == 2);
@@ -80,7 +81,7 @@ TEST_CASE("choosing for a standardising machine says how many classes always tra
 
 TEST_CASE("nested folds choose anew, by the other folds alone", "[machine]") {
   const auto [inputs, labels] = noisy_rings(90, 2, 0.15);
-  const Standardise machine(BayesPointMachine(Gaussian::from_width(1)));
+  const auto machine = standardising(BayesPointMachine(Gaussian::from_width(1)));
   const auto found = bpm::nested(machine, inputs, labels, 3);
   REQUIRE(found.points.size() == 90);
   const auto train = found.folds.points(2, false);
@@ -99,7 +100,8 @@ TEST_CASE("nested folds choose anew, by the other folds alone", "[machine]") {
       (found.decision_values(left_out, Eigen::all).array() - (p / (1 - p)).log()).abs().maxCoeff() <
       1e-9);
   const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)}};
-  CHECK(bpm::nested(machine.machine(), grid, inputs, labels, 3).error() < 0.35);
+  CHECK(bpm::nested(BayesPointMachine(Gaussian::from_width(1)), grid, inputs, labels, 3).error() <
+        0.35);
 }
 
 TEST_CASE("standardising says what it cannot do", "[machine]") {
@@ -113,6 +115,21 @@ TEST_CASE("standardising says what it cannot do", "[machine]") {
       Standardisation::of(bpm::RowMatrix<double>(Eigen::Matrix2d::Identity()));
   CHECK(message_of([&] { (void)two.apply(bpm::RowMatrix<double>(3, 3)); }) ==
         "Standardisation::apply: inputs has 3 entries, expected 2 (columns: one per feature)");
+  const BayesPointMachine machine = standardising(BayesPointMachine(Gaussian::from_width(1)));
+  const std::vector<int> labels{0, 1};
+  const std::string refused =
+      ": standardise is true, must be false of inputs that are no dense rows of float or double: "
+      "bytes, sparse rows, types of your own and kernel values are taken as they are";
+  const bpm::RowMatrix<std::uint8_t> bytes = bpm::RowMatrix<std::uint8_t>::Identity(2, 2);
+  CHECK(message_of([&] { (void)machine.fit(bytes, labels); }) ==
+        "BayesPointMachine::fit" + refused);
+  CHECK(message_of([&] { (void)bpm::choose(machine, bytes, labels); }) == "choose" + refused);
+  CHECK(message_of([&] { (void)bpm::cross_validate(machine, bytes, labels, 2); }) ==
+        "cross_validate" + refused);
+  const bpm::RowMatrix<float> floats = bytes.cast<float>();
+  CHECK(message_of([&] { (void)machine.train(floats, labels); }) ==
+        "BayesPointMachine::train: standardise is true, must be false of a training: give it "
+        "Standardisation::of(inputs).apply(inputs)");
   Standardisation parts = two;
   parts.constant = {2};
   CHECK(message_of([&] { (void)parts.apply(bpm::RowMatrix<double>(3, 2)); }) ==
@@ -126,7 +143,7 @@ TEST_CASE("bytes and integers asked of a standardised machine are scaled as numb
   const auto [inputs, labels] = noisy_rings(60, 2, 0.1);
   bpm::RowMatrix<float> whole = (inputs.array() * 20 + 100).matrix();
   for (float& value : whole.reshaped()) value = std::round(value);
-  const auto fitted = Standardise(BayesPointMachine(Gaussian::from_width(1))).fit(whole, labels);
+  const auto fitted = standardising(BayesPointMachine(Gaussian::from_width(1))).fit(whole, labels);
   const Eigen::MatrixXd expected = fitted.decision_values(whole);
   CHECK(fitted.decision_values(bpm::RowMatrix<std::uint8_t>(whole.cast<std::uint8_t>())) ==
         expected);
@@ -134,7 +151,7 @@ TEST_CASE("bytes and integers asked of a standardised machine are scaled as numb
   bpm::RowMatrix<float> padded(60, 3);
   padded << whole, Eigen::VectorXf::Constant(60, 5);
   const auto with_constant =
-      Standardise(BayesPointMachine(Gaussian::from_width(1))).fit(padded, labels);
+      standardising(BayesPointMachine(Gaussian::from_width(1))).fit(padded, labels);
   bpm::RowMatrix<float> other = padded;
   other.col(2).setConstant(1000);
   CHECK(with_constant.decision_values(other) == with_constant.decision_values(padded));

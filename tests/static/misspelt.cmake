@@ -112,14 +112,6 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, Toget
                                      std::vector<int>{0, 1});\n"
   "folds and choices are made by one process: give them a machine with a PermutedPerceptron")
 
-# What is scaled are numbers that can be.
-expect_sentence(standardise "#include \"bpm/kernels/dot_product.hpp\"
-#include \"bpm/machine/bayes_point_machine.hpp\"
-#include \"bpm/machine/standardise.hpp\"
-using Machine = bpm::Standardise<bpm::BayesPointMachine<bpm::Linear>>;
-const auto scaling = Machine::of(bpm::RowMatrix<std::uint8_t>(2, 2));\n"
-  "Standardise is for dense rows of float or double: bytes, sparse rows and types of your own")
-
 # The second argument is the sampler.
 expect_sentence(settings_second "#include \"bpm/kernels/dot_product.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"

@@ -21,11 +21,12 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/standardise.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "model_mutants.hpp"
 #include "noisy_points.hpp"
+#include "standardising.hpp"
 #include "temporary_folder.hpp"
 
 namespace {
@@ -40,6 +41,7 @@ using test_support::header_end;
 using test_support::load_mutants;
 using test_support::message_of;
 using test_support::noisy_rings;
+using test_support::standardising;
 using test_support::through_bytes;
 using test_support::with_text;
 
@@ -155,7 +157,7 @@ TEST_CASE("a posterior of every kind of inputs comes back") {
   SECTION("double, scaled") {
     const bpm::RowMatrix<double> doubles = inputs.cast<double>();
     const auto fitted =
-        bpm::Standardise(bpm::BayesPointMachine(bpm::Polynomial(3), method)).fit(doubles, labels);
+        standardising(bpm::BayesPointMachine(bpm::Polynomial(3), method)).fit(doubles, labels);
     CHECK(posterior_there_and_back(fitted, doubles).parts().standardisation.has_value());
   }
   SECTION("sparse") {

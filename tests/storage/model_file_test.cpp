@@ -23,7 +23,6 @@
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
-#include "bpm/machine/standardise.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
@@ -31,6 +30,7 @@
 #include "model_mutants.hpp"
 #include "noisy_points.hpp"
 #include "places.hpp"
+#include "standardising.hpp"
 #include "temporary_folder.hpp"
 
 namespace {
@@ -47,6 +47,7 @@ using test_support::load_mutants;
 using test_support::message_of;
 using test_support::noisy_rings;
 using test_support::Places;
+using test_support::standardising;
 using test_support::through_bytes;
 using test_support::with_text;
 using Bytes = std::vector<std::byte>;
@@ -144,8 +145,8 @@ TEST_CASE("every kind of inputs, kernel and sampler comes back") {
   SECTION("double, scaled, by a billiard, with its chains") {
     const bpm::RowMatrix<double> doubles = inputs.cast<double>();
     const auto back = there_and_back(
-        bpm::Standardise(BayesPointMachine(bpm::biased(bpm::scaled(bpm::Laplacian(2), 3), 0.5),
-                                           bpm::Billiard{.bounces = 2000}, settings))
+        standardising(BayesPointMachine(bpm::biased(bpm::scaled(bpm::Laplacian(2), 3), 0.5),
+                                        bpm::Billiard{.bounces = 2000}, settings))
             .fit(doubles, labels),
         doubles);
     REQUIRE(back.report().chains);
@@ -158,7 +159,7 @@ TEST_CASE("every kind of inputs, kernel and sampler comes back") {
     padded << Eigen::VectorXf::Constant(inputs.rows(), 3), inputs,
         Eigen::VectorXf::Constant(inputs.rows(), 5);
     const auto fitted =
-        bpm::Standardise(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, settings))
+        standardising(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, settings))
             .fit(padded, labels);
     const auto back = there_and_back(fitted, padded);
     CHECK(back.parts().standardisation->constant == std::vector<Eigen::Index>{0, 3});

@@ -168,6 +168,8 @@ class ShardedOneVsRest {
     detail::check(
         !settings_.one_against_one, function, "one_against_one",
         "is true, must be false: shards are trained together, each class against the rest");
+    detail::check(!settings_.standardise, function, "standardise",
+                  "is true, must be false: no rank has all inputs; scale them before");
     detail::check(!settings_.soft_boundary.is_automatic(), function, "soft_boundary",
                   "is automatic, must be given: shards choose none");
     detail::check(settings_.bias == 0, function, "bias",

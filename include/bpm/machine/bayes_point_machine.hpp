@@ -3,15 +3,20 @@
 
 #include <concepts>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/compiled.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_against_one.hpp"
 #include "bpm/machine/strategy.hpp"
@@ -21,6 +26,78 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 struct ExpectationPropagation;
+
+namespace detail {
+
+/// How a machine of this sampler fits. Expectation propagation has its own.
+template <class Sampler>
+struct Fitting {
+  static_assert(!std::same_as<Sampler, ExpectationPropagation>,
+                "expectation propagation has a machine of its own: include "
+                "bpm/gaussian_process/expectation_propagation/machine.hpp");
+
+  template <class Kernel, class I>
+  using Fitted = Classifier<Kernel, owned_inputs_t<I>>;
+  static constexpr bool makes_draws = true;
+
+  /// What asks for memory.
+  [[nodiscard]] static const Sampler& demand(const Sampler& sampler) { return sampler; }
+
+  template <class Kernel, InputSet I, class O>
+  [[nodiscard]] static Fitted<Kernel, I> fit(const BayesPointMachine<Kernel, Sampler>& machine,
+                                             bool any_number, const I& inputs,
+                                             std::span<const int> labels, O& observer,
+                                             StopToken stop, std::string_view function) {
+    if (any_number && machine.settings().one_against_one) {
+      std::vector<int> classes = check_labels(input_count(inputs), labels, function);
+      if (classes.size() > 2) {
+        return fit_pairs(machine, inputs, labels, std::move(classes), observer, stop, function);
+      }
+    }
+    return start_training(machine, any_number, inputs, labels, observer, std::move(stop), function)
+        .classifier();
+  }
+};
+
+/// Calls use(inputs) with the inputs standardised, and their standardisation beside them.
+/// \throws std::invalid_argument unless they are dense rows of float or double.
+template <class Kernel, class I, class Use>
+[[nodiscard]] auto on_standardised(const I& inputs, std::string_view function, Use&& use) {
+  if constexpr (ScalableInputs<I> && !std::same_as<Kernel, PrecomputedKernel>) {
+    const Standardisation scaling = Standardisation::of(inputs);
+    return use(scaling.apply(inputs), scaling);
+  } else {
+    fail(
+        function, "standardise",
+        "is true, must be false of inputs that are no dense rows of float or double: bytes, sparse "
+        "rows, types of your own and kernel values are taken as they are");
+    return use(inputs, Standardisation{});
+  }
+}
+
+/// \throws std::invalid_argument where a training would standardise.
+inline void check_not_standardised(const FitSettings& settings, std::string_view function) {
+  check(!settings.standardise, function, "standardise",
+        "is true, must be false of a training: give it Standardisation::of(inputs).apply(inputs)");
+}
+
+/// A fit of a machine, standardised where its settings say so.
+template <class Kernel, class Sampler, class I, class O>
+[[nodiscard]] typename Fitting<Sampler>::template Fitted<Kernel, I> fit_machine(
+    const BayesPointMachine<Kernel, Sampler>& machine, bool any_number, const I& inputs,
+    std::span<const int> labels, O& observer, StopToken stop, std::string_view function) {
+  const auto fit = [&](const auto& given) {
+    return Fitting<Sampler>::fit(machine, any_number, given, labels, observer, std::move(stop),
+                                 function);
+  };
+  if (!machine.settings().standardise) return fit(inputs);
+  return on_standardised<Kernel>(inputs, function,
+                                 [&](const auto& scaled, const Standardisation& scaling) {
+                                   return fit(scaled).with_standardisation(scaling);
+                                 });
+}
+
+}  // namespace detail
 
 /// A Bayes point machine for two classes: the centre of mass of version space, approximated by the
 /// mean of a sampler's draws ("Large Scale Bayes Point Machines", (4)).
@@ -50,14 +127,15 @@ class BayesPointMachine {
   static_assert(detail::CanBeKernel<Kernel>,
                 "a kernel needs double operator()(const Input&, const Input&) const, a function of "
                 "two inputs of the training set; see bpm/kernels/kernel.hpp");
-  static_assert(!std::same_as<Sampler, ExpectationPropagation>,
-                "expectation propagation has a machine of its own: include "
-                "bpm/gaussian_process/expectation_propagation/machine.hpp");
   static_assert(!std::same_as<Sampler, FitSettings>,
                 "settings are the third argument, after the sampler: "
                 "BayesPointMachine(kernel, PermutedPerceptron{}, settings)");
+  using Fitting = detail::Fitting<Sampler>;
 
  public:
+  static constexpr bool any_number_of_classes = false;
+  static constexpr bool makes_draws = Fitting::makes_draws;
+
   explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})
       : kernel_(std::move(kernel)), sampler_(std::move(sampler)), settings_(std::move(settings)) {}
 
@@ -74,16 +152,15 @@ class BayesPointMachine {
   /// \throws Stopped if stopped before the first draw.
   template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
-                                                                  std::span<const int> labels,
-                                                                  O&& observer = {},
-                                                                  StopToken stop = {}) const;
+  [[nodiscard]] typename detail::Fitting<Sampler>::template Fitted<Kernel, I> fit(
+      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
   template <class I, Observer O = detail::IgnoreProgress>
-    requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
+    requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            StopToken stop = {}) const {
+    detail::check_not_standardised(settings(), "BayesPointMachine::train");
     return detail::start_training(*this, false, std::forward<I>(inputs), std::move(labels),
                                   observer, std::move(stop), "BayesPointMachine::train");
   }
@@ -92,7 +169,7 @@ class BayesPointMachine {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory(kernel_, sampler_, settings_, inputs, 1,
+    return detail::forecast_memory(kernel_, Fitting::demand(sampler_), settings_, inputs, 1,
                                    "BayesPointMachine::forecast");
   }
 
@@ -129,23 +206,25 @@ class BayesPointMachine {
 template <class Kernel, class Sampler = PermutedPerceptron>
 class OneVsRest {
  public:
+  static constexpr bool any_number_of_classes = true;
+  static constexpr bool makes_draws = detail::Fitting<Sampler>::makes_draws;
+
   explicit OneVsRest(BayesPointMachine<Kernel, Sampler> machine) : machine_(std::move(machine)) {}
 
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
   /// as in `BayesPointMachine::fit`; memory grows with the number of classes.
   template <InputSet I, Observer O = detail::IgnoreProgress>
     requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
-                                                                  std::span<const int> labels,
-                                                                  O&& observer = {},
-                                                                  StopToken stop = {}) const;
+  [[nodiscard]] typename detail::Fitting<Sampler>::template Fitted<Kernel, I> fit(
+      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
   /// \throws std::invalid_argument of three classes and more with `one_against_one`.
   template <class I, Observer O = detail::IgnoreProgress>
-    requires detail::TrainableOn<Kernel, std::remove_cvref_t<I>>
+    requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            StopToken stop = {}) const {
+    detail::check_not_standardised(settings(), "OneVsRest::train");
     return detail::start_training(machine_, true, std::forward<I>(inputs), std::move(labels),
                                   observer, std::move(stop), "OneVsRest::train");
   }
@@ -155,14 +234,17 @@ class OneVsRest {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory(machine_.kernel(), machine_.sampler(), machine_.settings(),
-                                   inputs, detail::subproblem_count(classes),
+    return detail::forecast_memory(kernel(), detail::Fitting<Sampler>::demand(sampler()),
+                                   settings(), inputs, detail::subproblem_count(classes),
                                    "OneVsRest::forecast");
   }
 
   [[nodiscard]] const BayesPointMachine<Kernel, Sampler>& machine() const noexcept {
     return machine_;
   }
+  [[nodiscard]] const Kernel& kernel() const noexcept { return machine_.kernel(); }
+  [[nodiscard]] const Sampler& sampler() const noexcept { return machine_.sampler(); }
+  [[nodiscard]] const FitSettings& settings() const noexcept { return machine_.settings(); }
 
  private:
   BayesPointMachine<Kernel, Sampler> machine_;
@@ -173,28 +255,20 @@ class OneVsRest {
 template <class Kernel, class Sampler>
 template <InputSet I, Observer O>
   requires detail::TrainableOn<Kernel, I>
-Classifier<Kernel, detail::owned_inputs_t<I>> BayesPointMachine<Kernel, Sampler>::fit(
-    const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
-  return detail::start_training(*this, false, inputs, labels, observer, std::move(stop),
-                                "BayesPointMachine::fit")
-      .classifier();
+typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
+BayesPointMachine<Kernel, Sampler>::fit(const I& inputs, std::span<const int> labels, O&& observer,
+                                        StopToken stop) const {
+  return detail::fit_machine(*this, false, inputs, labels, observer, std::move(stop),
+                             "BayesPointMachine::fit");
 }
 
 template <class Kernel, class Sampler>
 template <InputSet I, Observer O>
   requires detail::TrainableOn<Kernel, I>
-Classifier<Kernel, detail::owned_inputs_t<I>> OneVsRest<Kernel, Sampler>::fit(
+typename detail::Fitting<Sampler>::template Fitted<Kernel, I> OneVsRest<Kernel, Sampler>::fit(
     const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
-  const char* const function = "OneVsRest::fit";
-  if (machine_.settings().one_against_one) {
-    std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, function);
-    if (classes.size() > 2) {
-      return detail::fit_pairs(machine_, inputs, labels, std::move(classes), observer, stop,
-                               function);
-    }
-  }
-  return detail::start_training(machine_, true, inputs, labels, observer, std::move(stop), function)
-      .classifier();
+  return detail::fit_machine(machine_, true, inputs, labels, observer, std::move(stop),
+                             "OneVsRest::fit");
 }
 
 #define BPM_DETAIL_FIT(WORD, Machine, K, T)                                                   \

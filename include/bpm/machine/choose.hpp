@@ -75,22 +75,29 @@ struct Choice {
 namespace detail {
 
 /// The same machine with another kernel, these settings and what was chosen for its soft boundary.
-template <class K, class S>
-[[nodiscard]] BayesPointMachine<K, S> with_choice(const BayesPointMachine<K, S>& machine,
-                                                  const K& kernel, FitSettings settings,
-                                                  BoundaryChoice choice) {
+template <class Machine, class Kernel>
+[[nodiscard]] Machine with_choice(const Machine& machine, const Kernel& kernel,
+                                  FitSettings settings, BoundaryChoice choice) {
   if (chooses_boundary(machine.sampler(), settings)) {
     settings.boundary_choice = std::move(choice);
   } else {
     settings.soft_boundary = settings.soft_boundary.with_factor(choice.relative_lambda);
   }
-  return BayesPointMachine<K, S>(kernel, machine.sampler(), std::move(settings));
+  return with_settings(machine, kernel, std::move(settings));
 }
-template <class K, class S>
-[[nodiscard]] OneVsRest<K, S> with_choice(const OneVsRest<K, S>& machine, const K& kernel,
-                                          FitSettings settings, BoundaryChoice choice) {
-  return OneVsRest<K, S>(
-      with_choice(machine.machine(), kernel, std::move(settings), std::move(choice)));
+
+/// What `choose_on` chooses on the standardised inputs, for a machine that standardises.
+template <class Machine, class I, class ChooseOn>
+[[nodiscard]] Choice<Machine> choose_on_standardised(const Machine& machine, const I& inputs,
+                                                     ChooseOn&& choose_on) {
+  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
+  return on_standardised<Kernel>(inputs, "choose", [&](const auto& scaled, const auto&) {
+    auto choice = choose_on(without_standardising(machine), scaled);
+    FitSettings settings = choice.machine.settings();
+    settings.standardise = true;
+    choice.machine = with_settings(choice.machine, choice.machine.kernel(), std::move(settings));
+    return choice;
+  });
 }
 
 /// Classes up to which `choose` tries machines of pairs of them.
@@ -118,11 +125,17 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                      const I& inputs, std::span<const int> labels,
                                      O&& observer = {}, StopToken stop = {}) {
   const char* const f = "choose";
-  const auto& binary = detail::binary_machine(machine);
-  const FitSettings& settings = binary.settings();
+  detail::require_draws<Machine>();
+  const FitSettings& settings = machine.settings();
+  if (settings.standardise) {
+    return detail::choose_on_standardised(
+        machine, inputs, [&](const Machine& plain, const auto& scaled) {
+          return choose(plain, grid, scaled, labels, observer, stop);
+        });
+  }
   detail::check(!grid.kernels.empty(), f, "grid", "has no kernel");
-  using Sampler = std::remove_cvref_t<decltype(binary.sampler())>;
-  const bool by_noise = detail::chooses_boundary(binary.sampler(), settings) &&
+  using Sampler = std::remove_cvref_t<decltype(machine.sampler())>;
+  const bool by_noise = detail::chooses_boundary(machine.sampler(), settings) &&
                         detail::chooses_label_noise<Sampler>(settings);
   const std::vector<double>& boundaries = by_noise ? grid.label_noises : grid.relative_lambdas;
   const char* const what = by_noise ? "label noise" : "lambda";
@@ -138,7 +151,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                 "s that do not ascend");
   const std::ptrdiff_t n = detail::input_count(inputs);
   std::vector<int> classes = detail::check_labels(n, labels, f);
-  detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
+  detail::check(Machine::any_number_of_classes || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
   detail::check_pairs<Sampler>(settings, classes.size(), f);
@@ -174,7 +187,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     control.threads);
   };
   using Scalar = detail::kernel_scalar_t<I>;
-  const auto sampler = detail::to_try(binary.sampler(), grid.draws);
+  const auto sampler = detail::to_try(machine.sampler(), grid.draws);
   detail::BestOfFirstFold best_of_first_fold;
   // Candidates from `first` on, which have a kernel and a bias.
   const auto try_from = [&](std::size_t first) {
@@ -256,7 +269,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   }
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary =
-      detail::boundary_of(winner, values_of(winner, part.points), folds, part, binary.sampler(),
+      detail::boundary_of(winner, values_of(winner, part.points), folds, part, machine.sampler(),
                           grid.draws, settings_of(winner), control);
   detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
   std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
@@ -282,9 +295,15 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
                                      std::span<const int> labels, O&& observer = {},
                                      StopToken stop = {}) {
+  if (machine.settings().standardise) {
+    return detail::choose_on_standardised(machine, inputs,
+                                          [&](const Machine& plain, const auto& scaled) {
+                                            return choose(plain, scaled, labels, observer, stop);
+                                          });
+  }
   ChoiceGrid<Gaussian> grid;
   grid.one_against_one = true;
-  if (!detail::binary_machine(machine).settings().bias) grid.biases = {0, 0.3, default_bias};
+  if (!machine.settings().bias) grid.biases = {0, 0.3, default_bias};
   for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
     grid.kernels.push_back(Gaussian::from_median(inputs, factor));
   }

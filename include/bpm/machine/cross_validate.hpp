@@ -30,28 +30,32 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// A machine's two-class part.
-template <class K, class S>
-[[nodiscard]] const BayesPointMachine<K, S>& binary_machine(
-    const BayesPointMachine<K, S>& machine) {
-  static_assert(SamplerSettings<S>,
+/// Folds and choices are for machines that draw, of one process.
+template <class Machine>
+constexpr void require_draws() {
+  static_assert(Machine::makes_draws,
                 "folds are for machines that sample: expectation propagation chooses by its "
                 "evidence, by itself (SoftBoundary::automatic), and has leave_one_out");
-  if constexpr (SamplerSettings<S>) {
-    static_assert(!S::traits.collective,
+  if constexpr (Machine::makes_draws) {
+    using Sampler = std::remove_cvref_t<decltype(std::declval<Machine>().sampler())>;
+    static_assert(!Sampler::traits.collective,
                   "folds and choices are made by one process: give them a machine with a "
                   "PermutedPerceptron, on every rank alike");
   }
-  return machine;
 }
-template <class K, class S>
-[[nodiscard]] const BayesPointMachine<K, S>& binary_machine(const OneVsRest<K, S>& machine) {
-  return binary_machine(machine.machine());
+
+/// The same machine with another kernel and these settings.
+template <class Machine, class Kernel>
+[[nodiscard]] Machine with_settings(const Machine& machine, const Kernel& kernel,
+                                    FitSettings settings) {
+  return Machine(BayesPointMachine(kernel, machine.sampler(), std::move(settings)));
 }
 template <class Machine>
-inline constexpr bool takes_any_number = false;
-template <class K, class S>
-inline constexpr bool takes_any_number<OneVsRest<K, S>> = true;
+[[nodiscard]] Machine without_standardising(const Machine& machine) {
+  FitSettings settings = machine.settings();
+  settings.standardise = false;
+  return with_settings(machine, machine.kernel(), std::move(settings));
+}
 
 /// Tells an observer of fold after fold.
 template <Observer O>
@@ -73,6 +77,21 @@ struct FoldProgress {
   }
 };
 
+/// Leaves out the folds of `result` in turn: `ask(train, left_out, labels, observer)` fits to the
+/// points `train` and gives the outputs of those left out. \throws Stopped.
+template <class O, class Ask>
+void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observer,
+                       const StopToken& stop, std::string_view function, Ask&& ask) {
+  FoldProgress<O> watched{observer, result.folds.count};
+  for (std::size_t& k = watched.done; k < result.folds.count; ++k) {
+    const std::vector<PointIndex> train = result.folds.points(k, false);
+    const std::vector<PointIndex> left_out = result.folds.points(k, true);
+    const Eigen::MatrixXd outputs = ask(train, left_out, labels_at(labels, train), watched);
+    watched.check_not_stopped(stop, function);
+    put_outputs(result, left_out, outputs);
+  }
+}
+
 }  // namespace detail
 
 /// The outputs of every training point by a machine of the others: the folds are left out in turn,
@@ -81,6 +100,7 @@ struct FoldProgress {
 /// of classes); where it does not, or lambda is automatic (every fold then chooses its own, or
 /// begins with the settings' `boundary_choice`, for which it may have been seen), each fold fits by
 /// itself. A sampler that keeps draws in a folder finds those of another fold there, and says so.
+/// A machine that standardises does so once, by all inputs.
 /// Cost: as many fits as folds. `folds`: how many; their seed is the machine's. \throws
 /// NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit` and
 ///         `Folds::stratified`.
@@ -89,20 +109,26 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
                                        std::span<const int> labels, std::size_t folds = 5,
                                        O&& observer = {}, StopToken stop = {}) {
   const char* const f = "cross_validate";
-  const auto& binary = detail::binary_machine(machine);
-  const FitSettings& settings = binary.settings();
+  detail::require_draws<Machine>();
+  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
+  const FitSettings& settings = machine.settings();
+  if (settings.standardise) {
+    return detail::on_standardised<Kernel>(inputs, f, [&](const auto& scaled, const auto&) {
+      return cross_validate(detail::without_standardising(machine), scaled, labels, folds, observer,
+                            stop);
+    });
+  }
   const std::ptrdiff_t n = detail::input_count(inputs);
   std::vector<int> classes = detail::check_labels(n, labels, f);
-  detail::check(detail::takes_any_number<Machine> || classes.size() == 2, f, "labels", "have ",
+  detail::check(Machine::any_number_of_classes || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
-  detail::check_pairs<std::remove_cvref_t<decltype(binary.sampler())>>(settings, classes.size(), f);
+  detail::check_pairs<std::remove_cvref_t<decltype(machine.sampler())>>(settings, classes.size(),
+                                                                        f);
   OutOfFold result = detail::empty_out_of_fold(labels, std::move(classes),
                                                Folds::stratified(labels, folds, settings.seed));
-  using Kernel = std::remove_cvref_t<decltype(binary.kernel())>;
   using Scalar = detail::kernel_scalar_t<I>;
-  const bool chooses = detail::chooses_boundary(binary.sampler(), settings);
-  detail::FoldProgress<std::remove_reference_t<O>> watched{observer, folds};
+  const bool chooses = detail::chooses_boundary(machine.sampler(), settings);
   const bool pairs = settings.one_against_one && result.classes.size() > 2;
   const double bytes = pairs ? 24 : 16;  // A pair's values beside the fold's.
   const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
@@ -111,12 +137,13 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
     const SoftBoundary boundary =
         settings.soft_boundary.is_automatic() ? SoftBoundary::hard() : settings.soft_boundary;
     const double bias = detail::relative_bias<Kernel>(settings, f);
-    const auto values = detail::kernel_values_of(binary.kernel(), inputs, detail::first_points(n),
+    const auto values = detail::kernel_values_of(machine.kernel(), inputs, detail::first_points(n),
                                                  detail::thread_count(settings.threads));
+    detail::FoldProgress<std::remove_reference_t<O>> watched{observer, folds};
     const RunControl control = detail::run_control(settings, watched, stop);
     for (std::size_t& k = watched.done; k < folds; ++k) {
       const detail::FoldValues<Scalar> fold(values, result.folds, k, labels, bias);
-      const auto outputs = detail::outputs_of_left_out(fold, binary.sampler(), boundary,
+      const auto outputs = detail::outputs_of_left_out(fold, machine.sampler(), boundary,
                                                        result.classes, settings, control);
       watched.check_not_stopped(stop, f);
       if (!outputs) {
@@ -129,27 +156,22 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
     }
     return result;
   }
-  for (std::size_t& k = watched.done; k < folds; ++k) {
-    const std::vector<PointIndex> train = result.folds.points(k, false);
-    const std::vector<PointIndex> left_out = result.folds.points(k, true);
-    const std::vector<int> of_train = detail::labels_at(labels, train);
-    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-      const RowMatrix<Scalar>& whole_matrix = inputs;
-      const PrecomputedGram<Scalar> checked(whole_matrix);  // Square, and all that.
-      const RowMatrix<Scalar> values = inputs(train, train);
-      const RowMatrix<Scalar> others = inputs(left_out, train);
-      const Eigen::VectorXd self = inputs.diagonal()(left_out).template cast<double>();
-      const auto classifier = machine.fit(values, of_train, watched, stop);
-      detail::put_outputs(result, left_out,
-                          classifier.decision_values(PrecomputedRows<Scalar>{others, self}));
-    } else {
-      const auto classifier =
-          machine.fit(detail::select_inputs(inputs, train), of_train, watched, stop);
-      detail::put_outputs(result, left_out,
-                          classifier.decision_values(detail::select_inputs(inputs, left_out)));
-    }
-    watched.check_not_stopped(stop, f);
-  }
+  detail::leave_out_in_turn(
+      result, labels, observer, stop, f,
+      [&](const auto& train, const auto& left_out, const std::vector<int>& of_train, auto& told) {
+        if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+          const RowMatrix<Scalar>& whole_matrix = inputs;
+          const PrecomputedGram<Scalar> checked(whole_matrix);  // Square, and all that.
+          const RowMatrix<Scalar> values = inputs(train, train);
+          const RowMatrix<Scalar> others = inputs(left_out, train);
+          const Eigen::VectorXd self = inputs.diagonal()(left_out).template cast<double>();
+          return machine.fit(values, of_train, told, stop)
+              .decision_values(PrecomputedRows<Scalar>{others, self});
+        } else {
+          return machine.fit(detail::select_inputs(inputs, train), of_train, told, stop)
+              .decision_values(detail::select_inputs(inputs, left_out));
+        }
+      });
   return result;
 }
 

@@ -123,12 +123,14 @@ template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
   const char* const function = "fit_each_draw";
   using Set = std::remove_cvref_t<std::invoke_result_t<MakeSet&, std::uint64_t>>;
   using Inputs = detail::owned_inputs_t<decltype(Set::inputs)>;
-  const BayesPointMachine<Kernel>& asked = machine.machine();
+  const OneVsRest<Kernel>& asked = machine;
   detail::check(!asked.settings().soft_boundary.is_automatic(), function, "soft_boundary",
                 "is automatic: every draw would choose another; give one, or "
                 "SoftBoundary::hard()");
   detail::check(!asked.settings().one_against_one, function, "one_against_one",
                 "is true, must be false: the units of pairs differ from draw to draw");
+  detail::check(!asked.settings().standardise, function, "standardise",
+                "is true, must be false: sets differ in their means and deviations");
   asked.sampler().check_settings();
   const std::uint64_t count = asked.sampler().draws;
   std::vector<ClassifierParts<Kernel, Inputs>> draws;

@@ -165,6 +165,11 @@ struct FitSettings {
   /// Three classes and more by a machine for every pair of classes instead of one for each class
   /// against the rest: see `OneVsRest`.
   bool one_against_one = false;
+  /// Inputs are taken less the mean of their column and over its deviation, those of the training
+  /// set; the classifier does the same to what it is asked (`ClassifierParts::standardisation`).
+  /// For dense rows of float or double, and for `fit`, `choose`, `cross_validate` and `nested`.
+  /// Memory: a copy of the inputs beside the rest.
+  bool standardise = false;
   bool keep_draws = false;  ///< Keep the single draws: for vote fractions and the Gibbs error.
 };
 

@@ -70,7 +70,7 @@ struct FitWarning {
         "Gaussian::from_median of these inputs, where a machine standardises of "
         "Standardisation::of(inputs).apply(inputs)",
         "a column of the inputs varies more than ten times as much as most others, and decides "
-        "alone: Standardise brings them to one scale"};
+        "alone: FitSettings::standardise brings them to one scale"};
     return names[static_cast<std::size_t>(kind)];
   }
 };

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -15,50 +14,37 @@
 #include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/choose.hpp"
+#include "bpm/machine/cross_validate.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
-#include "bpm/machine/standardise.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-template <class Machine>
-[[nodiscard]] std::uint64_t seed_of(const Machine& machine) {
-  static_assert(!std::same_as<std::remove_cvref_t<decltype(binary_machine(machine).kernel())>,
-                              PrecomputedKernel>,
-                "nested takes inputs: folds of a kernel matrix are cross_validate's");
-  return binary_machine(machine).settings().seed;
-}
-template <class Machine>
-[[nodiscard]] std::uint64_t seed_of(const Standardise<Machine>& machine) {
-  return seed_of(machine.machine());
-}
-
 /// Leaves out the folds in turn; `choose_on(inputs, labels, observer)` gives the choice on the
 /// others.
-template <class I, class O, class ChooseOn>
-[[nodiscard]] OutOfFold nested_by(const I& inputs, std::span<const int> labels, std::size_t folds,
-                                  std::uint64_t seed, O& observer, const StopToken& stop,
-                                  ChooseOn&& choose_on) {
+template <class Machine, class I, class O, class ChooseOn>
+[[nodiscard]] OutOfFold nested_by(const Machine& machine, const I& inputs,
+                                  std::span<const int> labels, std::size_t folds, O& observer,
+                                  const StopToken& stop, ChooseOn&& choose_on) {
+  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
+  static_assert(!std::same_as<Kernel, PrecomputedKernel>,
+                "nested takes inputs: folds of a kernel matrix are cross_validate's");
   OutOfFold result = empty_out_of_fold(labels, check_labels(input_count(inputs), labels, "nested"),
-                                       Folds::stratified(labels, folds, seed));
-  FoldProgress<O> watched{observer, folds};
-  for (std::size_t& k = watched.done; k < folds; ++k) {
-    const std::vector<PointIndex> train = result.folds.points(k, false);
-    const std::vector<PointIndex> left_out = result.folds.points(k, true);
-    const std::vector<int> of_train = labels_at(labels, train);
-    const auto part = select_inputs(inputs, train);
-    const auto choice = choose_on(part, of_train, watched);
-    const auto classifier = choice.machine.fit(part, of_train, watched, stop);
-    watched.check_not_stopped(stop, "nested");
-    // Of a fit that raised lambda the slope is another.
-    const double slope =
-        classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
-    put_outputs(
-        result, left_out,
-        slope * classifier.shifted(classifier.decision_values(select_inputs(inputs, left_out))));
-  }
+                                       Folds::stratified(labels, folds, machine.settings().seed));
+  leave_out_in_turn(
+      result, labels, observer, stop, "nested",
+      [&](const auto& train, const auto& left_out, const std::vector<int>& of_train, auto& told) {
+        const auto part = select_inputs(inputs, train);
+        const auto choice = choose_on(part, of_train, told);
+        const auto classifier = choice.machine.fit(part, of_train, told, stop);
+        // Of a fit that raised lambda the slope is another.
+        const double slope =
+            classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
+        return Eigen::MatrixXd(slope * classifier.shifted(classifier.decision_values(
+                                           select_inputs(inputs, left_out))));
+      });
   return result;
 }
 
@@ -74,7 +60,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
 [[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                const I& inputs, std::span<const int> labels, std::size_t folds = 5,
                                O&& observer = {}, StopToken stop = {}) {
-  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine), observer, stop,
+  return detail::nested_by(machine, inputs, labels, folds, observer, stop,
                            [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
                              return choose(machine, grid, part, of_part, watched, stop);
                            });
@@ -84,7 +70,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
 template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
                                std::size_t folds = 5, O&& observer = {}, StopToken stop = {}) {
-  return detail::nested_by(inputs, labels, folds, detail::seed_of(machine), observer, stop,
+  return detail::nested_by(machine, inputs, labels, folds, observer, stop,
                            [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
                              return choose(machine, part, of_part, watched, stop);
                            });

@@ -220,17 +220,9 @@ struct StoredModel<Training<Kernel, Sampler, Inputs>> {
   }
 };
 
-template <class Kernel, class Sampler>
-[[nodiscard]] const auto& machine_of_two(const BayesPointMachine<Kernel, Sampler>& machine) {
-  return machine;
-}
-template <class Kernel, class Sampler>
-[[nodiscard]] const auto& machine_of_two(const OneVsRest<Kernel, Sampler>& machine) {
-  return machine.machine();
-}
 /// What trains by draws.
 template <class M>
-concept DrawingMachine = requires(const M& machine) { machine_of_two(machine); };
+concept DrawingMachine = M::makes_draws;
 
 }  // namespace detail
 
@@ -248,11 +240,11 @@ template <detail::DrawingMachine Machine, class I>
 [[nodiscard]] auto resume(const Machine& machine, I&& inputs, detail::LabelList labels,
                           std::span<const std::byte> bytes,
                           const std::string& name = "the training") {
-  const auto& of_two = detail::machine_of_two(machine);
-  constexpr bool any_number = !std::same_as<Machine, std::remove_cvref_t<decltype(of_two)>>;
+  const BayesPointMachine of_two(machine.kernel(), machine.sampler(), machine.settings());
+  detail::check_not_standardised(machine.settings(), "resume");
   const detail::TensorFile file(bytes, name);
-  return detail::StoredTraining::resumed(of_two, any_number, std::forward<I>(inputs),
-                                         std::move(labels), file);
+  return detail::StoredTraining::resumed(of_two, Machine::any_number_of_classes,
+                                         std::forward<I>(inputs), std::move(labels), file);
 }
 /// To the stream's end.
 template <detail::DrawingMachine Machine, class I>

@@ -172,6 +172,8 @@ TEST_CASE("shards: errors are the same on all ranks") {
        [&](auto&, auto&, auto&, auto& s) { s.bias.reset(); }},
       {"keep_draws is true, must be false: shards keep the mean alone",
        [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},
+      {"standardise is true, must be false: no rank has all inputs; scale them before",
+       [&](auto&, auto&, auto&, auto& s) { s.standardise = true; }},
       {"one_against_one is true, must be false: shards are trained together, each class against "
        "the rest",
        [&](auto&, auto&, auto&, auto& s) { s.one_against_one = true; }},

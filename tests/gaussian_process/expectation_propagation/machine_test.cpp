@@ -258,7 +258,7 @@ TEST_CASE("EP in the machine: threads and budget do not matter, nor does the see
   const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
   bpm::FitSettings settings{.seed = 77, .threads = 3};
   settings.memory = ep_machine.forecast(triangle_inputs).total() - 1;
-  const bpm::BayesPointMachine other(ep_kernel, ep_machine.method(), test_support::hard(settings));
+  const bpm::BayesPointMachine other(ep_kernel, ep_machine.sampler(), test_support::hard(settings));
   const auto windowed = other.fit(triangle_inputs, triangle_labels);
   CHECK(windowed.forecast().strategy == bpm::Strategy::windowed);
   CHECK(windowed.coefficients() == fitted.coefficients());
@@ -271,20 +271,20 @@ TEST_CASE("EP in the machine: threads and budget do not matter, nor does the see
   CHECK(three - one >= 2 * 2 * 60 * 60 * sizeof(double));
   settings.memory = 1000;
   CHECK_THROWS_AS(
-      bpm::BayesPointMachine(ep_kernel, ep_machine.method(), test_support::hard(settings))
+      bpm::BayesPointMachine(ep_kernel, ep_machine.sampler(), test_support::hard(settings))
           .fit(triangle_inputs, triangle_labels),
       bpm::BudgetTooSmall);
 }
 
 TEST_CASE("EP in the machine: there are no draws to keep") {
   CHECK_THROWS_WITH(
-      bpm::BayesPointMachine(ep_kernel, ep_machine.method(),
+      bpm::BayesPointMachine(ep_kernel, ep_machine.sampler(),
                              test_support::hard({.keep_draws = true}))
           .fit(triangle_inputs, triangle_labels),
       Equals("BayesPointMachine::fit: keep_draws is true, must be false: expectation propagation "
              "makes no draws"));
   CHECK_THROWS_WITH(
-      bpm::OneVsRest(bpm::BayesPointMachine(ep_kernel, ep_machine.method(),
+      bpm::OneVsRest(bpm::BayesPointMachine(ep_kernel, ep_machine.sampler(),
                                             test_support::hard({.one_against_one = true})))
           .fit(triangle_inputs, three_labels(60)),
       Equals("OneVsRest::fit: one_against_one is true, must be false: posteriors are of a class "
@@ -351,7 +351,7 @@ TEST_CASE("EP with kernel values that the user brings") {
     }
     return result;
   };
-  const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, ep_machine.method(),
+  const bpm::BayesPointMachine by_matrix(bpm::PrecomputedKernel{}, ep_machine.sampler(),
                                          test_support::hard());
   const auto fitted = by_matrix.fit(values(triangle_inputs, triangle_inputs), triangle_labels);
   const auto expected = ep_machine.fit(triangle_inputs, triangle_labels);

@@ -203,7 +203,7 @@ template <class Kernel, InputSet I, Observer O>
     const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
     std::string_view function) {
   const auto start = std::chrono::steady_clock::now();
-  const ExpectationPropagation& method = machine.method();
+  const ExpectationPropagation& method = machine.sampler();
   const FitSettings& settings = machine.settings();
   std::vector<int> classes = check_labels(input_count(inputs), labels, function);
   check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
@@ -318,78 +318,30 @@ template <class Kernel, InputSet I, Observer O>
 
 }  // namespace detail
 
+namespace detail {
+
 /// A Bayes point machine whose centre of mass is that of expectation propagation's posterior, which
-/// tells probabilities and the evidence of the labels as well.
-template <class Kernel>
-class BayesPointMachine<Kernel, ExpectationPropagation> {
-  static_assert(detail::CanBeKernel<Kernel>,
-                "a kernel needs double operator()(const Input&, const Input&) const, a function of "
-                "two inputs of the training set; see bpm/kernels/kernel.hpp");
+/// tells probabilities and the evidence of the labels as well. `fit` throws NotConverged where the
+/// sites did not reach their tolerance, which tells nothing of the data; it is stopped with all or
+/// nothing.
+template <>
+struct Fitting<ExpectationPropagation> {
+  template <class Kernel, class I>
+  using Fitted = PosteriorClassifier<Kernel, owned_inputs_t<I>>;
+  static constexpr bool makes_draws = false;
 
- public:
-  explicit BayesPointMachine(Kernel kernel, ExpectationPropagation method = {},
-                             FitSettings settings = {})
-      : kernel_(std::move(kernel)), method_(method), settings_(std::move(settings)) {}
-
-  /// As the machine's of samplers; it is stopped with all or nothing.
-  /// \throws NotConverged where the sites did not reach their tolerance, which tells nothing of the
-  ///         data; else as the machine's of samplers.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
-    requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const {
-    return detail::fit_posteriors(*this, false, inputs, labels, observer, std::move(stop),
-                                  "BayesPointMachine::fit");
+  [[nodiscard]] static EpDemand demand(const ExpectationPropagation& method) {
+    return {method.noise_deviation};
   }
 
-  /// What `fit` will take on these inputs.
-  /// \throws BudgetTooSmall as `fit` would.
-  template <InputSet I>
-  [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory(kernel_, detail::EpDemand{method_.noise_deviation}, settings_,
-                                   inputs, 1, "BayesPointMachine::forecast");
+  template <class Kernel, InputSet I, class O>
+  [[nodiscard]] static Fitted<Kernel, I> fit(
+      const BayesPointMachine<Kernel, ExpectationPropagation>& machine, bool any_number,
+      const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
+      std::string_view function) {
+    return fit_posteriors(machine, any_number, inputs, labels, observer, std::move(stop), function);
   }
-
-  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
-  [[nodiscard]] const ExpectationPropagation& method() const noexcept { return method_; }
-  [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
-
- private:
-  Kernel kernel_;
-  ExpectationPropagation method_;
-  FitSettings settings_;
 };
 
-/// The same of many classes.
-template <class Kernel>
-class OneVsRest<Kernel, ExpectationPropagation> {
-  using Machine = BayesPointMachine<Kernel, ExpectationPropagation>;
-
- public:
-  explicit OneVsRest(Machine machine) : machine_(std::move(machine)) {}
-
-  /// \throws as `BayesPointMachine::fit`.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
-    requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] PosteriorClassifier<Kernel, detail::owned_inputs_t<I>> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const {
-    return detail::fit_posteriors(machine_, true, inputs, labels, observer, std::move(stop),
-                                  "OneVsRest::fit");
-  }
-
-  /// What `fit` will take on these inputs with this many classes.
-  /// \throws BudgetTooSmall as `fit` would.
-  template <InputSet I>
-  [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory(
-        machine_.kernel(), detail::EpDemand{machine_.method().noise_deviation}, machine_.settings(),
-        inputs, detail::subproblem_count(classes), "OneVsRest::forecast");
-  }
-
-  [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
-
- private:
-  Machine machine_;
-};
-
+}  // namespace detail
 }}  // namespace bpm
