@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "common/drawn_digits.hpp"
 
 namespace bpm_benchmarks {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/input_encoding.hpp"
 
 /// \file

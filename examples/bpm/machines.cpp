@@ -15,7 +15,7 @@
 #include <variant>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/cross_validate.hpp"

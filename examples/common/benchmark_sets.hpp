@@ -18,7 +18,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/data/table.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "common/splits.hpp"
 
 /// \file

@@ -12,7 +12,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/data/source.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "mnist_data.hpp"
 
 /// \file

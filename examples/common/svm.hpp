@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "check.hpp"
 
 /// \file

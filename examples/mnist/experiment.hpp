@@ -8,7 +8,7 @@
 
 #include "bpm/core/progress.hpp"
 #include "bpm/data/source.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "bpm/data/source.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "common/tasks.hpp"
 

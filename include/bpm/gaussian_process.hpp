@@ -13,7 +13,6 @@
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/bounds/rademacher_bound.hpp"
+#include "bpm/bounds/classifier_bounds.hpp"
 
 #include <limits>
 

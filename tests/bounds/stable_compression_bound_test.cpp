@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/bounds/stable_compression_bound.hpp"
+#include "bpm/bounds/classifier_bounds.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "bpm/bounds/stable_compression_bound.hpp"
+#include "bpm/bounds/classifier_bounds.hpp"
 #include "catch.hpp"
 #include "data.hpp"
 #include "program_test.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/check_kernel.hpp"
+#include "bpm/kernel_values/kernel_matrix.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <cmath>

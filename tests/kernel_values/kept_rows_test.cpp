@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/kept_rows.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -11,7 +11,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

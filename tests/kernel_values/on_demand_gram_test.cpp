@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "catch.hpp"

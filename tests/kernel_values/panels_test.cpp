@@ -11,7 +11,7 @@
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "catch.hpp"
 
 namespace detail = bpm::detail;

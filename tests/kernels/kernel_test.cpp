@@ -9,7 +9,6 @@
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 

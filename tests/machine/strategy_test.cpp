@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernel_values/kept_rows.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"

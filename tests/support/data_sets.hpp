@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// Small data sets with labels that are any integers, in no order.

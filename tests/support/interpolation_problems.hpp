@@ -9,7 +9,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 
 /// \file

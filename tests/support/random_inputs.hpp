@@ -10,7 +10,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// Inputs and plain references for the tests of kernels.

@@ -15,7 +15,7 @@
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// The promise that a kernel value is the same bits however it is read: one by one, in blocks of

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fits machines and prints digests of what they say: header-only and with bpm::compiled these are the same lines.
+// Fits machines and prints digests of what they say: header-only and with bpm::compiled these are
+// the same lines.
 #include <bpm/bpm.hpp>
 
 #include <bit>

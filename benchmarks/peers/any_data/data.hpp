@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/data/table.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "common/benchmark_sets.hpp"
 #include "common/splits.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 
 /// \file

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "common/drawn_digits.hpp"
 #include "data.hpp"
 

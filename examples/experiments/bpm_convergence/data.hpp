@@ -11,7 +11,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 
 /// \file

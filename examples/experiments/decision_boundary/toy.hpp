@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// Two classes in the plane that overlap a little: two crescents, each around the other's end.

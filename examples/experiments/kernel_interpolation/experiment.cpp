@@ -13,15 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
-#include "bpm/bounds/rademacher_bound.hpp"
 #include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
-#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
 #include "bpm/kernel_values/gram.hpp"

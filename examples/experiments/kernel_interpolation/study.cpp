@@ -7,7 +7,7 @@
 
 #include "bpm/decision/scores.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
-#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/dot_product.hpp"

@@ -15,7 +15,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "common/benchmark_sets.hpp"
 #include "common/mnist_data.hpp"

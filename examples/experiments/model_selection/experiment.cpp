@@ -14,7 +14,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
-#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/gaussian_process/selection/grid_search.hpp"
 #include "bpm/gaussian_process/selection/nlopt_search.hpp"
 #include "bpm/kernel_values/gram.hpp"

@@ -13,7 +13,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/data/source.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "common/mnist_data.hpp"
 
 /// \file

@@ -9,7 +9,7 @@
 
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// The kernels of infinitely wide networks, and their interpolators.

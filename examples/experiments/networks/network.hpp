@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "common/check.hpp"
 
 /// \file

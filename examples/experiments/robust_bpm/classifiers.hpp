@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 namespace bpm_examples {
 

@@ -13,7 +13,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/data/table.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "common/mnist_data.hpp"
 

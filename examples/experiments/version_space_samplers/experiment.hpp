@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bpm/core/progress.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "common/chain_check.hpp"
 #include "options.hpp"
 

@@ -18,7 +18,7 @@
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/storage/byte_stream.hpp"

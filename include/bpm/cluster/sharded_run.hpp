@@ -19,7 +19,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/version_space.hpp"

@@ -11,7 +11,11 @@
 /// units that call each other with the library's types link only where these agree. (Eigen's own
 /// types differ as well, and have one name: see docs/platforms.md.)
 
-#include "bpm/core/standard.hpp"  // Before anything that an older standard does not know.
+// Before anything that an older standard does not know, which would be errors by the thousand.
+#if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 201709L
+#error "bpm needs C++20: compile with -std=c++20 (/std:c++20), or link bpm::bpm in CMake"
+#include <bpm needs C++20>  // There is no such file: nothing after it is read.
+#endif
 
 // GCC 12's intrinsics of AVX-512 initialise variables with themselves, and it warns of that
 // wherever one is inlined, whoever's the code is. So they are read here, where it does not, before

@@ -23,7 +23,6 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
-#include "bpm/data/table_settings.hpp"
 #if BPM_BODIES
 #include "bpm/data/table_lines.hpp"
 #include "bpm/data/text.hpp"

@@ -18,7 +18,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/data/table_settings.hpp"
+#include "bpm/data/source.hpp"
 #include "bpm/data/text.hpp"
 
 /// \file

@@ -62,8 +62,13 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 
 /// Element i: whether `predicted[i]` is `labels[i]`; what the error-reject functions take.
 /// Throws `std::invalid_argument` if the sizes differ or are zero.
-[[nodiscard]] BPM_INLINE std::vector<bool> correct_predictions(std::span<const int> labels,
-                                                               std::span<const int> predicted);
+[[nodiscard]] inline std::vector<bool> correct_predictions(std::span<const int> labels,
+                                                           std::span<const int> predicted) {
+  detail::check_labels(labels, predicted, "correct_predictions");
+  std::vector<bool> correct(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) correct[i] = labels[i] == predicted[i];
+  return correct;
+}
 
 /// The fraction of inputs whose predicted label is not the true one.
 /// Throws `std::invalid_argument` if the sizes differ or are zero.
@@ -89,7 +94,33 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 
 /// Recall, precision and F1 of every class, in the order of the matrix. Throws
 /// `std::invalid_argument` unless the counts are square with one row per class. Cost O(C^2).
-[[nodiscard]] BPM_INLINE std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix);
+[[nodiscard]] inline std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
+  const Eigen::Index size = std::ssize(matrix.classes);
+  detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
+                "counts", "is ", matrix.counts.rows(), " x ", matrix.counts.cols(),
+                ", must have one row and column for each of the ", size, " classes");
+  std::vector<ClassScores> result;
+  result.reserve(matrix.classes.size());
+  for (Eigen::Index c = 0; c < size; ++c) {
+    ClassScores scores;
+    scores.label = matrix.classes[c];
+    scores.inputs = matrix.counts.row(c).sum();
+    scores.predicted = matrix.counts.col(c).sum();
+    scores.correct = matrix.counts(c, c);
+    const auto correct = static_cast<double>(scores.correct);
+    if (scores.inputs > 0) {
+      scores.recall = correct / static_cast<double>(scores.inputs);
+    }
+    if (scores.predicted > 0) {
+      scores.precision = correct / static_cast<double>(scores.predicted);
+    }
+    if (scores.inputs + scores.predicted > 0) {
+      scores.f1 = 2 * correct / static_cast<double>(scores.inputs + scores.predicted);
+    }
+    result.push_back(scores);
+  }
+  return result;
+}
 
 /// One point of a ROC curve: whoever takes all inputs from some score on for positive.
 struct RocPoint {
@@ -148,14 +179,6 @@ template <detail::Flags Positive>
 
 #if BPM_BODIES
 
-BPM_INLINE std::vector<bool> correct_predictions(std::span<const int> labels,
-                                                 std::span<const int> predicted) {
-  detail::check_labels(labels, predicted, "correct_predictions");
-  std::vector<bool> correct(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) correct[i] = labels[i] == predicted[i];
-  return correct;
-}
-
 BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
                                             std::span<const int> predicted,
                                             std::span<const int> classes) {
@@ -193,34 +216,6 @@ BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   return confusion_matrix(labels, predicted, classes);
-}
-
-BPM_INLINE std::vector<ClassScores> class_scores(const ConfusionMatrix& matrix) {
-  const Eigen::Index size = std::ssize(matrix.classes);
-  detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
-                "counts", "is ", matrix.counts.rows(), " x ", matrix.counts.cols(),
-                ", must have one row and column for each of the ", size, " classes");
-  std::vector<ClassScores> result;
-  result.reserve(matrix.classes.size());
-  for (Eigen::Index c = 0; c < size; ++c) {
-    ClassScores scores;
-    scores.label = matrix.classes[c];
-    scores.inputs = matrix.counts.row(c).sum();
-    scores.predicted = matrix.counts.col(c).sum();
-    scores.correct = matrix.counts(c, c);
-    const auto correct = static_cast<double>(scores.correct);
-    if (scores.inputs > 0) {
-      scores.recall = correct / static_cast<double>(scores.inputs);
-    }
-    if (scores.predicted > 0) {
-      scores.precision = correct / static_cast<double>(scores.predicted);
-    }
-    if (scores.inputs + scores.predicted > 0) {
-      scores.f1 = 2 * correct / static_cast<double>(scores.inputs + scores.predicted);
-    }
-    result.push_back(scores);
-  }
-  return result;
 }
 
 #endif
@@ -302,9 +297,23 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
 
 /// The mean over inputs of sum_c (p_c - 1[label is c])^2 (Brier, 1950), over all classes: from 0 to
 /// 2. Of two classes twice the squared distance of the one probability.
-[[nodiscard]] BPM_INLINE double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                            std::span<const int> labels,
-                                            std::span<const int> classes);
+[[nodiscard]] inline double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
+                                        std::span<const int> labels, std::span<const int> classes) {
+  const char* const f = "brier_score";
+  const auto index =
+      detail::class_indices(labels, classes, probabilities.rows(), probabilities.cols(), f);
+  detail::check_probabilities(probabilities, f);
+  double sum = 0;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      const auto column = static_cast<Eigen::Index>(c);
+      const double p = detail::probability_at(probabilities, static_cast<Eigen::Index>(i), column);
+      const double distance = p - (index[i] == column ? 1 : 0);
+      sum += distance * distance;
+    }
+  }
+  return sum / static_cast<double>(index.size());
+}
 
 /// The inputs whose most probable class has a probability within one part of [0, 1].
 struct ReliabilityBin {
@@ -352,24 +361,6 @@ BPM_INLINE std::vector<double> log_losses(const Eigen::Ref<const Eigen::MatrixXd
                     : -std::log(detail::probability_at(probabilities, row, index[i]));
   }
   return losses;
-}
-
-BPM_INLINE double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                              std::span<const int> labels, std::span<const int> classes) {
-  const char* const f = "brier_score";
-  const auto index =
-      detail::class_indices(labels, classes, probabilities.rows(), probabilities.cols(), f);
-  detail::check_probabilities(probabilities, f);
-  double sum = 0;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    for (std::size_t c = 0; c < classes.size(); ++c) {
-      const auto column = static_cast<Eigen::Index>(c);
-      const double p = detail::probability_at(probabilities, static_cast<Eigen::Index>(i), column);
-      const double distance = p - (index[i] == column ? 1 : 0);
-      sum += distance * distance;
-    }
-  }
-  return sum / static_cast<double>(index.size());
 }
 
 BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(

@@ -14,7 +14,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/images/gradient_settings.hpp"
 #include "bpm/images/image_shape.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -29,7 +28,38 @@ class GradientFeatures {
  public:
   /// \throws std::invalid_argument on an image without pixels or with a side above 4096, and on
   ///         settings out of range.
-  explicit GradientFeatures(ImageShape image, GradientSettings settings = {});
+  explicit GradientFeatures(ImageShape image, GradientSettings settings = {}) {
+    const char* const name = "GradientFeatures";
+    detail::check_shape(name, image_);
+    const int n = settings_.orientations;
+    detail::check(n >= 4 && n <= 16 && n % 4 == 0, name, "orientations", "is ", n,
+                  ", must be 4, 8, 12 or 16");
+    const int bends = settings_.bends;
+    detail::check(bends >= 1 && bends <= 9 && bends % 2 == 1, name, "bends", "is ", bends,
+                  ", must be 1, 3, 5, 7 or 9");
+    detail::check(settings_.smoothing >= 0 && settings_.smoothing <= 2, name, "smoothing", "is ",
+                  settings_.smoothing, ", must be 0, 1 or 2");
+    detail::check(settings_.norm >= 1 && settings_.norm <= 4000, name, "norm", "is ",
+                  settings_.norm, ", must be 1 to 4000");
+    detail::check(!settings_.grids.empty() && settings_.grids.size() <= 16, name, "grids", "has ",
+                  settings_.grids.size(), " entries, must have 1 to 16");
+    // In doubles: a sum of products of sides beyond any image.
+    double features = 0;
+    for (const FeatureGrid& grid : settings_.grids) {
+      const Eigen::Index side = std::min(image_.rows, image_.columns);
+      detail::check(grid.margin >= 0 && grid.margin < side && grid.rows >= 1 && grid.columns >= 1 &&
+                        grid.rows <= image_.rows - 2 * grid.margin &&
+                        grid.columns <= image_.columns - 2 * grid.margin,
+                    name, "grids", "has one of ", grid.rows, " x ", grid.columns, " cells, margin ",
+                    grid.margin,
+                    ", must be 1 x 1 to as many as there are pixels inside the margin");
+      features += static_cast<double>(grid.rows) * static_cast<double>(grid.columns) * n * bends;
+    }
+    constexpr double most_features = 1 << 20;
+    detail::check(features <= most_features, name, "grids", "make ", features,
+                  " features, must make 2^20 or fewer");
+    plan();
+  }
 
   [[nodiscard]] const ImageShape& image() const noexcept { return image_; }
   [[nodiscard]] const GradientSettings& settings() const noexcept { return settings_; }
@@ -113,7 +143,47 @@ class GradientFeatures {
     return result;
   }
 
-  void plan();
+  void plan() {
+    lanes_ = settings_.orientations <= 8 ? 8 : 16;
+    // 1024 times the sine of multiples of 1/48 turn.
+    constexpr std::array<int, 13> sine{0,   134, 265, 392, 512,  623, 724,
+                                       812, 887, 946, 989, 1015, 1024};
+    const auto sine_of = [&](int step) {
+      const int turn = ((step % 48) + 48) % 48;
+      const int half = turn % 24;
+      const int value = sine[static_cast<std::size_t>(half <= 12 ? half : 24 - half)];
+      return turn < 24 ? value : -value;
+    };
+    const int step = 48 / settings_.orientations;
+    for (int k = 0; k < settings_.orientations; ++k) {
+      const auto lane = static_cast<std::size_t>(k);
+      after_x_[lane] = sine_of(step * (k + 1) + 12);
+      after_y_[lane] = sine_of(step * (k + 1));
+      before_x_[lane] = sine_of(step * (k - 1) + 12);
+      before_y_[lane] = sine_of(step * (k - 1));
+    }
+    size_ = 0;
+    row_size_ = cells_size_ = 0;
+    std::uint64_t heaviest = 1;
+    for (const FeatureGrid& cells : settings_.grids) {
+      Grid grid;
+      grid.down = shares(image_.rows, cells.rows, cells.margin);
+      grid.across = shares(image_.columns, cells.columns, cells.margin);
+      grid.row_begin = row_size_;
+      grid.row_size = static_cast<std::size_t>((cells.columns + 1) * cell_size());
+      grid.begin = cells_size_;
+      row_size_ += grid.row_size;
+      cells_size_ += grid.row_size * static_cast<std::size_t>(cells.rows + 1);
+      size_ += cells.rows * cells.columns * settings_.orientations * settings_.bends;
+      heaviest = std::max(heaviest,
+                          weight_of(grid.down, cells.rows) * weight_of(grid.across, cells.columns));
+      grids_.push_back(std::move(grid));
+    }
+    // The largest part of a gradient in a bin, with room for the rounding of the table.
+    const std::uint64_t most = (std::uint64_t{255} << (4 * settings_.smoothing)) * 1450;
+    shift_ = 0;
+    while (((most >> shift_) + 1) * heaviest > 0xffffffffU) ++shift_;
+  }
 
   /// The largest sum of the weights of a cell.
   [[nodiscard]] static std::uint64_t weight_of(const std::vector<Share>& parts,
@@ -127,7 +197,31 @@ class GradientFeatures {
   }
 
   /// The image times 16^passes, its edge repeated outside.
-  void smooth(const std::uint8_t* pixels, Scratch& s) const;
+  void smooth(const std::uint8_t* pixels, Scratch& s) const {
+    const Eigen::Index rows = image_.rows;
+    const Eigen::Index columns = image_.columns;
+    std::copy_n(pixels, image_.size(), s.smooth.data());
+    for (int pass = 0; pass < settings_.smoothing; ++pass) {
+      for (Eigen::Index y = 0; y < rows; ++y) {
+        const std::int32_t* const middle = s.smooth.data() + y * columns;
+        const std::int32_t* const above = y > 0 ? middle - columns : middle;
+        const std::int32_t* const below = y + 1 < rows ? middle + columns : middle;
+        std::int32_t* const out = s.half.data() + y * columns;
+        for (Eigen::Index x = 0; x < columns; ++x) out[x] = above[x] + 2 * middle[x] + below[x];
+      }
+      for (Eigen::Index y = 0; y < rows; ++y) {
+        const std::int32_t* const in = s.half.data() + y * columns;
+        std::int32_t* const out = s.smooth.data() + y * columns;
+        if (columns == 1) {
+          out[0] = 4 * in[0];
+          continue;
+        }
+        out[0] = 3 * in[0] + in[1];
+        for (Eigen::Index x = 1; x + 1 < columns; ++x) out[x] = in[x - 1] + 2 * in[x] + in[x + 1];
+        out[columns - 1] = in[columns - 2] + 3 * in[columns - 1];
+      }
+    }
+  }
 
   /// Gradients, shared between directions and pooled in cells.
   template <int lanes>
@@ -283,39 +377,6 @@ class GradientFeatures {
 
 #if BPM_BODIES
 
-BPM_INLINE GradientFeatures::GradientFeatures(ImageShape image, GradientSettings settings)
-    : image_(image), settings_(std::move(settings)) {
-  const char* const name = "GradientFeatures";
-  detail::check_shape(name, image_);
-  const int n = settings_.orientations;
-  detail::check(n >= 4 && n <= 16 && n % 4 == 0, name, "orientations", "is ", n,
-                ", must be 4, 8, 12 or 16");
-  const int bends = settings_.bends;
-  detail::check(bends >= 1 && bends <= 9 && bends % 2 == 1, name, "bends", "is ", bends,
-                ", must be 1, 3, 5, 7 or 9");
-  detail::check(settings_.smoothing >= 0 && settings_.smoothing <= 2, name, "smoothing", "is ",
-                settings_.smoothing, ", must be 0, 1 or 2");
-  detail::check(settings_.norm >= 1 && settings_.norm <= 4000, name, "norm", "is ", settings_.norm,
-                ", must be 1 to 4000");
-  detail::check(!settings_.grids.empty() && settings_.grids.size() <= 16, name, "grids", "has ",
-                settings_.grids.size(), " entries, must have 1 to 16");
-  // In doubles: a sum of products of sides beyond any image.
-  double features = 0;
-  for (const FeatureGrid& grid : settings_.grids) {
-    const Eigen::Index side = std::min(image_.rows, image_.columns);
-    detail::check(grid.margin >= 0 && grid.margin < side && grid.rows >= 1 && grid.columns >= 1 &&
-                      grid.rows <= image_.rows - 2 * grid.margin &&
-                      grid.columns <= image_.columns - 2 * grid.margin,
-                  name, "grids", "has one of ", grid.rows, " x ", grid.columns, " cells, margin ",
-                  grid.margin, ", must be 1 x 1 to as many as there are pixels inside the margin");
-    features += static_cast<double>(grid.rows) * static_cast<double>(grid.columns) * n * bends;
-  }
-  constexpr double most_features = 1 << 20;
-  detail::check(features <= most_features, name, "grids", "make ", features,
-                " features, must make 2^20 or fewer");
-  plan();
-}
-
 BPM_INLINE void GradientFeatures::operator()(const std::uint8_t* pixels, std::uint8_t* features,
                                              Scratch& scratch) const {
   smooth(pixels, scratch);
@@ -333,74 +394,6 @@ BPM_INLINE RowMatrix<std::uint8_t> GradientFeatures::operator()(
     (*this)(images.row(i).data(), features.row(i).data(), memory[worker]);
   });
   return features;
-}
-
-BPM_INLINE void GradientFeatures::plan() {
-  lanes_ = settings_.orientations <= 8 ? 8 : 16;
-  // 1024 times the sine of multiples of 1/48 turn.
-  constexpr std::array<int, 13> sine{0,   134, 265, 392, 512,  623, 724,
-                                     812, 887, 946, 989, 1015, 1024};
-  const auto sine_of = [&](int step) {
-    const int turn = ((step % 48) + 48) % 48;
-    const int half = turn % 24;
-    const int value = sine[static_cast<std::size_t>(half <= 12 ? half : 24 - half)];
-    return turn < 24 ? value : -value;
-  };
-  const int step = 48 / settings_.orientations;
-  for (int k = 0; k < settings_.orientations; ++k) {
-    const auto lane = static_cast<std::size_t>(k);
-    after_x_[lane] = sine_of(step * (k + 1) + 12);
-    after_y_[lane] = sine_of(step * (k + 1));
-    before_x_[lane] = sine_of(step * (k - 1) + 12);
-    before_y_[lane] = sine_of(step * (k - 1));
-  }
-  size_ = 0;
-  row_size_ = cells_size_ = 0;
-  std::uint64_t heaviest = 1;
-  for (const FeatureGrid& cells : settings_.grids) {
-    Grid grid;
-    grid.down = shares(image_.rows, cells.rows, cells.margin);
-    grid.across = shares(image_.columns, cells.columns, cells.margin);
-    grid.row_begin = row_size_;
-    grid.row_size = static_cast<std::size_t>((cells.columns + 1) * cell_size());
-    grid.begin = cells_size_;
-    row_size_ += grid.row_size;
-    cells_size_ += grid.row_size * static_cast<std::size_t>(cells.rows + 1);
-    size_ += cells.rows * cells.columns * settings_.orientations * settings_.bends;
-    heaviest = std::max(heaviest,
-                        weight_of(grid.down, cells.rows) * weight_of(grid.across, cells.columns));
-    grids_.push_back(std::move(grid));
-  }
-  // The largest part of a gradient in a bin, with room for the rounding of the table.
-  const std::uint64_t most = (std::uint64_t{255} << (4 * settings_.smoothing)) * 1450;
-  shift_ = 0;
-  while (((most >> shift_) + 1) * heaviest > 0xffffffffU) ++shift_;
-}
-
-BPM_INLINE void GradientFeatures::smooth(const std::uint8_t* pixels, Scratch& s) const {
-  const Eigen::Index rows = image_.rows;
-  const Eigen::Index columns = image_.columns;
-  std::copy_n(pixels, image_.size(), s.smooth.data());
-  for (int pass = 0; pass < settings_.smoothing; ++pass) {
-    for (Eigen::Index y = 0; y < rows; ++y) {
-      const std::int32_t* const middle = s.smooth.data() + y * columns;
-      const std::int32_t* const above = y > 0 ? middle - columns : middle;
-      const std::int32_t* const below = y + 1 < rows ? middle + columns : middle;
-      std::int32_t* const out = s.half.data() + y * columns;
-      for (Eigen::Index x = 0; x < columns; ++x) out[x] = above[x] + 2 * middle[x] + below[x];
-    }
-    for (Eigen::Index y = 0; y < rows; ++y) {
-      const std::int32_t* const in = s.half.data() + y * columns;
-      std::int32_t* const out = s.smooth.data() + y * columns;
-      if (columns == 1) {
-        out[0] = 4 * in[0];
-        continue;
-      }
-      out[0] = 3 * in[0] + in[1];
-      for (Eigen::Index x = 1; x + 1 < columns; ++x) out[x] = in[x - 1] + 2 * in[x] + in[x + 1];
-      out[columns - 1] = in[columns - 2] + 3 * in[columns - 1];
-    }
-  }
 }
 
 #endif

@@ -15,7 +15,6 @@
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 
 /// \file

@@ -20,7 +20,7 @@
 /// even and odd ones and multiplied as 16-bit numbers.
 ///
 /// Programs for x86-64 that are compiled without the instruction may run where it is. There the
-/// tiles are chosen as the program runs (byte_tiles_x86.hpp): sums of integers are the same by
+/// tiles are chosen as the program runs (byte_panels.hpp): sums of integers are the same by
 /// whatever instruction.
 
 #if defined(BPM_DETAIL_VECTOR_TYPES)
@@ -181,12 +181,3 @@ struct CompiledByteTiles {
 };
 
 }}}  // namespace bpm::detail
-
-#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
-#include "bpm/kernel_values/byte_tiles_x86.hpp"
-#else
-namespace bpm { inline namespace BPM_TARGET { namespace detail {
-using ByteTiles = CompiledByteTiles;
-[[nodiscard]] constexpr ByteTiles byte_tiles() noexcept { return {}; }
-}}}  // namespace bpm::detail
-#endif

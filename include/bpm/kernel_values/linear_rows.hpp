@@ -18,7 +18,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// Classifiers of a linear kernel as one number per feature, w = sum_i alpha_i phi(x_i): an output

@@ -14,7 +14,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// Inputs made ready for blocks of kernel values. They refer to the caller's inputs, which must

@@ -11,7 +11,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/compiled.hpp"

@@ -21,12 +21,11 @@
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/prediction.hpp"
 #include "bpm/samplers/sampler.hpp"
 

@@ -26,7 +26,7 @@
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 
 /// \file

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

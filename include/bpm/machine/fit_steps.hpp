@@ -22,7 +22,6 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/dot_product.hpp"
@@ -240,22 +239,6 @@ template <class Kernel, InputSet I, class Sampler, class Look>
   return report;
 }
 
-/// What the means of draws say of a classifier, whatever its kernel: fields of `ClassifierParts`.
-struct MeanNumbers {
-  std::vector<PointIndex> support{};
-  RowMatrix<double> coefficients{};
-  RowMatrix<double> draw_coefficients{};
-  std::vector<std::uint64_t> draw_numbers{};
-  std::vector<double> draw_weights{};
-  std::vector<double> mean_norms{};
-  std::vector<double> training_margins{};
-  std::vector<std::size_t> training_errors{};
-
-  /// `more` are points that the support has beside those with a coefficient.
-  MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
-              std::span<const PointIndex> more);
-};
-
 /// The classifier of each subproblem's mean, with the margins and errors of the training set: all
 /// but report and forecast. `more` as of `MeanNumbers`.
 template <class Kernel, InputSet I>
@@ -299,63 +282,6 @@ struct FitProbabilities {
 };
 
 #if BPM_BODIES
-
-BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
-                                    std::span<const PointIndex> more) {
-  const std::ptrdiff_t m = means[0].size();
-  const auto columns = static_cast<Eigen::Index>(problems.size());
-  // Where each point of the support stands in it; -1: elsewhere.
-  std::vector<Eigen::Index> place(static_cast<std::size_t>(m), -1);
-  std::size_t kept = std::numeric_limits<std::size_t>::max();
-  for (const PointIndex i : more) place[i] = 0;
-  for (const DrawMean& mean : means) {
-    kept = std::min(kept, mean.kept().size());
-    for (std::ptrdiff_t i = 0; i < m; ++i) {
-      if (mean.coefficient(i) != 0) place[i] = 0;
-    }
-    for (const KeptDraw& draw : mean.kept()) {
-      for (const PointIndex i : draw.support) place[i] = 0;
-    }
-  }
-  for (std::ptrdiff_t i = 0; i < m; ++i) {
-    if (place[i] < 0) continue;
-    place[i] = std::ssize(support);
-    support.push_back(static_cast<PointIndex>(i));
-  }
-  const Eigen::Index size = std::ssize(support);
-  coefficients.resize(size, columns);
-  for (Eigen::Index s = 0; s < size; ++s) {
-    for (Eigen::Index c = 0; c < columns; ++c) {
-      coefficients(s, c) = means[c].coefficient(support[s]);
-    }
-  }
-  draw_coefficients.setZero(size, static_cast<Eigen::Index>(kept) * columns);
-  for (std::size_t n = 0; n < kept; ++n) {
-    draw_numbers.push_back(means[0].kept()[n].number);
-    for (Eigen::Index c = 0; c < columns; ++c) {
-      const KeptDraw& draw = means[c].kept()[n];
-      draw_weights.push_back(draw.weight);
-      for (std::size_t s = 0; s < draw.support.size(); ++s) {
-        draw_coefficients(place[draw.support[s]], static_cast<Eigen::Index>(n) * columns + c) =
-            draw.coefficients[s];
-      }
-    }
-  }
-  for (std::size_t p = 0; p < problems.size(); ++p) {
-    const DrawMean& mean = means[p];
-    const double norm = mean.norm();
-    double smallest = std::numeric_limits<double>::infinity();
-    std::size_t errors = 0;
-    for (std::ptrdiff_t i = 0; i < m; ++i) {
-      const int sign = problems.signs[p][i];
-      smallest = std::min(smallest, sign * mean.output(i));
-      errors += sign * mean.plain_output(i, problems.lambda_at(p, i)) <= 0 ? 1U : 0U;
-    }
-    mean_norms.push_back(norm);
-    training_margins.push_back(smallest / norm);
-    training_errors.push_back(errors);
-  }
-}
 
 BPM_INLINE FitProbabilities::FitProbabilities(const BoundaryChoice& choice,
                                               const SoftBoundary& given,

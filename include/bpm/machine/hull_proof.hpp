@@ -14,7 +14,6 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/labels.hpp"
 

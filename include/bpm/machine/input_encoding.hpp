@@ -17,7 +17,7 @@
 #include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 
 /// \file
 /// What is done to inputs before a kernel sees them, by what the training rows say: standardising,

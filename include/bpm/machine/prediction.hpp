@@ -20,7 +20,6 @@
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/coefficients.hpp"
 

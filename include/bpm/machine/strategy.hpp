@@ -12,15 +12,14 @@
 #include "bpm/core/parallel.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/class_pairs.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

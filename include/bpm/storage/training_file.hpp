@@ -20,7 +20,7 @@
 #include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fingerprint.hpp"

@@ -11,7 +11,7 @@
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/distributed_perceptron.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"

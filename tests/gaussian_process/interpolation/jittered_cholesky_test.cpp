@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/gaussian_process/interpolation/jittered_cholesky.hpp"
+#include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 
 #include <Eigen/Core>
 #include <cmath>

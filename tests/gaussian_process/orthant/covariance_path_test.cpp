@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "catch.hpp"
 #include "orthant_problems.hpp"
 

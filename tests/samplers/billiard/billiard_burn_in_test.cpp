@@ -7,7 +7,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"

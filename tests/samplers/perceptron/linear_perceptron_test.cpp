@@ -18,7 +18,7 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
 #include "problems.hpp"

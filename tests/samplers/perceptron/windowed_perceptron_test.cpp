@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernel_values/kept_rows.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"

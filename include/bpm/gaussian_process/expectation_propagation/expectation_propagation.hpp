@@ -19,7 +19,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/fit_settings.hpp"

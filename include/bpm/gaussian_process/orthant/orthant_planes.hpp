@@ -16,7 +16,7 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernels/inputs.hpp"
+#include "bpm/kernels/kernel.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 #include "bpm/version_space/version_space.hpp"
 

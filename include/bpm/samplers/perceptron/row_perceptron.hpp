@@ -12,8 +12,8 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/kept_rows.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
+#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
