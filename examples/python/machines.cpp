@@ -55,7 +55,17 @@ class Fitted : public Model {
   [[nodiscard]] std::string kind() const override { return kind_name(); }
 
   [[nodiscard]] Eigen::MatrixXd decision_values(const Rows& rows) const override {
-    return ask(rows, [&](const auto& queries) {
+    return ask(rows, [&](const auto& queries) -> Eigen::MatrixXd {
+      if constexpr (is_posterior<C> && !is_precomputed<C>) {
+        if (classifier_.columns() > 1) {
+          return classifier_.predict_probability(queries).array().max(1e-300).log().matrix();
+        }
+        const auto latent = classifier_.latent(queries);
+        const double label_noise = classifier_.posterior().noise_deviation;
+        const auto variance = latent.variance.array() + latent.noise.array();
+        return (latent.mean.array() / (variance + label_noise * label_noise).max(1e-300).sqrt())
+            .matrix();
+      }
       return classifier_.shifted(classifier_.decision_values(queries));
     });
   }

@@ -73,7 +73,10 @@ class Model {
 
   /// Kernel and kind of inputs in words, which `load` takes.
   [[nodiscard]] virtual std::string kind() const = 0;
-  /// As labels are taken from them: `Classifier::shifted`.
+  /// As labels are taken from them: `Classifier::shifted`. Of a posterior numbers that grow with
+  /// its probabilities, as scikit-learn expects: of two classes the z whose Phi(z) is the
+  /// probability, of more their logarithms. (Its kernel values alone, if precomputed, know no
+  /// variance: then as of others.)
   [[nodiscard]] virtual Eigen::MatrixXd decision_values(const Rows& rows) const = 0;
   /// n x C, also of two classes. `diagonal`: k(x, x) of rows of a precomputed kernel.
   [[nodiscard]] virtual Eigen::MatrixXd probabilities(

@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -653,8 +654,19 @@ class BayesPointClassifier(_Machine):
             vars(self).pop("_raised", None)
         return self
 
+    def _has_probabilities(self) -> bool:
+        if self.soft_boundary != "automatic":
+            raise AttributeError(
+                "predict_proba is not available where soft_boundary is given: what is noted while "
+                "'automatic' chooses makes probabilities"
+            )
+        return True
+
+    @available_if(_has_probabilities)
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probabilities of the classes, as frequent as in the training set.
+
+        There are none where `soft_boundary` is given: ``CalibratedClassifierCV`` makes some.
 
         Parameters
         ----------
@@ -693,7 +705,10 @@ class GaussianProcessBayesPointClassifier(_Machine):
 
     The sampler of ``BayesPointClassifier`` is replaced by a Gaussian posterior, found at once and
     without chance, that gives probabilities and the evidence of kernels. For up to some thousand
-    points.
+    points. The predicted class is the most probable one, where C++ takes the one of the largest
+    mean; so ``decision_function`` is, of two classes, the z whose Phi(z) is the probability, and of
+    more the logarithms of the probabilities. (With a precomputed kernel variances are not known,
+    and both are as of ``BayesPointClassifier``.)
 
     Parameters
     ----------
@@ -787,8 +802,7 @@ class GaussianProcessBayesPointClassifier(_Machine):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            In the order of ``classes_``. Of three classes and more the most probable one need not
-            be the predicted one, which has the largest mean.
+            In the order of ``classes_``. The largest is that of the predicted class.
         """
         check_is_fitted(self, "_model")
         if diagonal is not None:
