@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What docstrings and docs/python.md show runs, and says what they say."""
+"""What docstrings and docs/python.md show runs, and prints what they say."""
 
 import doctest
 import re
-from pathlib import Path
 
 import pytest
+from page import PAGE, pieces, run
 
 import bpm
 from bpm import _classifiers, _images
-
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "python.md"
 
 
 @pytest.mark.parametrize("module", [_classifiers, _images])
@@ -25,21 +23,14 @@ def test_every_parameter_is_described():
             assert re.search(rf"\b{name}\b", Estimator.__doc__), name
 
 
-def pieces():
-    """Each piece of code of the page, and what it prints."""
-    return re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", PAGE.read_text(), re.DOTALL)
+def test_every_piece_of_the_page_shows_what_it_prints():
+    count = len(pieces(with_mnist=False)) + len(pieces(with_mnist=True))
+    assert count == PAGE.read_text().count("```python") == 5
 
 
-def test_every_piece_shows_what_it_prints():
-    assert len(pieces()) == PAGE.read_text().count("```python") > 4
-
-
-@pytest.mark.parametrize("number", range(len(pieces())))
-def test_the_page(number, request, capsys):
-    code, expected = pieces()[number]
-    if "mnist" in code:
-        request.getfixturevalue("mnist")
+@pytest.mark.parametrize("code, printed", pieces(with_mnist=False))
+def test_the_page(code, printed, capsys):
     if "pandas" in code:
         pytest.importorskip("pandas")
-    exec(compile(code, f"{PAGE.name}, piece {number}", "exec"), {"__name__": "page"})
-    assert capsys.readouterr().out == expected
+    run(code)
+    assert capsys.readouterr().out == printed
