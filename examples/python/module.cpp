@@ -58,7 +58,13 @@ template <class T>
   return Eigen::Map<const bpm::RowMatrix<T>>(array.data(), array.shape(0), array.shape(1));
 }
 
-[[nodiscard]] Rows sparse_rows(const py::object& inputs) {
+/// Numbers, and what keeps them where they are.
+struct HeldRows {
+  Rows rows;
+  py::object owner;
+};
+
+[[nodiscard]] HeldRows sparse_rows(const py::object& inputs) {
   const auto shape = inputs.attr("shape").cast<std::pair<Eigen::Index, Eigen::Index>>();
   const py::object values = inputs.attr("data");
   const py::object columns = inputs.attr("indices");
@@ -78,16 +84,17 @@ template <class T>
     sound = places.data()[k] >= 0 && places.data()[k] < shape.second;
   }
   if (!sound) throw std::invalid_argument("X is a sparse matrix whose indices do not fit it");
-  return Eigen::Map<const bpm::SparseRowMatrix<double>>(shape.first, shape.second,
-                                                        begins.data()[shape.first], begins.data(),
-                                                        places.data(), numbers.data());
+  return {Eigen::Map<const bpm::SparseRowMatrix<double>>(shape.first, shape.second,
+                                                         begins.data()[shape.first], begins.data(),
+                                                         places.data(), numbers.data()),
+          py::make_tuple(values, columns, starts)};
 }
 
-[[nodiscard]] Rows rows_of(const py::object& inputs) {
+[[nodiscard]] HeldRows rows_of(const py::object& inputs) {
   if (py::hasattr(inputs, "indptr")) return sparse_rows(inputs);
-  if (auto rows = dense_rows<double>(inputs)) return *rows;
-  if (auto rows = dense_rows<float>(inputs)) return *rows;
-  if (auto rows = dense_rows<std::uint8_t>(inputs)) return *rows;
+  if (auto rows = dense_rows<double>(inputs)) return {*rows, inputs};
+  if (auto rows = dense_rows<float>(inputs)) return {*rows, inputs};
+  if (auto rows = dense_rows<std::uint8_t>(inputs)) return {*rows, inputs};
   throw std::invalid_argument(
       "X is no row-major matrix of float32, float64 or uint8 and no CSR matrix of float64");
 }
@@ -203,12 +210,12 @@ using SharedModel = std::shared_ptr<const Model>;
                                                            const Array<int>& labels,
                                                            const py::object& progress) {
   const FitRequest request = request_of(words);
-  const Rows rows = rows_of(inputs);
-  const auto owner = keep(inputs);
+  const HeldRows held = rows_of(inputs);
+  const auto owner = keep(held.owner);
   const auto list = list_of(labels);
   SharedModel model;
   py::object raised = run_interruptibly(progress, [&](const Watch& watch, bpm::StopToken stop) {
-    model = fit(request, rows, owner, {list.begin(), list.end()}, watch, std::move(stop));
+    model = fit(request, held.rows, owner, {list.begin(), list.end()}, watch, std::move(stop));
   });
   return {std::move(model), std::move(raised)};
 }
@@ -226,11 +233,11 @@ using SharedModel = std::shared_ptr<const Model>;
 /// What ask(rows) says, without the interpreter's lock.
 template <class Ask>
 [[nodiscard]] py::array_t<double> answers(const py::object& inputs, const Ask& ask) {
-  const Rows rows = rows_of(inputs);
+  const HeldRows held = rows_of(inputs);
   Eigen::MatrixXd found;
   {
     const py::gil_scoped_release unlocked;
-    found = ask(rows);
+    found = ask(held.rows);
   }
   return array_of(found);
 }
@@ -367,7 +374,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("add_draws", &add_draws);
   module.def("load", &load_model);
   module.def("median_distance",
-             [](const py::object& inputs) { return median_distance(rows_of(inputs)); });
+             [](const py::object& inputs) { return median_distance(rows_of(inputs).rows); });
 
   module.def("gap_scores", &gaps_of);
   module.def("rejected_by_rate", &rejected_by_rate);

@@ -39,8 +39,8 @@ class BuildByCMake(build_ext):
         ]
         subprocess.run(["cmake", "-S", LIBRARY, "-B", build, *options], check=True)
         subprocess.run(["cmake", "--build", build, "--target", "bpm_python"], check=True)
-        (module,) = (build / "python/bpm").glob(f"_native.*{Path(self.get_ext_filename('m')).suffix}")
         target = Path(self.get_ext_fullpath(extension.name))
+        (module,) = (build / "python/bpm").glob(f"_native.*{target.suffix}")
         target.parent.mkdir(parents=True, exist_ok=True)
         self.copy_file(module, target)
 

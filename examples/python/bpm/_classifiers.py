@@ -33,9 +33,9 @@ def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} is {value!r}, must be one of {', '.join(allowed)}")
 
 
-def _whole(name: str, value: Any, least: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} is {value!r}, must be a whole number, {least} or more")
+def _whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}, must be a whole number, {least} to {most}")
     return int(value)
 
 
@@ -182,9 +182,9 @@ class _Machine(ClassifierMixin, BaseEstimator):
         """The parameters as C++ takes them; what is left out is chosen there."""
         request: dict[str, Any] = {
             "kernel": self.kernel,
-            "degree": _whole("degree", self.degree, 1),
+            "degree": _whole("degree", self.degree, 1, 64),
             "coef0": _real("coef0", self.coef0),
-            "depth": _whole("depth", self.depth, 1),
+            "depth": _whole("depth", self.depth, 1, 1000),
             "unit_inputs": bool(self.unit_inputs),
             "class_weights": self._class_weights(y),
             "threads": _threads(self.n_jobs),
@@ -209,9 +209,11 @@ class _Machine(ClassifierMixin, BaseEstimator):
     def _width_or_gamma(self, X: Any) -> dict[str, float]:
         """The width of a Gaussian or Laplacian, `gamma` of a polynomial."""
         if self.gamma is not None and self.width is not None:
-            raise ValueError("gamma and width are both given, must be one of them: they say the same")
+            raise ValueError("gamma and width are both given, must be one of them")
         if self.width is not None and self.kernel not in ("gaussian", "laplacian"):
             raise ValueError(f"width is given, which the kernel {self.kernel!r} has not")
+        if self.gamma is not None and self.kernel not in ("gaussian", "laplacian", "polynomial"):
+            raise ValueError(f"gamma is given, which the kernel {self.kernel!r} has not")
         if self.gamma is not None:
             gamma = _real("gamma", self.gamma)
             if not (gamma > 0 and np.isfinite(gamma)):
@@ -228,6 +230,9 @@ class _Machine(ClassifierMixin, BaseEstimator):
         return {}
 
     # --- Fits -----------------------------------------------------------------------------------
+
+    def _remember(self, X: Any, y: NDArray) -> None:
+        """Keeps what a warm start is held against."""
 
     def _watch(self) -> Any:
         return _Progress(type(self).__name__) if self.verbose else None
@@ -276,6 +281,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         self._forget(keep=("n_features_in_", "feature_names_in_", "classes_"))
         request = self._request(X, y)
         self.width_ = request.get("width")
+        self._remember(X, y)
         found = _native.fit(request | words, X, codes, self._watch())
         self._take(*found)
 
@@ -369,7 +375,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         error: float | None = None,
         risk: float | None = None,
     ) -> NDArray[np.bool_]:
-        """Which rows of `X` to leave undecided: those with the smallest gap of the best two outputs.
+        """Which rows of `X` to leave undecided: where the best two outputs are nearest each other.
 
         Parameters
         ----------
@@ -454,8 +460,8 @@ class BayesPointClassifier(_Machine):
     Parameters
     ----------
     kernel : {"gaussian", "linear", "polynomial", "laplacian", "arc_cosine", "precomputed"}
-        ``"precomputed"``: `X` is the matrix of kernel values, n x n to fit, and between n inputs and
-        all training points to predict.
+        ``"precomputed"``: `X` is the matrix of kernel values, n x n to fit, and between n inputs
+        and all training points to predict.
     gamma : float, optional
         Gaussian: exp(-gamma \\|x - x'\\|^2). Laplacian: exp(-gamma \\|x - x'\\|_1). Polynomial:
         (gamma <x, x'> + coef0)^degree, 1 if left out.
@@ -610,10 +616,8 @@ class BayesPointClassifier(_Machine):
                 draws = _whole("draws", self.draws, 1)
             if not self._goes_on(X, y):
                 seed = _seed(self.random_state)
-                self._refit(
-                    X, y, codes, {"sampler": self.sampler, "draws": draws, "seed": seed}
-                )
-                self._fitted_to = (X, y, self._drawing_params())
+                words = {"sampler": self.sampler, "draws": draws, "seed": seed}
+                self._refit(X, y, codes, words)
                 return self
         if draws < self.n_draws_:
             raise ValueError(
@@ -692,6 +696,9 @@ class BayesPointClassifier(_Machine):
         for name in ("draws", "n_jobs", "memory", "warm_start", "keep_interrupted", "verbose"):
             del params[name]
         return params
+
+    def _remember(self, X: Any, y: NDArray) -> None:
+        self._fitted_to = (X, y, self._drawing_params())
 
     def _goes_on(self, X: Any, y: NDArray) -> bool:
         if not self.warm_start or not hasattr(self, "_fitted_to"):

@@ -17,8 +17,9 @@ from bpm import (
     [
         ({"kernel": "rbf"}, "kernel is 'rbf', must be one of linear, polynomial"),
         ({"sampler": "ep"}, "sampler is 'ep', must be one of perceptron, billiard, gibbs"),
-        ({"degree": 2.5}, "degree is 2.5, must be a whole number, 1 or more"),
-        ({"draws": 0}, "draws is 0, must be a whole number, 1 or more"),
+        ({"degree": 2.5}, "degree is 2.5, must be a whole number, 1 to 64"),
+        ({"draws": 0}, "draws is 0, must be a whole number, 1 to"),
+        ({"draws": 2**63}, "draws is 9223372036854775808, must be a whole number, 1 to"),
         ({"coef0": "one"}, "coef0 is 'one', must be a number"),
         ({"n_jobs": 0}, "n_jobs is 0, must be None or a whole number other than 0"),
         ({"class_weight": {"blue": 2}}, "class_weight has the class 'blue', which y has not"),
@@ -28,12 +29,13 @@ from bpm import (
         ({"gamma": 0.0}, "gamma is 0.0, must be positive and finite"),
         ({"width": -1.0}, "width is -1, must be positive"),
         ({"kernel": "linear", "width": 1.0}, "width is given, which the kernel 'linear' has not"),
+        ({"kernel": "linear", "gamma": 1.0}, "gamma is given, which the kernel 'linear' has not"),
         ({"kernel": "laplacian", "unit_inputs": True}, "unit_inputs is true, must be false"),
         ({"soft_boundary": "soft"}, "soft_boundary is 'soft', must be 'automatic', 'hard' or a"),
         ({"soft_boundary": -1}, "is -1, must be finite and not negative"),
         ({"bias": -1.0}, "bias is -1, must be finite and not negative"),
         ({"memory": 1000}, "1000 bytes"),
-        ({"random_state": -1}, "random_state is -1, must be a whole number, 0 or more"),
+        ({"random_state": -1}, "random_state is -1, must be a whole number, 0 to"),
     ],
 )
 def test_parameters(squares, words, message):

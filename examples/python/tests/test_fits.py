@@ -152,8 +152,9 @@ def test_or_the_draws_so_far(squares, machine):
         machine.fit(X, y)
     assert 0 < machine.n_draws_ < 10**8
     assert machine.score(X, y) > 0.8
-    before = machine.n_draws_
-    assert machine.add_draws(2).n_draws_ == before + 2
+    draws = machine.n_draws_ + 2
+    assert machine.set_params(warm_start=True, draws=draws).fit(X, y).n_draws_ == draws
+    machine.set_params(warm_start=False, draws=10**8)
 
 
 def test_interrupted_before_the_first_draw_there_is_nothing_to_keep():
