@@ -6,7 +6,7 @@
 set -eu
 rm -rf "$3"
 mkdir -p "$3/source/examples"
-for part in CMakeLists.txt cmake include; do cp -R "$2/$part" "$3/source/"; done
+for part in CMakeLists.txt LICENSE cmake include; do cp -R "$2/$part" "$3/source/"; done
 cp -R "$2/examples/python" "$3/source/examples/"
 cd "$3"
 

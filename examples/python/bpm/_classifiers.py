@@ -487,7 +487,8 @@ class BayesPointClassifier(_Machine):
         A constant beside the kernel, in units of the mean k(x, x): 1 if left out, and 0 beside a
         precomputed kernel.
     class_weight : dict or "balanced", optional
-        A weight above 1 holds on to the points of a class.
+        A weight above 1 holds on to the points of a class: lambda is divided by it. A hard boundary
+        has no lambda to divide, also where ``"automatic"`` has chosen one.
     random_state : int, RandomState or None
         A whole number is the seed, with which C++ makes the same model; of a RandomState, or
         NumPy's global one (None), a seed is drawn.
