@@ -234,8 +234,9 @@ template <class Kernel, class I>
     }
     if (request.kernel == "arc_cosine") return bpm::ArcCosine(request.depth);
     if (request.kernel != "gaussian") {
-      throw std::invalid_argument("fit: kernel is '" + request.kernel +
-                                  "', which is none of float32, uint8 or sparse inputs");
+      throw std::invalid_argument(
+          "fit: kernel is '" + request.kernel +
+          "', must be one of inner products for inputs that are not float64");
     }
     if (request.gamma) return bpm::Gaussian::from_gamma(*request.gamma);
     return bpm::Gaussian::from_width(request.width.value());

@@ -148,7 +148,7 @@ def test_an_interrupted_fit_leaves_nothing(squares, machine):
 def test_or_the_draws_so_far(squares, machine):
     X, y = squares
     machine.set_params(keep_interrupted=True, soft_boundary=0.1)
-    with pytest.raises(KeyboardInterrupt), Interrupted(1):
+    with pytest.raises(KeyboardInterrupt), Interrupted(2):
         machine.fit(X, y)
     assert 0 < machine.n_draws_ < 10**8
     assert machine.score(X, y) > 0.8

@@ -98,7 +98,7 @@ REQUEST = {"kernel": "linear", "sampler": "perceptron", "width": 1.0}
         ({}, np.ones(4), "no row-major matrix"),
         ({}, sparse.csr_matrix(np.ones((4, 2), dtype=np.float32)), "other than float64 with int32"),
         ({"sampler": "billiard"}, np.ones((4, 2), dtype=np.float32), "must be 'perceptron'"),
-        ({"kernel": "laplacian"}, np.ones((4, 2), dtype=np.uint8), "is 'laplacian', which is none"),
+        ({"kernel": "laplacian"}, np.ones((4, 2), dtype=np.uint8), "must be one of inner products for"),
     ],
 )
 def test_the_native_module_converts_nothing(words, X, message):
