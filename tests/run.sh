@@ -46,7 +46,9 @@ find_clang() {
 }
 
 packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev
-  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox pkgconf)
+  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox pkgconf
+  python3-dev python3-build python3-pandas python3-pytest python3-setuptools python3-sklearn python3-venv python3-wheel
+  pybind11-dev)
 clang="$(find_clang || echo 16)"
 packages+=("clang-format-$clang")
 if [[ $quick == no ]]; then
@@ -141,7 +143,8 @@ if [[ $quick == no ]]; then
 fi
 
 # The programs and what the documentation shows are compiled here alone.
-configure gcc -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_BENCHMARKS=ON
+# (The system's Python is the one that has its packages.)
+configure gcc -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_BENCHMARKS=ON -DBPM_PYTHON=ON -DPython3_EXECUTABLE=/usr/bin/python3
 build gcc all
 run_tests gcc
 

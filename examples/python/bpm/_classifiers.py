@@ -1,0 +1,822 @@
+# SPDX-License-Identifier: MIT
+"""The estimators: what scikit-learn expects of them, around the machines of `_native`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from joblib.parallel import get_active_backend
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from . import _native
+
+_KERNELS = ("linear", "polynomial", "gaussian", "laplacian", "arc_cosine", "precomputed")
+_SAMPLERS = ("perceptron", "billiard", "gibbs")
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}, must be one of {', '.join(allowed)}")
+
+
+def _whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}, must be a whole number, {least} to {most}")
+    return int(value)
+
+
+def _real(name: str, value: Any) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}, must be a number")
+    return float(value)
+
+
+def _threads(n_jobs: int | None) -> int:
+    """Threads for `n_jobs`; 0 is as many as there are processors."""
+    if n_jobs is None:
+        # Workers of joblib, as GridSearchCV(n_jobs=2) has them, share the processors already.
+        return 1 if get_active_backend()[0].nesting_level else 0
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs is {n_jobs!r}, must be None or a whole number other than 0")
+    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
+def _seed(random_state: Any) -> int:
+    """A whole number is the seed itself, as in C++; of anything else one is drawn."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return _whole("random_state", random_state, 0)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two training sets hold the same numbers."""
+    if a is b:
+        return True
+    if a.shape != b.shape or a.dtype != b.dtype or sparse.issparse(a) != sparse.issparse(b):
+        return False
+    if sparse.issparse(a):
+        return (a != b).nnz == 0
+    return np.array_equal(a, b)
+
+
+def _median_distance(X: Any, unit_inputs: bool) -> float:
+    """As the library finds it, of rows of norm 1 where the kernel sees such."""
+    if unit_inputs:
+        some = np.sort(np.random.RandomState(1).permutation(X.shape[0])[:2000])
+        X = normalize(X[some].astype(np.float64))
+    return _positive_distance(_native.median_distance(X))
+
+
+def _median_manhattan_distance(X: NDArray) -> float:
+    pairs = np.random.RandomState(1).randint(len(X), size=(2000, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return _positive_distance(float(np.median(np.abs(X[pairs[:, 0]] - X[pairs[:, 1]]).sum(axis=1))))
+
+
+def _positive_distance(distance: float) -> float:
+    if not distance > 0:
+        raise ValueError("X has a median distance of 0, as most rows are equal: give a width")
+    return distance
+
+
+class _Progress:
+    """Prints lines of progress to standard error, a new one when the stage or the tenth changes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.told: Any = None
+
+    def __call__(self, stage: str, fraction: float, draws: int, draws_total: int) -> None:
+        of_draws = f", draw {draws} of {draws_total}" if draws_total else ""
+        now = (stage, draws, int(10 * fraction))
+        if now != self.told:
+            self.told = now
+            print(f"[{self.name}] {stage}: {fraction:.0%}{of_draws}", file=sys.stderr, flush=True)
+
+
+class _Machine(ClassifierMixin, BaseEstimator):
+    """What both estimators share."""
+
+    _model: Any
+
+    # --- Checks ---------------------------------------------------------------------------------
+
+    def _numbers(self, X: Any, *, reset: bool) -> Any:
+        """`X` as C++ reads it, the same memory where it is laid out so: rows of float32, float64
+        or uint8, or CSR of float64. All other numbers become float64."""
+        X = self._validate_data(
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=False,
+            dtype=[np.float64, np.float32, np.uint8],
+        )
+        if sparse.issparse(X):
+            if X.dtype != np.float64:
+                X = X.astype(np.float64)
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+            return X
+        return np.require(X, dtype=X.dtype.newbyteorder("="), requirements=("C", "A"))
+
+    def _training_numbers(self, X: Any, method: str) -> Any:
+        X = self._numbers(X, reset=True)
+        # Chains and expectation propagation work on matrices of doubles, in which all others are
+        # exact; so do kernels that are no functions of inner products.
+        if method != "perceptron" or self.kernel in ("laplacian", "precomputed"):
+            X = X.toarray() if sparse.issparse(X) else X
+            X = np.ascontiguousarray(X, dtype=np.float64)
+        return X
+
+    def _query_numbers(self, X: Any) -> Any:
+        """`X` in the kind of the training set, every number what it was, or a ValueError."""
+        check_is_fitted(self, "_model")
+        X = self._numbers(X, reset=False)
+        kind = self._input_kind
+        if kind == "sparse":
+            return X if sparse.issparse(X) else sparse.csr_matrix(X, dtype=np.float64)
+        if sparse.issparse(X):
+            X = X.toarray()
+        if X.dtype == kind:
+            return np.ascontiguousarray(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            converted = np.ascontiguousarray(X, dtype=kind)
+            exact = np.can_cast(X.dtype, kind) or np.array_equal(converted, X)
+        if not exact:
+            raise ValueError(
+                f"X is of {X.dtype} and holds numbers that are none of {kind}, which the training "
+                f"set was of; convert it with X.astype('{kind}'), or fit to {X.dtype}"
+            )
+        return converted
+
+    def _class_weights(self, y: NDArray) -> list[tuple[int, float]]:
+        if self.class_weight is None:
+            return []
+        if isinstance(self.class_weight, dict):
+            known = list(self.classes_)
+            for label, weight in self.class_weight.items():
+                if label not in known:
+                    raise ValueError(f"class_weight has the class {label!r}, which y has not")
+                _real("class_weight", weight)
+            return [(known.index(c), float(w)) for c, w in self.class_weight.items()]
+        _one_of("class_weight", self.class_weight, ("balanced",))
+        weights = compute_class_weight("balanced", classes=self.classes_, y=y)
+        return list(enumerate(weights.tolist()))
+
+    def _request(self, X: Any, y: NDArray) -> dict[str, Any]:
+        """The parameters as C++ takes them; what is left out is chosen there."""
+        request: dict[str, Any] = {
+            "kernel": self.kernel,
+            "degree": _whole("degree", self.degree, 1, 64),
+            "coef0": _real("coef0", self.coef0),
+            "depth": _whole("depth", self.depth, 1, 1000),
+            "unit_inputs": bool(self.unit_inputs),
+            "class_weights": self._class_weights(y),
+            "threads": _threads(self.n_jobs),
+            "memory": _whole("memory", self.memory, 0),
+        }
+        request |= self._width_or_gamma(X)
+        if self.unit_inputs and self.kernel in ("laplacian", "precomputed"):
+            raise ValueError(f"unit_inputs is true, must be false with the kernel {self.kernel!r}")
+        if self.soft_boundary == "hard":
+            request["soft_boundary"] = 0.0
+        elif self.soft_boundary != "automatic":
+            if isinstance(self.soft_boundary, str):
+                raise ValueError(
+                    f"soft_boundary is {self.soft_boundary!r}, must be 'automatic', 'hard' or a "
+                    "number"
+                )
+            request["soft_boundary"] = _real("soft_boundary", self.soft_boundary)
+        if self.bias is not None:
+            request["bias"] = _real("bias", self.bias)
+        return request
+
+    def _width_or_gamma(self, X: Any) -> dict[str, float]:
+        """The width of a Gaussian or Laplacian, `gamma` of a polynomial."""
+        if self.gamma is not None and self.width is not None:
+            raise ValueError("gamma and width are both given, must be one of them")
+        if self.width is not None and self.kernel not in ("gaussian", "laplacian"):
+            raise ValueError(f"width is given, which the kernel {self.kernel!r} has not")
+        if self.gamma is not None and self.kernel not in ("gaussian", "laplacian", "polynomial"):
+            raise ValueError(f"gamma is given, which the kernel {self.kernel!r} has not")
+        if self.gamma is not None:
+            gamma = _real("gamma", self.gamma)
+            if not (gamma > 0 and np.isfinite(gamma)):
+                raise ValueError(f"gamma is {gamma!r}, must be positive and finite")
+            if self.kernel == "laplacian":
+                return {"width": 1 / gamma}
+            return {"gamma": gamma}
+        if self.width is not None:
+            return {"width": _real("width", self.width)}
+        if self.kernel == "gaussian":
+            return {"width": _median_distance(X, self.unit_inputs)}
+        if self.kernel == "laplacian":
+            return {"width": _median_manhattan_distance(X)}
+        return {}
+
+    # --- Fits -----------------------------------------------------------------------------------
+
+    def _remember(self, X: Any, y: NDArray) -> None:
+        """Keeps what a warm start is held against."""
+
+    def _watch(self) -> Any:
+        return _Progress(type(self).__name__) if self.verbose else None
+
+    def _labelled(self, X: Any, y: Any, method: str, unsupported: dict[str, Any]) -> Any:
+        """Training numbers, labels, and their numbers among `classes_`."""
+        for name, value in unsupported.items():
+            if name != "sample_weight":
+                raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+            if value is not None:
+                raise ValueError(
+                    "sample_weight is given, which Bayes point machines have not: use "
+                    "class_weight, or repeat rows"
+                )
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        _one_of("kernel", self.kernel, _KERNELS)
+        X = self._training_numbers(X, method)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if len(y) != X.shape[0]:
+            raise ValueError(f"y has {len(y)} labels, expected {X.shape[0]}, one per row of X")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds 1 class, {self.classes_[0]!r}, expected two or more")
+        return X, y, codes.astype(np.int32)
+
+    def _forget(self, *, keep: tuple[str, ...] = ()) -> None:
+        """Makes an estimator that is not fitted of this one."""
+        for name in list(vars(self)):
+            fitted = name.endswith("_") or name in ("_model", "_input_kind", "_fitted_to")
+            if fitted and name not in keep:
+                delattr(self, name)
+
+    @contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """A fit that fails leaves nothing, but for what Ctrl-C may leave: see `_take`."""
+        try:
+            yield
+        except BaseException as error:
+            if error is not vars(self).pop("_raised", None):
+                self._forget()
+            raise
+
+    def _refit(self, X: Any, y: NDArray, codes: NDArray, words: dict[str, Any]) -> None:
+        self._forget(keep=("n_features_in_", "feature_names_in_", "classes_"))
+        request = self._request(X, y)
+        self.width_ = request.get("width")
+        self._remember(X, y)
+        found = _native.fit(request | words, X, codes, self._watch())
+        self._take(*found)
+
+    def _take(self, model: Any, raised: BaseException | None) -> None:
+        """Takes a model over; or raises what was raised while it was made, and takes it over if
+        that is wanted."""
+        if raised is not None and not self.keep_interrupted:
+            raise raised
+        self._model = model
+        self._input_kind = model.kind.rsplit(", ", 1)[-1]
+        facts = model.facts
+        self.support_ = facts["support"]
+        self.soft_boundary_ = facts["soft_boundary"]
+        if self.soft_boundary != "automatic":
+            self.soft_boundary_ = 0.0 if self.soft_boundary == "hard" else float(self.soft_boundary)
+        self.training_seconds_ = facts["training_seconds"]
+        self._take_facts(facts)
+        vars(self).pop("certified_risk_", None)  # It was of another model.
+        if raised is not None:
+            self._raised = raised
+            raise raised
+        for warning in facts["warnings"]:
+            warnings.warn(warning, UserWarning, stacklevel=4)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The model as the bytes of a model file, without the training that could go on."""
+        state = dict(super().__getstate__())
+        state.pop("_fitted_to", None)
+        if "_model" in state:
+            state["_model"] = (self._model.kind, self._model.to_bytes())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_model" in state:
+            self._model = _native.load(*state["_model"], _threads(self.n_jobs))
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"pairwise": self.kernel == "precomputed"}
+
+    # --- Predictions ----------------------------------------------------------------------------
+
+    def _values(self, X: Any) -> NDArray:
+        return self._model.decision_values(self._query_numbers(X))
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Outputs of the classes, from which labels are taken.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            With ``kernel="precomputed"`` the kernel values of n inputs with the training points.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            Of two classes one number, positive for ``classes_[1]``; of more a number per class,
+            the largest of which wins.
+        """
+        check_is_fitted(self, "_model")
+        values = self._values(X)
+        return values.ravel() if values.shape[1] == 1 else values
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Classes of `X`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Entries of ``classes_``.
+        """
+        values = self.decision_function(X)
+        codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[codes]
+
+    # --- Rejection ------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> list[float]:
+        check_is_fitted(self, "_model")
+        return _native.gap_scores(self._values(X))
+
+    def reject(
+        self,
+        X: ArrayLike,
+        *,
+        rate: float | None = None,
+        error: float | None = None,
+        risk: float | None = None,
+    ) -> NDArray[np.bool_]:
+        """Which rows of `X` to leave undecided: where the best two outputs are nearest each other.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+        rate : float, optional
+            The share of these rows to reject, at least 0 and below 1.
+        error : float, optional
+            Reject as few as bring the mean of what ``predict_proba`` expects of the others to be
+            wrong to `error`.
+        risk : float, optional
+            Reject what lies below the threshold that ``certify_risk`` found for this risk.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+            True where a row is rejected.
+        """
+        if sum(given is not None for given in (rate, error, risk)) != 1:
+            raise ValueError("reject: rate, error and risk: exactly one must be given")
+        if rate is not None:
+            return _native.rejected_by_rate(self._scores(X), _real("rate", rate))
+        scores = np.asarray(self._scores(X))
+        if risk is not None:
+            found = getattr(self, "certified_risk_", None)
+            if found is None or found["risk"] != risk:
+                raise ValueError(
+                    f"reject: risk is {risk!r}, for which there is no threshold: call certify_risk "
+                    "with it first, on rows that took no part in training"
+                )
+            return ~(scores >= found["threshold"])
+        error = _real("error", error)
+        if not 0 <= error <= 1:
+            raise ValueError(f"reject: error is {error!r}, must lie in [0, 1]")
+        wrong = 1 - self.predict_proba(X).max(axis=1)
+        order = np.argsort(-scores, kind="stable")
+        within = np.cumsum(wrong[order]) <= error * np.arange(1, len(order) + 1)
+        accepted = int(np.max(np.nonzero(within)[0], initial=-1)) + 1
+        rejected = np.ones(len(order), dtype=bool)
+        rejected[order[:accepted]] = False
+        return rejected
+
+    def certify_risk(
+        self, X: ArrayLike, y: ArrayLike, risk: float = 0.01, delta: float = 0.05
+    ) -> dict[str, Any]:
+        """Find a threshold above which predictions are guaranteed to be wrong rarely.
+
+        With probability 1 - `delta` over the rows given here, of the inputs from the same source
+        that ``reject(..., risk=risk)`` accepts a share of at most `risk` is classified wrongly,
+        whatever the model. Where no threshold can promise that, everything is rejected.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows that took no part in training, nor in any choice of parameters.
+        y : array-like of shape (n,)
+            Their labels.
+        risk, delta : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        dict
+            Also kept as ``certified_risk_``: `risk`, `delta`, `found`, `threshold`, `coverage` (the
+            share of these rows that is accepted), `accepted`, `errors`, `upper_limit` of the risk,
+            and a `message`.
+        """
+        scores = self._scores(X)
+        correct = np.asarray(self.predict(X) == column_or_1d(y))
+        found = _native.certify_risk(
+            scores, correct.tolist(), _real("risk", risk), _real("delta", delta)
+        )
+        self.certified_risk_ = {"risk": risk, "delta": delta, **found}
+        return self.certified_risk_
+
+
+class BayesPointClassifier(_Machine):
+    """Bayes point machine: the centre of mass of all kernel classifiers without training error.
+
+    The centre comes from draws of a sampler. Every parameter has a default that suits data of any
+    kind; features of different units want a ``StandardScaler`` before.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear", "polynomial", "laplacian", "arc_cosine", "precomputed"}
+        ``"precomputed"``: `X` is the matrix of kernel values, n x n to fit, and between n inputs
+        and all training points to predict.
+    gamma : float, optional
+        Gaussian: exp(-gamma \\|x - x'\\|^2). Laplacian: exp(-gamma \\|x - x'\\|_1). Polynomial:
+        (gamma <x, x'> + coef0)^degree, 1 if left out.
+    width : float, optional
+        In the place of `gamma`. Gaussian: exp(-\\|x - x'\\|^2 / width^2). Laplacian:
+        exp(-\\|x - x'\\|_1 / width). With neither it is the median distance of the training
+        points.
+    degree, coef0 : int, float
+        Of the polynomial kernel.
+    depth : int
+        Of the arc-cosine kernel.
+    unit_inputs : bool
+        Scale every input to norm 1 first.
+    sampler : {"perceptron", "billiard", "gibbs"}
+        Permuted perceptrons for many points; billiards for the centre itself, and the kernel Gibbs
+        sampler for wrong labels, of up to some thousand points.
+    draws : int, optional
+        10 for perceptrons, 100 for the others.
+    soft_boundary : "automatic", "hard" or float
+        Chosen by folds; none, for data that can be separated; or lambda over k(x, x). Only
+        ``"automatic"`` knows probabilities.
+    bias : float, optional
+        A constant beside the kernel, in units of the mean k(x, x): 1 if left out, and 0 beside a
+        precomputed kernel.
+    class_weight : dict or "balanced", optional
+        A weight above 1 holds on to the points of a class: lambda is divided by it. A hard boundary
+        has no lambda to divide, also where ``"automatic"`` has chosen one.
+    random_state : int, RandomState or None
+        A whole number is the seed, with which C++ makes the same model; of a RandomState, or
+        NumPy's global one (None), a seed is drawn.
+    n_jobs : int, optional
+        Threads. None: as many as there are processors, but one within a worker of joblib, such as
+        those of ``GridSearchCV(n_jobs=2)``. -1: as many as there are processors, always. The
+        model does not depend on it.
+    memory : int
+        Working memory of a fit in bytes.
+    warm_start : bool
+        A second ``fit`` to the same training set with more `draws` makes those that lack. One to
+        another training set, or with other parameters, begins anew.
+    keep_interrupted : bool
+        What Ctrl-C leaves: True: a fitted estimator with the draws so far, where there is one;
+        False: one that is not fitted. ``KeyboardInterrupt`` is raised in either case.
+    verbose : int
+        Above 0: progress, on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where `X` has column names that are strings.
+    n_draws_ : int
+    support_ : ndarray
+        Numbers of the training points with a coefficient.
+    soft_boundary_, label_noise_ : float
+        What was chosen, or given.
+    standard_error_ : float or None
+        The estimated angle to the true centre in radians, of billiard and Gibbs sampler.
+    width_ : float or None
+        Of a Gaussian or Laplacian without `gamma`.
+    training_seconds_ : float
+    certified_risk_ : dict
+        After ``certify_risk``.
+
+    Notes
+    -----
+    Rows of float32, float64 and uint8 are read where they lie, if they are C-contiguous, and CSR
+    matrices of float64. Until the estimator is fitted again it refers to them, so that draws can be
+    added. Other numbers become float64, as do all with the billiard, the Gibbs sampler, and a
+    Laplacian or precomputed kernel. Products of uint8 are exact integers and the fastest.
+
+    A pickle holds the model, not the training: it predicts the same numbers, and takes no draws; a
+    warm start begins anew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bpm import BayesPointClassifier
+    >>> random = np.random.RandomState(0)
+    >>> X = random.uniform(-1, 1, (300, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    >>> machine = BayesPointClassifier(width=0.5).fit(X, y)
+    >>> machine.predict([[0.5, 0.5], [-0.5, 0.5]]).tolist()
+    ['same', 'other']
+    >>> machine.predict_proba([[0.5, 0.5]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        gamma: float | None = None,
+        width: float | None = None,
+        degree: int = 5,
+        coef0: float = 1.0,
+        depth: int = 2,
+        unit_inputs: bool = False,
+        sampler: str = "perceptron",
+        draws: int | None = None,
+        soft_boundary: str | float = "automatic",
+        bias: float | None = None,
+        class_weight: dict | str | None = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory: int = 1 << 30,
+        warm_start: bool = False,
+        keep_interrupted: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.width = width
+        self.degree = degree
+        self.coef0 = coef0
+        self.depth = depth
+        self.unit_inputs = unit_inputs
+        self.sampler = sampler
+        self.draws = draws
+        self.soft_boundary = soft_boundary
+        self.bias = bias
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.warm_start = warm_start
+        self.keep_interrupted = keep_interrupted
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, **unsupported: Any) -> BayesPointClassifier:
+        """Fit to `X` and its classes `y`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+        y : array-like of shape (n,)
+            Numbers or words.
+        **unsupported
+            `sample_weight` is refused: there are class weights, and neither equals repeated rows.
+
+        Returns
+        -------
+        BayesPointClassifier
+            Itself.
+        """
+        with self._fitting():
+            if not self.warm_start:
+                self._forget()
+            _one_of("sampler", self.sampler, _SAMPLERS)
+            X, y, codes = self._labelled(X, y, self.sampler, unsupported)
+            draws = 10 if self.sampler == "perceptron" else 100
+            if self.draws is not None:
+                draws = _whole("draws", self.draws, 1)
+            if not self._goes_on(X, y):
+                seed = _seed(self.random_state)
+                words = {"sampler": self.sampler, "draws": draws, "seed": seed}
+                self._refit(X, y, codes, words)
+                return self
+        if draws < self.n_draws_:
+            raise ValueError(
+                f"draws is {draws}, must be {self.n_draws_} or more: warm_start goes on from a fit "
+                "with as many"
+            )
+        return self.add_draws(draws - self.n_draws_) if draws > self.n_draws_ else self
+
+    def add_draws(self, draws: int) -> BayesPointClassifier:
+        """Make more draws and take them in: 5 draws and 5 more equal 10 at once, to the bit.
+
+        The soft boundary stays as it was chosen.
+
+        Parameters
+        ----------
+        draws : int
+            How many more, at least 1.
+
+        Returns
+        -------
+        BayesPointClassifier
+            Itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from bpm import BayesPointClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> machine = BayesPointClassifier(draws=5).fit(X, y).add_draws(5)
+        >>> machine.n_draws_
+        10
+        """
+        check_is_fitted(self, "_model")
+        draws = _whole("draws", draws, 1)
+        try:
+            self._take(*_native.add_draws(self._model, draws, self._watch()))
+        finally:  # If it is interrupted, the draws before these stay.
+            vars(self).pop("_raised", None)
+        return self
+
+    def _has_probabilities(self) -> bool:
+        if self.soft_boundary != "automatic":
+            raise AttributeError(
+                "predict_proba is not available where soft_boundary is given: what is noted while "
+                "'automatic' chooses makes probabilities"
+            )
+        return True
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Probabilities of the classes, as frequent as in the training set.
+
+        There are none where `soft_boundary` is given: ``CalibratedClassifierCV`` makes some.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``. The largest is that of the predicted class, but where
+            class weights move the prediction.
+        """
+        check_is_fitted(self, "_model")
+        return self._model.probabilities(self._query_numbers(X), None)
+
+    def _take_facts(self, facts: dict[str, Any]) -> None:
+        self.n_draws_ = facts["draws"]
+        self.label_noise_ = facts["label_noise"]
+        self.standard_error_ = facts["standard_error"]
+
+    def _drawing_params(self) -> dict[str, Any]:
+        """The parameters that a warm start must find as they were."""
+        params = self.get_params(deep=False)
+        for name in ("draws", "n_jobs", "memory", "warm_start", "keep_interrupted", "verbose"):
+            del params[name]
+        return params
+
+    def _remember(self, X: Any, y: NDArray) -> None:
+        self._fitted_to = (X, y, self._drawing_params())
+
+    def _goes_on(self, X: Any, y: NDArray) -> bool:
+        if not self.warm_start or not hasattr(self, "_fitted_to"):
+            return False
+        inputs, labels, params = self._fitted_to
+        return params == self._drawing_params() and _same(inputs, X) and _same(labels, y)
+
+
+class GaussianProcessBayesPointClassifier(_Machine):
+    """Gaussian process classification by expectation propagation, whose mean is a Bayes point.
+
+    The sampler of ``BayesPointClassifier`` is replaced by a Gaussian posterior, found at once and
+    without chance, that gives probabilities and the evidence of kernels. For up to some thousand
+    points. The predicted class is the most probable one, where C++ takes the one of the largest
+    mean; so ``decision_function`` is, of two classes, the z whose Phi(z) is the probability, and of
+    more the logarithms of the probabilities. (With a precomputed kernel variances are not known,
+    and both are as of ``BayesPointClassifier``.)
+
+    Parameters
+    ----------
+    kernel, gamma, width, degree, coef0, depth, unit_inputs
+        As of ``BayesPointClassifier``.
+    noise_deviation : float
+        Above 0: the likelihood of a label is Phi(f / noise_deviation); 0: a step.
+    soft_boundary : "automatic", "hard" or float
+        ``"automatic"``: by the largest evidence.
+    bias, class_weight, n_jobs, memory, verbose
+        As of ``BayesPointClassifier``.
+
+    Attributes
+    ----------
+    log_marginal_likelihood_value_ : float
+        The mean over ``log_marginal_likelihoods_``, as of scikit-learn's
+        ``GaussianProcessClassifier``: the larger, the better the kernel goes with the labels.
+    log_marginal_likelihoods_ : ndarray of shape (1,) or (n_classes,)
+        Of two classes one, of more one of each class against the rest.
+    classes_, n_features_in_, feature_names_in_, support_, soft_boundary_, width_, certified_risk_
+        As of ``BayesPointClassifier``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bpm import GaussianProcessBayesPointClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = GaussianProcessBayesPointClassifier(width=2.0).fit(X, y)
+    >>> machine.predict_proba(X[:1]).argmax()
+    0
+    >>> machine.log_marginal_likelihood_value_ < 0
+    True
+    """
+
+    keep_interrupted = False
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        gamma: float | None = None,
+        width: float | None = None,
+        degree: int = 5,
+        coef0: float = 1.0,
+        depth: int = 2,
+        unit_inputs: bool = False,
+        noise_deviation: float = 0.0,
+        soft_boundary: str | float = "automatic",
+        bias: float | None = None,
+        class_weight: dict | str | None = None,
+        n_jobs: int | None = None,
+        memory: int = 1 << 30,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.width = width
+        self.degree = degree
+        self.coef0 = coef0
+        self.depth = depth
+        self.unit_inputs = unit_inputs
+        self.noise_deviation = noise_deviation
+        self.soft_boundary = soft_boundary
+        self.bias = bias
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.verbose = verbose
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, **unsupported: Any
+    ) -> GaussianProcessBayesPointClassifier:
+        """Fit to `X` and its classes `y`; see ``BayesPointClassifier.fit``."""
+        with self._fitting():
+            self._forget()
+            X, y, codes = self._labelled(X, y, "expectation_propagation", unsupported)
+            noise = _real("noise_deviation", self.noise_deviation)
+            words = {"sampler": "expectation_propagation", "noise_deviation": noise}
+            self._refit(X, y, codes, words)
+        return self
+
+    def predict_proba(self, X: ArrayLike, diagonal: ArrayLike | None = None) -> NDArray:
+        """Probabilities of the classes under the posterior.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+        diagonal : array-like of shape (n,), optional
+            With ``kernel="precomputed"``, and only there: k(x, x) of every row.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``. The largest is that of the predicted class.
+        """
+        check_is_fitted(self, "_model")
+        if diagonal is not None:
+            diagonal = np.ascontiguousarray(diagonal, dtype=np.float64)
+        return self._model.probabilities(self._query_numbers(X), diagonal)
+
+    def _take_facts(self, facts: dict[str, Any]) -> None:
+        self.log_marginal_likelihoods_ = np.asarray(facts["log_evidence"])
+        self.log_marginal_likelihood_value_ = float(np.mean(self.log_marginal_likelihoods_))
