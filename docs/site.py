@@ -73,17 +73,19 @@ def link_to_reference(text, folder):
 def for_python_markdown(text):
     """The same page for Python's Markdown, which differs from the hosting's: a list needs an empty line before it,
     what belongs to one of its items four blanks; and <x, y> would be taken for a tag."""
-    out, fence, width = [], False, 0
+    out, fence, width, loose = [], False, 0, False
     for line in text.split("\n"):
         blanks = len(line) - len(line.lstrip(" "))
         if not fence:
             marker = re.match(r"([-*]|\d+\.) +", line)
             if marker:
-                if width == 0 and out and out[-1].strip():
+                if (width == 0 or loose) and out and out[-1].strip():
                     out.append("")
+                loose = width != 0 and loose
                 width = marker.end()
             elif line and blanks == 0 and (not out or not out[-1].strip() or line.startswith(("#", "|", "```"))):
                 width = 0
+            loose = loose or width != 0 and not line
             if width != 0 or blanks < 4:
                 line = re.sub(r"(`[^`]*`)|<(?=[A-Za-z/])(?!https?:)", lambda m: m[1] or "&lt;", line)
         if line.strip().startswith("```"):

@@ -121,7 +121,10 @@ END
   (cd "$root" && { cat docs/Doxyfile && printf '%s\n' "OUTPUT_DIRECTORY = \"$work\"" "INPUT += \"$work/first.dox\"" \
     "LAYOUT_FILE = \"$work/first.xml\"" "GENERATE_TAGFILE = \"$work/reference.tags\"" \
     "PROJECT_NUMBER = $(awk '/^#define BPM_VERSION_[A-Z]+ [0-9]+$/ { v = v (v == "" ? "" : ".") $3 } END { print v }' \
-      include/bpm/version.hpp)"; } | doxygen -)
+      include/bpm/version.hpp)"; } | doxygen -) || return 1
+  # Doxygen links to a list of nested classes that it leaves out where all of them are private.
+  grep -l 'href="#nested-classes"' "$work"/reference/*.html | xargs grep -L 'name="nested-classes"' |
+    xargs -r sed -i 's,<a href="#nested-classes">Classes</a> &#124;,,'
 }
 run "Making the reference ..." make_reference
 
@@ -143,6 +146,8 @@ run "Making the pages ..." make_pages
 find "$out" -mindepth 1 -delete
 cp -r "$work/html/." "$out/"
 cp -r "$work/reference" "$out/"
+# What browsers ask a server for where a page does not say.
+cp "$out/assets/images/favicon.png" "$out/favicon.ico"
 if [[ $page == yes ]]; then
   cp -r "$work/page" "$out/"
 else
