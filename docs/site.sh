@@ -67,7 +67,12 @@ compile_page() {
     wasm-opt -O3 --all-features "$work/page.wasm" -o "$work/page/page.wasm"
 }
 
+# BPM_PAGE_MODEL: the program, where it is built already.
 make_model() {
+  if [[ -n "${BPM_PAGE_MODEL:-}" ]]; then
+    "$BPM_PAGE_MODEL" "$work/page" --quiet
+    return
+  fi
   (cd "$root" &&
     cmake --preset release -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_TESTS=OFF -DBPM_BUILD_BENCHMARKS=OFF \
       -DBPM_FAST_PROGRAMS=ON &&
@@ -90,10 +95,7 @@ make_page() {
   (install_packages "clang-$clang" "lld-$clang" binaryen g++ cmake ninja-build libeigen3-dev libcli11-dev \
     nlohmann-json3-dev zlib1g-dev libssl-dev) || return 1
   if [[ ! -d "$sysroot" ]]; then
-    if ! command -v npm >/dev/null; then
-      say "npm, which fetches the libraries for WebAssembly, was not found"
-      return 1
-    fi
+    command -v npm >/dev/null || (install_packages npm) || return 1
     run "Fetching the libraries for WebAssembly ..." fetch_sysroot || return 1
   fi
   run "Compiling the page's machine ..." compile_page || return 1
