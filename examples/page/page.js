@@ -7,7 +7,7 @@ const canvas = at("canvas");
 const context = canvas.getContext("2d", { willReadFrequently: true });
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const ink = () => (dark.matches ? [240, 240, 240] : [20, 20, 20]);
-const percent = (value) => `${Number(value.toPrecision(3))} %`;
+const percent = (value) => `${Number(value.toPrecision(3))}\u00a0%`;
 
 let machine;
 let tests;
@@ -22,8 +22,8 @@ function showRisk() {
   const now = risk();
   at("risk-value").textContent = percent(now.risk_percent);
   at("risk-note").textContent =
-    `Of MNIST's 10 000 test digits, this accepts ${now.coverage_percent.toFixed(1)} %, ` +
-    `of which ${now.error_percent.toFixed(2)} % are wrong.`;
+    `Of MNIST's 10 000 test digits, this accepts ${now.coverage_percent.toFixed(1)}\u00a0%, ` +
+    `of which ${now.error_percent.toFixed(2)}\u00a0% are wrong.`;
 }
 
 function showVoices(id, list) {
@@ -114,7 +114,8 @@ canvas.addEventListener("pointerdown", (event) => {
 });
 canvas.addEventListener("pointermove", (event) => {
   if (point === null) return;
-  for (const part of event.getCoalescedEvents?.() ?? [event]) {
+  const parts = event.getCoalescedEvents?.() ?? [];
+  for (const part of parts.length > 0 ? parts : [event]) {
     const to = place(part);
     line(point, to);
     point = to;
