@@ -180,6 +180,10 @@ void take(std::span<const char>& file, T* values, std::size_t count) {
   }
   std::array<std::uint32_t, 2> sizes{};
   take(file, sizes.data(), sizes.size());
+  const std::size_t of_a_point = 1 + 10 * sizeof(float) + sizes[1] + pixels;
+  if (file.size() != sizeof(double) + sizes[0] * of_a_point) {
+    throw std::runtime_error("the page's model is cut short");
+  }
   const auto support = static_cast<Eigen::Index>(sizes[0]);
   bpm::ClassifierParts<Kernel, Bytes> parts{.kernel = kernel(),
                                             .inputs = Bytes(support, sizes[1]),
