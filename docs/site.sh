@@ -19,6 +19,12 @@ if [[ $# -ne 1 || "$1" == -* ]]; then
 fi
 mkdir -p "$1"
 out="$(cd "$1" && pwd)"
+# What was there is deleted in the end: only a site of before, which has this mark.
+mark="$out/.bpm-site"
+if [[ ! -e "$mark" && -n "$(ls -A "$out")" ]]; then
+  say "$out is not empty, and no site that this script has made"
+  exit 1
+fi
 work="$root/build/site"
 mkdir -p "$work"
 
@@ -147,6 +153,9 @@ run "Making the pages ..." make_pages
 
 find "$out" -mindepth 1 -delete
 cp -r "$work/html/." "$out/"
+touch "$mark"
+# Its addresses would be those of a host that is not known here.
+rm -f "$out"/sitemap.xml*
 cp -r "$work/reference" "$out/"
 # What browsers ask a server for where a page does not say.
 cp "$out/assets/images/favicon.png" "$out/favicon.ico"
