@@ -18,7 +18,7 @@ file(
 set(bpm_gzip_headers include/bpm/data/gzip.hpp)
 set(bpm_models_headers include/bpm/storage/gaussian_process_file.hpp include/bpm/storage/member_reader.hpp
                        include/bpm/storage/mapped_file.hpp include/bpm/storage/model_file.hpp
-                       include/bpm/storage/stored_inputs.hpp
+                       include/bpm/storage/stored_features.hpp include/bpm/storage/stored_inputs.hpp
                        include/bpm/storage/stored_kernel.hpp
                        include/bpm/storage/stored_members.hpp
                        include/bpm/storage/tensor_file.hpp

@@ -66,7 +66,6 @@
 #include "bpm/machine/hull_proof.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/nested.hpp"
 #include "bpm/machine/one_against_one.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/prediction.hpp"

@@ -39,7 +39,7 @@
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
-#include "bpm/storage/stored_inputs.hpp"
+#include "bpm/storage/stored_features.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "mnist/options.hpp"
 #include "resealed.hpp"

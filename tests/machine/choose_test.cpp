@@ -14,7 +14,6 @@
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
-#include "bpm/machine/nested.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"

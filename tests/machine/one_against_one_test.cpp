@@ -18,7 +18,6 @@
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/cross_validate.hpp"
 #include "bpm/machine/input_encoding.hpp"
-#include "bpm/machine/nested.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"

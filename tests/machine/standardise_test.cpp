@@ -10,7 +10,7 @@
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/nested.hpp"
+#include "bpm/machine/choose.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"

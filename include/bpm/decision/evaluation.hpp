@@ -83,9 +83,34 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 /// The confusion matrix over the given classes, in their order.
 /// Throws `std::invalid_argument` if the sizes differ or are zero, a class is listed twice, or a
 /// label is not listed. Cost O(n C + C^2).
-[[nodiscard]] BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                                          std::span<const int> predicted,
-                                                          std::span<const int> classes);
+[[nodiscard]] inline ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                                      std::span<const int> predicted,
+                                                      std::span<const int> classes) {
+  constexpr std::string_view name = "confusion_matrix";
+  detail::check_labels(labels, predicted, name);
+  for (std::size_t c = 1; c < classes.size(); ++c) {
+    for (std::size_t other = 0; other < c; ++other) {
+      detail::check(classes[other] != classes[c], name, "classes", "holds ", classes[c],
+                    " twice, must be distinct");
+    }
+  }
+  const auto position = [&](int label, std::string_view argument, std::size_t i) {
+    const auto found = std::find(classes.begin(), classes.end(), label);
+    if (found == classes.end()) {
+      detail::fail(name, detail::join(argument, "[", i, "]"), "is ", label,
+                   ", must be one of the given classes");
+    }
+    return found - classes.begin();
+  };
+  ConfusionMatrix matrix;
+  matrix.classes.assign(classes.begin(), classes.end());
+  matrix.counts.setZero(std::ssize(classes), std::ssize(classes));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto row = position(labels[i], "labels", i);
+    ++matrix.counts(row, position(predicted[i], "predicted", i));
+  }
+  return matrix;
+}
 
 /// The confusion matrix over all labels that occur, true or predicted, sorted.
 /// Throws `std::invalid_argument` if the sizes differ or are zero. Cost O(n log n + n C + C^2).
@@ -178,35 +203,6 @@ template <detail::Flags Positive>
 }
 
 #if BPM_BODIES
-
-BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                            std::span<const int> predicted,
-                                            std::span<const int> classes) {
-  constexpr std::string_view name = "confusion_matrix";
-  detail::check_labels(labels, predicted, name);
-  for (std::size_t c = 1; c < classes.size(); ++c) {
-    for (std::size_t other = 0; other < c; ++other) {
-      detail::check(classes[other] != classes[c], name, "classes", "holds ", classes[c],
-                    " twice, must be distinct");
-    }
-  }
-  const auto position = [&](int label, std::string_view argument, std::size_t i) {
-    const auto found = std::find(classes.begin(), classes.end(), label);
-    if (found == classes.end()) {
-      detail::fail(name, detail::join(argument, "[", i, "]"), "is ", label,
-                   ", must be one of the given classes");
-    }
-    return found - classes.begin();
-  };
-  ConfusionMatrix matrix;
-  matrix.classes.assign(classes.begin(), classes.end());
-  matrix.counts.setZero(std::ssize(classes), std::ssize(classes));
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto row = position(labels[i], "labels", i);
-    ++matrix.counts(row, position(predicted[i], "predicted", i));
-  }
-  return matrix;
-}
 
 BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
                                             std::span<const int> predicted) {

@@ -28,7 +28,8 @@ class GradientFeatures {
  public:
   /// \throws std::invalid_argument on an image without pixels or with a side above 4096, and on
   ///         settings out of range.
-  explicit GradientFeatures(ImageShape image, GradientSettings settings = {}) {
+  explicit GradientFeatures(ImageShape image, GradientSettings settings = {})
+      : image_(image), settings_(std::move(settings)) {
     const char* const name = "GradientFeatures";
     detail::check_shape(name, image_);
     const int n = settings_.orientations;
@@ -87,12 +88,25 @@ class GradientFeatures {
   }
 
   /// The features of one image, from `image().size()` bytes to `size()` bytes.
-  void operator()(const std::uint8_t* pixels, std::uint8_t* features, Scratch& scratch) const;
+  void operator()(const std::uint8_t* pixels, std::uint8_t* features, Scratch& scratch) const {
+    smooth(pixels, scratch);
+    lanes_ == 8 ? pool<8>(scratch) : pool<16>(scratch);
+    round(scratch, features);
+  }
 
   /// The features of images, one per row, on `threads` threads (0: as many as the machine runs).
   /// \throws std::invalid_argument on rows of another length.
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
-                                                   unsigned threads = 0) const;
+                                                   unsigned threads = 0) const {
+    detail::check_images("GradientFeatures", images, image_);
+    const unsigned workers = detail::image_workers(threads, images.rows(), "GradientFeatures");
+    RowMatrix<std::uint8_t> features(images.rows(), size_);
+    std::vector<Scratch> memory(workers, scratch());
+    detail::for_each_image(workers, images.rows(), [&](unsigned worker, Eigen::Index i) {
+      (*this)(images.row(i).data(), features.row(i).data(), memory[worker]);
+    });
+    return features;
+  }
 
   friend bool operator==(const GradientFeatures& a, const GradientFeatures& b) {
     return a.image_ == b.image_ && a.settings_ == b.settings_;
@@ -374,28 +388,5 @@ class GradientFeatures {
   std::vector<Grid> grids_;
   std::array<std::int32_t, max_lanes> after_x_{}, after_y_{}, before_x_{}, before_y_{};
 };
-
-#if BPM_BODIES
-
-BPM_INLINE void GradientFeatures::operator()(const std::uint8_t* pixels, std::uint8_t* features,
-                                             Scratch& scratch) const {
-  smooth(pixels, scratch);
-  lanes_ == 8 ? pool<8>(scratch) : pool<16>(scratch);
-  round(scratch, features);
-}
-
-BPM_INLINE RowMatrix<std::uint8_t> GradientFeatures::operator()(
-    const RowMatrix<std::uint8_t>& images, unsigned threads) const {
-  detail::check_images("GradientFeatures", images, image_);
-  const unsigned workers = detail::image_workers(threads, images.rows(), "GradientFeatures");
-  RowMatrix<std::uint8_t> features(images.rows(), size_);
-  std::vector<Scratch> memory(workers, scratch());
-  detail::for_each_image(workers, images.rows(), [&](unsigned worker, Eigen::Index i) {
-    (*this)(images.row(i).data(), features.row(i).data(), memory[worker]);
-  });
-  return features;
-}
-
-#endif
 
 }}  // namespace bpm

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -17,20 +16,11 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/images/gradient_features.hpp"
-#include "bpm/images/image_shape.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/storage/member_reader.hpp"
-#include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
 /// Matrices and inputs as arrays of a file, and back.
-/// Features of images as a line of text and back, for models to keep beside their kernels:
-///
-///     bpm::save(classifier.with_inputs_made_by(bpm::describe(gradients)), "digits.safetensors");
-///     const auto loaded = bpm::load<MyClassifier>("digits.safetensors");
-///     const auto gradients = bpm::gradient_features_from(*loaded.parts().inputs_made_by);
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -231,40 +221,3 @@ struct StoredInputs<std::vector<Input>> {
 };
 
 }}}  // namespace bpm::detail
-
-namespace bpm { inline namespace BPM_TARGET {
-
-namespace detail {
-
-inline constexpr std::string_view gradient_features_name = "gradient features";
-
-}  // namespace detail
-
-/// The features' image and settings as a line of JSON, its `name` "gradient features".
-[[nodiscard]] inline std::string describe(const GradientFeatures& features) {
-  nlohmann::json json = detail::to_json_value(features.settings());
-  json["name"] = detail::gradient_features_name;
-  json["image"] = detail::to_json_value(features.image());
-  return json.dump();
-}
-
-/// The features that `describe` wrote down: equal ones. \throws DataError on anything else, with
-/// what is wrong.
-[[nodiscard]] inline GradientFeatures gradient_features_from(std::string_view text) {
-  const std::string name(detail::gradient_features_name);
-  const nlohmann::json json = detail::parse_json(text, name);
-  detail::ensure<DataError>(json.is_object() && json.contains("name") && json["name"] == name, name,
-                            ": the text is of something else");
-  ImageShape image;
-  GradientSettings settings;
-  detail::ensure<DataError>(json.contains("image"), name, ".image is missing");
-  detail::from_json_value(json["image"], image, name + ".image");
-  detail::from_json_value(json, settings, name);
-  try {
-    return GradientFeatures(image, std::move(settings));
-  } catch (const std::invalid_argument& error) {
-    throw DataError(name + ": " + error.what());
-  }
-}
-
-}}  // namespace bpm
