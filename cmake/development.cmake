@@ -61,9 +61,11 @@ endif()
 
 # bpm::compiled as our own programs are; where these are compiled to be tested it is optimised all the same, which their
 # running gains. (Not linked with bpm_flags, which is never exported.)
-target_compile_options(bpm_compiled PRIVATE $<TARGET_PROPERTY:bpm_flags,INTERFACE_COMPILE_OPTIONS>)
-if(NOT BPM_FAST_PROGRAMS AND NOT MSVC AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_compile_options(bpm_compiled PRIVATE -O2)
+if(TARGET bpm_compiled)
+  target_compile_options(bpm_compiled PRIVATE $<TARGET_PROPERTY:bpm_flags,INTERFACE_COMPILE_OPTIONS>)
+  if(NOT BPM_FAST_PROGRAMS AND NOT MSVC AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(bpm_compiled PRIVATE -O2)
+  endif()
 endif()
 
 # find_package for a development dependency; the message names the Debian package and the way out.
