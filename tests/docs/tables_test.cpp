@@ -171,7 +171,7 @@ TEST_CASE("tables: digits by gradient features") {
                   {1000 * mean("digit_seconds")});
     readme.sentence(name == "mnist_gradient"
                         ? "of 640 bytes (`--features gradient`) the error is {} % after {} s"
-                        : "with deformed copies of the digits beside (`--virtual elastic "
+                        : "with deformed copies of digits beside (`--virtual elastic "
                           "--draws 7`) {} % after {} s",
                     {error, mean("train_seconds")});
   }

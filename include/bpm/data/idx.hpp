@@ -21,7 +21,6 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-#if BPM_BODIES
 namespace detail {
 
 /// Reads one IDX stream; offsets in messages count from where it began.
@@ -139,7 +138,6 @@ class IdxReader {
 };
 
 }  // namespace detail
-#endif
 
 /// Reads images, an IDX tensor of n x height x width bytes, as n rows of height * width bytes.
 /// `name` begins the messages. The stream must end with the tensor.

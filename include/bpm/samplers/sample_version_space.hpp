@@ -34,21 +34,8 @@ struct ChainStart {
 
 /// A perceptron in coordinates, on one random order of the points, repeated until a pass makes no
 /// mistake. Empty after 1000 passes, or 5e6 visits on small sets. Cost: m r a pass, r a mistake.
-[[nodiscard]] BPM_INLINE std::vector<double> find_by_perceptron(const Cone& cone,
-                                                                RandomEngine engine,
-                                                                std::uint64_t& mistakes);
-
-/// The start that the plan asks for: the caller's, a perceptron's, or the largest margin's, which
-/// also serves where the perceptron finds none.
-/// \throws std::invalid_argument on a caller's start of the wrong size or, unless it may be,
-/// outside.
-[[nodiscard]] BPM_INLINE ChainStart find_start(const Cone& cone, const ConePlan& plan,
-                                               std::uint64_t seed);
-
-#if BPM_BODIES
-
-BPM_INLINE std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine engine,
-                                                  std::uint64_t& mistakes) {
+[[nodiscard]] inline std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine engine,
+                                                            std::uint64_t& mistakes) {
   const std::ptrdiff_t m = cone.points();
   std::vector<std::int64_t> order(static_cast<std::size_t>(m));
   random_permutation(std::span<std::int64_t>(order), engine);
@@ -70,7 +57,12 @@ BPM_INLINE std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine
   return {};
 }
 
-BPM_INLINE ChainStart find_start(const Cone& cone, const ConePlan& plan, std::uint64_t seed) {
+/// The start that the plan asks for: the caller's, a perceptron's, or the largest margin's, which
+/// also serves where the perceptron finds none.
+/// \throws std::invalid_argument on a caller's start of the wrong size or, unless it may be,
+/// outside.
+[[nodiscard]] inline ChainStart find_start(const Cone& cone, const ConePlan& plan,
+                                           std::uint64_t seed) {
   const std::string_view function = plan.name;
   ChainStart start;
   for (std::ptrdiff_t i = 0; !plan.may_be_outside && i < cone.points(); ++i) {
@@ -115,6 +107,8 @@ BPM_INLINE ChainStart find_start(const Cone& cone, const ConePlan& plan, std::ui
   }
   return start;
 }
+
+#if BPM_BODIES
 
 #endif
 
