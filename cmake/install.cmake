@@ -2,6 +2,7 @@
 # Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS compiled gzip models nlopt mpi]), or
 # pkg-config bpm.
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(bpm_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bpm")
@@ -38,4 +39,5 @@ set(bpm_pc_include "\${prefix}")
 cmake_path(APPEND bpm_pc_include "${CMAKE_INSTALL_INCLUDEDIR}")
 configure_file(cmake/bpm.pc.in "${PROJECT_BINARY_DIR}/bpm.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/bpm.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# (Debian's packages have one each, in a place of its own.)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT licence)
