@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Debian packages by CPack: libbpm-dev, which is the library, bpm, which is the command line, and python3-bpm where
-# BPM_PYTHON is on.
+# Debian packages by CPack: libbpm-dev, which is the library, bpm, which is the command line, where BPM_BUILD_EXAMPLES is
+# on, and python3-bpm where BPM_PYTHON is on.
 
-if(BPM_NATIVE OR BPM_COMPILED OR NOT BPM_BUILD_EXAMPLES)
-  message(FATAL_ERROR "BPM_DEBIAN: packages are for any machine and hold the command line: "
-                      "configure with -DBPM_NATIVE=OFF -DBPM_COMPILED=OFF -DBPM_BUILD_EXAMPLES=ON, as the preset debian does")
+# (Those of a test go nowhere.)
+if(BPM_NATIVE AND NOT BPM_BUILD_TESTS)
+  message(FATAL_ERROR "BPM_DEBIAN: packages are for any machine: configure with -DBPM_NATIVE=OFF, as the preset debian does")
 endif()
 
 set(CPACK_GENERATOR DEB)
@@ -40,8 +40,8 @@ macro(bpm_debian_package component name section summary description)
        "${name} (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * What changed stands in the sources' CHANGELOG.md.\n\n"
        " -- ${BPM_MAINTAINER}  ${bpm_debian_date}\n")
   bpm_gzip("${bpm_debian}/${name}/changelog")
-  install(FILES "${bpm_debian}/${name}/changelog.gz" DESTINATION share/doc/${name} COMPONENT ${component})
-  install(FILES LICENSE DESTINATION share/doc/${name} RENAME copyright COMPONENT ${component})
+  install(FILES "${bpm_debian}/${name}/changelog.gz" DESTINATION share/doc/${name} COMPONENT ${component} EXCLUDE_FROM_ALL)
+  install(FILES LICENSE DESTINATION share/doc/${name} RENAME copyright COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
 
 bpm_debian_package(
@@ -52,16 +52,18 @@ set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libeigen3-dev (>= 3.4)")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libnlopt-dev, mpi-default-dev, nlohmann-json3-dev, zlib1g-dev")
 
-bpm_debian_package(
-  command_line bpm science "Bayes point machines on the command line"
-  "Makes a classifier of a table, a file of LIBSVM or images, chooses how soft
+if(BPM_BUILD_EXAMPLES)
+  bpm_debian_package(
+    command_line bpm science "Bayes point machines on the command line"
+    "Makes a classifier of a table, a file of LIBSVM or images, chooses how soft
 its boundary is, gives calibrated probabilities and rejects what is uncertain.")
-set(CPACK_DEBIAN_COMMAND_LINE_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_COMMAND_LINE_PACKAGE_CONFLICTS bpm-tools) # which has another /usr/bin/bpm
-set(CPACK_DEBIAN_COMMAND_LINE_PACKAGE_SUGGESTS gnuplot-nox)
-configure_file(examples/bpm/bpm.1 "${bpm_debian}/bpm.1" COPYONLY)
-bpm_gzip("${bpm_debian}/bpm.1")
-install(FILES "${bpm_debian}/bpm.1.gz" DESTINATION share/man/man1 COMPONENT command_line)
+  set(CPACK_DEBIAN_COMMAND_LINE_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_COMMAND_LINE_PACKAGE_CONFLICTS bpm-tools) # which has another /usr/bin/bpm
+  set(CPACK_DEBIAN_COMMAND_LINE_PACKAGE_SUGGESTS gnuplot-nox)
+  configure_file(examples/bpm/bpm.1 "${bpm_debian}/bpm.1" COPYONLY)
+  bpm_gzip("${bpm_debian}/bpm.1")
+  install(FILES "${bpm_debian}/bpm.1.gz" DESTINATION share/man/man1 COMPONENT command_line EXCLUDE_FROM_ALL)
+endif()
 
 if(BPM_PYTHON)
   bpm_debian_package(
@@ -74,5 +76,12 @@ rejection at a guaranteed risk.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
       "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${bpm_next_minor}), python3-numpy, python3-scipy, python3-sklearn")
 endif()
+
+# What Debian's own programs are linked with.
+foreach(target command_line bpm_python)
+  if(TARGET ${target})
+    target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now,--as-needed)
+  endif()
+endforeach()
 
 include(CPack)

@@ -17,8 +17,8 @@ endforeach()
 # A library for some instructions; without it the package is for any machine.
 set(bpm_for_any_machine ARCH_INDEPENDENT)
 if(BPM_COMPILED)
-  install(TARGETS bpm_compiled EXPORT bpm-compiled-targets)
-  install(EXPORT bpm-compiled-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
+  install(TARGETS bpm_compiled EXPORT bpm-compiled-targets COMPONENT compiled)
+  install(EXPORT bpm-compiled-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}" COMPONENT compiled)
   set(bpm_for_any_machine "")
 endif()
 
