@@ -73,8 +73,11 @@ rejection at a guaranteed risk.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
   # Debian has one Python 3, whose next version does not load the module.
   math(EXPR bpm_next_minor "${Python3_VERSION_MINOR} + 1")
+  # scikit-learn as examples/python/pyproject.toml has it.
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-      "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${bpm_next_minor}), python3-numpy, python3-scipy, python3-sklearn")
+      "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${bpm_next_minor}), python3-numpy, python3-scipy"
+      "python3-sklearn (>= 1.2), python3-sklearn (<< 1.6)")
+  list(JOIN CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS ", " CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS)
 endif()
 
 # What Debian's own programs are linked with.
