@@ -2,7 +2,7 @@
 # Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS compiled gzip models nlopt mpi]), or
 # pkg-config bpm.
 
-set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev) # which is libbpm-dev in debian.cmake
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(bpm_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bpm")
