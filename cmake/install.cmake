@@ -2,6 +2,7 @@
 # Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS compiled gzip models nlopt mpi]), or
 # pkg-config bpm.
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev) # which is libbpm-dev in debian.cmake
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(bpm_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bpm")
@@ -16,8 +17,8 @@ endforeach()
 # A library for some instructions; without it the package is for any machine.
 set(bpm_for_any_machine ARCH_INDEPENDENT)
 if(BPM_COMPILED)
-  install(TARGETS bpm_compiled EXPORT bpm-compiled-targets)
-  install(EXPORT bpm-compiled-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}")
+  install(TARGETS bpm_compiled EXPORT bpm-compiled-targets COMPONENT compiled)
+  install(EXPORT bpm-compiled-targets NAMESPACE bpm:: DESTINATION "${bpm_package_dir}" COMPONENT compiled)
   set(bpm_for_any_machine "")
 endif()
 
@@ -38,4 +39,5 @@ set(bpm_pc_include "\${prefix}")
 cmake_path(APPEND bpm_pc_include "${CMAKE_INSTALL_INCLUDEDIR}")
 configure_file(cmake/bpm.pc.in "${PROJECT_BINARY_DIR}/bpm.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/bpm.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# (Debian's packages have one each, in a place of its own.)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT licence)

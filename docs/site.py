@@ -116,7 +116,7 @@ navigation += [
              {"The command line": "docs/command-line.md"}, {"Images": "docs/images.md"},
              {"Model files": "docs/model-files.md"}, {"Many machines": "docs/distributed.md"},
              {"Bad input": "docs/bad-input.md"}, {"Coming from LIBSVM": "docs/coming-from-libsvm.md"},
-             {"Platforms": "docs/platforms.md"}]},
+             {"Packages": "docs/packages.md"}, {"Platforms": "docs/platforms.md"}]},
     {"Understand": [{"Theory": "docs/theory.md"}, {"Samplers": "docs/samplers.md"},
                     {"Gaussian processes and bounds": "docs/kernel-interpolation.md"},
                     {"Kernel values": "docs/kernel-values.md"}, {"Architecture": "docs/architecture.md"}]},

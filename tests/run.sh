@@ -46,7 +46,7 @@ find_clang() {
 }
 
 packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev
-  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox pkgconf
+  libssl-dev libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox pkgconf dpkg-dev lintian
   python3-dev python3-build python3-pandas python3-pytest python3-setuptools python3-sklearn python3-venv python3-wheel
   pybind11-dev)
 clang="$(find_clang || echo 16)"

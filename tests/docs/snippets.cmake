@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Compiles what the documentation shows. Every ```cpp block of a page becomes a piece of one program:
 # a block with a main() stands alone, one that starts with struct goes before main, others into a
-# function of their own, in order.
-#   cmake -DPAGE=... -DOUT=... -P snippets.cmake
+# function of their own, in order. HEADER is included in the place of bpm/bpm.hpp.
+#   cmake -DPAGE=... -DOUT=... [-DHEADER=...] -P snippets.cmake
 
 file(READ "${PAGE}" text)
 # Semicolons and brackets would be read as list syntax.
@@ -42,4 +42,7 @@ endif()
 string(REPLACE "@SEMICOLON@" ";" program "${program}")
 string(REPLACE "@OPEN@" "[" program "${program}")
 string(REPLACE "@CLOSE@" "]" program "${program}")
+if(HEADER)
+  string(REPLACE "<bpm/bpm.hpp>" "\"${HEADER}\"" program "${program}")
+endif()
 file(WRITE "${OUT}" "${program}")
