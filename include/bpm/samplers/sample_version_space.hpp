@@ -108,10 +108,6 @@ struct ChainStart {
   return start;
 }
 
-#if BPM_BODIES
-
-#endif
-
 }  // namespace detail
 
 /// Runs a sampler that sees a cone on one version space: settings are checked, the kernel matrix is
