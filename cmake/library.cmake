@@ -81,15 +81,20 @@ endif()
 if(BPM_COMPILED OR BPM_BUILD_TESTS OR BPM_BUILD_EXAMPLES OR BPM_BUILD_BENCHMARKS)
   set(bpm_compiled_options "")
   if(BPM_NATIVE AND NOT MSVC)
-    set(bpm_compiled_options -march=native)
+    include(CheckCXXCompilerFlag)
+    check_cxx_compiler_flag(-march=native BPM_HAS_MARCH_NATIVE)
+    if(BPM_HAS_MARCH_NATIVE)
+      set(bpm_compiled_options -march=native)
+    endif()
   endif()
+  get_directory_property(bpm_directory_options COMPILE_OPTIONS)
   if(NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_TRY_COMPILE_CONFIGURATION "${CMAKE_BUILD_TYPE}")
   endif()
   try_compile(
     bpm_found_target "${PROJECT_BINARY_DIR}/bpm_target" "${PROJECT_SOURCE_DIR}/cmake/compiled/target.cpp"
     CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}/include"
-    COMPILE_DEFINITIONS ${bpm_compiled_options}
+    COMPILE_DEFINITIONS ${bpm_directory_options} ${bpm_compiled_options}
     COPY_FILE "${PROJECT_BINARY_DIR}/bpm_target/program"
     CXX_STANDARD 20
     OUTPUT_VARIABLE bpm_target_output)

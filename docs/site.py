@@ -112,7 +112,7 @@ navigation = [{"bpm": "README.md"}]
 if has_page == "yes":
     navigation.append({"Draw a digit": "page/index.html"})
 navigation += [
-    {"Use": [{"Tutorial": "docs/tutorial.md"}, {"How to ...": "docs/how-to.md"},
+    {"Use": [{"Tutorial": "docs/tutorial.md"}, {"How to ...": "docs/how-to.md"}, {"Python": "docs/python.md"},
              {"The command line": "docs/command-line.md"}, {"Images": "docs/images.md"},
              {"Model files": "docs/model-files.md"}, {"Many machines": "docs/distributed.md"},
              {"Bad input": "docs/bad-input.md"}, {"Coming from LIBSVM": "docs/coming-from-libsvm.md"},

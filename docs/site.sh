@@ -90,7 +90,7 @@ make_model() {
 pack() {
   local file
   for file in digits.model test.digits page.wasm; do
-    gzip -9 --no-name --stdout "$work/page/$file" >"$work/page/part" && mv "$work/page/part" "$work/page/$file"
+    gzip -9 --no-name --stdout "$work/page/$file" >"$work/page/part" && mv "$work/page/part" "$work/page/$file" || return 1
   done
 }
 

@@ -138,14 +138,14 @@ template <class Sampler, class I, class Fit>
   if (!task.biases.empty()) {
     if (auto chosen = with_chosen_bias(machine, task, inputs, labels, watch)) {
       machine = *chosen;
-      outcome.bias = machine.machine().settings().bias;
-      outcome.one_against_one = machine.machine().settings().one_against_one;
+      outcome.bias = machine.settings().bias;
+      outcome.one_against_one = machine.settings().one_against_one;
     }
   }
   if (task.folds > 0) {
     bpm::FitSettings settings = task.settings;  // Every fold chooses its own boundary.
-    settings.bias = machine.machine().settings().bias;
-    settings.one_against_one = machine.machine().settings().one_against_one;
+    settings.bias = machine.settings().bias;
+    settings.one_against_one = machine.settings().one_against_one;
     const Machine<Sampler> judged(bpm::BayesPointMachine(task.kernels.front(), sampler, settings));
     const bpm::OutOfFold left_out = bpm::cross_validate(judged, inputs, labels, task.folds, watch);
     const bpm::FittedSlope slope = left_out.slope(task.settings.soft_boundary.has_class_weights() ||
@@ -165,10 +165,9 @@ template <class I>
   if (!task.checkpoint.empty()) check_checkpoint(task);
   return fit_or_choose(sampler, task, inputs, labels, watch, [&](const auto& machine) {
     if (task.checkpoint.empty()) return machine.fit(inputs, labels, watch);
-    const auto& binary = machine.machine();
     const bpm::CheckpointedPerceptron kept{sampler, task.checkpoint};
     return Machine<bpm::CheckpointedPerceptron>(
-               bpm::BayesPointMachine(binary.kernel(), kept, binary.settings()))
+               bpm::BayesPointMachine(machine.kernel(), kept, machine.settings()))
         .fit(inputs, labels, watch);
   });
 }
@@ -184,11 +183,10 @@ template <class Sampler>
   check_checkpoint(task);
   std::filesystem::create_directories(task.checkpoint);
   const std::filesystem::path file = task.checkpoint / "chains";
-  const auto& binary = machine.machine();
-  const std::uint64_t wanted = binary.sampler().draws.value();
+  const std::uint64_t wanted = machine.sampler().draws.value();
   const std::uint64_t part = std::max<std::uint64_t>(1, wanted / 10);
   const Machine<Sampler> first(bpm::BayesPointMachine(
-      binary.kernel(), binary.sampler().with_draws(std::min(part, wanted)), binary.settings()));
+      machine.kernel(), machine.sampler().with_draws(std::min(part, wanted)), machine.settings()));
   auto training = std::filesystem::exists(file) ? bpm::resume(first, inputs, labels, file)
                                                 : first.train(inputs, labels, watch);
   while (!training.report().stopped) {

@@ -3,10 +3,12 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,20 @@ using bpm::PermutedPerceptron;
 using bpm::SoftBoundary;
 using test_support::message_of;
 using test_support::noisy_rings;
+
+TEST_CASE("a kernel that cannot be assigned is chosen, and judged by nested folds", "[machine]") {
+  const auto [inputs, labels] = noisy_rings(60, 2, 0.1);
+  const double decay = 2;
+  const auto kernel = [decay](const auto& a, const auto& b) {
+    return std::exp(-decay * static_cast<double>((a - b).squaredNorm()));
+  };
+  using Kernel = std::remove_const_t<decltype(kernel)>;
+  STATIC_REQUIRE_FALSE(std::is_copy_assignable_v<Kernel>);
+  const BayesPointMachine machine(kernel, PermutedPerceptron{.draws = 2});
+  const bpm::ChoiceGrid<Kernel> grid{.kernels = {kernel}, .relative_lambdas = {0.1, 1}};
+  CHECK(bpm::choose(machine, grid, inputs, labels).chosen().consistent);
+  CHECK(bpm::nested(machine, grid, inputs, labels, 2).points.size() == 60);
+}
 
 TEST_CASE("out-of-fold outputs are those of machines without the fold", "[machine]") {
   const int classes = GENERATE(2, 3);

@@ -285,7 +285,7 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
     }
   }
   REQUIRE(both.chosen().one_against_one);
-  CHECK(both.machine.machine().settings().one_against_one);
+  CHECK(both.machine.settings().one_against_one);
   CHECK(both.chosen().loss + both.chosen().standard_error < rest.chosen().loss);
   for (const auto& one : both.boundary.candidates) CHECK(one.one_against_one);
   CHECK(
@@ -299,7 +299,7 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
   CHECK(loss(pairs) < loss(rest.machine.fit(inputs, labels)));
 
   // A machine that is of pairs already, and one whose lambda is not one for any points.
-  FitSettings settings = machine.machine().settings();
+  FitSettings settings = machine.settings();
   settings.one_against_one = true;
   const auto given =
       bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(1),

@@ -63,6 +63,7 @@ struct Fitting {
 template <class Kernel, class I, class Use>
 [[nodiscard]] auto on_standardised(const I& inputs, std::string_view function, Use&& use) {
   if constexpr (ScalableInputs<I> && !std::same_as<Kernel, PrecomputedKernel>) {
+    check_inputs(inputs, function);
     const Standardisation scaling = Standardisation::of(inputs);
     return use(scaling.apply(inputs), scaling);
   } else {

@@ -101,8 +101,13 @@ template <class Machine, class I, class ChooseOn>
     auto choice = choose_on(without_standardising(machine), scaled);
     FitSettings settings = choice.machine.settings();
     settings.standardise = true;
-    choice.machine = with_settings(choice.machine, choice.machine.kernel(), std::move(settings));
-    return choice;
+    return Choice<Machine>{
+        with_settings(choice.machine, choice.machine.kernel(), std::move(settings)),
+        std::move(choice.candidates),
+        choice.best,
+        choice.selection_score,
+        choice.always_train,
+        std::move(choice.boundary)};
   });
 }
 

@@ -167,7 +167,7 @@ struct FitSettings {
   /// Inputs are taken less the mean of their column and over its deviation, those of the training
   /// set; the classifier does the same to what it is asked (`ClassifierParts::standardisation`).
   /// For dense rows of float or double, and for `fit`, `choose`, `cross_validate` and `nested`.
-  /// Memory: a copy of the inputs beside the rest.
+  /// The copy of the inputs is beside `memory`.
   bool standardise = false;
   bool keep_draws = false;  ///< Keep the single draws: for vote fractions and the Gibbs error.
 };
