@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <istream>
 #include <string_view>
+#include <utility>
 
 #define BPM_READERS(T)                                                                     \
   template LabelledData<RowMatrix<T>> read_table(std::istream&, std::string_view,          \
@@ -21,5 +22,8 @@ namespace bpm { inline namespace BPM_TARGET {
 
 BPM_READERS(float)
 BPM_READERS(double)
+
+template std::pair<double, double> detail::extreme_eigenvalues(const RowMatrix<float>&);
+template std::pair<double, double> detail::extreme_eigenvalues(const RowMatrix<double>&);
 
 }}  // namespace bpm

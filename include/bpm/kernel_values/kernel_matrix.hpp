@@ -174,11 +174,13 @@ struct PairName {
 };
 
 /// The smallest and the largest eigenvalue of the symmetric part of a square matrix. Cost n^3.
-[[nodiscard]] BPM_INLINE std::pair<double, double> extreme_eigenvalues(
-    const Eigen::MatrixXd& values);
+template <class Scalar>
+[[nodiscard]] std::pair<double, double> extreme_eigenvalues(const RowMatrix<Scalar>& given);
 
 #if BPM_BODIES
-BPM_INLINE std::pair<double, double> extreme_eigenvalues(const Eigen::MatrixXd& values) {
+template <class Scalar>
+std::pair<double, double> extreme_eigenvalues(const RowMatrix<Scalar>& given) {
+  const Eigen::MatrixXd values = given.template cast<double>();
   // Divided by the largest value: its square must not overflow.
   const double size = values.cwiseAbs().maxCoeff();
   const Eigen::MatrixXd symmetric = (values / 2 + values.transpose() / 2) / (size > 0 ? size : 1);
@@ -344,8 +346,7 @@ KernelReport check_kernel(const Kernel& kernel, const I& inputs, std::ptrdiff_t 
     sample.check_pairs(rounding);
   }
 
-  const auto [smallest, largest] =
-      detail::extreme_eigenvalues(sample.values().template cast<double>());
+  const auto [smallest, largest] = detail::extreme_eigenvalues(sample.values());
   detail::check(smallest >= -tolerance * std::max(largest, -smallest), function, "kernel",
                 "is not positive semi-definite: the matrix of ", n, " inputs has the eigenvalue ",
                 smallest, ", the largest is ", largest);
