@@ -6,7 +6,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,14 +28,6 @@ struct KernelFactor {
   double residual = 0;  ///< Largest diagonal entry of K + diag(lambda) - L L', in absolute value.
 };
 
-/// sums += scale S_i., of a point's row of the sampling kernel.
-using AddKernelRow = std::function<void(std::ptrdiff_t i, double scale, std::span<double> sums)>;
-
-/// `pivoted_factor` of a version space by its diagonal and its rows.
-[[nodiscard]] BPM_INLINE KernelFactor pivoted_factor(Eigen::VectorXd diagonal,
-                                                     const AddKernelRow& add_row, double tolerance,
-                                                     std::span<const double> norms);
-
 /// The pivoted Cholesky factor of the sampling kernel S = K + diag(lambda): S ~ L L', L of size
 /// m x r, the point with the largest remaining diagonal entry next, until that entry is at most
 /// `tolerance` times the largest of S. With `tolerance` near the values' rounding, r is the
@@ -51,13 +42,50 @@ using AddKernelRow = std::function<void(std::ptrdiff_t i, double scale, std::spa
 template <class Space>
 [[nodiscard]] KernelFactor pivoted_factor(const Space& space, double tolerance,
                                           std::span<const double> norms = {}) {
-  Eigen::VectorXd diagonal(space.size());
-  for (Eigen::Index i = 0; i < diagonal.size(); ++i) diagonal[i] = space.diagonal(i);
+  check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
+        ", must lie between 0 and 1");
+  const Eigen::Index m = space.size();
+  Eigen::VectorXd remaining(m);
+  for (Eigen::Index i = 0; i < m; ++i) {
+    remaining[i] = norms.empty() ? space.diagonal(i) : norms[i] > 0 ? 1 : 0;
+  }
+  const double stop = m == 0 ? 0 : tolerance * remaining.maxCoeff();
+
   BlockScratch<typename Space::Scalar> scratch;
-  const AddKernelRow add_row = [&](std::ptrdiff_t i, double scale, std::span<double> sums) {
-    space.add_row(i, scale, sums, scratch);
-  };
-  return pivoted_factor(std::move(diagonal), add_row, tolerance, norms);
+  KernelFactor result;
+  Eigen::MatrixXd columns(m, std::min<Eigen::Index>(m, 16));
+  Eigen::VectorXd column(m);
+  Eigen::Index rank = 0;
+  for (; rank < m; ++rank) {
+    Eigen::Index pivot = 0;
+    const double largest = remaining.maxCoeff(&pivot);
+    if (!(largest > stop)) {
+      break;
+    }
+    column.setZero();
+    space.add_row(pivot, norms.empty() ? 1.0 : 1 / norms[pivot],
+                  std::span(column.data(), static_cast<std::size_t>(m)), scratch);
+    for (std::size_t j = 0; j < norms.size(); ++j) {
+      column[j] = norms[j] > 0 ? column[j] / norms[j] : 0.0;
+    }
+    if (rank > 0) {
+      column.noalias() -= columns.leftCols(rank) * columns.row(pivot).head(rank).transpose();
+    }
+    column /= std::sqrt(largest);
+    // What was pivoted before is factored exactly: rounding must not pile up there.
+    for (const PointIndex done : result.pivots) column[done] = 0;
+    column[pivot] = std::sqrt(largest);
+    if (rank == columns.cols()) {
+      columns.conservativeResize(Eigen::NoChange, std::min(m, 2 * columns.cols()));
+    }
+    columns.col(rank) = column;
+    remaining -= column.cwiseAbs2();
+    result.pivots.push_back(static_cast<PointIndex>(pivot));
+    for (const PointIndex done : result.pivots) remaining[done] = 0;
+  }
+  result.factor = columns.leftCols(rank);
+  result.residual = m == 0 ? 0 : remaining.cwiseAbs().maxCoeff();
+  return result;
 }
 
 /// The factor of S that `Cone` says: of S scaled to ones on its diagonal, on which the planes
@@ -194,55 +222,6 @@ class Cone {
 };
 
 #if BPM_BODIES
-
-namespace detail {
-
-BPM_INLINE KernelFactor pivoted_factor(Eigen::VectorXd diagonal, const AddKernelRow& add_row,
-                                       double tolerance, std::span<const double> norms) {
-  check(tolerance > 0 && tolerance < 1, "pivoted_factor", "tolerance", "is ", tolerance,
-        ", must lie between 0 and 1");
-  const Eigen::Index m = diagonal.size();
-  Eigen::VectorXd& remaining = diagonal;
-  for (std::size_t i = 0; i < norms.size(); ++i) remaining[i] = norms[i] > 0 ? 1 : 0;
-  const double stop = m == 0 ? 0 : tolerance * remaining.maxCoeff();
-
-  KernelFactor result;
-  Eigen::MatrixXd columns(m, std::min<Eigen::Index>(m, 16));
-  Eigen::VectorXd column(m);
-  Eigen::Index rank = 0;
-  for (; rank < m; ++rank) {
-    Eigen::Index pivot = 0;
-    const double largest = remaining.maxCoeff(&pivot);
-    if (!(largest > stop)) {
-      break;
-    }
-    column.setZero();
-    add_row(pivot, norms.empty() ? 1.0 : 1 / norms[pivot],
-            std::span(column.data(), static_cast<std::size_t>(m)));
-    for (std::size_t j = 0; j < norms.size(); ++j) {
-      column[j] = norms[j] > 0 ? column[j] / norms[j] : 0.0;
-    }
-    if (rank > 0) {
-      column.noalias() -= columns.leftCols(rank) * columns.row(pivot).head(rank).transpose();
-    }
-    column /= std::sqrt(largest);
-    // What was pivoted before is factored exactly: rounding must not pile up there.
-    for (const PointIndex done : result.pivots) column[done] = 0;
-    column[pivot] = std::sqrt(largest);
-    if (rank == columns.cols()) {
-      columns.conservativeResize(Eigen::NoChange, std::min(m, 2 * columns.cols()));
-    }
-    columns.col(rank) = column;
-    remaining -= column.cwiseAbs2();
-    result.pivots.push_back(static_cast<PointIndex>(pivot));
-    for (const PointIndex done : result.pivots) remaining[done] = 0;
-  }
-  result.factor = columns.leftCols(rank);
-  result.residual = m == 0 ? 0 : remaining.cwiseAbs().maxCoeff();
-  return result;
-}
-
-}  // namespace detail
 
 BPM_INLINE Cone::Cone(const detail::KernelFactor& factor, std::span<const signed char> labels)
     : points_(factor.factor.rows()),
