@@ -42,15 +42,17 @@ struct Fitting {
   /// What asks for memory.
   [[nodiscard]] static const Sampler& demand(const Sampler& sampler) { return sampler; }
 
-  template <class Kernel, InputSet I, class O>
+  template <bool any_number, class Kernel, InputSet I, class O>
   [[nodiscard]] static Fitted<Kernel, I> fit(const BayesPointMachine<Kernel, Sampler>& machine,
-                                             bool any_number, const I& inputs,
-                                             std::span<const int> labels, O& observer,
-                                             StopToken stop, std::string_view function) {
-    if (any_number && machine.settings().one_against_one) {
-      std::vector<int> classes = check_labels(input_count(inputs), labels, function);
-      if (classes.size() > 2) {
-        return fit_pairs(machine, inputs, labels, std::move(classes), observer, stop, function);
+                                             const I& inputs, std::span<const int> labels,
+                                             O& observer, StopToken stop,
+                                             std::string_view function) {
+    if constexpr (any_number) {
+      if (machine.settings().one_against_one) {
+        std::vector<int> classes = check_labels(input_count(inputs), labels, function);
+        if (classes.size() > 2) {
+          return fit_pairs(machine, inputs, labels, std::move(classes), observer, stop, function);
+        }
       }
     }
     return start_training(machine, any_number, inputs, labels, observer, std::move(stop), function)
@@ -82,13 +84,13 @@ inline void check_not_standardised(const FitSettings& settings, std::string_view
 }
 
 /// A fit of a machine, standardised where its settings say so.
-template <class Kernel, class Sampler, class I, class O>
+template <bool any_number, class Kernel, class Sampler, class I, class O>
 [[nodiscard]] typename Fitting<Sampler>::template Fitted<Kernel, I> fit_machine(
-    const BayesPointMachine<Kernel, Sampler>& machine, bool any_number, const I& inputs,
-    std::span<const int> labels, O& observer, StopToken stop, std::string_view function) {
+    const BayesPointMachine<Kernel, Sampler>& machine, const I& inputs, std::span<const int> labels,
+    O& observer, StopToken stop, std::string_view function) {
   const auto fit = [&](const auto& given) {
-    return Fitting<Sampler>::fit(machine, any_number, given, labels, observer, std::move(stop),
-                                 function);
+    return Fitting<Sampler>::template fit<any_number>(machine, given, labels, observer,
+                                                      std::move(stop), function);
   };
   if (!machine.settings().standardise) return fit(inputs);
   return on_standardised<Kernel>(inputs, function,
@@ -258,8 +260,8 @@ template <InputSet I, Observer O>
 typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
 BayesPointMachine<Kernel, Sampler>::fit(const I& inputs, std::span<const int> labels, O&& observer,
                                         StopToken stop) const {
-  return detail::fit_machine(*this, false, inputs, labels, observer, std::move(stop),
-                             "BayesPointMachine::fit");
+  return detail::fit_machine<false>(*this, inputs, labels, observer, std::move(stop),
+                                    "BayesPointMachine::fit");
 }
 
 template <class Kernel, class Sampler>
@@ -267,8 +269,8 @@ template <InputSet I, Observer O>
   requires detail::TrainableOn<Kernel, I>
 typename detail::Fitting<Sampler>::template Fitted<Kernel, I> OneVsRest<Kernel, Sampler>::fit(
     const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
-  return detail::fit_machine(machine_, true, inputs, labels, observer, std::move(stop),
-                             "OneVsRest::fit");
+  return detail::fit_machine<true>(machine_, inputs, labels, observer, std::move(stop),
+                                   "OneVsRest::fit");
 }
 
 #define BPM_DETAIL_FIT(WORD, Machine, K, T)                                                   \

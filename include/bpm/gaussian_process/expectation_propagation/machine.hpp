@@ -334,11 +334,10 @@ struct Fitting<ExpectationPropagation> {
     return {method.noise_deviation};
   }
 
-  template <class Kernel, InputSet I, class O>
+  template <bool any_number, class Kernel, InputSet I, class O>
   [[nodiscard]] static Fitted<Kernel, I> fit(
-      const BayesPointMachine<Kernel, ExpectationPropagation>& machine, bool any_number,
-      const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
-      std::string_view function) {
+      const BayesPointMachine<Kernel, ExpectationPropagation>& machine, const I& inputs,
+      std::span<const int> labels, O& observer, StopToken stop, std::string_view function) {
     return fit_posteriors(machine, any_number, inputs, labels, observer, std::move(stop), function);
   }
 };
