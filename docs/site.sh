@@ -3,6 +3,7 @@
 # Makes the site in a folder: these pages, the reference of all headers, and the page on which a digit is drawn.
 #
 #   ./docs/site.sh OUT
+#   ./docs/site.sh --install   installs what that needs, which it else does itself, and makes nothing
 #
 # Any server of files shows it: python3 -m http.server --directory OUT. The page's machine is trained on MNIST,
 # found as the programs find it (BPM_DATA_DIR, else a cache folder), and compiled by Clang for WebAssembly; where
@@ -12,20 +13,24 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck source=cmake/packages.sh
 source "$root/cmake/packages.sh"
 
-if [[ $# -ne 1 || "$1" == -* ]]; then
-  sed -n '3,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+if [[ $# -ne 1 || ("$1" == -* && "$1" != --install) ]]; then
+  sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   [[ "${1:-}" == -h || "${1:-}" == --help ]] && exit 0
   exit 2
 fi
-mkdir -p "$1"
-out="$(cd "$1" && pwd)"
-# What was there is deleted in the end: only a site of before, which has this mark.
-mark="$out/.bpm-site"
-if [[ ! -e "$mark" && -n "$(ls -A "$out")" ]]; then
-  say "$out is not empty, and no site that this script has made"
-  exit 1
+if [[ "$1" != --install ]]; then
+  mkdir -p "$1"
+  out="$(cd "$1" && pwd)"
+  # What was there is deleted in the end: only a site of before, which has this mark.
+  mark="$out/.bpm-site"
+  if [[ ! -e "$mark" && -n "$(ls -A "$out")" ]]; then
+    say "$out is not empty, and no site that this script has made"
+    exit 1
+  fi
 fi
-work="$root/build/site"
+# BPM_SITE_WORK: the folder of a test, which works there and neither installs nor fetches anything.
+test="${BPM_SITE_WORK:-}"
+work="${test:-$root/build/site}"
 mkdir -p "$work"
 
 # run TITLE COMMAND...: quietly; what it said is shown if it fails.
@@ -39,14 +44,29 @@ run() {
   fi
 }
 
-install_packages mkdocs mkdocs-material doxygen python3
+# need "COMMAND..." PACKAGE...: installs what is missing of the packages; a test only looks for the commands. (In a
+# shell of its own: install_packages ends it where a package cannot be had.)
+need() {
+  if [[ -z "$test" ]]; then
+    (install_packages "${@:2}")
+    return
+  fi
+  local command commands missing=()
+  read -r -a commands <<<"$1"
+  for command in "${commands[@]}"; do
+    command -v "$command" >/dev/null || missing+=("$command")
+  done
+  [[ ${#missing[@]} -eq 0 ]] || { say "Not found: ${missing[*]}" && return 1; }
+}
+
+need "mkdocs doxygen python3" mkdocs mkdocs-material doxygen python3 || exit "$([[ -n "$test" ]] && echo 77 || echo 1)"
 
 # --- The page on which a digit is drawn --------------------------------------------------------------
 
 clang=22
 # What Clang needs beside itself for WebAssembly: C and C++ libraries, in an npm package.
 sysroot_package="@yowasp/clang@22.0.0-git20542-10"
-sysroot="$work/sysroot-$clang"
+sysroot="$root/build/site/sysroot-$clang"
 
 fetch_sysroot() {
   local part="$work/sysroot.part"
@@ -94,16 +114,24 @@ pack() {
   done
 }
 
+install_for_page() {
+  need "clang++-$clang wasm-ld-$clang wasm-opt" "clang-$clang" "lld-$clang" binaryen g++ cmake ninja-build libeigen3-dev \
+    libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev || return 1
+  if [[ ! -d "$sysroot" ]]; then
+    [[ -z "$test" ]] || { say "Not found: the libraries for WebAssembly" && return 1; }
+    command -v npm >/dev/null || need npm npm || return 1
+    run "Fetching the libraries for WebAssembly ..." fetch_sysroot || return 1
+  fi
+}
+if [[ "$1" == --install ]]; then
+  install_for_page
+  exit
+fi
+
 make_page() {
   rm -rf "$work/page"
   mkdir -p "$work/page"
-  # In a shell of its own: install_packages ends it where a package cannot be had.
-  (install_packages "clang-$clang" "lld-$clang" binaryen g++ cmake ninja-build libeigen3-dev libcli11-dev \
-    nlohmann-json3-dev zlib1g-dev libssl-dev) || return 1
-  if [[ ! -d "$sysroot" ]]; then
-    command -v npm >/dev/null || (install_packages npm) || return 1
-    run "Fetching the libraries for WebAssembly ..." fetch_sysroot || return 1
-  fi
+  install_for_page || return 1
   run "Compiling the page's machine ..." compile_page || return 1
   run "Training the page's machine ..." make_model || return 1
   pack && cp "$root"/examples/page/*.{html,css,js} "$work/page/"

@@ -61,9 +61,8 @@ if [[ $quick == no ]]; then
 fi
 install_packages "${packages[@]}"
 # The site and its page; where these cannot be had its tests are left out, and configuring says so.
-site_packages=(python3 mkdocs-material doxygen chromium clang-22 lld-22 binaryen)
-command -v npm >/dev/null || site_packages+=(npm)
-(install_packages "${site_packages[@]}") || true
+./docs/site.sh --install || true
+(install_packages chromium) || true
 
 # --- Steps -----------------------------------------------------------------------------------------
 

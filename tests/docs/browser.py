@@ -187,6 +187,9 @@ def main():
     tasks = {"self-test": self_test, "requests": requests, "screenshot": screenshot}
     if len(sys.argv) < 3 or sys.argv[2] not in tasks:
         sys.exit(__doc__)
+    if not (pathlib.Path(sys.argv[1]) / "index.html").exists():
+        print("there is no site")
+        raise SystemExit(77)
     root = serve(sys.argv[1])
     browser = Browser()
     try:

@@ -124,7 +124,11 @@ def check_site(root):
 
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "--site":
-        wrong, count = check_site(pathlib.Path(sys.argv[2]).resolve())
+        root = pathlib.Path(sys.argv[2]).resolve()
+        if not (root / "index.html").exists():
+            print("there is no site")
+            raise SystemExit(77)
+        wrong, count = check_site(root)
     elif len(sys.argv) == 2:
         root = pathlib.Path(sys.argv[1])
         wrong, count = check_markdown(root)
