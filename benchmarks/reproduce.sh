@@ -77,6 +77,7 @@ runs=(
   "any_data_nested             3   any_data --datasets shells_4,boxes_3 --splits 1 --seeds 5"
   "any_data_bias               1   any_data --datasets $bias_sets --bias 0,0.1,0.3,1,3 --splits 50 --first-split 51"
   "peers                       12  peers --only ours-float,ours-byte,ours-byte-normalise,libsvm-polynomial,sklearn-polynomial"
+  "peers_python                8   peers.py"
 )
 
 usage() { sed -n '3,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
@@ -132,6 +133,10 @@ for name in "${names[@]}"; do
   command="${command#mpirun -np 4 }"
   programs+=("${command%% *}")
 done
+# What is written in Python needs the module, of the Python that has Debian's packages.
+python=()
+[[ " ${programs[*]} " != *.py\ * ]] || python=(-DBPM_PYTHON=ON -DPython3_EXECUTABLE=/usr/bin/python3)
+programs=("${programs[@]/%*.py/bpm_python}")
 
 # A result belongs to a commit.
 commit="$(git -C "$root" rev-parse HEAD)"
@@ -145,13 +150,14 @@ if [[ -n "$(git -C "$root" status --porcelain -- include examples benchmarks)" ]
 fi
 
 install_packages g++ cmake ninja-build libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev \
-  libsvm-dev libnlopt-dev libbenchmark-dev libdnnl-dev libopenmpi-dev openmpi-bin python3-sklearn
+  libsvm-dev libnlopt-dev libbenchmark-dev libdnnl-dev libopenmpi-dev openmpi-bin python3-sklearn \
+  ${python:+python3-dev pybind11-dev}
 build="$root/build/reproduce"
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 say "Building the programs (release, for this machine) in $build ..."
 if ! { cmake -S "$root" --preset release -B "$build" -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_BENCHMARKS=ON \
-  -DBPM_BUILD_TESTS=OFF -DBPM_FAST_PROGRAMS=ON &&
+  -DBPM_BUILD_TESTS=OFF -DBPM_FAST_PROGRAMS=ON "${python[@]}" &&
   cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]}"; } >"$scratch/log" 2>&1; then
   cat "$scratch/log" >&2
   say "The build failed; see above."
@@ -178,6 +184,11 @@ for name in "${names[@]}"; do
   fi
   program="$(find "$build/examples" "$build/benchmarks" -maxdepth 1 -type f -name "${words[0]}")"
   arguments=("${words[@]:1}")
+  if [[ "${words[0]}" == *.py ]]; then
+    launcher=(env "PYTHONPATH=$build/python")
+    program=/usr/bin/python3
+    arguments=(-B "$root/benchmarks/peers/${words[0]}" "${arguments[@]}")
+  fi
   case "${words[0]}" in
     bpm_benchmarks)
       # The median of five is what counts, of the tables' own benchmarks.
