@@ -67,7 +67,7 @@ class PreparedDeformation {
     std::int32_t yy, yx, xy, xx;    ///< E, in 2^-16.
     std::int32_t phase_y, phase_x;  ///< Where the lattice begins.
   };
-  /// A value a column of the strip.
+  /// One value per column of the strip.
   using Row = std::array<std::int32_t, strip>;
   struct FieldRow {
     Row y, x;

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -176,15 +177,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const OutOfFold folds = detail::empty_out_of_fold(
       part.labels, std::move(classes), Folds::stratified(part.labels, grid.folds, settings.seed));
   std::vector<ChoiceCandidate> candidates;
-  double done = 0;
-  bool stopped = false;
-  const RunControl control{[&](Progress progress) {
-                             progress.stage = "choosing";
-                             progress.fraction = done / static_cast<double>(grid.kernels.size());
-                             stopped = stopped || !detail::notify(observer, progress);
-                             return !stopped;
-                           },
-                           stop, detail::thread_count(settings.threads)};
+  detail::StageProgress<std::remove_reference_t<O>> stage{observer, "choosing",
+                                                          grid.kernels.size()};
+  const RunControl control{std::ref(stage), stop, detail::thread_count(settings.threads)};
+  const auto check_not_stopped = [&] {
+    detail::ensure<Stopped>(!stage.stopped && !stop.stop_requested(), f,
+                            ": stopped while choosing");
+  };
   const auto settings_of = [&](const ChoiceCandidate& one) {
     FitSettings result = settings;
     if (!grid.biases.empty()) result.bias = one.bias;
@@ -206,7 +205,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     detail::try_boundaries<Scalar>(values_of(one, part.points), folds, part.labels, sampler,
                                    settings_of(one), control, std::span(candidates).subspan(first),
                                    &best_of_first_fold);
-    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+    check_not_stopped();
   };
   const double own_bias = settings.bias.value_or(default_bias);
   // A kernel with the boundaries from `from` to `to`.
@@ -223,7 +222,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     }
     try_from(first);
   };
-  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++done) {
+  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++stage.done) {
     try_kernel(k, grid.biases.empty() ? 0 : own_bias, settings.one_against_one, 0,
                boundaries.size());
   }
@@ -276,13 +275,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     best = detail::judged_on_more<Scalar>(
         candidates, *best, large, folds.classes, sampler, settings_of(candidates[*best]), control,
         grid.by_error, [&](const ChoiceCandidate& one) { return values_of(one, large.points); });
-    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+    check_not_stopped();
   }
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary =
       detail::boundary_of(winner, values_of(winner, part.points), folds, part, machine.sampler(),
                           grid.draws, settings_of(winner), control);
-  detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+  check_not_stopped();
   std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
                        [&](const ChoiceCandidate& one) {
                          return one.kernel == winner.kernel && one.bias == winner.bias &&

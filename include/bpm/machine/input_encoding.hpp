@@ -167,8 +167,8 @@ struct TableEncoding {
   ///         or infinite where that is an error.
   [[nodiscard]] RowMatrix<double> apply(const MixedTable& table) const;
 
-  /// What to say of words that are no categories, a sentence a column: how many rows have one, and
-  /// the first of them.
+  /// What to say of words that are no categories, one sentence per column: how many rows have one,
+  /// and the first of them.
   [[nodiscard]] std::vector<std::string> unknown(const MixedTable& table) const;
 
   /// The columns of inputs.

@@ -180,6 +180,9 @@ struct SamplerTraits {
   };
 
   Sees sees = Sees::kernel_values;
+  /// Tells the sampler's kind in the identity of a run. A sampler that sees a cone says it in its
+  /// plan instead.
+  std::string_view name = "sampler";
   /// Draws may make training errors, so that a fit does not refuse data that nothing separates. A
   /// sampler that sees a cone says it in its plan instead.
   bool admits_training_errors = false;
@@ -191,6 +194,10 @@ struct SamplerTraits {
   /// they communicate, since none may leave the others waiting.
   bool collective = false;
   bool keeps_draws = false;  ///< Finished draws stay in a folder, which is of one run.
+  /// It can give up early on what nothing separates, which is what most of the time goes to where a
+  /// boundary is chosen: needs `trial`, `limit_as_trials` and `outlasts_trials`
+  /// (`SamplerSettings`).
+  bool has_trials = false;
 };
 
 /// The size of a run, for what it holds in memory.
@@ -263,6 +270,12 @@ template <class S>
 concept HasWithLabelNoise = requires(const S& sampler) {
   { sampler.with_label_noise(0.1) } -> std::same_as<S>;
 };
+template <class S>
+concept HasTrials = requires(S& changed, const S& sampler) {
+  sampler.trial(std::uint64_t{1});
+  { changed.limit_as_trials() } -> std::same_as<void>;
+  { sampler.outlasts_trials(std::ptrdiff_t{1}) } -> std::same_as<bool>;
+};
 template <class S, class V>
 concept HasKernelSample = requires(const S& sampler, std::span<const V> spaces,
                                    RandomStreams& streams, const RunControl& control, AnySink& to) {
@@ -300,10 +313,19 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 /// `streams.next` by the draws handed over. A run that is stopped hands over the draws it has,
 /// without a gap, and says so. A run that has every draw sets `converged`; one that fails says why
 /// in `reason`, and does not throw.
+///
+/// With `traits.has_trials` it has three functions more. A trial limits its work, not its time, so
+/// that what is chosen does not depend on the machine; it keeps nothing on disk. Where T is S, its
+/// draws can be those of a fit.
+///
+///     T trial(std::uint64_t draws) const;                 // a sampler that gives up early
+///     void limit_as_trials();                             // limits that are not set: a trial's
+///     bool outlasts_trials(std::ptrdiff_t points) const;  // whether it goes on where one gives up
 template <class S>
 concept SamplerSettings =
     std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&
-    HasMemoryNeed<S> && (!S::traits.takes_label_noise || HasWithLabelNoise<S>);
+    HasMemoryNeed<S> &&
+    (!S::traits.takes_label_noise || HasWithLabelNoise<S>)&&(!S::traits.has_trials || HasTrials<S>);
 
 }  // namespace detail
 
@@ -349,40 +371,6 @@ template <class S, class V>
 concept Sampler = KernelSampler<S, V> || ConeSampler<S>;
 
 namespace detail {
-
-/// Fails to compile with the name of what a sampler lacks.
-template <class S, class V>
-constexpr void require_sampler() {
-  static_assert(std::copyable<S>, "a sampler must be a copyable value");
-  static_assert(HasTraits<S>, "a sampler needs static constexpr bpm::SamplerTraits traits");
-  static_assert(HasDraws<S>, "a sampler needs std::uint64_t draws");
-  static_assert(HasCheckSettings<S>, "a sampler needs void check_settings() const");
-  static_assert(HasWithDraws<S>, "a sampler S needs S with_draws(std::uint64_t) const");
-  static_assert(HasMemoryNeed<S>,
-                "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
-  if constexpr (HasTraits<S>) {
-    static_assert(!S::traits.takes_label_noise || HasWithLabelNoise<S>,
-                  "a sampler S that takes label noise needs S with_label_noise(double) const");
-    if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
-      static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
-                    "a sampler that sees kernel values needs std::uint64_t draws, a number");
-      static_assert(HasKernelSample<S, V>,
-                    "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<"
-                    "const V>, bpm::RandomStreams&, const bpm::RunControl&, sink) const");
-    } else {
-      static_assert(HasPlan<S>, "a sampler that sees a cone needs bpm::ConePlan plan() const");
-      static_assert(HasState<S>,
-                    "a sampler that sees a cone needs a type State, copyable and made empty");
-      static_assert(HasCentre<S>,
-                    "the State of a sampler that sees a cone needs bool empty() const and "
-                    "bpm::CentreOfMass centre() const");
-      static_assert(HasConeSample<S>,
-                    "a sampler that sees a cone needs bpm::SamplerReport sample(const bpm::Cone&, "
-                    "std::span<const double> start, bpm::RandomStreams&, const bpm::RunControl&, "
-                    "sink, State&) const");
-    }
-  }
-}
 
 /// Whether draws may make training errors, so that data need not be separable.
 template <SamplerSettings S>

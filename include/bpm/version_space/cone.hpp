@@ -191,7 +191,7 @@ class Cone {
   void add_rows(const double* weights, double* x) const;
 
   /// Coordinates of w = sum_i alpha_i phi(x_i), projected to the span of the pivots.
-  /// \throws std::invalid_argument unless there is a coefficient a point.
+  /// \throws std::invalid_argument unless there is one coefficient per point.
   [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const;
 
   /// Adds `scale` times the dual coefficients of x, which stand on the pivots, to `alpha` (m long):

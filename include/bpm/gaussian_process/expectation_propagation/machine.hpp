@@ -247,10 +247,8 @@ template <class Kernel, InputSet I, Observer O>
   };
   const auto run = [&](const auto& gram) {
     SamplerReport report;
-    const auto go_on = [&](Progress progress) {
-      progress.fraction =
-          (static_cast<double>(posteriors.size()) + progress.fraction) / static_cast<double>(count);
-      report.stopped = !control.go_on(progress);
+    const auto go_on = [&](const Progress& now) {
+      report.stopped = !control.go_on(now.of_part(posteriors.size(), count));
       return !report.stopped;
     };
     for (std::size_t p = 0; p < count; ++p) {
