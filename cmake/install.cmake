@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers and a relocatable package: find_package(bpm 0.1 [COMPONENTS compiled gzip models nlopt mpi]), or
+# Installs the headers and a relocatable package: find_package(bpm 0.2 [COMPONENTS compiled gzip models nlopt mpi]), or
 # pkg-config bpm.
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev) # which is libbpm-dev in debian.cmake

@@ -7,7 +7,7 @@
 
 // Macros, so that `#if` can compare them.
 #define BPM_VERSION_MAJOR 0
-#define BPM_VERSION_MINOR 1
+#define BPM_VERSION_MINOR 2
 #define BPM_VERSION_PATCH 0
 
 namespace bpm {

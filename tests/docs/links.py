@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Checks links.
 
-  links.py REPOSITORY      of the Markdown pages, as the hosting's page follows them: files, and headings behind #
+  links.py REPOSITORY      of the Markdown pages, as the hosting's page follows them: files, and headings behind #;
+                           also that headers of docs/renames.md are there today and those of before are not, and
+                           that pages ask for today's version
   links.py --site FOLDER   of the site that docs/site.sh made: files and anchors, and that no page loads anything from
                            another host
 """
@@ -43,6 +45,26 @@ def check_markdown(root):
             elif anchor and file.suffix == ".md" and anchor not in markdown_anchors(file):
                 wrong.append(f"{page.relative_to(root)}: {target}: no heading is called so")
     return wrong, count
+
+
+def check_renames(root):
+    wrong, count = [], 0
+    for line in (root / "docs/renames.md").read_text().splitlines():
+        cells = [re.findall(r"`(?:bpm/)?([\w/]+\.hpp)`", cell) for cell in line.split("|")[1:-1]]
+        for cell, there in zip(cells, (False, True)):
+            count += len(cell)
+            wrong += [f"docs/renames.md: {header} is {'not there' if there else 'still there'}"
+                      for header in cell if (root / "include/bpm" / header).is_file() != there]
+    return wrong, count
+
+
+def check_version(root):
+    text = (root / "include/bpm/version.hpp").read_text()
+    version = ".".join(re.findall(r"^#define BPM_VERSION_(?:MAJOR|MINOR) (\d+)$", text, flags=re.M))
+    asked = {page: re.findall(r"find_package\(bpm ([\d.]+)", page.read_text())
+             for page in [root / "README.md", *root.glob("docs/*.md"), root / "cmake/install.cmake"]}
+    return [f"{page.relative_to(root)} asks for version {other}, not {version}"
+            for page, others in asked.items() for other in others if other != version], sum(map(len, asked.values()))
 
 
 class Page(html.parser.HTMLParser):
@@ -104,7 +126,14 @@ def main():
     if len(sys.argv) == 3 and sys.argv[1] == "--site":
         wrong, count = check_site(pathlib.Path(sys.argv[2]).resolve())
     elif len(sys.argv) == 2:
-        wrong, count = check_markdown(pathlib.Path(sys.argv[1]))
+        root = pathlib.Path(sys.argv[1])
+        wrong, count = check_markdown(root)
+        for check, what in ((check_renames, "headers of docs/renames.md"), (check_version, "versions")):
+            more, number = check(root)
+            if number == 0:
+                more = [f"there are no {what}"]
+            print(f"{number} {what}")
+            wrong += more
     else:
         sys.exit(__doc__)
     print(f"{count} links")
