@@ -234,7 +234,7 @@ template <class T, class Sampler>
   if (part.can_be_left_out < 2) return choice;  // Nothing to judge by.
   const DenseGram<T> values = values_of(part.points);
   const auto observer = [&](const Progress& now) { return control.go_on(now); };
-  StageProgress stage{observer, "choosing the soft boundary"};
+  StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
   const RunControl watched{std::ref(stage), control.stop, control.threads};
   const OutOfFold folds = empty_out_of_fold(
       part.labels, classes,
