@@ -341,6 +341,7 @@ class DistributedRun {
 /// With `checkpoint`, finished draws are kept in a folder as by `CheckpointedPerceptron`, of which
 /// each rank may have its own or all the same; the number of ranks may change from run to run.
 struct DistributedPerceptron : PermutedPerceptron {
+  /// As its base's, but that all ranks run it together.
   static constexpr SamplerTraits traits{.name = PermutedPerceptron::traits.name,
                                         .computes_blocks = true,
                                         .collective = true,

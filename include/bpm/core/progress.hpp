@@ -38,7 +38,8 @@ using StopSource = std::stop_source;
 /// `std::stop_token` where the standard library has that, of which this is the part that fits need.
 class StopToken {
  public:
-  StopToken() noexcept = default;
+  StopToken() noexcept = default;  ///< One of no source.
+  /// Whether its source has asked; any thread may look.
   [[nodiscard]] bool stop_requested() const noexcept { return requested_ && requested_->load(); }
 
  private:
@@ -52,8 +53,11 @@ class StopToken {
 /// Who asks, from any thread. It is `std::stop_source` where the standard library has that.
 class StopSource {
  public:
+  /// As many as are wanted; all of them see what is asked here.
   [[nodiscard]] StopToken get_token() const noexcept { return StopToken(requested_); }
+  /// Asks, for good; false where somebody has before.
   bool request_stop() const noexcept { return !requested_->exchange(true); }
+  /// Whether anybody has asked by this source.
   [[nodiscard]] bool stop_requested() const noexcept { return requested_->load(); }
 
  private:

@@ -38,7 +38,7 @@ struct ChoiceGrid {
   /// In their place for samplers that take label noise, have none, and whose soft boundary is
   /// automatic; ascending.
   std::vector<double> label_noises = detail::default_label_noises;
-  std::size_t folds = 5;
+  std::size_t folds = 5;                       ///< Parts, each left out once: a machine has 4/5.
   std::uint64_t draws = detail::draws_to_try;  ///< Of each fold's machine.
   /// Of more points a stratified part of about so many is taken, drawn by the machine's seed.
   std::size_t points = 3000;
@@ -67,7 +67,7 @@ struct Choice {
   Machine machine;
   /// All, in the grid's order: kernels, then boundaries; then other biases, then pairs of classes.
   std::vector<ChoiceCandidate> candidates;
-  std::size_t best = 0;
+  std::size_t best = 0;  ///< The place of the winner in `candidates`.
   /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. An
   /// estimate takes folds around the whole of `choose`.
   double selection_score = 0;
@@ -76,6 +76,7 @@ struct Choice {
   /// What was found of the winner; a machine whose boundary is given has no place for it.
   BoundaryChoice boundary{};
 
+  /// The winner.
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }
 };
 

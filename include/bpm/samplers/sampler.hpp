@@ -67,17 +67,17 @@ struct Draw {
   std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
-  detail::DrawPart part = detail::DrawPart::whole;
+  detail::DrawPart part = detail::DrawPart::whole;  ///< What this call hands over of it.
   /// Of a draw that left points out at first (`RunControl::left_out_draws`): these, ascending, and
   /// <w', x_i> of the classifier w' of norm 1 on the way that was consistent on the others.
   std::span<const PointIndex> left_out{};
-  std::span<const double> left_out_outputs{};
+  std::span<const double> left_out_outputs{};  ///< One for each of them.
 };
 
 /// What happened in a run. Counts are sums over draws and problems; a part that does not apply to
 /// the sampler is empty.
 struct SamplerReport {
-  using Perceptron = detail::PerceptronCounts;
+  using Perceptron = detail::PerceptronCounts;  ///< Mistakes, passes and the like.
 
   /// What to do about a run that did not converge.
   enum class Advice {
@@ -154,8 +154,8 @@ struct SamplerReport {
 /// threads it may use. The observer is called from one thread at a time.
 struct RunControl {
   std::function<bool(const Progress&)> observer{};  ///< Empty: nobody watches. False: stop.
-  StopToken stop{};
-  unsigned threads = 1;
+  StopToken stop{};                                 ///< Who stops the run, from any thread.
+  unsigned threads = 1;                             ///< At most so many.
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
   /// lambda over k(x, x) where it was chosen: a run with the next lambda that is tried may share
   /// what this one keeps on disk.
@@ -166,6 +166,7 @@ struct RunControl {
   /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
   std::chrono::steady_clock::time_point begin{};
 
+  /// Tells the observer; false where it or `stop` wants the run to end.
   [[nodiscard]] bool go_on(const Progress& progress) const {
     return !stop.stop_requested() && (!observer || observer(progress));
   }
@@ -179,7 +180,7 @@ struct SamplerTraits {
     cone,           ///< A `Cone`: coordinates in double precision.
   };
 
-  Sees sees = Sees::kernel_values;
+  Sees sees = Sees::kernel_values;  ///< Decides how `sample` is called.
   /// Tells the sampler's kind in the identity of a run. A sampler that sees a cone says it in its
   /// plan instead.
   std::string_view name = "sampler";
@@ -202,9 +203,9 @@ struct SamplerTraits {
 
 /// The size of a run, for what it holds in memory.
 struct RunSize {
-  std::ptrdiff_t points = 0;
-  std::size_t problems = 1;
-  unsigned threads = 1;
+  std::ptrdiff_t points = 0;                  ///< m.
+  std::size_t problems = 1;                   ///< Label vectors that advance in step.
+  unsigned threads = 1;                       ///< As in `RunControl`.
   std::size_t scalar_bytes = sizeof(double);  ///< Of a kernel value.
   unsigned draws_at_once = 0;                 ///< As in `RunControl`.
   /// Numbers of w where the kernel is linear in its inputs and a sampler may keep that; 0: it asks
@@ -214,7 +215,7 @@ struct RunSize {
 
 /// What a run holds beside the kernel values.
 struct MemoryNeed {
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;       ///< Of all threads together.
   std::size_t columns = 0;     ///< Training points whose inputs are held as columns of blocks, at
                                ///< most, where there are no kernel rows in memory.
   bool keeps_weights = false;  ///< Of `features` there are: it keeps w, and needs no kernel values.
@@ -233,6 +234,7 @@ struct ConePlan {
   std::uint64_t draws = 0;            ///< For progress: draws asked for; 0: unknown.
   double factor_tolerance = 0;        ///< As for `Cone`.
   bool form_products = false;         ///< Call `Cone::form_products`: m^2 doubles.
+  /// Where `start_coefficients` are empty.
   Start start = Start::largest_margin;
   std::span<const double> start_coefficients{};  ///< Dual coefficients of a start; empty: searched.
   bool may_be_outside = false;  ///< Label noise: the start and draws may make training errors, and

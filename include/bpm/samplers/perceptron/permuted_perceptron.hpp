@@ -47,8 +47,9 @@ struct PermutedPerceptron {
   std::uint64_t max_passes = 0;
   std::uint64_t max_mistakes = 0;  ///< Mistakes a draw may make in a problem; 0: no limit.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
-  Order order = Order::permuted;
+  Order order = Order::permuted;  ///< In which a draw looks at points.
 
+  /// It sees kernel values, in blocks, and can give up early.
   static constexpr SamplerTraits traits{
       .name = "PermutedPerceptron", .computes_blocks = true, .has_trials = true};
 
