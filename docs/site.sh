@@ -151,6 +151,8 @@ Every public name by kind: <a href="annotated.html">classes</a>, <a href="concep
 <a href="files.html">folder</a>, each with an idea of its own: <a href="../docs/architecture.html">architecture</a>.
 `#include <bpm/bpm.hpp>` is all but Gaussian processes, `#include <bpm/gaussian_process.hpp>`, and what needs another
 library than Eigen. */
+/** \namespace bpm
+Everything that users write. */
 END
   (cd "$work" && doxygen -l first.xml >/dev/null &&
     sed -i 's|<navindex>|<navindex><tab type="user" url="../index.html" title="Pages"/>|' first.xml)

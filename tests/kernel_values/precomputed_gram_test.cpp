@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("a matrix that is no kernel matrix is refused, with the place
   const bpm::RowMatrix<TestType> empty;
   CHECK_THROWS_AS(Gram(empty), std::invalid_argument);
   CHECK_THROWS_WITH(Gram(empty),
-                    "PrecomputedGram: values is empty, must have a row and a column a point");
+                    "PrecomputedGram: values is empty, must have one row and one column per point");
   const bpm::RowMatrix<TestType> wide = bpm::RowMatrix<TestType>::Ones(2, 3);
   CHECK_THROWS_WITH(Gram(wide), "PrecomputedGram: values is 2 x 3, must be square");
   auto values = three<TestType>();

@@ -2,16 +2,20 @@
 #include "bpm/machine/run_sampler.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "bpm/core/random.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"
@@ -110,4 +114,96 @@ TEST_CASE("the report counts the points that made each draw", "[machine]") {
     CHECK(counted[n] > 0);
     CHECK(counted[n] < 80);
   }
+}
+
+namespace {
+
+/// A user's sampler with trials: perceptrons that give up after so many passes; 0: 1000. It notes
+/// the passes of every run.
+struct Patient {
+  std::uint64_t draws = 2;
+  std::uint64_t passes = 0;
+  std::vector<std::uint64_t>* runs = nullptr;
+
+  static constexpr bpm::SamplerTraits traits{.name = "Patient", .has_trials = true};
+  void check_settings() const {}
+  [[nodiscard]] Patient with_draws(std::uint64_t count) const { return {count, passes, runs}; }
+  [[nodiscard]] Patient trial(std::uint64_t count) const { return {count, 5, runs}; }
+  void limit_as_trials() {
+    if (passes == 0) passes = 5;
+  }
+  [[nodiscard]] bool outlasts_trials(std::ptrdiff_t /*points*/) const {
+    return passes == 0 || passes > 5;
+  }
+  [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& run) const {
+    return perceptron().memory_need(run);
+  }
+  template <bpm::VersionSpace Space, bpm::detail::DrawSink Sink>
+  bpm::SamplerReport sample(std::span<const Space> spaces, bpm::RandomStreams& streams,
+                            const bpm::RunControl& control, Sink&& sink) const {
+    runs->push_back(passes);
+    return perceptron().sample(spaces, streams, control, sink);
+  }
+
+ private:
+  [[nodiscard]] bpm::PermutedPerceptron perceptron() const {
+    return {.draws = draws, .max_passes = passes == 0 ? 1000 : passes};
+  }
+};
+
+/// Points of a line, labelled by a threshold in it; `wrong`: one in the middle of the other class
+/// as well.
+struct Line {
+  bpm::RowMatrix<double> inputs;
+  std::vector<int> labels;
+
+  explicit Line(int points, bool wrong = false) : inputs(points, 2), labels(inputs.rows()) {
+    for (int i = 0; i < points; ++i) {
+      inputs.row(i) << 1, (i + 0.5) / points;
+      labels[static_cast<std::size_t>(i)] = 2 * i < points ? -1 : 1;
+    }
+    if (wrong) labels[inputs.rows() / 4] = 1;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("candidates are tried, and an automatic boundary fitted, as a sampler's trials say",
+          "[machine]") {
+  const Line line(40, true);
+  std::vector<std::uint64_t> runs;
+  const bpm::FitSettings automatic{.soft_boundary = bpm::SoftBoundary::automatic()};
+  (void)bpm::BayesPointMachine(bpm::Linear{}, Patient{.runs = &runs}, automatic)
+      .fit(line.inputs, line.labels);
+  CHECK(runs.size() >= 5);  // As many as folds.
+  CHECK(std::ranges::count(runs, 5U) == std::ssize(runs));
+  // Limits that are set hold for the fit; what is tried is tried by trials.
+  runs.clear();
+  (void)bpm::BayesPointMachine(bpm::Linear{}, Patient{.passes = 4, .runs = &runs}, automatic)
+      .fit(line.inputs, line.labels);
+  CHECK(runs.back() == 4);
+  CHECK(std::ranges::count(runs, 5U) == std::ssize(runs) - std::ranges::count(runs, 4U));
+  CHECK(std::ranges::count(runs, 5U) >= 5);
+}
+
+TEST_CASE("where a sampler's trial gives up, a proof is looked for before it goes on",
+          "[machine]") {
+  std::vector<std::uint64_t> runs;
+  const auto fit = [&](const Line& line, std::uint64_t passes) {
+    runs.clear();
+    return bpm::BayesPointMachine(bpm::Linear{}, Patient{.passes = passes, .runs = &runs},
+                                  test_support::hard({.bias = 0}))
+        .fit(line.inputs, line.labels);
+  };
+  // So many points take the perceptron more than five passes, and are separable.
+  const auto fitted = fit(Line(100), 0);
+  CHECK(runs == std::vector<std::uint64_t>{5, 0});
+  CHECK(fitted.training_errors() == 0);
+  CHECK(fitted.report().draws == 2);
+  // With a wrong label they are not: no run follows the trial.
+  CHECK_THROWS_WITH(fit(Line(100, true), 0), Catch::Matchers::ContainsSubstring("no classifier"));
+  CHECK(runs == std::vector<std::uint64_t>{5});
+  // A limit below the trial's is kept.
+  CHECK_THROWS_AS(fit(Line(100), 3), bpm::NotSeparable);
+  CHECK(runs == std::vector<std::uint64_t>{3});
 }

@@ -71,6 +71,10 @@ expect("memory_need" "memory_needs" "a sampler needs bpm::MemoryNeed memory_need
 expect("sample(std" "samples(std"
        "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<const V>, ")
 expect("plan()" "plans()" "a sampler that sees a cone needs bpm::ConePlan plan() const")
+foreach(hook trial\( limit_as_trials outlasts_trials)
+  string(REPLACE "trial" "tries" misspelt "${hook}")
+  expect("${hook}" "${misspelt}" "a sampler S with trials needs trial(std::uint64_t) const, void limit_as_trials() and ")
+endforeach()
 # Alone, as without State what asks for its members says its sentence too.
 expect("State" "Stat" "a sampler that sees a cone needs a type State, copyable and made empty" ALONE)
 foreach(hook empty centre)
@@ -84,6 +88,7 @@ expect("struct State {" "struct State { State(State&&);"
 expect(".computes_blocks" ".computes_block" "'computes_block'" ALONE)
 expect(".sees" ".see" "'see'" ALONE)
 expect(".takes_label_noise" ".takes_noise" "'takes_noise'" ALONE)
+expect(".has_trials" ".has_trial" "'has_trial'" ALONE)
 
 # A method that has a machine of its own, without the header of that machine.
 expect_sentence(expectation_propagation "#include \"bpm/kernels/dot_product.hpp\"

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // A sampler of each kind, all declarations. tests/static/misspelt.cmake compiles it as it is, and
 // with one hook at a time spelt otherwise.
-#include "bpm/samplers/sampler.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
 
 struct OnKernelValues {
-  static constexpr bpm::SamplerTraits traits{.computes_blocks = true};
+  static constexpr bpm::SamplerTraits traits{.computes_blocks = true, .has_trials = true};
   std::uint64_t draws = 1;
   void check_settings() const;
   OnKernelValues with_draws(std::uint64_t) const;
+  OnKernelValues trial(std::uint64_t) const;
+  void limit_as_trials();
+  bool outlasts_trials(std::ptrdiff_t) const;
   bpm::MemoryNeed memory_need(const bpm::RunSize&) const;
   template <class Space, class Sink>
   bpm::SamplerReport sample(std::span<const Space>, bpm::RandomStreams&, const bpm::RunControl&,

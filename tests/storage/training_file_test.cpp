@@ -524,7 +524,7 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   CHECK(member([](auto& t) { t["means"][0]["kept"][3]["weight"] = -1; }) ==
         "t: means.0.kept.3.weight is -1, must be positive and finite");
   CHECK(member([](auto& t) { t["means"][0]["count"] = 7; }) ==
-        "t: DrawMean: kept has 100 entries, expected 7 (one a draw where draws are kept)");
+        "t: DrawMean: kept has 100 entries, expected 7 (one per draw where draws are kept)");
   CHECK(member([](auto& t) { t["means"][0]["weight"] = 0.0; }) ==
         "t: means.0.weight is 0, must be positive and finite");
   CHECK(member([](auto& t) { t["means"].push_back(t["means"][0]); }) ==

@@ -101,6 +101,7 @@ struct RademacherBound {
   double complexity_term = 0;  ///< 4 sqrt(Y' K^-1 Y tr K) / n.
   double confidence_term;      ///< Whatever the caller has added.
 
+  /// The error is at most this with the confidence in the second term; it may exceed 1.
   [[nodiscard]] double value() const { return complexity_term + confidence_term; }
   /// Whether it says nothing: 1 or more.
   [[nodiscard]] bool vacuous() const { return value() >= 1; }

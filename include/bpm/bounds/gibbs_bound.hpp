@@ -160,6 +160,7 @@ struct Confidence {
   double estimate = 0;   ///< For an estimate of the complexity; 0: it is known exactly.
   double inputs = 0;     ///< For what is measured on inputs without labels; 0: nothing is.
 
+  /// The delta that all of them may fail with together.
   [[nodiscard]] double total() const noexcept { return sample + estimate + inputs; }
 
   /// delta for the sample alone, the complexity being exact.
@@ -195,18 +196,20 @@ struct Confidence {
 /// upper limit with confidence 1 - `confidence.estimate`. The kernel must not have been chosen on
 /// the training data, unless from the number of `kernels` said.
 struct GibbsBound {
+  /// What a bound takes beside complexity and points.
   struct Settings {
-    Confidence confidence{};
+    Confidence confidence{};  ///< How its delta is shared.
     /// Kernels among which the one in use was chosen on the same data. It costs the logarithm of
     /// their number: the prior is then the even mixture of theirs.
     std::uint64_t kernels = 1;
-    PacBayes theorem = PacBayes::langford_seeger;
+    PacBayes theorem = PacBayes::langford_seeger;  ///< The paper's; `realizable` is smaller.
   };
 
   /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2, the
   ///         deltas in range, kernels >= 1.
   GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points)
       : GibbsBound(complexity_in_nats, training_points, Settings{}) {}
+  /// Likewise, with the deltas, the number of kernels and the theorem said.
   GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points, const Settings& settings)
       : points(training_points),
         complexity(complexity_in_nats),
@@ -238,9 +241,11 @@ struct GibbsBound {
   double divisor = 0;          ///< m: n - 1 or n.
   Confidence confidence;       ///< It holds with probability 1 - confidence.total().
 
+  /// (C + log(kernels) + confidence term) / m, in nats.
   [[nodiscard]] double exponent() const noexcept {
     return (complexity + selection_term + confidence_term) / divisor;
   }
+  /// The Gibbs error is at most this: 1 - exp(-exponent()).
   [[nodiscard]] double value() const { return -std::expm1(-exponent()); }
   /// Whether it says nothing: 1/2 or more, which tossing a coin also keeps on balanced classes.
   /// (The formula itself never reaches 1.)
@@ -253,6 +258,7 @@ struct GibbsBound {
 /// members do on average, by Grünbaum's inequality. It holds for the exact centre; one that a
 /// sampler or an approximation has found is another classifier.
 struct BayesPointBound {
+  /// From a bound on the Gibbs error of the ensemble whose centre the Bayes point is.
   explicit BayesPointBound(const GibbsBound& gibbs_bound) : gibbs(gibbs_bound) {}
   /// Theorem 1, in both forms: of the interpolator of the signs where `complexity` is
   /// `KernelComplexity::value()`, of that of the centre-of-mass values where it is log(1 / P_Y).
@@ -261,8 +267,9 @@ struct BayesPointBound {
                   const GibbsBound::Settings& settings = {})
       : gibbs(complexity, points, settings) {}
 
-  GibbsBound gibbs;
+  GibbsBound gibbs;  ///< On the mean error of the ensemble's members.
 
+  /// The Bayes point errs at most at this rate; it may exceed 1.
   [[nodiscard]] double value() const { return std::numbers::e * gibbs.value(); }
   /// Whether it says nothing: 1 or more, that is a Gibbs bound of 1 / e or more.
   [[nodiscard]] bool vacuous() const { return value() >= 1; }

@@ -48,10 +48,11 @@ struct VoteBound {
                                            const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                            std::uint64_t independent_voters);
 
-  double vote_error;
+  double vote_error;    ///< Of the majority vote, or an upper limit of it.
   double disagreement;  ///< Delta.
   double delta = 0;     ///< Where certified: what it may fail with.
 
+  /// The classifier errs at most at this rate: the sum of the two, which may exceed 1.
   [[nodiscard]] double value() const noexcept { return vote_error + disagreement; }
   /// Whether it says nothing: 1 or more.
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
@@ -145,8 +146,8 @@ struct AgreementCheck {
   std::ptrdiff_t point = -1;     ///< That point; -1 where the centre is undecided at all of them.
   double mean = 1;               ///< Over the points.
   std::ptrdiff_t undecided = 0;  ///< Points where the centre's output is 0; not counted.
-  std::ptrdiff_t draws;
-  double threshold = 0;  ///< What `smallest` must reach.
+  std::ptrdiff_t draws;          ///< Members of the ensemble that were asked.
+  double threshold = 0;          ///< What `smallest` must reach.
 
   /// Whether every point has the agreement of 1 / e that a log-concave ensemble has, as far as the
   /// number of draws can tell.

@@ -27,10 +27,10 @@
 // The C interface of MPI. Its old C++ interface, which some implementations still bring along and
 // which would have to be linked, is left out.
 #ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX 1  ///< Open MPI leaves its C++ interface out.
 #endif
 #ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1  ///< So does MPICH.
 #endif
 #include <mpi.h>
 
@@ -327,14 +327,16 @@ class MpiSession {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  MpiSession(const MpiSession&) = delete;
-  MpiSession& operator=(const MpiSession&) = delete;
+  MpiSession(const MpiSession&) = delete;             ///< MPI is ended once: by one session.
+  MpiSession& operator=(const MpiSession&) = delete;  ///< For the same reason.
+  /// Ends MPI if it was begun here.
   ~MpiSession() {
     if (owner_) MPI_Finalize();
   }
 
+  /// Of this process in MPI_COMM_WORLD, from 0.
   [[nodiscard]] int rank() const noexcept { return rank_; }
-  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] int size() const noexcept { return size_; }  ///< Processes in MPI_COMM_WORLD.
 
   /// Runs `body`, the collective part of a program, so that an error never leaves other ranks
   /// waiting. An exception that all ranks throw is rethrown on all. One that not all throw within

@@ -341,7 +341,11 @@ class DistributedRun {
 /// With `checkpoint`, finished draws are kept in a folder as by `CheckpointedPerceptron`, of which
 /// each rank may have its own or all the same; the number of ranks may change from run to run.
 struct DistributedPerceptron : PermutedPerceptron {
-  static constexpr SamplerTraits traits{.computes_blocks = true, .collective = true};
+  /// As its base's, but that all ranks run it together.
+  static constexpr SamplerTraits traits{.name = PermutedPerceptron::traits.name,
+                                        .computes_blocks = true,
+                                        .collective = true,
+                                        .has_trials = true};
 
   MPI_Comm communicator = MPI_COMM_WORLD;  ///< Whose ranks; the communicator itself is not used.
   std::filesystem::path checkpoint{};      ///< A folder; empty: no checkpoint.

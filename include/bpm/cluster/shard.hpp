@@ -72,8 +72,8 @@ class MistakenInputs {
 };
 
 /// One rank's part of the training set in a run of C perceptrons: the outputs and counts of its
-/// points, a column a point in the order in which the run visits them, in groups of positions. The
-/// passes are those of all ranks.
+/// points, one column per point in the order in which the run visits them, in groups of positions.
+/// The passes are those of all ranks.
 template <class Kernel, InputSet I>
 class Shard {
  public:
@@ -88,7 +88,7 @@ class Shard {
         gram_(kernel, inputs),
         problems_(std::move(problems)),
         state_(inputs.rows(), problems_.size()),
-        hands_(std::max(1U, threads)) {
+        workspaces_(std::max(1U, threads)) {
     problems_.resolve_lambda(gram_, boundary, labels);
   }
 
@@ -130,11 +130,11 @@ class Shard {
     const std::ptrdiff_t last = begin_[g + 1];
     const std::int64_t from = std::exchange(applied_[g], mistakes.end());
     if (from == mistakes.end()) return;
-    parallel_for(static_cast<unsigned>(hands_.size()), (last - first + width - 1) / width,
+    parallel_for(static_cast<unsigned>(workspaces_.size()), (last - first + width - 1) / width,
                  [&](unsigned worker, std::ptrdiff_t part) {
                    const std::ptrdiff_t column = first + part * width;
                    catch_up_columns(column, std::min(width, last - column), from, mistakes, inputs,
-                                    hands_[worker]);
+                                    workspaces_[worker]);
                  });
   }
 
@@ -192,7 +192,7 @@ class Shard {
 
   [[nodiscard]] std::uint64_t evaluations() const {
     std::uint64_t sum = 0;
-    for (const Hand& hand : hands_) sum += hand.scratch.evaluations;
+    for (const Workspace& workspace : workspaces_) sum += workspace.scratch.evaluations;
     return sum;
   }
 
@@ -202,7 +202,7 @@ class Shard {
   }
 
   /// What a thread needs.
-  struct Hand {
+  struct Workspace {
     BlockScratch<Scalar> scratch;
     Buffer<Scalar> values;
     PreparedColumns<I> columns;  ///< The points that it is at.
@@ -219,21 +219,24 @@ class Shard {
   }
 
   void catch_up_columns(std::ptrdiff_t column, std::ptrdiff_t count, std::int64_t from,
-                        const Mistakes& mistakes, const MistakenInputs<T>& inputs, Hand& hand) {
-    hand.values.reserve_discarding(MistakenInputs<T>::depth * count);
+                        const Mistakes& mistakes, const MistakenInputs<T>& inputs,
+                        Workspace& workspace) {
+    workspace.values.reserve_discarding(MistakenInputs<T>::depth * count);
     const std::span<const PointIndex> points(state_.order.data() + column,
                                              static_cast<std::size_t>(count));
-    hand.columns.assign(gram_.inputs(), points, by_inner_products<Kernel, I>);
+    workspace.columns.assign(gram_.inputs(), points, by_inner_products<Kernel, I>);
     for (const auto& block : inputs.blocks()) {
       const std::int64_t begin = std::max(from, block.first);
       const std::int64_t end = block.first + block.count;
       if (begin >= end) continue;
-      hand.rows.resize(static_cast<std::size_t>(end - begin));
-      std::iota(hand.rows.begin(), hand.rows.end(), static_cast<PointIndex>(begin - block.first));
-      kernel_block(kernel_, *block.prepared, std::span<const PointIndex>(hand.rows), hand.columns,
-                   0, count, hand.values.data(), count, hand.scratch);
+      workspace.rows.resize(static_cast<std::size_t>(end - begin));
+      std::iota(workspace.rows.begin(), workspace.rows.end(),
+                static_cast<PointIndex>(begin - block.first));
+      kernel_block(kernel_, *block.prepared, std::span<const PointIndex>(workspace.rows),
+                   workspace.columns, 0, count, workspace.values.data(), count, workspace.scratch);
       for (std::int64_t e = begin; e < end; ++e) {
-        state_.add(mistakes.updates(e), hand.values.data() + (e - begin) * count, column, count);
+        state_.add(mistakes.updates(e), workspace.values.data() + (e - begin) * count, column,
+                   count);
         const auto own = column_of(mistakes[e], column, count);
         for (const MistakeUpdate& update : mistakes.updates(e)) {
           const auto c = static_cast<std::size_t>(update.problem);
@@ -253,7 +256,7 @@ class Shard {
   std::vector<PointIndex> positions_;  ///< Of the columns, ascending.
   std::vector<std::ptrdiff_t> begin_;  ///< Columns of the groups.
   std::vector<std::int64_t> applied_;  ///< Mistakes each group has seen.
-  std::vector<Hand> hands_;
+  std::vector<Workspace> workspaces_;
 };
 
 }}}  // namespace bpm::detail

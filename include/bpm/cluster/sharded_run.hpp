@@ -73,7 +73,7 @@ class ShardedRun {
   }
 
   [[nodiscard]] std::uint64_t evaluations() const {
-    return shard_.evaluations() + hand_.scratch.evaluations;
+    return shard_.evaluations() + workspace_.scratch.evaluations;
   }
 
  private:
@@ -181,7 +181,8 @@ class ShardedRun {
     for (std::size_t c = 0; c < problems; ++c) state.passes[c].done = shard_.passes()[c].done;
     perceptron.begin();
     ThreadPool alone{1};
-    perceptron.pass(limits_.margin, std::span(&hand_, 1), 0, alone, [](double) { return true; });
+    perceptron.pass(limits_.margin, std::span(&workspace_, 1), 0, alone,
+                    [](double) { return true; });
 
     ByteWriter message;
     const auto& made = perceptron.mistakes();
@@ -229,7 +230,7 @@ class ShardedRun {
   Buffer<PointIndex> order_;
   MistakeList<PointIndex> mistakes_;
   MistakenInputs<T> inputs_;  ///< Of the mistakes.
-  WindowHand<typename GroupSpace::Scalar> hand_;
+  WindowWorkspace<typename GroupSpace::Scalar> workspace_;
   PlainError error_;
 };
 

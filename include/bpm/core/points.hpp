@@ -114,11 +114,16 @@ class Buffer {
 /// A table whose columns hold numbers or words, before a `TableEncoding` makes inputs of it. All
 /// columns are of one length.
 struct MixedTable {
-  enum class Kind { numbers, words };
+  /// What the fields of a column are.
+  enum class Kind {
+    numbers,  ///< In double precision.
+    words     ///< Any text, by which rows fall into categories.
+  };
 
+  /// One column: its fields are in `numbers`, or by `word_of` in `words`.
   struct Column {
-    std::string name{};  ///< Empty: none.
-    Kind kind = Kind::numbers;
+    std::string name{};                ///< Empty: none.
+    Kind kind = Kind::numbers;         ///< Says which of these lists are filled.
     std::vector<double> numbers{};     ///< Of each row; NaN: missing. Empty where these are words.
     std::vector<std::string> words{};  ///< The distinct ones, in ascending order.
     std::vector<int> word_of{};        ///< Of each row, a place in `words`; -1: missing.
@@ -128,8 +133,9 @@ struct MixedTable {
       return kind == Kind::words ? std::ssize(word_of) : std::ssize(numbers);
     }
   };
-  std::vector<Column> columns{};
+  std::vector<Column> columns{};  ///< In the order asked for, else the table's.
 
+  /// The length of every column; 0 without columns.
   [[nodiscard]] std::ptrdiff_t rows() const { return columns.empty() ? 0 : columns.front().rows(); }
 };
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -37,7 +38,8 @@ using StopSource = std::stop_source;
 /// `std::stop_token` where the standard library has that, of which this is the part that fits need.
 class StopToken {
  public:
-  StopToken() noexcept = default;
+  StopToken() noexcept = default;  ///< One of no source.
+  /// Whether its source has asked; any thread may look.
   [[nodiscard]] bool stop_requested() const noexcept { return requested_ && requested_->load(); }
 
  private:
@@ -51,8 +53,11 @@ class StopToken {
 /// Who asks, from any thread. It is `std::stop_source` where the standard library has that.
 class StopSource {
  public:
+  /// As many as are wanted; all of them see what is asked here.
   [[nodiscard]] StopToken get_token() const noexcept { return StopToken(requested_); }
+  /// Asks, for good; false where somebody has before.
   bool request_stop() const noexcept { return !requested_->exchange(true); }
+  /// Whether anybody has asked by this source.
   [[nodiscard]] bool stop_requested() const noexcept { return requested_->load(); }
 
  private:
@@ -72,6 +77,13 @@ struct Progress {
   /// Markov chains: by how much a step changes the Bayes point, in the L1 norm of its coefficients
   /// at norm 1, over the last round of draws ("Convergence of the Bayes Point Machine", Figure 2).
   double change = 0;
+
+  /// What a part of a stage told, as progress of the whole: parts `done` of `parts` came before it.
+  [[nodiscard]] Progress of_part(std::size_t done, std::size_t parts) const {
+    Progress whole = *this;
+    whole.fraction = (static_cast<double>(done) + fraction) / static_cast<double>(parts);
+    return whole;
+  }
 };
 
 /// Progress out, "stop" in: a callable on `Progress` that returns nothing, or a bool that is false
@@ -99,6 +111,24 @@ template <Observer O>
     return static_cast<bool>(observer(progress));
   }
 }
+
+/// Tells an observer of whatever runs inside a stage as of that stage, and remembers whether it
+/// wanted to stop. Given parts, the fraction is that of those that are done.
+template <Observer O>
+struct StageProgress {
+  O& observer;
+  std::string_view stage;
+  std::size_t parts = 0;
+  std::size_t done = 0;
+  bool stopped = false;
+
+  bool operator()(Progress now) {
+    now.stage = stage;
+    if (parts > 0) now.fraction = static_cast<double>(done) / static_cast<double>(parts);
+    stopped = stopped || !notify(observer, now);
+    return !stopped;
+  }
+};
 
 /// Observers are told of progress at most every 50 ms.
 class ProgressThrottle {

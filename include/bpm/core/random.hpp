@@ -44,8 +44,9 @@ inline constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15ULL;
 /// `std::uniform_random_bit_generator`.
 class RandomEngine {
  public:
-  using result_type = std::uint64_t;
+  using result_type = std::uint64_t;  ///< All 64 bits are random.
 
+  /// The start of a stream; any two words will do, 0 too.
   constexpr explicit RandomEngine(std::uint64_t seed = 1, std::uint64_t stream = 0) noexcept {
     // Two rounds of mixing keep (seed, stream) pairs such as (1, 2) and (2, 1) apart.
     std::uint64_t mix = seed;
@@ -56,11 +57,14 @@ class RandomEngine {
     }
   }
 
+  /// Every word comes, 0 too.
   [[nodiscard]] static constexpr result_type min() noexcept { return 0; }
+  /// 2^64 - 1.
   [[nodiscard]] static constexpr result_type max() noexcept {
     return std::numeric_limits<result_type>::max();
   }
 
+  /// 64 random bits; moves the state on by one step.
   constexpr result_type operator()() noexcept {
     const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
     const std::uint64_t shifted = state_[1] << 17U;
@@ -73,6 +77,7 @@ class RandomEngine {
     return result;
   }
 
+  /// Equal engines give the same bits from here on.
   friend constexpr bool operator==(const RandomEngine&, const RandomEngine&) = default;
 
  private:
@@ -104,6 +109,7 @@ struct RandomStreams {
     visit("next", self.next, detail::Bound::counted);
   }
 
+  /// Of the same seed, and with the same draw to come.
   friend constexpr bool operator==(const RandomStreams&, const RandomStreams&) = default;
 };
 
@@ -143,6 +149,7 @@ concept Random64 =
 /// Draws come in pairs; the second is kept, so one object belongs to one generator.
 class NormalDraws {
  public:
+  /// A draw of mean 0 and variance 1.
   [[nodiscard]] double operator()(detail::Random64 auto& engine) {
     if (has_spare_) {
       has_spare_ = false;

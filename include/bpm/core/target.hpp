@@ -87,6 +87,8 @@
 
 #define BPM_DETAIL_JOIN_NOW(a, b, c, d) a##b##c##d
 #define BPM_DETAIL_JOIN(a, b, c, d) BPM_DETAIL_JOIN_NOW(a, b, c, d)
+/// The target as a name, that of the inline namespace: registers, then what else there is, such as
+/// avx2_fma.
 #define BPM_TARGET \
   BPM_DETAIL_JOIN(BPM_DETAIL_REGISTERS, BPM_DETAIL_FUSED, BPM_DETAIL_BYTES, BPM_DETAIL_ARRAYS)
 

@@ -98,7 +98,7 @@ namespace detail {
 /// A file to be unpacked while it is read, if it is compressed. Readers take it in the place of a
 /// path; places in their messages are those of the unpacked content.
 struct GzipFile {
-  std::filesystem::path path;
+  std::filesystem::path path;                 ///< Packed or not: its first bytes tell.
   std::size_t limit = detail::default_limit;  ///< Bytes that it may unpack to: 1 GiB.
 
   /// The content. \throws DataError as `unpack_gzip`, and where the file cannot be read.

@@ -36,8 +36,8 @@ namespace detail {
 /// the source holds none, the names where it has none.
 template <class Inputs>
 struct LabelledData {
-  Inputs inputs;
-  std::vector<int> labels;
+  Inputs inputs;                                ///< n rows, in the order of the source.
+  std::vector<int> labels;                      ///< n; of words their places in `class_names`.
   std::vector<std::string> class_names = {};    ///< class_names[k]: what label k stands for.
   std::vector<std::string> feature_names = {};  ///< One a column of the inputs.
   /// What the reader took for granted and its user should know, a sentence each.
@@ -103,8 +103,18 @@ template <File F>
 
 /// How a table is laid out. As it stands, it reads most files as they come.
 struct TableSettings {
-  enum class Header { automatic, yes, no };
-  enum class LabelColumn { first, last, none };
+  /// Whether the first line holds names: see `header`.
+  enum class Header {
+    automatic,  ///< As its fields and those of the second line tell.
+    yes,        ///< It holds the names of all fields.
+    no          ///< It is data.
+  };
+  /// Where the label of a line stands.
+  enum class LabelColumn {
+    first,  ///< In the leftmost field.
+    last,   ///< In the rightmost field.
+    none    ///< Nowhere: all fields are features.
+  };
 
   /// Stands between two fields. A space means any run of spaces and tabs; otherwise spaces and tabs
   /// around a field are ignored. '\0' is automatic: of comma, semicolon and tab outside quotes, the

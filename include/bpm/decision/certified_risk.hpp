@@ -39,9 +39,9 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// What `certify_risk` found: a threshold with a guarantee, or that these data allow none.
 struct CertifiedRisk {
-  bool found = false;
-  double risk = 0;   ///< Of an accepted input to be classified wrongly: at most this,
-  double delta = 0;  ///< but for a chance of this, over the calibration inputs.
+  bool found = false;  ///< False: no threshold has the guarantee.
+  double risk = 0;     ///< Of an accepted input to be classified wrongly: at most this,
+  double delta = 0;    ///< but for a chance of this, over the calibration inputs.
   /// Inputs with a higher score are accepted; not those with this score itself.
   double threshold = std::numeric_limits<double>::infinity();
   std::size_t accepted = 0;  ///< Calibration inputs above the threshold,

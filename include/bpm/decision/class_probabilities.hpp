@@ -37,8 +37,8 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// A slope fitted to outputs, with offsets where these were asked for, and how well they fit.
 struct FittedSlope {
-  double slope = 1;
-  double loss = 0;  ///< Mean loss in nats, against smoothed targets, without the offsets' ridge.
+  double slope = 1;  ///< s > 0, the inverse of a temperature.
+  double loss = 0;   ///< Mean loss in nats, against smoothed targets, without the offsets' ridge.
   double standard_error = 0;      ///< Of that mean over the inputs.
   std::vector<double> offsets{};  ///< One per column, or none.
 };

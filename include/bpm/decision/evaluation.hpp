@@ -35,7 +35,7 @@ struct ConfusionMatrix {
 
 /// How well one class is found. A ratio with the denominator zero is absent.
 struct ClassScores {
-  int label = 0;
+  int label = 0;                    ///< As the true labels have it.
   std::int64_t inputs = 0;          ///< Inputs of this class.
   std::int64_t predicted = 0;       ///< Inputs predicted to be of this class.
   std::int64_t correct = 0;         ///< Inputs that are both.
@@ -313,7 +313,7 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
 
 /// The inputs whose most probable class has a probability within one part of [0, 1].
 struct ReliabilityBin {
-  std::size_t inputs = 0;
+  std::size_t inputs = 0;  ///< How many fall into this part.
   double probability = 0;  ///< Mean of the largest probability; 0 without inputs.
   double correct = 0;      ///< Share of inputs of which that class is the label; likewise.
 };

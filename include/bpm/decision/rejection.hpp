@@ -29,7 +29,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// Accepts an input whose score is at least `threshold`. Minus infinity accepts everything.
 struct Rejector {
-  double threshold = -std::numeric_limits<double>::infinity();
+  double threshold = -std::numeric_limits<double>::infinity();  ///< The least score accepted.
 
   /// False for a score below the threshold, and for NaN.
   [[nodiscard]] constexpr bool accepts(double score) const noexcept { return score >= threshold; }
@@ -49,8 +49,8 @@ struct Rejector {
 /// A rejector as it is kept with a classifier, and what its threshold is one of: a threshold on one
 /// score says nothing of another.
 struct Rejection {
-  std::string score;  ///< In words of one's own, such as "gap".
-  Rejector rejector{};
+  std::string score;    ///< In words of one's own, such as "gap".
+  Rejector rejector{};  ///< With a threshold on that score.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {

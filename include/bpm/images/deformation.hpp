@@ -37,9 +37,9 @@ class PreparedDeformation;
 /// compiler: `affine` is rounded to multiples of 2^-16, `elastic` to 2^-12 pixels, and the
 /// lattice's spacing, sqrt(3) `width`, to whole pixels.
 struct Deformation {
-  double affine = 0.12;
-  double elastic = 1;  ///< In pixels.
-  double width = 8;    ///< In pixels.
+  double affine = 0.12;  ///< Of each entry of E; 0.12 turns by some 7 degrees.
+  double elastic = 1;    ///< In pixels.
+  double width = 8;      ///< In pixels.
 
   /// What makes the copies. \throws std::invalid_argument on numbers that are negative or not
   /// finite, `affine` above 0.5, `elastic` above 32, `width` out of [0.5, 512].
@@ -67,7 +67,7 @@ class PreparedDeformation {
     std::int32_t yy, yx, xy, xx;    ///< E, in 2^-16.
     std::int32_t phase_y, phase_x;  ///< Where the lattice begins.
   };
-  /// A value a column of the strip.
+  /// One value per column of the strip.
   using Row = std::array<std::int32_t, strip>;
   struct FieldRow {
     Row y, x;

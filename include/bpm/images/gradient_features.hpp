@@ -62,7 +62,9 @@ class GradientFeatures {
     plan();
   }
 
+  /// The shape of images.
   [[nodiscard]] const ImageShape& image() const noexcept { return image_; }
+  /// How it looks at them.
   [[nodiscard]] const GradientSettings& settings() const noexcept { return settings_; }
 
   /// Features of an image.
@@ -75,6 +77,7 @@ class GradientFeatures {
     std::vector<std::uint32_t> row, cells;
   };
 
+  /// Memory of the size that images of this shape take.
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
     const auto pixels = static_cast<std::size_t>(image_.size());
@@ -108,6 +111,7 @@ class GradientFeatures {
     return features;
   }
 
+  /// Whether both make the same features of an image.
   friend bool operator==(const GradientFeatures& a, const GradientFeatures& b) {
     return a.image_ == b.image_ && a.settings_ == b.settings_;
   }

@@ -22,8 +22,8 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// The shape of one-channel images: each is rows * columns bytes, row by row from the top.
 struct ImageShape {
-  Eigen::Index rows = 0;
-  Eigen::Index columns = 0;
+  Eigen::Index rows = 0;     ///< Pixels from top to bottom.
+  Eigen::Index columns = 0;  ///< Pixels from left to right.
 
   /// Bytes of an image.
   [[nodiscard]] Eigen::Index size() const noexcept { return rows * columns; }
@@ -34,6 +34,7 @@ struct ImageShape {
     visit("columns", self.columns);
   }
 
+  /// Whether both have as many rows and columns.
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
@@ -113,9 +114,9 @@ namespace detail {
 
 /// The cells of a `GradientFeatures`: rows x columns of them cover the image but for a margin.
 struct FeatureGrid {
-  Eigen::Index rows = 4;
-  Eigen::Index columns = 4;
-  Eigen::Index margin = 2;  ///< In pixels; what lies there counts for the cells beside it.
+  Eigen::Index rows = 4;     ///< Cells from top to bottom.
+  Eigen::Index columns = 4;  ///< Cells from left to right.
+  Eigen::Index margin = 2;   ///< In pixels; what lies there counts for the cells beside it.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -124,6 +125,7 @@ struct FeatureGrid {
     visit("margin", self.margin);
   }
 
+  /// Whether both have the same cells.
   friend bool operator==(const FeatureGrid&, const FeatureGrid&) = default;
 };
 
@@ -145,6 +147,7 @@ struct GradientSettings {
     visit("norm", self.norm);
   }
 
+  /// Whether images have the same features by both.
   friend bool operator==(const GradientSettings&, const GradientSettings&) = default;
 };
 

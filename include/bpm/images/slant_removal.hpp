@@ -27,6 +27,7 @@ class SlantRemoval {
   /// \throws std::invalid_argument unless images have 1 to 4096 rows and columns.
   explicit SlantRemoval(ImageShape image);
 
+  /// The shape of images.
   [[nodiscard]] const ImageShape& image() const noexcept { return image_; }
 
   /// The shear of an image, in 1/256 pixel a row: positive where lower rows lie further right. 0
@@ -41,6 +42,7 @@ class SlantRemoval {
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const;
 
+  /// Whether both take images of one shape.
   friend bool operator==(const SlantRemoval&, const SlantRemoval&) = default;
 
  private:

@@ -23,9 +23,9 @@ namespace bpm { inline namespace BPM_TARGET {
 /// Which copy of which example of a training set, and by which seed: what alone decides how the
 /// copy differs from the original. Copy 0 is the original.
 struct CopyKey {
-  std::uint64_t seed = 1;
-  std::uint64_t example = 0;
-  std::uint64_t copy = 0;
+  std::uint64_t seed = 1;     ///< Any value: of all copies of a training set.
+  std::uint64_t example = 0;  ///< Its row in the training set.
+  std::uint64_t copy = 0;     ///< Its number; 0 is the original.
 
   /// Random word `place` of this copy: 64 bits, independent in practice of those of other places,
   /// copies, examples and seeds, and the same with every compiler. A transform takes its random
@@ -82,8 +82,8 @@ struct Shifts {
 
 /// A copy of an example of a training set; copy 0 is the original.
 struct CopyOf {
-  Eigen::Index example = 0;
-  std::uint64_t copy = 0;
+  Eigen::Index example = 0;  ///< Its row in the training set.
+  std::uint64_t copy = 0;    ///< Its number.
 };
 
 namespace detail {
@@ -163,9 +163,10 @@ class VirtualExamples {
     requires std::derived_from<Images, Eigen::PlainObjectBase<Images>>
   VirtualExamples(ImageShape, const Images&&, const Parameters&, std::uint64_t = 1) = delete;
 
-  [[nodiscard]] ImageShape shape() const { return shape_; }
+  [[nodiscard]] ImageShape shape() const { return shape_; }  ///< Of originals and copies.
+  /// Originals, one per row of the images.
   [[nodiscard]] Eigen::Index examples() const { return examples_; }
-  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }  ///< Of all copies.
 
   /// The list of copies [first, last) of all examples, for `fill`, copy by copy: all examples of
   /// copy `first`, then all of the next, so that their labels are the labels again and again.
@@ -257,6 +258,7 @@ class VirtualExamples {
   std::uint64_t seed_;
 };
 
+/// The transform is what works: of a `Deformation` what it prepares, of others a copy.
 template <class Images, class Parameters>
 VirtualExamples(ImageShape, const Images&, const Parameters&, std::uint64_t = 1)
     -> VirtualExamples<decltype(detail::prepared_transform(std::declval<const Parameters&>()))>;

@@ -254,7 +254,8 @@ class PrecomputedGram : public detail::MatrixGram<T> {
       : detail::MatrixGram<T>(values.data(), values.rows()) {
     const char* const function = "PrecomputedGram";
     const Eigen::Index m = values.rows();
-    detail::check(m > 0, function, "values", "is empty, must have a row and a column a point");
+    detail::check(m > 0, function, "values",
+                  "is empty, must have one row and one column per point");
     detail::check(values.cols() == m, function, "values", "is ", m, " x ", values.cols(),
                   ", must be square");
     for (Eigen::Index i = 0; i < m; ++i) {

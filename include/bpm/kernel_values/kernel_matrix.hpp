@@ -158,7 +158,7 @@ template <class Kernel, InputSet I>
 struct KernelReport {
   std::ptrdiff_t points = 0;       ///< Inputs looked at.
   double smallest_eigenvalue = 0;  ///< Of their kernel matrix; rounding may take it below zero.
-  double largest_eigenvalue = 0;
+  double largest_eigenvalue = 0;   ///< Likewise: the smallest is judged by its size.
 };
 
 namespace detail {

@@ -19,6 +19,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// The linear kernel k(x, x') = <x, x'>. Its classifiers pass through the origin;
 /// `biased(Linear{})` adds a constant feature.
 struct Linear : detail::CalledOnPairs<Linear> {
+  /// xz itself, a block of <x, x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& /*xx*/,
                                           const Array& /*zz*/) const {
@@ -42,10 +43,12 @@ class Polynomial : public detail::CalledOnPairs<Polynomial> {
     detail::check_not_negative("Polynomial", "offset", offset);
   }
 
-  [[nodiscard]] int degree() const noexcept { return degree_; }
-  [[nodiscard]] double scale() const noexcept { return scale_; }
+  [[nodiscard]] int degree() const noexcept { return degree_; }   ///< The power, from 1 to 64.
+  [[nodiscard]] double scale() const noexcept { return scale_; }  ///< The factor of <x, x'>.
+  /// What is added before the power.
   [[nodiscard]] double offset() const noexcept { return offset_; }
 
+  /// Powers of a block of <x, x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& /*xx*/,
                                           const Array& /*zz*/) const {
@@ -92,8 +95,9 @@ class ArcCosine : public detail::CalledOnPairs<ArcCosine> {
                   ", must be from 1 to 1000");
   }
 
-  [[nodiscard]] int depth() const noexcept { return depth_; }
+  [[nodiscard]] int depth() const noexcept { return depth_; }  ///< L, layers of the network.
 
+  /// Of blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;

@@ -83,14 +83,17 @@ template <class Array>
 /// them in double.
 class Gaussian : public detail::CalledOnPairs<Gaussian> {
  public:
+  /// exp(-|x - x'|^2 / (2 sigma^2)).
   [[nodiscard]] static Gaussian from_sigma(double sigma) {
     detail::check_positive("Gaussian::from_sigma", "sigma", sigma);
     return Gaussian(0.5 / (sigma * sigma));
   }
+  /// exp(-|x - x'|^2 / width^2).
   [[nodiscard]] static Gaussian from_width(double width) {
     detail::check_positive("Gaussian::from_width", "width", width);
     return Gaussian(1 / (width * width));
   }
+  /// exp(-gamma |x - x'|^2).
   [[nodiscard]] static Gaussian from_gamma(double gamma) {
     detail::check_positive("Gaussian::from_gamma", "gamma", gamma);
     return Gaussian(gamma);
@@ -106,6 +109,7 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
   /// The factor g in exp(-g |x - x'|^2).
   [[nodiscard]] double gamma() const noexcept { return gamma_; }
 
+  /// Of blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
@@ -128,14 +132,16 @@ class Laplacian {
     detail::check_positive("Laplacian", "sigma", sigma);
   }
 
-  [[nodiscard]] double sigma() const noexcept { return sigma_; }
+  [[nodiscard]] double sigma() const noexcept { return sigma_; }  ///< In units of the inputs.
 
+  /// Of a block of distances |x - x'|_1: see `ManhattanKernel`.
   template <class Array>
   [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
     using Scalar = typename Array::Scalar;
     return (static_cast<Scalar>(-1 / sigma_) * distance).exp();
   }
 
+  /// Of one pair, in the precision of the inputs; in double where they are integers.
   template <detail::EigenVector X, detail::EigenVector Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
     using Scalar = detail::pair_scalar_t<X>;
@@ -157,8 +163,9 @@ class Exponential : public detail::CalledOnPairs<Exponential> {
     detail::check_positive("Exponential", "sigma", sigma);
   }
 
-  [[nodiscard]] double sigma() const noexcept { return sigma_; }
+  [[nodiscard]] double sigma() const noexcept { return sigma_; }  ///< In units of the inputs.
 
+  /// Of blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;

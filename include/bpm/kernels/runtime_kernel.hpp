@@ -50,6 +50,7 @@ inline constexpr bool is_one_of<Kernel, std::variant<Kernels...>> =
 /// the parts of a composition.
 class RuntimeKernel : public detail::CalledOnPairs<RuntimeKernel> {
  public:
+  /// One of those that are not composed.
   template <class Kernel>
     requires detail::is_one_of<Kernel, detail::SingleKernels>
   explicit(false) RuntimeKernel(Kernel kernel) : single_(std::move(kernel)) {}
@@ -63,16 +64,19 @@ class RuntimeKernel : public detail::CalledOnPairs<RuntimeKernel> {
     compose(first.steps_ + second.steps_,
             detail::Combined<RuntimeKernel, RuntimeKernel, Combine>{first, second});
   }
+  /// A kernel that is `scaled` or `biased`. \throws as the one above.
   template <class Inner, class Combine>
   explicit(false) RuntimeKernel(const detail::WithConstant<Inner, Combine>& kernel) {
     const RuntimeKernel inner = kernel.inner;
     compose(inner.steps_, detail::WithConstant<RuntimeKernel, Combine>{inner, kernel.constant});
   }
+  /// A kernel that is `normalised`, which counts three times. \throws likewise.
   template <class Inner>
   explicit(false) RuntimeKernel(const detail::Normalised<Inner>& kernel) {
     const RuntimeKernel inner = kernel.inner;
     compose(3 * inner.steps_, normalised(inner));
   }
+  /// A kernel `on_unit_inputs`. \throws likewise.
   template <class Inner>
   explicit(false) RuntimeKernel(const detail::UnitInputs<Inner>& kernel) {
     const RuntimeKernel inner = kernel.inner;
@@ -83,12 +87,14 @@ class RuntimeKernel : public detail::CalledOnPairs<RuntimeKernel> {
   /// often: an expression is small.
   static constexpr int most_steps = 100;
 
+  /// Evaluation finds out by `visit` which kernel it is.
   static constexpr bool chosen_at_run_time = true;
 
   /// function(kernel) of the kernel that this is; the parts of a composition are RuntimeKernels.
   template <class Function>
   auto visit(Function&& function) const -> std::invoke_result_t<Function&, const Linear&>;
 
+  /// The values of the kernel that it is: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     return visit(

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +14,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
@@ -23,7 +23,6 @@
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/run_sampler.hpp"
-#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -234,14 +233,9 @@ template <class T, class Sampler>
   }
   if (part.can_be_left_out < 2) return choice;  // Nothing to judge by.
   const DenseGram<T> values = values_of(part.points);
-  bool stopped = false;
-  const RunControl watched{[&](Progress progress) {
-                             progress.stage = "choosing the soft boundary";
-                             const bool go_on = control.go_on(progress);
-                             stopped = stopped || !go_on;
-                             return go_on;
-                           },
-                           control.stop, control.threads};
+  const auto observer = [&](const Progress& now) { return control.go_on(now); };
+  StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
+  const RunControl watched{std::ref(stage), control.stop, control.threads};
   const OutOfFold folds = empty_out_of_fold(
       part.labels, classes,
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
@@ -258,7 +252,7 @@ template <class T, class Sampler>
     choice.relative_lambda = choice.candidates.back().relative_lambda;
     choice.label_noise = choice.candidates.back().label_noise;
   }
-  ensure<Stopped>(!stopped && !control.stop.stop_requested(), function,
+  ensure<Stopped>(!stage.stopped && !control.stop.stop_requested(), function,
                   ": stopped while choosing the soft boundary");
   return choice;
 }
@@ -325,14 +319,11 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
     const std::function<BoundaryChoice()>& choose,
     const std::function<void(const BoundaryChoice&)>& fit, std::string_view function);
 
-/// The sampler of a fit with this boundary; draws that are added later have the same limit of
-/// passes. \throws std::invalid_argument as `check_settings`: a choice that was given may be out of
-/// range.
+/// The sampler of a fit with this boundary; draws that are added later have the same limits.
+/// \throws std::invalid_argument as `check_settings`: a choice that was given may be out of range.
 template <class Sampler>
 [[nodiscard]] Sampler sampler_at(Sampler sampler, const BoundaryChoice& choice) {
-  if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
-    if (sampler.max_passes == 0) sampler.max_passes = passes_to_try;
-  }
+  if constexpr (Sampler::traits.has_trials) sampler.limit_as_trials();
   sampler = with_noise_of(sampler, choice.label_noise);
   sampler.check_settings();
   return sampler;

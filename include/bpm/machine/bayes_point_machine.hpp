@@ -135,9 +135,10 @@ class BayesPointMachine {
   using Fitting = detail::Fitting<Sampler>;
 
  public:
-  static constexpr bool any_number_of_classes = false;
-  static constexpr bool makes_draws = Fitting::makes_draws;
+  static constexpr bool any_number_of_classes = false;       ///< It fits two.
+  static constexpr bool makes_draws = Fitting::makes_draws;  ///< Whether fits go on by draws.
 
+  /// `fit` checks sampler and settings.
   explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})
       : kernel_(std::move(kernel)), sampler_(std::move(sampler)), settings_(std::move(settings)) {}
 
@@ -175,8 +176,11 @@ class BayesPointMachine {
                                    "BayesPointMachine::forecast");
   }
 
+  /// The one given; fits leave it as it is.
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+  /// The one given, not that of a fit.
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
+  /// Those given.
   [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
 
  private:
@@ -208,9 +212,11 @@ class BayesPointMachine {
 template <class Kernel, class Sampler = PermutedPerceptron>
 class OneVsRest {
  public:
-  static constexpr bool any_number_of_classes = true;
+  static constexpr bool any_number_of_classes = true;  ///< It fits two or more.
+  /// Whether fits go on by draws.
   static constexpr bool makes_draws = detail::Fitting<Sampler>::makes_draws;
 
+  /// Fits every class against the rest as this machine would.
   explicit OneVsRest(BayesPointMachine<Kernel, Sampler> machine) : machine_(std::move(machine)) {}
 
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
@@ -241,11 +247,15 @@ class OneVsRest {
                                    "OneVsRest::forecast");
   }
 
+  /// The one that fits each class against the rest.
   [[nodiscard]] const BayesPointMachine<Kernel, Sampler>& machine() const noexcept {
     return machine_;
   }
+  /// The machine's.
   [[nodiscard]] const Kernel& kernel() const noexcept { return machine_.kernel(); }
+  /// The machine's.
   [[nodiscard]] const Sampler& sampler() const noexcept { return machine_.sampler(); }
+  /// The machine's.
   [[nodiscard]] const FitSettings& settings() const noexcept { return machine_.settings(); }
 
  private:

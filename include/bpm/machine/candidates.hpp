@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,7 +20,7 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
-#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/machine/run_sampler.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -50,19 +49,11 @@ template <class Sampler>
   return sampler;
 }
 
-/// Passes in which a perceptron of an automatic boundary must be consistent.
-inline constexpr std::uint64_t passes_to_try = 200;
-
-/// A sampler that tries: few draws, and a perceptron that gives up where an automatic boundary's
-/// fit does, and keeps nothing on disk. Passes are counted, so that what is chosen does not depend
-/// on the machine it runs on.
+/// A sampler that tries a candidate: few draws, and a trial where the sampler has any.
 template <class Sampler>
 [[nodiscard]] auto to_try(const Sampler& sampler, std::uint64_t draws) {
-  if constexpr (std::derived_from<Sampler, PermutedPerceptron>) {
-    PermutedPerceptron brief = sampler;
-    brief.draws = draws;
-    brief.max_passes = passes_to_try;
-    return brief;
+  if constexpr (Sampler::traits.has_trials) {
+    return sampler.trial(draws);
   } else {
     return sampler.with_draws(draws);
   }

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -37,7 +38,7 @@ struct ChoiceGrid {
   /// In their place for samplers that take label noise, have none, and whose soft boundary is
   /// automatic; ascending.
   std::vector<double> label_noises = detail::default_label_noises;
-  std::size_t folds = 5;
+  std::size_t folds = 5;                       ///< Parts, each left out once: a machine has 4/5.
   std::uint64_t draws = detail::draws_to_try;  ///< Of each fold's machine.
   /// Of more points a stratified part of about so many is taken, drawn by the machine's seed.
   std::size_t points = 3000;
@@ -66,7 +67,7 @@ struct Choice {
   Machine machine;
   /// All, in the grid's order: kernels, then boundaries; then other biases, then pairs of classes.
   std::vector<ChoiceCandidate> candidates;
-  std::size_t best = 0;
+  std::size_t best = 0;  ///< The place of the winner in `candidates`.
   /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. An
   /// estimate takes folds around the whole of `choose`.
   double selection_score = 0;
@@ -75,6 +76,7 @@ struct Choice {
   /// What was found of the winner; a machine whose boundary is given has no place for it.
   BoundaryChoice boundary{};
 
+  /// The winner.
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }
 };
 
@@ -176,15 +178,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const OutOfFold folds = detail::empty_out_of_fold(
       part.labels, std::move(classes), Folds::stratified(part.labels, grid.folds, settings.seed));
   std::vector<ChoiceCandidate> candidates;
-  double done = 0;
-  bool stopped = false;
-  const RunControl control{[&](Progress progress) {
-                             progress.stage = "choosing";
-                             progress.fraction = done / static_cast<double>(grid.kernels.size());
-                             stopped = stopped || !detail::notify(observer, progress);
-                             return !stopped;
-                           },
-                           stop, detail::thread_count(settings.threads)};
+  detail::StageProgress<std::remove_reference_t<O>> stage{observer, "choosing",
+                                                          grid.kernels.size()};
+  const RunControl control{std::ref(stage), stop, detail::thread_count(settings.threads)};
+  const auto check_not_stopped = [&] {
+    detail::ensure<Stopped>(!stage.stopped && !stop.stop_requested(), f,
+                            ": stopped while choosing");
+  };
   const auto settings_of = [&](const ChoiceCandidate& one) {
     FitSettings result = settings;
     if (!grid.biases.empty()) result.bias = one.bias;
@@ -206,7 +206,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     detail::try_boundaries<Scalar>(values_of(one, part.points), folds, part.labels, sampler,
                                    settings_of(one), control, std::span(candidates).subspan(first),
                                    &best_of_first_fold);
-    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+    check_not_stopped();
   };
   const double own_bias = settings.bias.value_or(default_bias);
   // A kernel with the boundaries from `from` to `to`.
@@ -223,7 +223,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     }
     try_from(first);
   };
-  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++done) {
+  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++stage.done) {
     try_kernel(k, grid.biases.empty() ? 0 : own_bias, settings.one_against_one, 0,
                boundaries.size());
   }
@@ -276,13 +276,13 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     best = detail::judged_on_more<Scalar>(
         candidates, *best, large, folds.classes, sampler, settings_of(candidates[*best]), control,
         grid.by_error, [&](const ChoiceCandidate& one) { return values_of(one, large.points); });
-    detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+    check_not_stopped();
   }
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary =
       detail::boundary_of(winner, values_of(winner, part.points), folds, part, machine.sampler(),
                           grid.draws, settings_of(winner), control);
-  detail::ensure<Stopped>(!stopped && !stop.stop_requested(), f, ": stopped while choosing");
+  check_not_stopped();
   std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
                        [&](const ChoiceCandidate& one) {
                          return one.kernel == winner.kernel && one.bias == winner.bias &&

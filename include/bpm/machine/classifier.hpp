@@ -39,7 +39,7 @@ namespace bpm { inline namespace BPM_TARGET {
 template <class Kernel, InputSet Inputs>
 class Classifier {
  public:
-  using Parts = ClassifierParts<Kernel, Inputs>;
+  using Parts = ClassifierParts<Kernel, Inputs>;  ///< What it is made of.
 
   /// Memory: the parts, and the support inputs packed for prediction; of a view
   /// (`Eigen::Map`) only rows that cannot be read in place. The queries read a view's inputs, and
@@ -90,6 +90,7 @@ class Classifier {
     return detail::labels_of_outputs(shifted(decision_values), classes());
   }
 
+  /// `labels_of` the decision values, one of `classes()` an input. \throws as `decision_values`.
   template <class Queries>
   [[nodiscard]] std::vector<int> predict(const Queries& inputs) const {
     return labels_of(decision_values(inputs));
@@ -158,8 +159,7 @@ class Classifier {
   }
 
   /// The same classifier with names of its features, as `LabelledData::feature_names` has them.
-  /// Cost: a copy of the parts. \throws std::invalid_argument unless there is one per column, or
-  /// none.
+  /// Cost: a copy of the parts. \throws std::invalid_argument unless one per column, or none.
   [[nodiscard]] Classifier with_feature_names(std::vector<std::string> names) const {
     Parts copy = parts();
     copy.feature_names = std::move(names);
@@ -271,31 +271,34 @@ class Classifier {
     return error / std::max<double>(1, votes.rows());
   }
 
-  [[nodiscard]] const Parts& parts() const noexcept { return body_->parts; }
+  [[nodiscard]] const Parts& parts() const noexcept { return body_->parts; }  ///< All it knows.
   /// Of decision values: 1 for two classes, else one per class.
   [[nodiscard]] std::ptrdiff_t columns() const noexcept {
     return parts().one_against_one ? std::ssize(classes()) : parts().coefficients.cols();
   }
+  /// Two or more, ascending.
   [[nodiscard]] const std::vector<int>& classes() const noexcept { return parts().classes; }
+  /// The support's numbers in the training set, ascending.
   [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return parts().support; }
   [[nodiscard]] const RowMatrix<double>& coefficients() const noexcept {
     return parts().coefficients;
-  }
-  [[nodiscard]] const Kernel& kernel() const noexcept { return parts().kernel; }
+  }  ///< Dual ones: support points x columns.
+  [[nodiscard]] const Kernel& kernel() const noexcept { return parts().kernel; }  ///< The fit's.
+  /// What the sampler did.
   [[nodiscard]] const SamplerReport& report() const noexcept { return parts().report; }
+  /// What the fit expected to take.
   [[nodiscard]] const MemoryForecast& forecast() const noexcept { return parts().forecast; }
 
-  /// The numbers of one column of `ClassifierParts`.
-  /// \throws std::invalid_argument where there is none.
+  /// Of a column: norm(E[w]), how draws agree. \throws std::invalid_argument where there is none.
   [[nodiscard]] double mean_norm(std::size_t column = 0) const {
     return at(parts().mean_norms, column, "Classifier::mean_norm");
   }
   [[nodiscard]] double training_margin(std::size_t column = 0) const {
     return at(parts().training_margins, column, "Classifier::training_margin");
-  }
+  }  ///< Likewise min_i y_i <w, x_i> / norm(w).
   [[nodiscard]] std::size_t training_errors(std::size_t column = 0) const {
     return at(parts().training_errors, column, "Classifier::training_errors");
-  }
+  }  ///< Likewise; under the plain kernel.
 
   /// Calls visit(worker, begin, rows, values, diagonal) for blocks of inputs, on several threads:
   /// `values` are k(x, x_j) of `rows` inputs from `begin` on with all support points, a row an

@@ -36,7 +36,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// them may be left out.
 template <class Kernel, InputSet Inputs>
 struct ClassifierParts {
-  Kernel kernel;
+  Kernel kernel;  ///< That of the fit, or the one chosen.
   /// The support inputs, in the order of `support`. With a `PrecomputedKernel`, whose queries
   /// have a column per training point, a matrix of so many columns and no rows.
   Inputs inputs;
@@ -95,7 +95,7 @@ struct ClassifierParts {
   /// Where `inputs` is a view: what keeps its memory, if it is not the caller, and the name of what
   /// its numbers come from, for messages.
   std::shared_ptr<const void> memory{};
-  std::string source{};
+  std::string source{};  ///< A file's, as a rule.
 
   /// What is no array in a file.
   template <class Self, class Visit>

@@ -56,37 +56,25 @@ template <class Machine>
   return with_settings(machine, machine.kernel(), std::move(settings));
 }
 
-/// Tells an observer of fold after fold.
-template <Observer O>
-struct FoldProgress {
-  O& observer;
-  std::size_t folds;
-  std::size_t done = 0;
-  bool stopped = false;
-
-  bool operator()(Progress progress) {
-    progress.stage = "folds";
-    progress.fraction = static_cast<double>(done) / static_cast<double>(folds);
-    stopped = stopped || !notify(observer, progress);
-    return !stopped;
-  }
-  /// \throws Stopped if it is to be.
-  void check_not_stopped(const StopToken& stop, std::string_view function) const {
-    ensure<Stopped>(!stopped && !stop.stop_requested(), function, ": stopped in fold ", done);
-  }
-};
+/// \throws Stopped if an observer or the token asked for it.
+template <class O>
+void ensure_not_stopped(const StageProgress<O>& watched, const StopToken& stop,
+                        std::string_view function) {
+  ensure<Stopped>(!watched.stopped && !stop.stop_requested(), function, ": stopped in fold ",
+                  watched.done);
+}
 
 /// Leaves out the folds of `result` in turn: `ask(train, left_out, labels, observer)` fits to the
 /// points `train` and gives the outputs of those left out. \throws Stopped.
 template <class O, class Ask>
 void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observer,
                        const StopToken& stop, std::string_view function, Ask&& ask) {
-  FoldProgress<O> watched{observer, result.folds.count};
+  StageProgress<O> watched{observer, "folds", result.folds.count};
   for (std::size_t& k = watched.done; k < result.folds.count; ++k) {
     const std::vector<PointIndex> train = result.folds.points(k, false);
     const std::vector<PointIndex> left_out = result.folds.points(k, true);
     const Eigen::MatrixXd outputs = ask(train, left_out, labels_at(labels, train), watched);
-    watched.check_not_stopped(stop, function);
+    ensure_not_stopped(watched, stop, function);
     put_outputs(result, left_out, outputs);
   }
 }
@@ -138,13 +126,13 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
     const double bias = detail::relative_bias<Kernel>(settings, f);
     const auto values = detail::kernel_values_of(machine.kernel(), inputs, detail::first_points(n),
                                                  detail::thread_count(settings.threads));
-    detail::FoldProgress<std::remove_reference_t<O>> watched{observer, folds};
+    detail::StageProgress<std::remove_reference_t<O>> watched{observer, "folds", folds};
     const RunControl control = detail::run_control(settings, watched, stop);
     for (std::size_t& k = watched.done; k < folds; ++k) {
       const detail::FoldValues<Scalar> fold(values, result.folds, k, labels, bias);
       const auto outputs = detail::outputs_of_left_out(fold, machine.sampler(), boundary,
                                                        result.classes, settings, control);
-      watched.check_not_stopped(stop, f);
+      detail::ensure_not_stopped(watched, stop, f);
       if (!outputs) {
         throw NotSeparable(detail::join(f,
                                         ": no classifier without training error was found in "

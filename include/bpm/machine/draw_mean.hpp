@@ -161,7 +161,7 @@ BPM_INLINE double DrawMean::norm() const {
 
 BPM_INLINE void DrawMean::after_reading(std::ptrdiff_t /*points*/) const {
   const char* const f = "DrawMean";
-  check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one a draw where draws are kept");
+  check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one per draw where draws are kept");
   check(left_out_.size() <= count_, f, "left_out", "is of ", left_out_.size(),
         " draws, more than there are");
 }

@@ -143,7 +143,7 @@ template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
     const OneVsRest one(
         BayesPointMachine(asked.kernel(), asked.sampler().with_draws(1), std::move(settings)));
     const auto watch = [&](Progress now) {
-      now.fraction = (static_cast<double>(j) + now.fraction) / static_cast<double>(count);
+      now = now.of_part(j, count);
       now.draws += j;
       now.draws_total = count;
       return detail::notify(observer, now);

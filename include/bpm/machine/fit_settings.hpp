@@ -123,6 +123,7 @@ enum class Strategy {
   linear,       ///< None: of a linear kernel w is kept, one number per feature.
 };
 
+/// As files and messages say it; "unknown" of a number that is no strategy.
 [[nodiscard]] constexpr std::string_view to_string(Strategy strategy) {
   constexpr std::array<std::string_view, 4> names{"dense", "windowed", "precomputed", "linear"};
   const auto place = static_cast<std::size_t>(strategy);
@@ -175,7 +176,7 @@ struct FitSettings {
 /// The working memory that a fit will take, told before it takes it, in bytes beside the caller's
 /// inputs. Not counted: see `FitSettings::memory`.
 struct MemoryForecast {
-  Strategy strategy = Strategy::windowed;
+  Strategy strategy = Strategy::windowed;  ///< Where kernel values come from.
   std::size_t kernel_bytes = 0;   ///< Kernel values kept, and copies of inputs where they need one.
   std::size_t sampler_bytes = 0;  ///< Outputs and coefficients of the runs in progress.
   std::size_t model_bytes = 0;    ///< Labels, sums over draws, hashes of the inputs.
@@ -197,6 +198,7 @@ struct MemoryForecast {
     visit("threads", self.threads);
   }
 
+  /// The most bytes at a time: what lambda is chosen by is gone before the rest comes.
   [[nodiscard]] std::size_t total() const noexcept {
     return model_bytes + std::max(choosing_bytes, kernel_bytes + sampler_bytes);
   }

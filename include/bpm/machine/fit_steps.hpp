@@ -33,8 +33,6 @@
 #include "bpm/machine/hull_proof.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/run_sampler.hpp"
-#include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
@@ -171,24 +169,27 @@ template <class Kernel, InputSet I>
   }
 }
 
-/// A sampler's run. Perceptrons that have not ended after some passes look for a proof that they
-/// never will, once, and go on where there is none.
+/// Whether a sampler's trial is of its own type, so that what it drew is part of a fit.
+template <class Sampler>
+concept HasOwnTrials = Sampler::traits.has_trials && requires(const Sampler& sampler) {
+  { sampler.trial(std::uint64_t{1}) } -> std::same_as<Sampler>;
+};
+
+/// A sampler's run. Where a trial gives up on draws that may go on, a proof is looked for that they
+/// never end, once; without one they go on.
 template <class Kernel, InputSet I, class Sampler, class T>
 [[nodiscard]] SamplerReport run_with_proof(const Kernel& kernel, const I& inputs,
                                            const Sampler& sampler, const Gram<T>& gram,
                                            const Subproblems& problems, const RunControl& control,
                                            TrainingState<Sampler>& state,
                                            std::string_view function) {
-  if constexpr (std::same_as<Sampler, PermutedPerceptron>) {
-    constexpr std::uint64_t some = 200;
-    const auto limits = PerceptronLimits::of(sampler, gram.size());
-    if (!limits.greedy && limits.max_passes > some) {
-      PermutedPerceptron brief = sampler;
-      brief.max_passes = some;
+  if constexpr (HasOwnTrials<Sampler>) {
+    if (sampler.outlasts_trials(gram.size())) {
+      const Sampler brief = sampler.trial(sampler.draws);
       SamplerReport report = run_sampler(brief, gram, problems, control, state);
       if (report.converged || report.stopped) return report;
       check_combinations(kernel, inputs, problems, function);
-      report.perceptron->training_errors = 0;  // Of a draw that is made again.
+      if (report.perceptron) report.perceptron->training_errors = 0;  // Of a draw made again.
       report.append(run_sampler(sampler.with_draws(sampler.draws - report.draws), gram, problems,
                                 control, state));
       return report;

@@ -28,6 +28,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// What a fit says of its own classifier.
 struct FitWarning {
+  /// What is wrong; each explains the numbers that come with it.
   enum class Kind {
     /// The Bayes point makes more than twice as many training errors as its draws do on average:
     /// these lie too far apart for their mean to be one of them.
@@ -45,7 +46,7 @@ struct FitWarning {
     /// middle one, `compared`: it decides distances and inner products alone.
     columns_differ_in_scale,
   };
-  Kind kind;
+  Kind kind;            ///< By it the other fields are read.
   double found = 0;     ///< Share of errors; of draws and training errors: of binary decisions.
   double compared = 0;  ///< What it is held against.
   double standard_error = 0;  ///< Of `found`: a warning takes two.
@@ -60,6 +61,7 @@ struct FitWarning {
     visit("label", self.label);
   }
 
+  /// What is wrong and what to do about it, without the numbers.
   [[nodiscard]] constexpr std::string_view what() const {
     constexpr std::array<std::string_view, 5> names{
         "the Bayes point makes more training errors than its draws: make more draws, or harden the "

@@ -36,7 +36,7 @@ concept ScalableInputs = DenseInputs<I> && std::floating_point<typename I::Scala
 /// The mean and the deviation of every feature of some inputs, and other inputs by them:
 /// (x - mean) / deviation, column by column.
 struct Standardisation {
-  Eigen::RowVectorXd mean;
+  Eigen::RowVectorXd mean;  ///< Of each column.
   /// sqrt(mean (x - mean)^2); 1 where a column is constant.
   Eigen::RowVectorXd deviation;
   std::vector<Eigen::Index> constant{};  ///< Columns that are: they become 0, of any input.
@@ -121,12 +121,17 @@ struct Standardisation {
 ///     const auto classifier =
 ///         machine.fit(encoding.apply(table.inputs), table.labels).with_encoding(encoding);
 struct TableEncoding {
-  /// What becomes of missing values: an error; the mean of the column (of words: no category, all
-  /// zeros); the same with one indicator more for each column that misses any.
-  enum class Missing { error, mean, indicator };
+  /// What becomes of missing values.
+  enum class Missing {
+    error,     ///< An error.
+    mean,      ///< The mean of the column; of words no category, all zeros.
+    indicator  ///< The same, with an indicator more for each column that misses any.
+  };
 
+  /// What becomes of one column of the table.
   struct Column {
-    std::string name{};
+    std::string name{};  ///< As in the table; empty: none.
+    /// Words become a 0 or 1 for each category.
     MixedTable::Kind kind = MixedTable::Kind::numbers;
     std::vector<std::string> categories{};  ///< Of words, in ascending order.
     std::optional<double> fill{};  ///< In the place of a missing value; absent: that is an error.
@@ -147,7 +152,7 @@ struct TableEncoding {
       return (words ? std::ssize(categories) : 1) + (indicator ? 1 : 0);
     }
   };
-  std::vector<Column> columns{};
+  std::vector<Column> columns{};  ///< One per column of the table.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -167,8 +172,8 @@ struct TableEncoding {
   ///         or infinite where that is an error.
   [[nodiscard]] RowMatrix<double> apply(const MixedTable& table) const;
 
-  /// What to say of words that are no categories, a sentence a column: how many rows have one, and
-  /// the first of them.
+  /// What to say of words that are no categories, one sentence per column: how many rows have one,
+  /// and the first of them.
   [[nodiscard]] std::vector<std::string> unknown(const MixedTable& table) const;
 
   /// The columns of inputs.

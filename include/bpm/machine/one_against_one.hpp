@@ -120,10 +120,8 @@ template <class Kernel, class Sampler, InputSet I, class O>
   for_each_pair(classes.size(), [&](std::size_t number, std::size_t a, std::size_t b) {
     const std::string of_pair = join(function, " of the classes ", classes[a], " and ", classes[b],
                                      ", whose points alone are counted");
-    const auto watch = [&](Progress now) {
-      now.fraction =
-          (static_cast<double>(number) + now.fraction) / static_cast<double>(points.size());
-      return notify(observer, now);
+    const auto watch = [&](const Progress& now) {
+      return notify(observer, now.of_part(number, points.size()));
     };
     PairMachine pair{.points = std::move(points[number])};
     const auto of_points = [&] {

@@ -31,7 +31,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// A training set dealt into parts, each of which is left out in turn.
 struct Folds {
-  std::size_t count = 0;
+  std::size_t count = 0;               ///< Parts.
   std::vector<std::int32_t> of_point;  ///< Below `count`; -1: the point always trains.
   std::size_t always_train = 0;        ///< How many do: each alone in its class.
 
@@ -60,7 +60,7 @@ struct Folds {
 /// choices are made of. No calibration data for `certify_risk`, which refuses them: all but one
 /// part of these points trained each machine.
 struct OutOfFold {
-  Folds folds;
+  Folds folds;                        ///< Which points each machine did not see.
   std::vector<int> classes;           ///< Ascending.
   std::vector<PointIndex> points{};   ///< Those that were left out once, ascending.
   std::vector<int> labels{};          ///< Of these.

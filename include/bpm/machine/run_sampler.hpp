@@ -166,7 +166,6 @@ template <class Sampler, class T>
     SamplerReport report;
     report.converged = true;
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
-    const auto count = static_cast<double>(spaces.size());
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) {
         state.means[p].add(draw);
@@ -175,12 +174,9 @@ template <class Sampler, class T>
         state.draw_errors += plain_errors(draw, spaces[p]);
         ++state.draws_seen;
       };
-      const RunControl part{[&](Progress progress) {
-                              progress.fraction =
-                                  (static_cast<double>(p) + progress.fraction) / count;
-                              return control.go_on(progress);
-                            },
-                            control.stop, control.threads};
+      const RunControl part{
+          [&](const Progress& now) { return control.go_on(now.of_part(p, spaces.size())); },
+          control.stop, control.threads};
       // By a clock or an accuracy the first class finds how many draws; the others make as many.
       const SamplerReport one =
           sample_version_space(p == 0 || fewest == 0 ? sampler : sampler.with_draws(fewest),

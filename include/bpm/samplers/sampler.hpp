@@ -67,17 +67,17 @@ struct Draw {
   std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
-  detail::DrawPart part = detail::DrawPart::whole;
+  detail::DrawPart part = detail::DrawPart::whole;  ///< What this call hands over of it.
   /// Of a draw that left points out at first (`RunControl::left_out_draws`): these, ascending, and
   /// <w', x_i> of the classifier w' of norm 1 on the way that was consistent on the others.
   std::span<const PointIndex> left_out{};
-  std::span<const double> left_out_outputs{};
+  std::span<const double> left_out_outputs{};  ///< One for each of them.
 };
 
 /// What happened in a run. Counts are sums over draws and problems; a part that does not apply to
 /// the sampler is empty.
 struct SamplerReport {
-  using Perceptron = detail::PerceptronCounts;
+  using Perceptron = detail::PerceptronCounts;  ///< Mistakes, passes and the like.
 
   /// What to do about a run that did not converge.
   enum class Advice {
@@ -154,8 +154,8 @@ struct SamplerReport {
 /// threads it may use. The observer is called from one thread at a time.
 struct RunControl {
   std::function<bool(const Progress&)> observer{};  ///< Empty: nobody watches. False: stop.
-  StopToken stop{};
-  unsigned threads = 1;
+  StopToken stop{};                                 ///< Who stops the run, from any thread.
+  unsigned threads = 1;                             ///< At most so many.
   unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
   /// lambda over k(x, x) where it was chosen: a run with the next lambda that is tried may share
   /// what this one keeps on disk.
@@ -166,6 +166,7 @@ struct RunControl {
   /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
   std::chrono::steady_clock::time_point begin{};
 
+  /// Tells the observer; false where it or `stop` wants the run to end.
   [[nodiscard]] bool go_on(const Progress& progress) const {
     return !stop.stop_requested() && (!observer || observer(progress));
   }
@@ -179,7 +180,10 @@ struct SamplerTraits {
     cone,           ///< A `Cone`: coordinates in double precision.
   };
 
-  Sees sees = Sees::kernel_values;
+  Sees sees = Sees::kernel_values;  ///< Decides how `sample` is called.
+  /// Tells the sampler's kind in the identity of a run. A sampler that sees a cone says it in its
+  /// plan instead.
+  std::string_view name = "sampler";
   /// Draws may make training errors, so that a fit does not refuse data that nothing separates. A
   /// sampler that sees a cone says it in its plan instead.
   bool admits_training_errors = false;
@@ -191,13 +195,17 @@ struct SamplerTraits {
   /// they communicate, since none may leave the others waiting.
   bool collective = false;
   bool keeps_draws = false;  ///< Finished draws stay in a folder, which is of one run.
+  /// It can give up early on what nothing separates, which is what most of the time goes to where a
+  /// boundary is chosen: needs `trial`, `limit_as_trials` and `outlasts_trials`
+  /// (`SamplerSettings`).
+  bool has_trials = false;
 };
 
 /// The size of a run, for what it holds in memory.
 struct RunSize {
-  std::ptrdiff_t points = 0;
-  std::size_t problems = 1;
-  unsigned threads = 1;
+  std::ptrdiff_t points = 0;                  ///< m.
+  std::size_t problems = 1;                   ///< Label vectors that advance in step.
+  unsigned threads = 1;                       ///< As in `RunControl`.
   std::size_t scalar_bytes = sizeof(double);  ///< Of a kernel value.
   unsigned draws_at_once = 0;                 ///< As in `RunControl`.
   /// Numbers of w where the kernel is linear in its inputs and a sampler may keep that; 0: it asks
@@ -207,7 +215,7 @@ struct RunSize {
 
 /// What a run holds beside the kernel values.
 struct MemoryNeed {
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;       ///< Of all threads together.
   std::size_t columns = 0;     ///< Training points whose inputs are held as columns of blocks, at
                                ///< most, where there are no kernel rows in memory.
   bool keeps_weights = false;  ///< Of `features` there are: it keeps w, and needs no kernel values.
@@ -226,6 +234,7 @@ struct ConePlan {
   std::uint64_t draws = 0;            ///< For progress: draws asked for; 0: unknown.
   double factor_tolerance = 0;        ///< As for `Cone`.
   bool form_products = false;         ///< Call `Cone::form_products`: m^2 doubles.
+  /// Where `start_coefficients` are empty.
   Start start = Start::largest_margin;
   std::span<const double> start_coefficients{};  ///< Dual coefficients of a start; empty: searched.
   bool may_be_outside = false;  ///< Label noise: the start and draws may make training errors, and
@@ -262,6 +271,12 @@ concept HasMemoryNeed = requires(const S& sampler) {
 template <class S>
 concept HasWithLabelNoise = requires(const S& sampler) {
   { sampler.with_label_noise(0.1) } -> std::same_as<S>;
+};
+template <class S>
+concept HasTrials = requires(S& changed, const S& sampler) {
+  sampler.trial(std::uint64_t{1});
+  { changed.limit_as_trials() } -> std::same_as<void>;
+  { sampler.outlasts_trials(std::ptrdiff_t{1}) } -> std::same_as<bool>;
 };
 template <class S, class V>
 concept HasKernelSample = requires(const S& sampler, std::span<const V> spaces,
@@ -300,10 +315,19 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 /// `streams.next` by the draws handed over. A run that is stopped hands over the draws it has,
 /// without a gap, and says so. A run that has every draw sets `converged`; one that fails says why
 /// in `reason`, and does not throw.
+///
+/// With `traits.has_trials` it has three functions more. A trial limits its work, not its time, so
+/// that what is chosen does not depend on the machine; it keeps nothing on disk. Where T is S, its
+/// draws can be those of a fit.
+///
+///     T trial(std::uint64_t draws) const;                 // a sampler that gives up early
+///     void limit_as_trials();                             // limits that are not set: a trial's
+///     bool outlasts_trials(std::ptrdiff_t points) const;  // whether it goes on where one gives up
 template <class S>
 concept SamplerSettings =
     std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&
-    HasMemoryNeed<S> && (!S::traits.takes_label_noise || HasWithLabelNoise<S>);
+    HasMemoryNeed<S> &&
+    (!S::traits.takes_label_noise || HasWithLabelNoise<S>)&&(!S::traits.has_trials || HasTrials<S>);
 
 }  // namespace detail
 
@@ -349,40 +373,6 @@ template <class S, class V>
 concept Sampler = KernelSampler<S, V> || ConeSampler<S>;
 
 namespace detail {
-
-/// Fails to compile with the name of what a sampler lacks.
-template <class S, class V>
-constexpr void require_sampler() {
-  static_assert(std::copyable<S>, "a sampler must be a copyable value");
-  static_assert(HasTraits<S>, "a sampler needs static constexpr bpm::SamplerTraits traits");
-  static_assert(HasDraws<S>, "a sampler needs std::uint64_t draws");
-  static_assert(HasCheckSettings<S>, "a sampler needs void check_settings() const");
-  static_assert(HasWithDraws<S>, "a sampler S needs S with_draws(std::uint64_t) const");
-  static_assert(HasMemoryNeed<S>,
-                "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
-  if constexpr (HasTraits<S>) {
-    static_assert(!S::traits.takes_label_noise || HasWithLabelNoise<S>,
-                  "a sampler S that takes label noise needs S with_label_noise(double) const");
-    if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
-      static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
-                    "a sampler that sees kernel values needs std::uint64_t draws, a number");
-      static_assert(HasKernelSample<S, V>,
-                    "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<"
-                    "const V>, bpm::RandomStreams&, const bpm::RunControl&, sink) const");
-    } else {
-      static_assert(HasPlan<S>, "a sampler that sees a cone needs bpm::ConePlan plan() const");
-      static_assert(HasState<S>,
-                    "a sampler that sees a cone needs a type State, copyable and made empty");
-      static_assert(HasCentre<S>,
-                    "the State of a sampler that sees a cone needs bool empty() const and "
-                    "bpm::CentreOfMass centre() const");
-      static_assert(HasConeSample<S>,
-                    "a sampler that sees a cone needs bpm::SamplerReport sample(const bpm::Cone&, "
-                    "std::span<const double> start, bpm::RandomStreams&, const bpm::RunControl&, "
-                    "sink, State&) const");
-    }
-  }
-}
 
 /// Whether draws may make training errors, so that data need not be separable.
 template <SamplerSettings S>

@@ -246,7 +246,11 @@ BPM_INLINE DrawStore::Head DrawStore::check_head(const std::filesystem::path& pa
 ///
 /// In the report, mistakes and passes are of all draws, kernel evaluations those of this run.
 struct CheckpointedPerceptron : PermutedPerceptron {
-  static constexpr SamplerTraits traits{.computes_blocks = true, .keeps_draws = true};
+  /// As its base's, but that it keeps finished draws.
+  static constexpr SamplerTraits traits{.name = PermutedPerceptron::traits.name,
+                                        .computes_blocks = true,
+                                        .keeps_draws = true,
+                                        .has_trials = true};
 
   std::filesystem::path checkpoint;  ///< A folder, made where it is missing.
 

@@ -353,11 +353,13 @@ using AnyClassifier = std::variant<Classifier<RuntimeKernel, RowMatrix<float>>,
   detail::check_model(file);
   return detail::read_any(file, std::type_identity<AnyClassifier>{});
 }
+/// From a stream, which is read to its end. `name`: for messages. \throws as above.
 [[nodiscard]] inline AnyClassifier load_any(std::istream& in,
                                             const std::string& name = "the model") {
   const std::string bytes = detail::read_all(in, name);
   return load_any(std::as_bytes(std::span(bytes)), name);
 }
+/// From a file. \throws as above, and where it cannot be read.
 [[nodiscard]] inline AnyClassifier load_any(const std::filesystem::path& path) {
   const detail::OpenFile file = detail::open_file(path);
   return load_any(*file.stream, file.name);

@@ -19,7 +19,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/machine/fingerprint.hpp"
-#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -166,12 +165,10 @@ void add_run(RunIdentity& identity, const Sampler& sampler, std::span<const Spac
   identity(kernel, hash_of_kernel(spaces[0], scratch));
   identity("seed", seed);
   identity("number of draws that leave points out", left_out_draws);
-  if constexpr (requires { sampler.plan().name; }) {
+  if constexpr (Sampler::traits.sees == SamplerTraits::Sees::cone) {
     identity("sampler", sampler.plan().name);
   } else {
-    identity("sampler", std::derived_from<Sampler, PermutedPerceptron>
-                            ? std::string_view("PermutedPerceptron")
-                            : std::string_view("sampler"));
+    identity("sampler", Sampler::traits.name);
   }
   Sampler::visit_members(sampler, identity);
 }

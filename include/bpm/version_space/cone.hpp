@@ -131,8 +131,8 @@ template <VersionSpace Space>
 class Cone {
  public:
   // Moved, never copied: it holds the whole factor.
-  Cone(Cone&&) = default;
-  Cone& operator=(Cone&&) = default;
+  Cone(Cone&&) = default;             ///< Cheap: the factor stays in its place.
+  Cone& operator=(Cone&&) = default;  ///< Likewise.
 
   /// The cone of a version space. `tolerance` as in `pivoted_factor`, on S scaled to ones on its
   /// diagonal, so that a point of small norm counts as much as one of large; 0: 1e-12, for kernel
@@ -159,7 +159,9 @@ class Cone {
   }
   /// Largest diagonal entry of S - L L' over that of S.
   [[nodiscard]] double residual() const noexcept { return residual_; }
+  /// The r training points whose features span all.
   [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }
+  /// y_i, +1 or -1.
   [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
 
   /// s_i, `stride()` long, zeros from `rank()` on.
@@ -172,6 +174,7 @@ class Cone {
   /// Makes the m x m matrix of <s_i, s_j> that a billiard or single-input steps add rows of.
   /// Cost: m^2 r multiply-adds.
   void form_products();
+  /// Whether `form_products` was called.
   [[nodiscard]] bool has_products() const noexcept { return products_.size() > 0; }
   /// <s_i, s_j> for all j, `output_stride()` long, zeros from m on. Only after `form_products`.
   [[nodiscard]] const double* product_row(std::ptrdiff_t i) const noexcept {
@@ -191,7 +194,7 @@ class Cone {
   void add_rows(const double* weights, double* x) const;
 
   /// Coordinates of w = sum_i alpha_i phi(x_i), projected to the span of the pivots.
-  /// \throws std::invalid_argument unless there is a coefficient a point.
+  /// \throws std::invalid_argument unless there is one coefficient per point.
   [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const;
 
   /// Adds `scale` times the dual coefficients of x, which stand on the pivots, to `alpha` (m long):

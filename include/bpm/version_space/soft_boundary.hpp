@@ -22,7 +22,7 @@ class SoftBoundary {
  public:
   /// lambda_i = 0: hard boundaries.
   SoftBoundary() = default;
-  [[nodiscard]] static SoftBoundary hard() { return {}; }
+  [[nodiscard]] static SoftBoundary hard() { return {}; }  ///< Says it by name.
   /// `relative` to a factor that the fit chooses, by how well machines of a part of the points
   /// predict the others, or (expectation propagation) by the evidence: see `BoundaryChoice`. Of
   /// samplers that take label noise that is chosen in its place, and lambda stays 0, but with class
@@ -105,7 +105,9 @@ class SoftBoundary {
     return result;
   }
 
+  /// Whether `with_class_weights` gave any.
   [[nodiscard]] bool has_class_weights() const noexcept { return !class_weights_.empty(); }
+  /// Whether the fit chooses the factor.
   [[nodiscard]] bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
 
   /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.

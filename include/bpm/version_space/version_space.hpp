@@ -73,8 +73,9 @@ template <VersionSpace Space>
 template <class T>
 class KernelVersionSpace {
  public:
-  using Scalar = T;
-  using Gram = detail::Gram<T>;
+  using Scalar = T;              ///< Float or double.
+  using Gram = detail::Gram<T>;  ///< Kernel values of all training points.
+  /// Memory of one thread's reads of rows and blocks.
   using Scratch = detail::BlockScratch<Scalar>;
   /// lambda_i of each point; empty means zero everywhere. Shared by the classes of one-vs-rest.
   using Lambda = std::shared_ptr<const std::vector<double>>;
@@ -98,15 +99,21 @@ class KernelVersionSpace {
     }
   }
 
+  /// K, shared with others; without labels and lambda.
   [[nodiscard]] const Gram& gram() const noexcept { return *gram_; }
+  /// m, the training points.
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return gram_->size(); }
+  /// y_i, +1 or -1.
   [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
+  /// lambda_i, 0 where none is given.
   [[nodiscard]] double lambda(std::ptrdiff_t i) const noexcept {
     return lambda_ ? (*lambda_)[i] : 0.0;
   }
+  /// K_ii + lambda_i.
   [[nodiscard]] double diagonal(std::ptrdiff_t i) const noexcept {
     return gram_->diagonal(i) + lambda(i);
   }
+  /// Whether rows are read in place, and not computed at each call.
   [[nodiscard]] bool rows_in_memory() const noexcept { return gram_->rows_in_memory(); }
 
   /// K_i., without lambda.

@@ -62,6 +62,7 @@ class IsotropicValues {
                   RandomStreams streams)
       : IsotropicValues(signs, deviation_of(factor, signs), streams) {}
 
+  /// n, one per sign.
   [[nodiscard]] Eigen::Index points() const noexcept { return signs_.size(); }
   /// The deviation.
   [[nodiscard]] double unit() const noexcept { return deviation_; }
@@ -99,6 +100,7 @@ class IsotropicValues {
 /// matrices of digits. Memory: 2 n^2 doubles, and about 20 n a chain.
 class OrthantValues {
  public:
+  /// How long the chains run, and how far apart voters are on them.
   struct Settings {
     /// Independent chains; voter v is of chain v mod chains. More of them use more threads.
     std::size_t chains = 8;
@@ -116,6 +118,7 @@ class OrthantValues {
   OrthantValues(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
                 const RandomStreams& streams)
       : OrthantValues(covariance, signs, streams, Settings{}) {}
+  /// Likewise, with chains as these settings say.
   OrthantValues(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
                 const RandomStreams& streams, const Settings& settings)
       : signs_(detail::sign_vector(signs)), burn_in_(settings.burn_in) {
@@ -132,6 +135,7 @@ class OrthantValues {
     }
   }
 
+  /// n, one per sign.
   [[nodiscard]] Eigen::Index points() const noexcept { return signs_.size(); }
   /// The largest prior deviation of a value.
   [[nodiscard]] double unit() const noexcept { return unit_; }
@@ -266,8 +270,9 @@ class PosteriorEnsemble {
     narrow_.topRows(n) = weights_.cast<float>();
   }
 
-  /// n and t.
+  /// n, the training points.
   [[nodiscard]] Eigen::Index points() const noexcept { return weights_.rows(); }
+  /// t, those to be judged.
   [[nodiscard]] Eigen::Index inputs() const noexcept { return weights_.cols(); }
 
   /// K_xX K^{-1} Upsilon for the values given, t values: the interpolator of these values. The

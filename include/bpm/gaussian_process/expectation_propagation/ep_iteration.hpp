@@ -88,8 +88,8 @@ struct TiltedLaw {
   return 0.5 * (exponent / scale - std::log(scale));
 }
 
-/// The state of expectation propagation on a cone: a site a point, and the Gaussian law of w that
-/// the sites and the prior N(0, I) make,
+/// The state of expectation propagation on a cone: one site per point, and the Gaussian law of w
+/// that the sites and the prior N(0, I) make,
 ///
 ///     precision P = I + sum_i tau_i s_i s_i',   mean = P^-1 sum_i nu_i s_i.
 ///

@@ -106,7 +106,7 @@ struct EpPosterior {
   Eigen::MatrixXd precision_factor;  ///< F, lower triangular: F F' is the precision of w, r x r.
   Eigen::MatrixXd pivot_factor;      ///< L_p, lower triangular: L_p L_p' = S_pp, r x r.
 
-  std::uint64_t sweeps = 0;
+  std::uint64_t sweeps = 0;  ///< Passes over all sites that were made.
   double change = 0;   ///< Largest change of a site in the last sweep, as `tolerance` measures it.
   double damping = 1;  ///< In use at the end.
 

@@ -60,7 +60,7 @@ struct ExpectationPropagation {
   /// relative to the posterior precision of the point's output, shifts to its root, the evidence to
   /// 1 + its size. The log evidence is then right to about the square of that.
   double tolerance = 1e-4;
-  std::uint64_t max_sweeps = 100;
+  std::uint64_t max_sweeps = 100;  ///< Passes over all sites, at least 1; then it fails.
   double damping = 1;  ///< Part of a site's change that is made, in (0, 1]; halved where needed.
   double factor_tolerance = 0;  ///< As for `Cone`, where the cone is made here.
 

@@ -118,17 +118,21 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   [[nodiscard]] PosteriorClassifier with_class_names(const std::vector<std::string>& names) const {
     return {Base::with_class_names(names), *posteriors_};
   }
+  /// Likewise: one name a feature, or none.
   [[nodiscard]] PosteriorClassifier with_feature_names(std::vector<std::string> names) const {
     return {Base::with_feature_names(std::move(names)), *posteriors_};
   }
+  /// Likewise: how its inputs were made of a table's columns.
   [[nodiscard]] PosteriorClassifier with_encoding(TableEncoding encoding) const {
     return {Base::with_encoding(std::move(encoding)), *posteriors_};
   }
+  /// Likewise: a rejection chosen on data held out.
   [[nodiscard]] PosteriorClassifier with_rejection(const Rejection& rejection) const {
     return {Base::with_rejection(rejection), *posteriors_};
   }
   /// Its probabilities are those of the posterior.
   PosteriorClassifier with_slope(double slope) const = delete;
+  /// Likewise: what is done to an input before it is asked about.
   [[nodiscard]] PosteriorClassifier with_standardisation(const Standardisation& scaling) const {
     return {Base::with_standardisation(scaling), *posteriors_};
   }
@@ -247,10 +251,8 @@ template <class Kernel, InputSet I, Observer O>
   };
   const auto run = [&](const auto& gram) {
     SamplerReport report;
-    const auto go_on = [&](Progress progress) {
-      progress.fraction =
-          (static_cast<double>(posteriors.size()) + progress.fraction) / static_cast<double>(count);
-      report.stopped = !control.go_on(progress);
+    const auto go_on = [&](const Progress& now) {
+      report.stopped = !control.go_on(now.of_part(posteriors.size(), count));
       return !report.stopped;
     };
     for (std::size_t p = 0; p < count; ++p) {

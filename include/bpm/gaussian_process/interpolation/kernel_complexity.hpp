@@ -72,6 +72,7 @@ class JitteredCholesky {
   ///         settings are in range.
   /// \throws NotPositiveDefinite if no jitter on the ladder was enough.
   explicit JitteredCholesky(const Eigen::MatrixXd& matrix) : JitteredCholesky(matrix, Settings{}) {}
+  /// Likewise, with these limits of jitter and condition.
   JitteredCholesky(const Eigen::MatrixXd& matrix, const Settings& settings) {
     const char* const f = "JitteredCholesky";
     detail::check_probability(f, "largest_jitter", settings.largest_jitter);
@@ -118,6 +119,7 @@ class JitteredCholesky {
     return result;
   }
 
+  /// n, rows of the matrix.
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return factor_.rows(); }
   /// What was added to the diagonal; 0 in most cases.
   [[nodiscard]] double jitter() const noexcept { return jitter_; }
@@ -128,6 +130,7 @@ class JitteredCholesky {
   /// L, for whoever shares it.
   [[nodiscard]] const Eigen::LLT<Eigen::MatrixXd>& llt() const noexcept { return factor_; }
 
+  /// log det(S + jitter I).
   [[nodiscard]] double log_determinant() const { return detail::log_determinant(factor_); }
   /// The diagonal of the inverse. Cost: n^3 / 3 multiply-adds.
   [[nodiscard]] Eigen::VectorXd inverse_diagonal() const {
@@ -267,7 +270,7 @@ struct CentreValues {
   /// the span. Infinity where the run cannot tell.
   double standard_error = std::numeric_limits<double>::infinity();
   std::ptrdiff_t rank = 0;  ///< Of S; of a sampler that reports no chains the number of points.
-  SamplerReport report{};
+  SamplerReport report{};   ///< What the sampler did on the way.
 };
 
 /// The complexity A(k, X, Y) = KL(Q_iso || P_GP) of the centroidal kernel interpolator, by its

@@ -238,6 +238,7 @@ class KernelInterpolator {
                 "two inputs of the training set; see bpm/kernels/kernel.hpp");
 
  public:
+  /// Settings are checked by fits.
   explicit KernelInterpolator(Kernel kernel, InterpolatorSettings settings = {})
       : kernel_(std::move(kernel)), settings_(settings) {}
 
@@ -286,7 +287,8 @@ class KernelInterpolator {
     return sizeof(double) * n * (2 * n + 4 * detail::subproblem_count(classes) + 128);
   }
 
-  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }  ///< The one given.
+  /// Those given.
   [[nodiscard]] const InterpolatorSettings& settings() const noexcept { return settings_; }
 
  private:

@@ -57,7 +57,7 @@ struct OrthantPlanes {
 inline void check_covariance(std::string_view function, const Eigen::MatrixXd& covariance) {
   const char* const name = "covariance";
   const Eigen::Index n = covariance.rows();
-  check(n > 0, function, name, "is empty, must have a row and a column a point");
+  check(n > 0, function, name, "is empty, must have one row and one column per point");
   check(covariance.cols() == n, function, name, "is ", n, " x ", covariance.cols(),
         ", must be square");
   for (Eigen::Index j = 0; j < n; ++j) {

@@ -28,6 +28,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// An estimate of log P[sign f = Y], f ~ N(0, K).
 struct OrthantProbability {
+  /// How exact an estimate is wanted, and what it may cost.
   struct Settings {
     /// Draws go on until the standard error of log P is this or less; 0: `draws` a stage and no
     /// more.
@@ -74,12 +75,12 @@ struct OrthantProbability {
   double standard_error = 0;   ///< Of it, by batch means.
   /// Of the standard error (Welch, Satterthwaite); infinite where it is 0.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
-  Method method = Method::exact;
-  std::size_t stages = 0;     ///< Covariances that were drawn from, both ends counted.
-  std::uint64_t draws = 0;    ///< That the estimate is made of, all stages together.
-  std::uint64_t bounces = 0;  ///< Pilot and burn-in included.
-  bool reached = true;        ///< The standard error asked for is reached, or none was.
-  bool stopped = false;       ///< From outside, after a first estimate.
+  Method method = Method::exact;  ///< How this one was found.
+  std::size_t stages = 0;         ///< Covariances that were drawn from, both ends counted.
+  std::uint64_t draws = 0;        ///< That the estimate is made of, all stages together.
+  std::uint64_t bounces = 0;      ///< Pilot and burn-in included.
+  bool reached = true;            ///< The standard error asked for is reached, or none was.
+  bool stopped = false;           ///< From outside, after a first estimate.
 
   /// An upper limit of log(1/P) that holds with this confidence, by Student's t for the error of
   /// the standard error: a limit for the bounds of "Kernel interpolation as a Bayes point machine",

@@ -125,6 +125,7 @@ class BoxBall {
 /// some 5 ns per coordinate. Memory: 2 n^2 doubles. Immutable.
 class TruncatedNormal {
  public:
+  /// How the chains run that make the draws.
   struct Settings {
     std::uint64_t burn_in = 50;  ///< Trajectories of each chain that are thrown away first.
     std::uint64_t trajectories_per_draw = 1;    ///< Trajectories from one draw to the next.

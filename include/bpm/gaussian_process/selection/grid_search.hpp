@@ -90,11 +90,11 @@ struct KernelScore {
 
 /// What a search has found.
 struct SearchResult {
-  std::vector<double> best;  ///< Parameters of the largest value.
-  double value = -std::numeric_limits<double>::infinity();
-  std::vector<std::vector<double>> points;  ///< All that were tried, in order.
-  std::vector<double> values;               ///< Their values.
-  bool converged = true;                    ///< False where a limit of evaluations ended it.
+  std::vector<double> best;                                 ///< Parameters of the largest value.
+  double value = -std::numeric_limits<double>::infinity();  ///< That value, at `best`.
+  std::vector<std::vector<double>> points;                  ///< All that were tried, in order.
+  std::vector<double> values;                               ///< Their values.
+  bool converged = true;  ///< False where a limit of evaluations ended it.
 
   /// What a PAC-Bayes bound pays for a kernel chosen on the bound's own data from a grid fixed in
   /// advance: log(number of kernels). (Points that a search chose as it went are no such grid.)

@@ -23,14 +23,19 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+/// Where `nlopt_search` searches, how, and when it ends.
 struct NloptSettings {
   std::vector<double> lower;  ///< Bounds of the parameters, all finite.
-  std::vector<double> upper;
+  std::vector<double> upper;  ///< Likewise; each above its lower bound.
   /// BOBYQA builds a quadratic model and needs the fewest evaluations on smooth scores; Nelder and
   /// Mead's simplex or Subplex are hardier on rough ones.
-  enum class Method { bobyqa, nelder_mead, subplex } method = Method::bobyqa;
-  double tolerance = 1e-3;  ///< Absolute, on every parameter.
-  std::uint64_t max_evaluations = 100;
+  enum class Method {
+    bobyqa,                             ///< A quadratic model (M. Powell, 2009).
+    nelder_mead,                        ///< A simplex (J. Nelder, R. Mead, 1965).
+    subplex                             ///< Simplices in subspaces (T. Rowan, 1990).
+  } method = Method::bobyqa;            ///< The one that is used.
+  double tolerance = 1e-3;              ///< Absolute, on every parameter.
+  std::uint64_t max_evaluations = 100;  ///< Scores computed, at least 1; then it ends.
 };
 
 /// Searches for the parameters in a box that make `score(parameters)` largest, without derivatives,

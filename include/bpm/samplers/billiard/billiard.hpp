@@ -36,6 +36,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// new direction. Memory: m^2 + 2 m r doubles, and while the factor is made up to twice that.
 /// Threads work on different chains.
 struct Billiard {
+  /// Where a ball starts, if its caller does not say.
   using Start = ConePlan::Start;
 
   /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
@@ -55,13 +56,14 @@ struct Billiard {
   /// Bounces a chain to throw away first, at least; 0: 8192. Choosing the refresh
   /// length takes some 25 000 to 35 000 whatever is said here.
   std::uint64_t burn_in = 0;
-  Start start = Start::largest_margin;
+  Start start = Start::largest_margin;  ///< Where `start_coefficients` are empty.
   /// Dual coefficients of a start inside; empty: searched.
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
 
-  using State = detail::ChainState<detail::GeodesicChain>;
+  using State = detail::ChainState<detail::GeodesicChain>;  ///< Where the balls of a run stand.
 
+  /// It sees a `Cone`, no kernel values.
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
 
   /// What draws depend on, beside their number: see `ConeSampler`.
@@ -86,6 +88,7 @@ struct Billiard {
                               state);
   }
 
+  /// What it wants of the cone: among others the products, of which it needs rows.
   [[nodiscard]] ConePlan plan() const {
     return {.name = "Billiard",
             .draws = budget().draws.value_or(0),
@@ -106,6 +109,7 @@ struct Billiard {
     return other;
   }
 
+  /// Of cone and balls: a bound, as the rank is not known yet.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     // Products, factor (which grows by doubling) and rows; a chain's numbers, directions, batches.
     return detail::chain_memory(run, 5, chains, 24 + 32 + 64 + 16);

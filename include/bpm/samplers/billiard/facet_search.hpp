@@ -103,8 +103,8 @@ struct Facet {
 ///
 /// and the search for the next plane in the same pass: three streams of `length` numbers are read
 /// and two written. `length` is a multiple of the lane count; entries beyond the last point are
-/// zero in all three and never chosen. Fractions are compared crosswise: a division a point would
-/// cost more than all the rest.
+/// zero in all three and never chosen. Fractions are compared crosswise: one division per point
+/// would cost more than all the rest.
 struct FlightStep {
   double a = 1;
   double b = 0;

@@ -133,10 +133,10 @@ struct ChainReport {
   std::uint64_t steps = 0;      ///< Billiard: bounces. After the burn-in.
   std::uint64_t refreshes = 0;  ///< Billiard: new random directions.
   std::uint64_t repairs = 0;    ///< Outputs brought back from drift outside version space.
-  unsigned chains = 0;
-  std::uint64_t burn_in = 0;  ///< Steps (bounces) that were thrown away.
-  double path_length = 0;     ///< Billiard: length of the path that was averaged.
-  double refresh_length = 0;  ///< Billiard: mean path between new directions; 0: none in use.
+  unsigned chains = 0;          ///< Whose draws were handed over in turn.
+  std::uint64_t burn_in = 0;    ///< Steps (bounces) that were thrown away.
+  double path_length = 0;       ///< Billiard: length of the path that was averaged.
+  double refresh_length = 0;    ///< Billiard: mean path between new directions; 0: none in use.
   /// Estimated angle between the direction of the centre that was found and the true one: by batch
   /// means, or by the distance of the chains from each other where that says more. Infinity where
   /// there are too few draws to tell. Chains that all stay near their common start look better than

@@ -193,7 +193,7 @@ struct LargestMargin {
   std::vector<double> coefficients;  ///< Dual coefficients, m; y_i alpha_i >= 0.
   double margin = 0;                 ///< min_i d_i of the position; positive: inside version space.
   double upper_bound = 0;            ///< No classifier of norm 1 has a larger margin.
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0;           ///< Ascent steps that were made.
 
   /// Maximises min_i d_i over norm(w) = 1, until the margin is at least `fraction` of its upper
   /// bound.

@@ -41,6 +41,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
 /// inputs m^2 more. Threads work on different chains.
 struct KernelGibbs {
+  /// Where a chain starts, if its caller does not say.
   using Start = ConePlan::Start;
   using Direction = detail::GibbsDirection;  ///< Of a step: `isotropic`, or `input`, along one.
 
@@ -53,18 +54,19 @@ struct KernelGibbs {
   double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
   unsigned chains = 2;  ///< Two or more show by their distance whether they have converged.
   double label_noise = 0;  ///< q in [0, 1/2): the probability that a label is wrong.
-  Direction directions = Direction::isotropic;
+  Direction directions = Direction::isotropic;  ///< Isotropic steps go further.
   bool rao_blackwell = true;  ///< Average the mean of each step's law, not the drawn point.
   /// Steps a chain to throw away first. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
   std::uint64_t burn_in = 0;
-  Start start = Start::largest_margin;
+  Start start = Start::largest_margin;  ///< Where `start_coefficients` are empty.
   /// Dual coefficients of a start, inside version space if q = 0; empty: searched, and with noise
   /// forgotten, as the noise falls from 1/2 to q in the first half of the burn-in.
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
 
-  using State = detail::ChainState<detail::GibbsChain>;
+  using State = detail::ChainState<detail::GibbsChain>;  ///< Where the chains of a run stand.
 
+  /// It sees a `Cone`, no kernel values, and takes label noise.
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone,
                                         .takes_label_noise = true};
 
@@ -94,6 +96,7 @@ struct KernelGibbs {
                               state);
   }
 
+  /// What it wants of the cone: products for steps along inputs.
   [[nodiscard]] ConePlan plan() const {
     return {.name = "KernelGibbs",
             .draws = budget().draws.value_or(0),
@@ -114,12 +117,14 @@ struct KernelGibbs {
     return other;
   }
 
+  /// The same sampler with this q, which a fit may choose.
   [[nodiscard]] KernelGibbs with_label_noise(double q) const {
     KernelGibbs other = *this;
     other.label_noise = q;
     return other;
   }
 
+  /// Of cone and chains: a bound, as the rank is not known yet.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     // Factor (which grows by doubling) and rows, products; a chain's directions with outputs, and
     // batches.

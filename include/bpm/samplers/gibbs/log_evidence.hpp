@@ -154,6 +154,7 @@ class GibbsAnnealing {
 
 /// What `log_evidence` found.
 struct LogEvidence {
+  /// How long each stage is.
   struct Settings {
     std::uint64_t steps = 0;  ///< Steps a stage, 640 or more; 0: 10 000 + 200 r, r the rank.
     std::uint64_t pilot_steps = 500;  ///< Steps a stage of the run that chooses the stages.

@@ -44,7 +44,7 @@ struct DrawPiece {
 /// A finished piece with what it cost.
 struct FinishedPiece {
   DrawPiece piece;
-  std::vector<PerceptronSolution> solutions;  ///< One a problem.
+  std::vector<PerceptronSolution> solutions;  ///< One per problem.
   SamplerReport::Perceptron counts{};
 };
 

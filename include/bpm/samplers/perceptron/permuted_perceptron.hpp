@@ -47,9 +47,11 @@ struct PermutedPerceptron {
   std::uint64_t max_passes = 0;
   std::uint64_t max_mistakes = 0;  ///< Mistakes a draw may make in a problem; 0: no limit.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
-  Order order = Order::permuted;
+  Order order = Order::permuted;  ///< In which a draw looks at points.
 
-  static constexpr SamplerTraits traits{.computes_blocks = true};
+  /// It sees kernel values, in blocks, and can give up early.
+  static constexpr SamplerTraits traits{
+      .name = "PermutedPerceptron", .computes_blocks = true, .has_trials = true};
 
   /// What draws depend on, beside their number: limits change no finished draw.
   template <class Self, class Visit>
@@ -79,6 +81,24 @@ struct PermutedPerceptron {
     PermutedPerceptron other = *this;
     other.draws = count;
     return other;
+  }
+
+  /// Perceptrons that give up after 200 passes, and keep nothing on disk. What 200 passes have not
+  /// separated is seldom worth more: a softer boundary is.
+  [[nodiscard]] PermutedPerceptron trial(std::uint64_t count) const {
+    PermutedPerceptron brief = *this;
+    brief.draws = count;
+    brief.max_passes = passes_of_trial;
+    return brief;
+  }
+  /// Limits `max_passes`, where it is not set, to a trial's.
+  void limit_as_trials() {
+    if (max_passes == 0) max_passes = passes_of_trial;
+  }
+  /// Whether draws may take more passes over so many points than a trial's.
+  [[nodiscard]] bool outlasts_trials(std::ptrdiff_t points) const {
+    return order == Order::permuted &&
+           detail::PerceptronLimits::of(*this, points).max_passes > passes_of_trial;
   }
 
   /// Draws in progress at a time: as many as threads, or fewer if `draws_at_once` is not 0. Columns
@@ -117,6 +137,9 @@ struct PermutedPerceptron {
     detail::check(order == Order::permuted || order == Order::greedy, f, "order", "is ",
                   static_cast<int>(order), ", must be permuted or greedy");
   }
+
+ private:
+  static constexpr std::uint64_t passes_of_trial = 200;
 };
 
 }}  // namespace bpm

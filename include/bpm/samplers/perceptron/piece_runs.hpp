@@ -110,25 +110,26 @@ class PieceRuns {
  private:
   template <class Perceptron>
   void run_by(const Receive& receive) {
-    std::vector<typename Perceptron::Hand> hands(threads_);
+    std::vector<typename Perceptron::Workspace> workspaces(threads_);
     // The first threads make draws, all others help them, as those do that find none left.
     parallel_for(threads_, threads_, [&](unsigned worker, std::ptrdiff_t role) {
       if (role < at_once_) {
         // Where a thread cannot be started, nobody waits for its role.
         if (role > 0) pool_.enter();
-        work<Perceptron>(worker, hands, receive);
+        work<Perceptron>(worker, workspaces, receive);
         pool_.leave();
       }
       pool_.help(worker);
     });
-    for (const auto& hand : hands) {
-      report_.kernel_evaluations += hand.scratch.evaluations;
-      report_.kernel_seconds += hand.scratch.seconds / threads_;
+    for (const auto& workspace : workspaces) {
+      report_.kernel_evaluations += workspace.scratch.evaluations;
+      report_.kernel_seconds += workspace.scratch.seconds / threads_;
     }
   }
 
   template <class Perceptron>
-  void work(unsigned worker, std::span<typename Perceptron::Hand> hands, const Receive& receive) {
+  void work(unsigned worker, std::span<typename Perceptron::Workspace> workspaces,
+            const Receive& receive) {
     std::optional<Perceptron> perceptron;
     std::pair<std::size_t, std::size_t> problems;  // Which it is made for.
     std::uint64_t n = 0;
@@ -153,7 +154,7 @@ class PieceRuns {
             limits.left_out = spaces_[0].size() / 10;
           }
           const PerceptronOutcome outcome =
-              perceptron->run(limits, streams_.stream(task.piece.number), hands, worker, pool_,
+              perceptron->run(limits, streams_.stream(task.piece.number), workspaces, worker, pool_,
                               [&](double passes) { return proceed(worker, n, passes); });
           const PerceptronPasses& passes = perceptron->state().passes;
           if (outcome != PerceptronOutcome::consistent) {

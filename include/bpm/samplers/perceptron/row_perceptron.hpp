@@ -28,7 +28,7 @@ class RowPerceptron {
   using Space = KernelVersionSpace<T>;
 
   /// What a thread needs to take part.
-  struct Hand {
+  struct Workspace {
     BlockScratch<T> scratch;
     Buffer<T> row;
   };
@@ -44,9 +44,10 @@ class RowPerceptron {
   /// always the one with the smallest signed output (the first in the random order among equals),
   /// until that output is above the margin. `go_on(passes)` is asked now and then.
   template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
-                        unsigned worker, ThreadPool& pool, GoOn&& go_on) {
-    const RowSource rows{hands, worker, pool};
+  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
+                        std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
+                        GoOn&& go_on) {
+    const RowSource rows{workspaces, worker, pool};
     state_.start(engine, limits.left_out);
     if (limits.greedy) {
       return run_greedy(limits, rows, go_on);
@@ -74,7 +75,7 @@ class RowPerceptron {
  private:
   /// Who computes rows that are not in memory.
   struct RowSource {
-    std::span<Hand> hands;
+    std::span<Workspace> workspaces;
     unsigned worker;
     ThreadPool& pool;
   };
@@ -136,7 +137,7 @@ class RowPerceptron {
   template <class Use>
   void with_row(PointIndex i, const RowSource& rows, Use&& use) {
     const Gram<T>& gram = spaces_[0].gram();
-    Hand& own = rows.hands[rows.worker];
+    Workspace& own = rows.workspaces[rows.worker];
     if (gram.rows_in_memory()) return use(gram.row(i, own.scratch).data());
     const std::span<const PointIndex> point(&i, 1);
     BorrowedRow<T> kept(gram.kept_rows(), i);
@@ -151,7 +152,7 @@ class RowPerceptron {
       const std::ptrdiff_t first = part * width;
       const std::ptrdiff_t count = std::min(width, state_.size - first);
       gram.block(point, std::span(points_).subspan(first, count), values + first, count,
-                 rows.hands[helper].scratch);
+                 rows.workspaces[helper].scratch);
     };
     const std::ptrdiff_t parts = (state_.size + width - 1) / width;
     if (rows.pool.idle() > 0 && parts > 1) {
@@ -203,7 +204,7 @@ class LinearPerceptron {
 
  public:
   /// What a thread needs to take part.
-  struct Hand {
+  struct Workspace {
     BlockScratch<T> scratch;  ///< Unused: nothing is evaluated.
     typename Rows::Scratch row;
   };
@@ -220,9 +221,10 @@ class LinearPerceptron {
 
   /// As in `RowPerceptron`, in permuted order.
   template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
-                        unsigned worker, ThreadPool& /*pool*/, GoOn&& go_on) {
-    typename Rows::Scratch& scratch = hands[worker].row;
+  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
+                        std::span<Workspace> workspaces, unsigned worker, ThreadPool& /*pool*/,
+                        GoOn&& go_on) {
+    typename Rows::Scratch& scratch = workspaces[worker].row;
     state_.start(engine, limits.left_out);
     weights_.clear();
     return state_.passes.run(

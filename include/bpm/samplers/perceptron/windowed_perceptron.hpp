@@ -44,7 +44,7 @@ class WindowColumns {
 
 /// What a thread needs to take part in windowed evaluation.
 template <class T>
-struct WindowHand {
+struct WindowWorkspace {
   BlockScratch<T> scratch;
   Buffer<T> values;
   std::vector<PointIndex> asked;  ///< Mistakes of a block.
@@ -65,7 +65,7 @@ template <class T>
 class WindowedPerceptron {
  public:
   using Space = KernelVersionSpace<T>;
-  using Hand = WindowHand<T>;
+  using Workspace = WindowWorkspace<T>;
 
   /// Points a window: few enough that the windows' inputs fit the second-level cache, and that the
   /// rows inside the window, which are computed one at a time, are a small part of the whole.
@@ -88,11 +88,12 @@ class WindowedPerceptron {
   /// The points of mistakes that some window has not seen.
   [[nodiscard]] const MistakeList<PointIndex>& mistakes() const noexcept { return mistakes_; }
 
-  /// As in `RowPerceptron`. `hands` has one for each number of a thread in the pool; this one's is
-  /// `worker`.
+  /// As in `RowPerceptron`. `workspaces` has one for each number of a thread in the pool; this
+  /// one's is `worker`.
   template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine, std::span<Hand> hands,
-                        unsigned worker, ThreadPool& pool, GoOn&& go_on) {
+  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
+                        std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
+                        GoOn&& go_on) {
     state_.start(engine, limits.left_out);
     begin();
     return state_.passes.run(
@@ -100,7 +101,7 @@ class WindowedPerceptron {
         [&](std::uint64_t number) {
           // Windows are visited in turn: the first is the furthest behind.
           mistakes_.forget(applied_[0]);
-          return pass(limits.margin, hands, worker, pool,
+          return pass(limits.margin, workspaces, worker, pool,
                       [&](double part) { return go_on(static_cast<double>(number) + part); });
         },
         [&](std::size_t c) { state_.note(c, spaces_[c], true); });
@@ -120,8 +121,9 @@ class WindowedPerceptron {
 
   /// Visits every point once. False if `go_on(part of the pass)` was.
   template <class GoOn>
-  bool pass(double margin, std::span<Hand> hands, unsigned worker, ThreadPool& pool, GoOn&& go_on) {
-    Hand& own = hands[worker];
+  bool pass(double margin, std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
+            GoOn&& go_on) {
+    Workspace& own = workspaces[worker];
     for (std::ptrdiff_t b = 0; b < applied_.size();) {
       if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) {
         return false;
@@ -131,7 +133,7 @@ class WindowedPerceptron {
       for (std::ptrdiff_t g = 0; g < together; ++g) columns_[g].start(points_of(b + g));
       if (together > 1) {
         pool.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
-          catch_up(b + g, columns_[g], hands[helper]);
+          catch_up(b + g, columns_[g], workspaces[helper]);
         });
       }
       for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
@@ -170,17 +172,18 @@ class WindowedPerceptron {
   }
 
   /// Adds the mistakes made since window b was last visited to its outputs.
-  void catch_up(std::ptrdiff_t b, WindowColumns<T>& columns, Hand& hand) {
+  void catch_up(std::ptrdiff_t b, WindowColumns<T>& columns, Workspace& workspace) {
     const auto width = std::ssize(columns.points());
-    hand.values.reserve_discarding(window * depth);
+    workspace.values.reserve_discarding(window * depth);
     for (std::int64_t begin = applied_[b]; begin < mistakes_.end(); begin += depth) {
       const auto count =
           static_cast<std::ptrdiff_t>(std::min<std::int64_t>(depth, mistakes_.end() - begin));
-      hand.asked.clear();
-      for (std::ptrdiff_t e = 0; e < count; ++e) hand.asked.push_back(mistakes_[begin + e]);
-      columns.block(gram_, hand.asked, hand.values.data(), width, hand.scratch);
+      workspace.asked.clear();
+      for (std::ptrdiff_t e = 0; e < count; ++e) workspace.asked.push_back(mistakes_[begin + e]);
+      columns.block(gram_, workspace.asked, workspace.values.data(), width, workspace.scratch);
       for (std::ptrdiff_t e = 0; e < count; ++e) {
-        state_.add(mistakes_.updates(begin + e), hand.values.data() + e * width, b * window, width);
+        state_.add(mistakes_.updates(begin + e), workspace.values.data() + e * width, b * window,
+                   width);
       }
     }
     applied_[b] = mistakes_.end();
@@ -205,7 +208,7 @@ class WindowedPerceptron {
     return from;
   }
 
-  void visit(std::ptrdiff_t b, WindowColumns<T>& columns, double margin, Hand& hand) {
+  void visit(std::ptrdiff_t b, WindowColumns<T>& columns, double margin, Workspace& workspace) {
     const auto width = std::ssize(columns.points());
     const std::ptrdiff_t begin = b * window;
     const std::ptrdiff_t end = begin + width;
@@ -225,13 +228,13 @@ class WindowedPerceptron {
       }
       const PointIndex point = state_.order[p];
       mistakes_.add(point);
-      columns.block(gram_, std::span(&point, 1), hand.values.data(), width, hand.scratch);
+      columns.block(gram_, std::span(&point, 1), workspace.values.data(), width, workspace.scratch);
       for (std::size_t c = 0; c < spaces_.size(); ++c) {
         if (next_[c] != p) {
           continue;
         }
         const signed char scale = signs_of(c)[p];
-        add_values(state_.outputs_of(c) + begin, scale, hand.values.data(), width);
+        add_values(state_.outputs_of(c) + begin, scale, workspace.values.data(), width);
         state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
         state_.count_mistake(c, p);
         mistakes_.add_update({static_cast<std::int32_t>(c), scale});
