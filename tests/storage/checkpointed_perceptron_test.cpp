@@ -180,7 +180,7 @@ TEST_CASE("errors: settings, other data, a disk that fills, no consistent classi
   CHECK_THAT(message_of([&] {
                run(bpm::CheckpointedPerceptron{{.draws = 2}, {}}, problem);
              }),
-             ContainsSubstring("checkpoint is empty"));
+             ContainsSubstring("checkpoint is empty, expected the name of a folder"));
   CHECK_THAT(message_of([&] {
                bpm::RandomStreams streams;
                static_cast<void>(sampler.sample(std::span<const Space>(), streams,

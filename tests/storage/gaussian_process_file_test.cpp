@@ -5,10 +5,8 @@
 #include <Eigen/SparseCore>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -37,12 +35,13 @@ using Floats = bpm::RowMatrix<float>;
 using Posterior = bpm::PosteriorClassifier<Gaussian, Floats>;
 using Training = bpm::InterpolatorTraining<Gaussian, Floats>;
 using Plain = bpm::Classifier<Gaussian, Floats>;
-using test_support::header_end;
 using test_support::load_mutants;
 using test_support::message_of;
 using test_support::noisy_rings;
 using test_support::standardising;
 using test_support::through_bytes;
+using test_support::with_first_number;
+using test_support::with_metadata_text;
 using test_support::with_text;
 
 /// Three columns of a posterior, made once.
@@ -91,13 +90,8 @@ T training_there_and_back(const T& training, const Queries& queries) {
 
 /// What `load` says of an honest file whose array `key` begins with other values.
 template <class Model, class T>
-std::string refusal_with(Bytes bytes, const std::string& key, T first) {
-  const std::size_t arrays = header_end(bytes);
-  const auto header = nlohmann::json::parse(
-      std::string(reinterpret_cast<const char*>(bytes.data()) + 8, arrays - 8));
-  const std::size_t begin = header.at(key).at("data_offsets").at(0);
-  std::memcpy(bytes.data() + arrays + begin, &first, sizeof first);
-  return message_of([&] { (void)bpm::load<Model>(bytes, "m"); });
+std::string refusal_with(const Bytes& bytes, const std::string& key, T first) {
+  return message_of([&] { (void)bpm::load<Model>(with_first_number(bytes, key, first), "m"); });
 }
 
 }  // namespace
@@ -291,6 +285,9 @@ TEST_CASE("numbers of a posterior that do not fit together are refused by a sent
   CHECK(changed(R"("posteriors":)", R"("posteriora":)") == "m has no 'posteriors'");
   CHECK(changed(R"("posterior.1.signs")", R"("posterior.1.sings")") ==
         "m has no array 'posterior.1.signs'");
+  CHECK(message_of([&] {
+          (void)bpm::load<Posterior>(with_metadata_text(bytes, "posteriors", "{}"), "m");
+        }) == "m: posteriors is no list");
 }
 
 TEST_CASE("a posterior is made of parts that fit together, or not at all") {

@@ -49,6 +49,8 @@ using test_support::noisy_rings;
 using test_support::Places;
 using test_support::standardising;
 using test_support::through_bytes;
+using test_support::with_first_number;
+using test_support::with_metadata_text;
 using test_support::with_text;
 using Bytes = std::vector<std::byte>;
 using Floats = bpm::RowMatrix<float>;
@@ -261,6 +263,24 @@ TEST_CASE("a model of another kind is refused by a sentence") {
   CHECK(refusal_of_model(
             with_text(bytes, R"(\"strategy\":\"dense\")", R"(\"strategy\":\"tense\")")) ==
         "m: model.forecast.strategy is the unknown 'tense'");
+  CHECK(refusal_of_model(with_metadata_text(bytes, "model", "[]")) ==
+        "m: 'model' is no JSON object");
+}
+
+TEST_CASE("a model of a user's matrix says of how many points it is") {
+  const bpm::RowMatrix<double> values = bpm::RowMatrix<double>::Identity(4, 4);
+  const auto model = BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{.draws = 2})
+                         .fit(values, std::vector<int>{0, 1, 0, 1});
+  const Bytes bytes = bpm::model_bytes(model);
+  const auto refusal = [&](std::int64_t points) {
+    return message_of([&] {
+      (void)bpm::load<std::remove_cvref_t<decltype(model)>>(
+          with_first_number(bytes, "inputs.points", points), "m");
+    });
+  };
+  CHECK(refusal(4) == "nothing was thrown");
+  CHECK(refusal(-1) == "m: the number of training points is missing");
+  CHECK(refusal(std::int64_t{1} << 31U) == "m: the number of training points is missing");
 }
 
 TEST_CASE("the strategy windowed+rows of older models is windowed") {

@@ -246,6 +246,24 @@ struct Walk {
   }
 };
 
+/// One that does not keep where it stands.
+struct Forgetful : Walk {
+  [[nodiscard]] Forgetful with_draws(std::uint64_t count) const {
+    Forgetful other = *this;
+    other.draws = count;
+    return other;
+  }
+  template <class Sink>
+  bpm::SamplerReport sample(const bpm::Cone& cone, std::span<const double> start,
+                            bpm::RandomStreams& streams, const bpm::RunControl& control,
+                            Sink&& sink, State& state) const {
+    bpm::SamplerReport report =
+        Walk::sample(cone, start, streams, control, std::forward<Sink>(sink), state);
+    state.x.resize(0);
+    return report;
+  }
+};
+
 TEST_CASE("ten draws today and ten tomorrow are twenty at once, for every sampler and boundary") {
   for (const int classes : {2, 3}) {
     const auto [inputs, labels] = noisy_rings(30, classes, 0.0);
@@ -351,6 +369,11 @@ TEST_CASE("a sampler of the user's goes on by the members that it shows") {
   CHECK(message_of([&, &x = inputs, &y = labels] { (void)bpm::resume(other, x, y, bytes, "t"); }) ==
         "t belongs to another run: other step (0.1 there, 0.2 here); give the data and settings of "
         "that run");
+  const BayesPointMachine forgets(kernel, Forgetful{}, kept_hard);
+  const Bytes without_state = bpm::model_bytes(forgets.train(inputs, labels));
+  CHECK(message_of([&, &x = inputs, &y = labels] {
+          (void)bpm::resume(forgets, x, y, without_state, "t");
+        }) == "t: training: states have none of problem 0");
 }
 
 TEST_CASE("a training goes on from a file, a stream, with inputs that are kept") {
@@ -592,6 +615,13 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
         0);
   CHECK(array(chain + "outputs", 3.0, padded_points)
             .find("chain: outputs of the direction at 0 is 3, but the coordinates' is ") == 0);
+  Bytes along = of_billiard;
+  const auto position = bpm::detail::TensorFile(of_billiard, "t").list<double>(chain + "position");
+  for (std::size_t k = 0; k < position.size(); ++k) {
+    along = with_first(along, chain + "direction", position[k], k);
+  }
+  CHECK(refusal_by(billiard, along) ==
+        "chain: direction has the part 1 along the position, must be across");
   CHECK(of_chain("spacing", 1000)
             .find("chain: spacing is 1000, must be below half a turn a bounce") == 0);
   CHECK(of_chain("facet_distance", 7).find("chain: facet lies at 7, but the output there is ") ==

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/storage/model_file.hpp"
+#include "bpm/storage/tensor_file.hpp"
 #include "catch.hpp"
 
 namespace test_support {
@@ -43,6 +45,30 @@ inline std::size_t header_end(const std::vector<std::byte>& bytes) {
   std::memcpy(&length, bytes.data(), sizeof length);
   REQUIRE(length < bytes.size() - sizeof length);
   return sizeof length + length;
+}
+
+/// The bytes with another text, filled up with spaces, in the place of one of `__metadata__`.
+inline std::vector<std::byte> with_metadata_text(const std::vector<std::byte>& bytes,
+                                                 const std::string& key, const std::string& text) {
+  const auto in_header = [&](const std::string& value) {
+    return nlohmann::json(key).dump() + ":" + nlohmann::json(value).dump();
+  };
+  const std::string old = in_header(bpm::detail::TensorFile(bytes, "m").text(key));
+  const std::string now = in_header(text);
+  REQUIRE(now.size() <= old.size());
+  return with_text(bytes, old, in_header(text + std::string(old.size() - now.size(), ' ')));
+}
+
+/// The bytes whose array `key` begins with another number.
+template <class T>
+std::vector<std::byte> with_first_number(std::vector<std::byte> bytes, const std::string& key,
+                                         T first) {
+  const std::size_t arrays = header_end(bytes);
+  const auto header = nlohmann::json::parse(
+      std::string(reinterpret_cast<const char*>(bytes.data()) + 8, arrays - 8));
+  const std::size_t begin = header.at(key).at("data_offsets").at(0);
+  std::memcpy(bytes.data() + arrays + begin, &first, sizeof first);
+  return bytes;
 }
 
 /// Calls `look` with the models in `rounds` versions of the bytes with up to three changes each,

@@ -23,6 +23,19 @@ using rank_tests::rank;
 using rank_tests::same_text_on_all;
 using test_support::message_of;
 
+namespace {
+
+/// Before `main`, and so before MPI runs.
+const std::string without_mpi =
+    message_of([] { const bpm::detail::Communicator none(MPI_COMM_WORLD); });
+
+}  // namespace
+
+TEST_CASE("without a session there are no ranks") {
+  CHECK(without_mpi ==
+        "Communicator: communicator is of an MPI that is not running: make an MpiSession first");
+}
+
 TEST_CASE("a session within a session leaves MPI running") {
   {
     const bpm::MpiSession inner;

@@ -137,7 +137,7 @@ TEST_CASE("shards: errors are the same on all ranks") {
        [&](auto&, auto& y, auto&, auto&) {
          if (odd) y.pop_back();
        }},
-      {"inputs is empty",
+      {"inputs is empty, expected one input or more on each rank",
        [&](auto& x, auto& y, auto&, auto&) {
          if (odd) {
            x = Inputs(0, 5);
@@ -219,9 +219,14 @@ TEST_CASE("shards: errors are the same on all ranks") {
   // No bias: the zero input has no sign. A huge input: no kernel value in range.
   Inputs zero = inputs;
   if (odd) zero.row(0).setZero();
-  CHECK_THROWS_AS(
-      bpm::ShardedOneVsRest(bpm::Polynomial(2, 1, 0), {}, test_support::hard()).fit(zero, labels),
-      bpm::NotSeparable);
+  const auto at_zero = [&] {
+    static_cast<void>(bpm::ShardedOneVsRest(bpm::Polynomial(2, 1, 0), {}, test_support::hard())
+                          .fit(zero, labels));
+  };
+  CHECK_THROWS_AS(at_zero(), bpm::NotSeparable);
+  CHECK(message_of(at_zero) ==
+        "ShardedOneVsRest::fit: point 0 of a rank has k(x, x) = 0, so no classifier gives it a "
+        "sign; add a bias to the kernel or a soft boundary lambda > 0");
   Inputs huge = inputs;
   if (odd) huge.row(0).setConstant(1e18F);
   CHECK_THROWS_AS(

@@ -214,8 +214,9 @@ TEST_CASE("Gibbs chain: bad arguments are named") {
   const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
   const bpm::PrecomputedGram<double> gram(kernel);
   const bpm::Cone bare = bpm::Cone(bpm::KernelVersionSpace<double>(gram, {1, 1, 1}));
-  CHECK_THAT(message({.directions = GibbsDirection::input}, std::vector<double>(3, 1.0), bare),
-             ContainsSubstring("cone has no products; call form_products()"));
+  CHECK_THAT(
+      message({.directions = GibbsDirection::input}, std::vector<double>(3, 1.0), bare),
+      ContainsSubstring("cone has no products; call form_products() for steps along inputs"));
 }
 
 TEST_CASE("Gibbs chain: never outside version space, norm 1") {

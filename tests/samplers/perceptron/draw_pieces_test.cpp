@@ -3,9 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "bpm/kernel_values/gram.hpp"
+#include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
+#include "message_of.hpp"
 
 namespace {
 
@@ -22,6 +26,14 @@ void check_cover(const std::vector<bpm::detail::PieceTask>& tasks, std::uint64_t
   }
   for (const int count : times) CHECK(count == 1);
 }
+
+/// A version space of a user's own, which may have any number of points.
+struct Sized : bpm::KernelVersionSpace<double> {
+  Sized(const bpm::detail::Gram<double>& gram, std::ptrdiff_t count)
+      : KernelVersionSpace(gram, {1, -1}), points(count) {}
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return points; }
+  std::ptrdiff_t points;
+};
 
 }  // namespace
 
@@ -56,4 +68,19 @@ TEST_CASE("draws are planned whole unless there are more workers, around what is
   CHECK(plan_pieces(1, 2, 10, stored, 8).size() == 1);  // All there: nothing to share out.
   const std::vector<DrawPiece> nonsense{{0, 8, 9}, {0, 2, 0}};
   check_cover(plan_pieces(0, 1, 10, nonsense, 1), 0, 1, 10);
+}
+
+TEST_CASE("problems have points, all of them the same number") {
+  const bpm::RowMatrix<double> values = bpm::RowMatrix<double>::Identity(2, 2);
+  const bpm::PrecomputedGram<double> gram(values);
+  const auto refusal = [&](const std::vector<std::ptrdiff_t>& sizes) {
+    std::vector<Sized> spaces;
+    for (const std::ptrdiff_t size : sizes) spaces.emplace_back(gram, size);
+    return test_support::message_of(
+        [&] { bpm::detail::check_spaces(std::span<const Sized>(spaces), "f"); });
+  };
+  CHECK(refusal({2, 2}) == "nothing was thrown");
+  CHECK(refusal({}) == "f: spaces is empty, expected a problem");
+  CHECK(refusal({0}) == "f: spaces have no points");
+  CHECK(refusal({2, 1}) == "f: spaces has 1 entries, expected 2 (as the first problem has)");
 }
