@@ -74,7 +74,7 @@ TEST_CASE("sparse inputs that are none are refused by a sentence") {
   CHECK(refusal_of_sparse({.features = {-1}}) == number);
   CHECK(refusal_of_sparse({.features = {std::int64_t{1} << 31U}}) == number);
   CHECK(refusal_of_sparse({.values = {4, 5}}) ==
-        "f: the sparse inputs have as many columns as values, or too many");
+        "f: the sparse inputs have more or fewer columns than values, or too many");
   const std::string rows = "f: the sparse inputs have rows that do not ascend";
   CHECK(refusal_of_sparse({.ends = {2, 1}}) == rows);
   CHECK(refusal_of_sparse({.ends = {-1, 3}}) == rows);

@@ -141,7 +141,7 @@ struct StoredInputs<Inputs> {
     sound(columns.size() == values.size() &&
               columns.size() <= static_cast<std::size_t>(
                                     std::numeric_limits<typename Inputs::StorageIndex>::max()),
-          "have as many columns as values, or too many");
+          "have more or fewer columns than values, or too many");
     Inputs inputs(std::ssize(ends), features[0]);
     inputs.reserve(std::ssize(values));
     std::int64_t begin = 0;
