@@ -134,7 +134,8 @@ for name in sorted(missing):
     else:
         sys.exit(f"docs/site.py: there is no {name}")
 
-# JSON is YAML. No fonts from elsewhere, no names of hosts: the site asks its own server alone.
+# JSON is YAML, all but the name of the function that marks formulas. No fonts from elsewhere, no names of hosts: the
+# site asks its own server alone.
 pathlib.Path(settings).write_text(json.dumps({
     "site_name": "bpm", "docs_dir": str(pages), "use_directory_urls": False, "nav": navigation,
     "site_description": "Bayes point machines in C++: header-only, C++20, Eigen",
@@ -146,4 +147,7 @@ pathlib.Path(settings).write_text(json.dumps({
                   {"media": "(prefers-color-scheme: dark)", "scheme": "slate", "primary": "indigo"}]},
     "plugins": ["search"],
     "markdown_extensions": ["tables", "fenced_code", "sane_lists", {"toc": {"permalink": True}},
-                            {"pymdownx.highlight": {"guess_lang": False}}, "pymdownx.superfences"]}, indent=2))
+                            {"pymdownx.highlight": {"guess_lang": False}}, {"pymdownx.arithmatex": {"generic": True}},
+                            {"pymdownx.superfences": {"custom_fences": [
+                                {"name": "math", "class": "arithmatex", "format": "MATH"}]}}]},
+    indent=2).replace('"MATH"', "!!python/name:pymdownx.arithmatex.fence_generic_format"))

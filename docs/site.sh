@@ -7,14 +7,15 @@
 #
 # Any server of files shows it: python3 -m http.server --directory OUT. The page's machine is trained on MNIST,
 # found as the programs find it (BPM_DATA_DIR, else a cache folder), and compiled by Clang for WebAssembly; where
-# either is not there, the site is made without that page, and says so.
+# either is not there, the site is made without that page, and says so. Formulas are drawn by KaTeX, of npm; without
+# it they stay TeX.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck source=cmake/packages.sh
 source "$root/cmake/packages.sh"
 
 if [[ $# -ne 1 || ("$1" == -* && "$1" != --install) ]]; then
-  sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   [[ "${1:-}" == -h || "${1:-}" == --help ]] && exit 0
   exit 2
 fi
@@ -60,6 +61,27 @@ need() {
 }
 
 need "mkdocs doxygen python3" mkdocs mkdocs-material doxygen python3 || exit "$([[ -n "$test" ]] && echo 77 || echo 1)"
+
+# --- Formulas --------------------------------------------------------------------------------------
+
+katex_package="katex@0.19.1"
+katex="$root/build/site/${katex_package/@/-}"
+
+fetch_katex() {
+  local part="$work/katex.part"
+  rm -rf "$part"
+  mkdir -p "$part"
+  (cd "$part" && npm pack --silent "$katex_package" >/dev/null && tar -xzf ./*.tgz --strip-components=1) && mv "$part" "$katex"
+}
+
+install_for_formulas() {
+  command -v node >/dev/null || need node nodejs || return 1
+  if [[ ! -d "$katex" ]]; then
+    [[ -z "$test" ]] || { say "Not found: KaTeX" && return 1; }
+    command -v npm >/dev/null || need npm npm || return 1
+    run "Fetching KaTeX ..." fetch_katex || return 1
+  fi
+}
 
 # --- The page on which a digit is drawn --------------------------------------------------------------
 
@@ -124,8 +146,10 @@ install_for_page() {
   fi
 }
 if [[ "$1" == --install ]]; then
-  install_for_page
-  exit
+  installed=0
+  install_for_formulas || installed=1
+  install_for_page || installed=1
+  exit $installed
 fi
 
 make_page() {
@@ -168,6 +192,9 @@ run "Making the reference ..." make_reference
 
 # --- The pages -------------------------------------------------------------------------------------
 
+formulas=("$katex")
+install_for_formulas || formulas=()
+
 # As in the repository, so that the same links lead on.
 make_pages() {
   local pages="$work/pages"
@@ -177,7 +204,8 @@ make_pages() {
   cp -r "$root"/docs/*.md "$root/docs/figures" "$root/docs/results" "$pages/docs/"
   cp "$root/docs/site.css" "$pages/"
   python3 "$root/docs/site.py" "$root" "$pages" "$work/reference.tags" "$page" "$work/mkdocs.yml" &&
-    mkdocs build --quiet --config-file "$work/mkdocs.yml" --site-dir "$work/html"
+    mkdocs build --quiet --config-file "$work/mkdocs.yml" --site-dir "$work/html" &&
+    python3 "$root/docs/formulas.py" "$work/html" "${formulas[@]}"
 }
 run "Making the pages ..." make_pages
 
@@ -194,3 +222,4 @@ if [[ $page == yes ]]; then
 else
   say "The site has no page to draw a digit on: see above."
 fi
+[[ ${#formulas[@]} -gt 0 ]] || say "The site's formulas are TeX, not drawn: see above."

@@ -6,7 +6,7 @@
                            also that headers of docs/renames.md are there today and those of before are not, and
                            that pages ask for today's version
   links.py --site FOLDER   of the site that docs/site.sh made: files and anchors, and that no page loads anything from
-                           another host
+                           another host; also that formulas are drawn, where KaTeX was there
 """
 import html.parser
 import pathlib
@@ -122,6 +122,17 @@ def check_site(root):
     return sorted(wrong), count
 
 
+def check_formulas(root):
+    wrong, count = [], 0
+    for page in root.glob("docs/*.html"):
+        text = page.read_text()
+        count += text.count('class="katex"')
+        wrong += [f"{page.relative_to(root)} has {left}" for left in re.findall(r"\$\$|\\t?frac|katex-error", text)]
+    if 'class="katex"' not in (root / "docs/theory.html").read_text():
+        wrong.append("docs/theory.html has no formula that is drawn")
+    return wrong, count
+
+
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "--site":
         root = pathlib.Path(sys.argv[2]).resolve()
@@ -129,6 +140,10 @@ def main():
             print("there is no site")
             raise SystemExit(77)
         wrong, count = check_site(root)
+        if (root / "katex").exists():
+            more, number = check_formulas(root)
+            print(f"{number} formulas")
+            wrong += more
     elif len(sys.argv) == 2:
         root = pathlib.Path(sys.argv[1])
         wrong, count = check_markdown(root)
