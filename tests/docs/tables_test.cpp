@@ -317,6 +317,23 @@ TEST_CASE("tables: beside other libraries") {
   }
 }
 
+TEST_CASE("tables: beside scikit-learn, from Python") {
+  if (!is_stored("peers_python")) return;
+  const Json peers = results("peers_python").at("peers");
+  Page page("docs/python.md");
+  for (const auto& [row, key] :
+       {std::pair{"| `BayesPointClassifier`, polynomial of degree 5", "ours-float"},
+        std::pair{"| the same, bytes |", "ours-byte"},
+        std::pair{"| the same, bytes, `unit_inputs=True` |", "ours-byte-normalise"},
+        std::pair{"| scikit-learn's `SVC`, norm 1, float64 |", "sklearn-polynomial"}}) {
+    const Json& peer = entry(peers, {{"key", key}});
+    const char* const head = "| | error % | fit s | predict s |";
+    page.cell(head, row, 1, {number(peer, "error_percent")});
+    page.cell(head, row, 2, {number(peer, "train_seconds")});
+    page.cell(head, row, 3, {number(peer, "predict_seconds")});
+  }
+}
+
 TEST_CASE("tables: any data") {
   const Json sets = results("any_data");
   Page page("docs/benchmarks.md");
