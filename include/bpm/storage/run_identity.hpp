@@ -19,6 +19,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/machine/fingerprint.hpp"
+#include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
