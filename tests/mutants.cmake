@@ -76,3 +76,8 @@ bpm_mutant(one_end
   REPLACE "stages_[k].up, 0.5, influence" "stages_[k].up, 1.0, influence"
           "if (k > 0) result.value += add_log_mean(stages_[k].down, -0.5, influence);" ""
   OF gaussian_process/orthant/orthant_stages.hpp OrthantStages)
+
+# Given the signs of the first points, the first stage draws these independently.
+bpm_mutant(independent_given
+  REPLACE "return s == 1 && path_.given() == 0;" "return s == 1;"
+  OF gaussian_process/orthant/orthant_stages.hpp OrthantStages)

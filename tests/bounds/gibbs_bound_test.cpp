@@ -9,6 +9,7 @@
 
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
+#include "bpm/decision/certified_risk.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;
@@ -144,6 +145,39 @@ TEST_CASE("the realizable bound is nearly attained by one classifier") {
             .value() == Approx(edge).epsilon(1e-12));
 }
 
+TEST_CASE("Maurer's bound allows training errors: its equation, and how often it holds") {
+  const bpm::GibbsBound bound(12, 400,
+                              {.confidence = bpm::Confidence::exact(0.05),
+                               .theorem = bpm::PacBayes::maurer,
+                               .empirical_error = 0.1});
+  const double kl = bpm::binary_relative_entropy(0.1, bound.value());
+  CHECK(400 * kl == Approx(12 + std::log(2 * 20 / 0.05)).epsilon(1e-12));
+  CHECK(bound.confidence_term == Approx(std::log(2 * 20 / 0.05)).epsilon(1e-14));
+  CHECK_FALSE(bound.vacuous());
+  // Of one classifier (C = 0) the bound is one on a binomial rate, exactly summable.
+  const double truth = 0.2;
+  for (const std::uint64_t n : {8, 30, 200}) {
+    double fails = 0;
+    double without = 0;  // log(2 sqrt(n) / delta) left out but for log 2: no bound.
+    for (std::uint64_t k = 0; k <= n; ++k) {
+      const double chance =
+          bpm::binomial_cdf(k, n, truth) - (k == 0 ? 0.0 : bpm::binomial_cdf(k - 1, n, truth));
+      const double rate = static_cast<double>(k) / static_cast<double>(n);
+      const bpm::GibbsBound of_k(0, static_cast<std::ptrdiff_t>(n),
+                                 {.confidence = bpm::Confidence::exact(0.05),
+                                  .theorem = bpm::PacBayes::maurer,
+                                  .empirical_error = rate});
+      fails += of_k.value() < truth ? chance : 0;
+      without += bpm::kl_upper_inverse(rate, std::numbers::ln2 / static_cast<double>(n)) < truth
+                     ? chance
+                     : 0;
+    }
+    CAPTURE(n);
+    CHECK(fails <= 0.05);
+    CHECK(without > 0.05);
+  }
+}
+
 TEST_CASE("arguments of the Gibbs bound are checked") {
   CHECK_THROWS_WITH(bpm::GibbsBound(-1, 10),
                     "GibbsBound: complexity is -1, must be finite and not negative");
@@ -162,7 +196,14 @@ TEST_CASE("arguments of the Gibbs bound are checked") {
                     "GibbsBound: confidence is 1.25 in all, must be below 1");
   CHECK_THROWS_WITH(bpm::GibbsBound(1, 10, {{}, 0}), "GibbsBound: kernels is 0, must be 1 or more");
   CHECK_THROWS_WITH(bpm::GibbsBound(1, 10, {{}, 1, static_cast<bpm::PacBayes>(7)}),
-                    "GibbsBound: theorem is 7, must be langford_seeger or realizable");
+                    "GibbsBound: theorem is 7, must be langford_seeger, realizable or maurer");
+  CHECK_THROWS_WITH(bpm::GibbsBound(1, 10, {.empirical_error = 0.1}),
+                    "GibbsBound: empirical_error is 0.1, must be 0 but for PacBayes::maurer");
+  CHECK_THROWS_WITH(
+      bpm::GibbsBound(1, 10, {.theorem = bpm::PacBayes::maurer, .empirical_error = 1.5}),
+      "GibbsBound: empirical_error is 1.5, must lie in [0, 1]");
+  CHECK_THROWS_WITH(bpm::GibbsBound(1, 7, {.theorem = bpm::PacBayes::maurer}),
+                    "GibbsBound: points is 7, must be 8 or more");
   CHECK_THROWS_WITH(bpm::BayesPointBound(-1, 10), ContainsSubstring("complexity is -1"));
   CHECK_THROWS_WITH(bpm::Confidence::exact(1),
                     "Confidence::exact: delta is 1, must lie between 0 and 1");

@@ -96,6 +96,122 @@ TEST_CASE("lemmas 1, 4, 5 and 6 on random ensembles, by enumeration") {
   CHECK(five_without_alpha > 10);
 }
 
+TEST_CASE("the bound by margins on any classifier, by enumeration; attained by one margin") {
+  std::size_t of_a_margin = 0;
+  int below_twice = 0;
+  int without_margins = 0;  // e / t without the term of the margins: no bound.
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    bpm::RandomEngine engine(seed);
+    const auto inputs = 1 + static_cast<Eigen::Index>(8 * bpm::uniform_unit(engine));
+    const double skill = bpm::uniform_unit(engine);
+    const double follows = bpm::uniform_unit(engine);  // How often the classifier is the vote.
+    Eigen::VectorXd margins(inputs);
+    double gibbs = 0;
+    double error = 0;
+    for (double& margin : margins) {
+      const double y = bpm::uniform_unit(engine) < 0.5 ? -1 : 1;
+      const double m = std::clamp(y * skill + 2 * bpm::uniform_unit(engine) - 1, -1.0, 1.0);
+      const double vote = m > 0 ? 1 : -1;
+      const double c = bpm::uniform_unit(engine) < follows ? vote : -vote;
+      margin = c * m;
+      gibbs += (1 - y * m) / 2 / static_cast<double>(inputs);
+      error += c != y ? 1 / static_cast<double>(inputs) : 0;
+    }
+    CAPTURE(seed);
+    const bpm::VoteMarginBound bound = bpm::vote_margin_bound(std::min(1.0, gibbs), margins);
+    REQUIRE(error <= bound.error + 1e-12);
+    REQUIRE(bound.error <= 1);
+    of_a_margin += bound.threshold < 1 ? 1 : 0;
+    below_twice += bound.error < 2 * gibbs - 1e-9 ? 1 : 0;
+    without_margins += error > gibbs + 1e-9 ? 1 : 0;
+  }
+  CHECK(of_a_margin > 100);
+  CHECK(below_twice > 100);
+  CHECK(without_margins > 100);
+  // Inputs that are wrong have the margin t, the others 1: the bound is the error.
+  for (const double t : {0.2, 0.5, 0.85}) {
+    Eigen::VectorXd margins = Eigen::VectorXd::Ones(100);
+    margins.head(7).setConstant(t);
+    const bpm::VoteMarginBound bound = bpm::vote_margin_bound(0.07 * (1 + t) / 2, margins);
+    CHECK(bound.error == Approx(0.07).epsilon(1e-12));
+    CHECK(bound.threshold == t);
+    CHECK(bound.delta == 0);
+    CHECK_FALSE(bound.vacuous());
+  }
+  CHECK(bpm::vote_margin_bound(0.5, Eigen::VectorXd::Zero(3)).vacuous());
+}
+
+TEST_CASE("the certified bound by margins, by hand") {
+  const bpm::GibbsBound gibbs(400, 1000, {.confidence = bpm::Confidence::thirds(0.03)});
+  const Eigen::VectorXd margins = Eigen::VectorXd::LinSpaced(2000, 0.1, 1);
+  const bpm::VoteMarginBound exact = bpm::vote_margin_bound(gibbs, margins, 0);
+  CHECK(exact.delta == Approx(0.03));
+  CHECK(exact.gibbs_error == gibbs.value());
+  const double t = exact.threshold;
+  const double least = -(1 - t) / (2 * t);
+  const Eigen::ArrayXd g = (1 - margins.array() / t).max(0.0) - (1 - margins.array()) / (2 * t);
+  const double limit =
+      bpm::kl_upper_inverse((g.mean() - least) / (1 - least), std::log(10 / 0.01) / 2000);
+  CHECK(exact.error == Approx(gibbs.value() / t + least + (1 - least) * limit).epsilon(1e-12));
+  CHECK(exact.error > bpm::vote_margin_bound(gibbs.value(), margins).error);
+
+  const bpm::VoteMarginBound voters = bpm::vote_margin_bound(gibbs, margins, 5000);
+  const double s = voters.threshold;
+  const double low = -(1 - s) / (2 * s);
+  const Eigen::ArrayXd h = (1 - margins.array() / s).max(0.0) - (1 - margins.array()) / (2 * s);
+  const double of_inputs =
+      bpm::kl_upper_inverse((h.mean() - low) / (1 - low), std::log(20 / 0.01) / 2000);
+  CHECK(voters.error == Approx(gibbs.value() / s + low + (1 - low) * of_inputs +
+                               std::sqrt(std::log(20 / 0.01) / 10'000) / s)
+                            .epsilon(1e-12));
+  // A Gibbs error that these margins cannot have: by the rates 0, of limits one has failed.
+  const bpm::GibbsBound small(1, 1000, {.confidence = bpm::Confidence::thirds(0.03)});
+  CHECK(bpm::vote_margin_bound(small.value(), Eigen::VectorXd::Zero(2000)).error == 0);
+  CHECK(bpm::vote_margin_bound(small, Eigen::VectorXd::Constant(2000, 0.2), 0).error == 1);
+}
+
+TEST_CASE("the bound by margins holds as often as it says; of the sample's own rates it does not") {
+  // Margins of a classifier are b or -b' (where it is not the vote); it errs on some of both, and
+  // the bound is attained: e exactly, n inputs and V voters at random.
+  constexpr double t = 0.5;
+  constexpr double share = 0.3;  // Of inputs with the margin t, on all of which it errs.
+  const double e = share * (1 + t) / 2;
+  constexpr Eigen::Index n = 200;
+  constexpr std::uint64_t voters = 400;
+  int missed = 0;
+  int missed_by_plug_in = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    bpm::RandomEngine engine(seed);
+    double mean_of_voters = 0;  // Voters who say yes with probability (1 + t) / 2, shared.
+    for (std::uint64_t v = 0; v < voters; ++v) {
+      mean_of_voters += bpm::uniform_unit(engine) < (1 + t) / 2 ? 1 : -1;
+    }
+    mean_of_voters /= static_cast<double>(voters);
+    Eigen::VectorXd margins(n);
+    for (double& b : margins) b = bpm::uniform_unit(engine) < share ? mean_of_voters : 1.0;
+    bpm::GibbsBound gibbs(1, 100, {.confidence = {0.01, 0, 0.1}});
+    gibbs.complexity = -std::log1p(-e) * gibbs.divisor - gibbs.confidence_term;  // Its value is e.
+    REQUIRE(gibbs.value() == Approx(e));
+    missed += bpm::vote_margin_bound(gibbs, margins, voters).error < share ? 1 : 0;
+    missed_by_plug_in += bpm::vote_margin_bound(e, margins).error < share ? 1 : 0;
+  }
+  CHECK(missed <= 40);
+  CHECK(missed_by_plug_in > 100);
+}
+
+TEST_CASE("arguments of the bound by margins are checked") {
+  const bpm::GibbsBound exact(1, 10, {.confidence = bpm::Confidence::exact(0.1)});
+  const Eigen::VectorXd margins = Eigen::VectorXd::Zero(2);
+  CHECK_THROWS_WITH(bpm::vote_margin_bound(1.5, margins),
+                    "vote_margin_bound: gibbs_error is 1.5, must lie in [0, 1]");
+  CHECK_THROWS_WITH(bpm::vote_margin_bound(0.5, Eigen::VectorXd()),
+                    "vote_margin_bound: margins are none, must be one or more");
+  CHECK_THROWS_WITH(bpm::vote_margin_bound(0.5, Eigen::VectorXd::Constant(1, -2)),
+                    "vote_margin_bound: margins at 0 is -2, must lie in [-1, 1]");
+  CHECK_THROWS_WITH(bpm::vote_margin_bound(exact, margins, 0),
+                    "vote_margin_bound: confidence.inputs is 0, must lie between 0 and 1");
+}
+
 TEST_CASE("bounds on the vote and on its Bayes point by hand") {
   CHECK(bpm::VoteBound::from_gibbs_error(0.2).value() == 0.4);
   CHECK_FALSE(bpm::VoteBound::from_gibbs_error(0.2).vacuous());

@@ -139,8 +139,8 @@ template <class Predicate>
       q, [&](double p) { return p > 0 && detail::relative_entropy(q, p) <= c; });
 }
 
-/// Which PAC-Bayes theorem a bound on the Gibbs error comes from. Both hold for every posterior Q
-/// that makes no training error, at once.
+/// Which PAC-Bayes theorem a bound on the Gibbs error comes from. Each holds for every posterior Q
+/// at once; the first two for those that make no training error.
 enum class PacBayes {
   /// kl(0 || e) = -log(1 - e) <= (KL + log(2 n / delta)) / (n - 1): J. Langford, M. Seeger, "Bounds
   /// for averaging classifiers", 2001, theorem 3, with the empirical error 0. Lemma 7 of the paper.
@@ -151,6 +151,10 @@ enum class PacBayes {
   /// probability at most delta (Markov). For Q inside C the change of measure gives
   /// n E_Q[-log(1 - e(h))] <= KL + log(1 / delta), and -log(1 - e) is convex (Jensen).
   realizable,
+  /// kl(e' || e) <= (KL + log(2 sqrt(n) / delta)) / n with the Gibbs error e' on the n examples,
+  /// for
+  /// n >= 8: A. Maurer, "A note on the PAC-Bayesian theorem", 2004, theorem 5.
+  maurer,
 };
 
 /// How a confidence delta is shared: all statements of a bound hold at once with probability
@@ -183,7 +187,9 @@ struct Confidence {
   }
 };
 
-/// An upper bound on the Gibbs error, by its terms: 1 - exp(-(C + selection + confidence) / m).
+/// An upper bound on the Gibbs error, by its terms: the e with kl(e' || e) = (C + selection +
+/// confidence) / m, which is 1 - exp(-(C + selection + confidence) / m) where the Gibbs error e' on
+/// the training examples is 0.
 ///
 /// Lemma 7 of "Kernel Interpolation as a Bayes Point Machine": with probability 1 - delta over n
 /// independent training examples, the mean error of classifiers drawn from Q, all of which classify
@@ -195,6 +201,14 @@ struct Confidence {
 /// `KernelComplexity::value()` for the isotropic posterior. Where C is random itself, give as C its
 /// upper limit with confidence 1 - `confidence.estimate`. The kernel must not have been chosen on
 /// the training data, unless from the number of `kernels` said.
+///
+/// **Split prior.** Where the first n1 of N examples have made P, by which Q is measured, the
+/// examples of the bound are the other n = N - n1: C = KL(Q || P), which for exact posteriors is
+/// log P(signs of the first n1) - log P(all signs) (`OrthantProbability::Settings::given`), and for
+/// those of expectation propagation `relative_entropy`, with `PacBayes::maurer`, since these make
+/// training errors. n1 and the order of the examples are fixed beforehand; a kernel may be chosen
+/// on the first n1 for nothing (A. Ambroladze, E. Parrado-Hernández, J. Shawe-Taylor, "Tighter
+/// PAC-Bayes bounds", NIPS 19, 2007).
 struct GibbsBound {
   /// What a bound takes beside complexity and points.
   struct Settings {
@@ -203,10 +217,12 @@ struct GibbsBound {
     /// their number: the prior is then the even mixture of theirs.
     std::uint64_t kernels = 1;
     PacBayes theorem = PacBayes::langford_seeger;  ///< The paper's; `realizable` is smaller.
+    double empirical_error = 0;  ///< Q's Gibbs error on the n examples, which `maurer` allows.
   };
 
-  /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2, the
-  ///         deltas in range, kernels >= 1.
+  /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2 (8 of
+  ///         `maurer`), the deltas in range, kernels >= 1, empirical_error in [0, 1], and 0 but for
+  ///         `maurer`.
   GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points)
       : GibbsBound(complexity_in_nats, training_points, Settings{}) {}
   /// Likewise, with the deltas, the number of kernels and the theorem said.
@@ -214,6 +230,7 @@ struct GibbsBound {
       : points(training_points),
         complexity(complexity_in_nats),
         selection_term(std::log(static_cast<double>(settings.kernels))),
+        empirical_error(settings.empirical_error),
         confidence(settings.confidence) {
     const char* const f = "GibbsBound";
     detail::check_not_negative(f, "complexity", complexity);
@@ -226,18 +243,32 @@ struct GibbsBound {
     detail::check(confidence.total() < 1, f, "confidence", "is ", confidence.total(),
                   " in all, must be below 1");
     detail::check_at_least(f, "kernels", settings.kernels, 1);
+    detail::check_probability(f, "empirical_error", empirical_error);
+    const auto n = static_cast<double>(points);
+    confidence_term = -std::log(confidence.sample);
+    divisor = n;
+    if (settings.theorem == PacBayes::maurer) {
+      detail::check_at_least(f, "points", points, 8);
+      confidence_term += std::log(2 * std::sqrt(n));
+      return;
+    }
+    detail::check(empirical_error == 0, f, "empirical_error", "is ", empirical_error,
+                  ", must be 0 but for PacBayes::maurer");
     const bool published = settings.theorem == PacBayes::langford_seeger;
     detail::check(published || settings.theorem == PacBayes::realizable, f, "theorem", "is ",
-                  static_cast<int>(settings.theorem), ", must be langford_seeger or realizable");
-    const auto n = static_cast<double>(points);
-    confidence_term = (published ? std::log(2 * n) : 0.0) - std::log(confidence.sample);
-    divisor = published ? n - 1 : n;
+                  static_cast<int>(settings.theorem),
+                  ", must be langford_seeger, realizable or maurer");
+    if (published) {
+      confidence_term = std::log(2 * n) - std::log(confidence.sample);
+      divisor = n - 1;
+    }
   }
 
   std::ptrdiff_t points;       ///< n.
   double complexity;           ///< C, or its upper limit, in nats.
   double selection_term;       ///< log(number of kernels tried).
-  double confidence_term = 0;  ///< log(2 n / delta) or log(1 / delta), delta the sample's share.
+  double empirical_error;      ///< e', 0 but for `PacBayes::maurer`.
+  double confidence_term = 0;  ///< log 2 n, 0 or log 2 sqrt(n), and log 1 / delta of the sample.
   double divisor = 0;          ///< m: n - 1 or n.
   Confidence confidence;       ///< It holds with probability 1 - confidence.total().
 
@@ -245,10 +276,9 @@ struct GibbsBound {
   [[nodiscard]] double exponent() const noexcept {
     return (complexity + selection_term + confidence_term) / divisor;
   }
-  /// The Gibbs error is at most this: 1 - exp(-exponent()).
-  [[nodiscard]] double value() const { return -std::expm1(-exponent()); }
+  /// The Gibbs error is at most this; 1 - exp(-exponent()) where e' = 0.
+  [[nodiscard]] double value() const { return kl_upper_inverse(empirical_error, exponent()); }
   /// Whether it says nothing: 1/2 or more, which tossing a coin also keeps on balanced classes.
-  /// (The formula itself never reaches 1.)
   [[nodiscard]] bool vacuous() const { return value() >= 0.5; }
 };
 

@@ -2,7 +2,9 @@
 // What the posterior tells of new inputs, and small formulas.
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <Eigen/LU>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -27,6 +29,61 @@ TEST_CASE("the probability of a positive label") {
   CHECK(bpm::detail::log_positive_probability(-2, 0, 0) == -1e300);
   CHECK(bpm::detail::log_positive_probability(-inf, 1, 0) == -1e300);
   CHECK(bpm::detail::log_positive_probability(0, 0, 0) == std::log(0.5));
+}
+
+TEST_CASE("the relative entropy of two posteriors is that of their Gaussian laws, dense") {
+  // Of full rank, and of a rank below the number of points.
+  const Eigen::Index rank = GENERATE(12, 5);
+  const double noise = GENERATE(0.0, 0.7);
+  const Kernel inputs = tilted_inputs(12, rank, 0.3, 7);
+  const Kernel kernel = linear_kernel(inputs);
+  Labels labels;
+  for (Eigen::Index i = 0; i < 12; ++i) labels.push_back(inputs(i, 0) > 0 ? 1 : -1);
+  const auto posterior = [&](Eigen::Index n) {
+    return bpm::expectation_propagation(
+        cone_of_kernel(kernel.topLeftCorner(n, n), Labels(labels.begin(), labels.begin() + n)),
+        {.noise_deviation = noise});
+  };
+  const bpm::EpPosterior q = posterior(12);
+  // In weights: precision I + sum tau x x', shift sum nu y x.
+  struct Law {
+    Eigen::MatrixXd precision;
+    Eigen::VectorXd mean;
+  };
+  const auto law = [&](const bpm::EpPosterior& p) {
+    Law result{Eigen::MatrixXd::Identity(rank, rank), Eigen::VectorXd::Zero(rank)};
+    for (std::size_t i = 0; i < p.outputs.size(); ++i) {
+      const Eigen::VectorXd x = inputs.row(static_cast<Eigen::Index>(i)).transpose();
+      result.precision += p.site_precision[i] * x * x.transpose();
+      result.mean += p.site_shift[i] * p.signs[i] * x;
+    }
+    result.mean = result.precision.llt().solve(result.mean).eval();
+    return result;
+  };
+  const Law of_q = law(q);
+  for (const Eigen::Index first : {1, 5, 11}) {
+    const bpm::EpPosterior p = posterior(first);
+    const Law of_p = law(p);
+    const Eigen::VectorXd apart = of_p.mean - of_q.mean;
+    const double dense =
+        0.5 * ((of_p.precision * of_q.precision.inverse()).trace() - static_cast<double>(rank) +
+               apart.dot(of_p.precision * apart) +
+               std::log(of_q.precision.determinant() / of_p.precision.determinant()));
+    CAPTURE(rank, noise, first);
+    CHECK(dense > 0.01);
+    CHECK(bpm::relative_entropy(q, p, kernel) == Approx(dense).epsilon(1e-4));
+  }
+  CHECK(bpm::relative_entropy(q, q, kernel) < 1e-12);
+
+  CHECK_THROWS_WITH(bpm::relative_entropy(posterior(5), q, kernel),
+                    Equals("relative_entropy: p is of 12 points, must be of q's 5 at most"));
+  CHECK_THROWS_WITH(bpm::relative_entropy(q, q, kernel.topRows(3)),
+                    Equals("relative_entropy: covariance is 3 x 12, expected a row and a column "
+                           "for each of q's 12 points"));
+  bpm::EpPosterior other = posterior(5);
+  other.signs[2] = static_cast<signed char>(-other.signs[2]);
+  CHECK_THROWS_WITH(bpm::relative_entropy(q, other, kernel),
+                    Equals("relative_entropy: p has other signs than q's first points"));
 }
 
 TEST_CASE("a training point predicted anew has the moments that it has") {

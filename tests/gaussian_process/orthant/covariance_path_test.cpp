@@ -18,16 +18,23 @@ using namespace orthant_tests;
 TEST_CASE("covariance path: planes, determinants and quadratic forms at every s") {
   const std::ptrdiff_t n = GENERATE(1, 2, 3, 9, 60);
   const double s = GENERATE(1.0, 0.4, 1e-3, 0.0);
-  CAPTURE(n, s);
+  const std::ptrdiff_t given =
+      GENERATE_COPY(0, n / 3, n - 1);  // Points that the path leaves alone.
+  CAPTURE(n, s, given);
   Eigen::MatrixXd correlation = random_covariance(n, n, 0.2, 1);
   const Eigen::VectorXd scale = correlation.diagonal().cwiseSqrt().cwiseInverse();
   correlation = (scale.asDiagonal() * correlation * scale.asDiagonal()).eval();
-  const bpm::detail::CovariancePath path(correlation);
-  const Eigen::MatrixXd dense = (1 - s) * correlation + s * Eigen::MatrixXd::Identity(n, n);
+  const bpm::detail::CovariancePath path(correlation, given);
+  Eigen::MatrixXd base = Eigen::MatrixXd::Identity(n, n);
+  base.topLeftCorner(given, given) = correlation.topLeftCorner(given, given);
+  const Eigen::MatrixXd dense = (1 - s) * correlation + s * base;
   const Eigen::LLT<Eigen::MatrixXd> cholesky(dense);
   const bpm::detail::TridiagonalFactor factor = path.factor(s);
   const Eigen::MatrixXd l = cholesky.matrixL();
-  CHECK(factor.log_determinant == Approx(2 * l.diagonal().array().log().sum()).margin(1e-12));
+  const double of_base = std::log(base.determinant());
+  CHECK(factor.log_determinant + of_base ==
+        Approx(2 * l.diagonal().array().log().sum()).margin(1e-10));
+  CHECK(path.given() == given);
 
   bpm::detail::OrthantPlanes planes(n);
   path.set_planes(s, factor, planes);
@@ -47,7 +54,7 @@ TEST_CASE("covariance path: planes, determinants and quadratic forms at every s"
     CHECK(logs[j] == Approx(std::log(x.dot(cholesky.solve(x)))).margin(1e-10));
   }
   const Eigen::VectorXd values =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(correlation).eigenvalues();
+      Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(correlation, base).eigenvalues();
   for (const double x : {-1.0, 0.1, 0.7, 1.5, 1e3}) {
     CHECK(path.eigenvalues_below(x) == (values.array() < x).count());
   }

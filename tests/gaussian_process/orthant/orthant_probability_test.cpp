@@ -19,6 +19,7 @@
 #include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 #include "mutants/few_dimensions.hpp"
+#include "mutants/independent_given.hpp"
 #include "mutants/one_end.hpp"
 #include "orthant_problems.hpp"
 
@@ -63,10 +64,11 @@ struct Coverage {
 
 constexpr OrthantSettings few{.standard_error = 0, .draws = 64};
 
-/// On equicorrelated points, where P = 1 / (n + 1), by an identity that may be wrong.
+/// On equicorrelated points, where P = 1 / (n + 1), by an identity that may be wrong; of the given
+/// signs of settings.given points likewise.
 template <class Stages>
 Coverage coverage(std::ptrdiff_t n, const OrthantSettings& settings = few) {
-  const bpm::detail::CovariancePath path(equicorrelated(n, 0.5));
+  const bpm::detail::CovariancePath path(equicorrelated(n, 0.5), settings.given);
   const bpm::RunControl control;
   Coverage held;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -79,7 +81,8 @@ Coverage coverage(std::ptrdiff_t n, const OrthantSettings& settings = few) {
     found.log_probability = result.value;
     found.standard_error = std::sqrt(result.variance);
     found.degrees_of_freedom = result.freedom;
-    const double truth = std::log(static_cast<double>(n) + 1);
+    const double truth =
+        std::log((static_cast<double>(n) + 1) / (static_cast<double>(settings.given) + 1));
     const double reach = found.upper_log_inverse(0.975) + found.log_probability;
     held.two_sided += std::abs(found.log_probability + truth) <= reach ? 1 : 0;
     held.upper += found.upper_log_inverse(0.95) >= truth ? 1 : 0;
@@ -181,6 +184,57 @@ TEST_CASE("orthant probability: intervals hold the truth as often as they say") 
   OrthantSettings slow = few;
   slow.path_length = 0.02;
   CHECK(coverage<bpm::detail::OrthantStages>(20, slow).two_sided < 30);
+}
+
+TEST_CASE("orthant probability given the signs of the first points") {
+  // Equal correlations of one half: P = 1 / (n + 1).
+  const auto given = [](std::ptrdiff_t n, std::ptrdiff_t first) {
+    return probability(equicorrelated(n, 0.5), ones(n), {.standard_error = 0.05, .given = first});
+  };
+  check_value(given(2, 1), std::log(2.0 / 3), 0.0501);
+  check_value(given(40, 20), std::log(21.0 / 41), 0.0501);
+  check_value(given(40, 39), std::log(40.0 / 41), 0.0501);
+  // The order says which are given, and their signs and scales count as ever.
+  const std::vector<signed char> signs = random_signs(30, 3);
+  const std::vector<signed char> some(signs.begin(), signs.begin() + 12);
+  const Eigen::VectorXd scale = Eigen::VectorXd::LinSpaced(30, 0.2, 4);
+  const Eigen::MatrixXd k = scale.asDiagonal() * equicorrelated(30, 0.4) * scale.asDiagonal();
+  check_value(probability(k, signs, {.standard_error = 0.1, .given = 12}),
+              log_equicorrelated(signs, 0.4) - log_equicorrelated(some, 0.4), 0.101);
+  // What the path leaves alone costs nothing: a smaller error for the same draws a stage.
+  const Eigen::MatrixXd many = equicorrelated(100, 0.5);
+  const OrthantProbability all = probability(many, ones(100), few);
+  const OrthantProbability last =
+      probability(many, ones(100), {.standard_error = 0, .draws = 64, .given = 90});
+  CHECK(last.stages < all.stages);
+  CHECK(last.standard_error < 0.8 * all.standard_error);
+}
+
+TEST_CASE("orthant probability given signs: intervals hold the truth as often as they say") {
+  OrthantSettings settings = few;
+  settings.given = 10;
+  const Coverage held = coverage<bpm::detail::OrthantStages>(40, settings);
+  CAPTURE(held.two_sided, held.upper);
+  CHECK(held.two_sided >= 43);
+  CHECK(held.upper >= 43);
+  // Half normals in the place of draws from the given points' law are found out by longer runs.
+  const std::vector<signed char> signs = random_signs(40, 2);
+  const std::vector<signed char> some(signs.begin(), signs.begin() + 20);
+  const Eigen::VectorXd sign = bpm::detail::sign_vector(signs);
+  const bpm::detail::CovariancePath path(
+      sign.asDiagonal() * equicorrelated(40, 0.8) * sign.asDiagonal(), 20);
+  const double truth = log_equicorrelated(signs, 0.8) - log_equicorrelated(some, 0.8);
+  const bpm::RunControl control;
+  const RandomStreams streams;
+  const auto deviations = [&]<class Stages>() {
+    Stages stages(path, std::numbers::pi / 2, control);
+    stages.choose(64, 16, 1.0, streams.stream(0));
+    stages.measure(8'000, 16, streams, 1, 1);
+    const auto found = stages.result();
+    return std::abs(found.value - truth) / std::sqrt(found.variance);
+  };
+  CHECK(deviations.operator()<bpm::detail::OrthantStages>() < 4);
+  CHECK(deviations.operator()<bpm::detail::independent_given_OrthantStages>() > 8);
 }
 
 TEST_CASE("orthant probability: one end alone is an identity too, and a worse one") {
@@ -338,6 +392,17 @@ TEST_CASE("orthant probability: errors name what is wrong") {
   fails(k, ones(3), {.most_draws = 127}, "most_draws is 127, must not be below draws, 128");
   fails(k, ones(3), {.pilot_draws = 15}, "pilot_draws is 15, must be 16 or more");
   fails(k, ones(3), {.path_length = 0}, "path_length is 0, must be positive");
+  fails(k, ones(3), {.given = -1},
+        "given is -1, must be at least 0 and below the number of points, 3");
+  fails(k, ones(3), {.given = 3},
+        "given is 3, must be at least 0 and below the number of points, 3");
+  const Eigen::MatrixXd flat = Eigen::MatrixXd::Ones(3, 3);
+  fails(flat, ones(3), {.given = 2},
+        "orthant_probability: covariance of the given points is singular to rounding; add to its "
+        "diagonal");
+  fails(flat, ones(3), {.given = 1},
+        "orthant_probability: covariance is singular to rounding, and signs are given; add to its "
+        "diagonal");
   bad << 1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1;
   fails(bad, ones(3), {}, "covariance has 1 negative eigenvalues");
   RandomStreams streams;

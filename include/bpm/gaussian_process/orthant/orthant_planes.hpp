@@ -138,23 +138,32 @@ struct TridiagonalFactor {
   double log_determinant = 0;
 };
 
-/// The covariances S_s = (1 - s) S + s I between a correlation matrix S (s = 0) and independence
-/// (s = 1), all of them by one tridiagonal form S = Q T Q': a factor, a determinant and quadratic
-/// forms of S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 /
-/// 3.
+/// The covariances S_s = (1 - s) S + s B between a correlation matrix S (s = 0) and B (s = 1),
+/// which has the first `given` points as S has them and all others independent, all of them by one
+/// tridiagonal form L^-1 S L^-T = Q T Q', B = L L': a factor, a determinant and quadratic forms of
+/// S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 / 3.
 ///
-/// Cost: 8/3 n^3 multiply-adds once. Memory: 3 n^2 doubles, 5 n^2 while it is made.
+/// Cost: 8/3 n^3 multiply-adds once, and 2 n^2 `given`. Memory: 3 n^2
+/// doubles, 5 n^2 while it is made.
 class CovariancePath {
  public:
-  explicit CovariancePath(const Eigen::MatrixXd& correlation)
+  explicit CovariancePath(const Eigen::MatrixXd& correlation, std::ptrdiff_t given = 0)
       : points_(correlation.rows()),
+        given_(given),
         stride_(padded<double>(points_)),
         correlation_(correlation),
         basis_(Eigen::MatrixXd::Identity(points_, points_)),
         diagonal_(Eigen::VectorXd::Ones(points_)),
         off_(Eigen::VectorXd::Zero(points_)) {
+    Eigen::LLT<Eigen::MatrixXd> first;
+    if (given_ > 0) first.compute(correlation.topLeftCorner(given_, given_));
     if (points_ > 1) {
-      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(correlation);
+      Eigen::MatrixXd whitened = correlation;
+      if (given_ > 0) {
+        first.matrixL().solveInPlace(whitened.topRows(given_));
+        first.matrixU().solveInPlace<Eigen::OnTheRight>(whitened.leftCols(given_));
+      }
+      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(whitened);
       diagonal_ = form.diagonal();
       off_.head(points_ - 1) = form.subDiagonal();
       // In place, which Eigen does without a matrix product: the same bits on any number of
@@ -167,12 +176,19 @@ class CovariancePath {
     }
     transposed_.setZero(points_, stride_);
     transposed_.leftCols(points_) = basis_.transpose();
+    if (given_ > 0) {  // Q' L^-1 and L Q.
+      first.matrixL().solveInPlace<Eigen::OnTheRight>(transposed_.leftCols(given_));
+      basis_.topRows(given_) = first.matrixL() * basis_.topRows(given_).eval();
+    }
   }
 
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
   [[nodiscard]] std::ptrdiff_t stride() const noexcept { return stride_; }
+  /// Points that B has as S; 0 where it is the identity.
+  [[nodiscard]] std::ptrdiff_t given() const noexcept { return given_; }
 
-  /// How many eigenvalues of S lie below x (Sylvester's law of inertia on T - x I). Cost: O(n).
+  /// How many eigenvalues of L^-1 S L^-T lie below x (Sylvester's law of inertia on T - x I): of S
+  /// itself without given points. Cost: O(n).
   [[nodiscard]] std::ptrdiff_t eigenvalues_below(double x) const {
     std::ptrdiff_t count = 0;
     double pivot = 1;
@@ -186,7 +202,7 @@ class CovariancePath {
     return count;
   }
 
-  /// The factor at s. S_s must be positive definite.
+  /// The factor at s, its determinant over that of B. S_s must be positive definite.
   [[nodiscard]] TridiagonalFactor factor(double s) const {
     TridiagonalFactor result{Eigen::VectorXd(points_), Eigen::VectorXd(points_)};
     double carried = 0;
@@ -206,12 +222,13 @@ class CovariancePath {
     const Eigen::VectorXd root = factor.pivots.cwiseSqrt();
     const Eigen::VectorXd below = factor.below.cwiseProduct(root).head(points_ - 1);
     planes.rows.leftCols(points_) = (1 - s) * correlation_;
+    planes.rows.topLeftCorner(given_, given_) = correlation_.topLeftCorner(given_, given_);
     planes.rows.diagonal().setOnes();
     planes.factor.leftCols(points_) = basis_ * root.asDiagonal();
     planes.factor.leftCols(points_ - 1) += basis_.rightCols(points_ - 1) * below.asDiagonal();
   }
 
-  /// Q' d for `count` vectors d, one every `stride` numbers, in columns. Cost: count n^2
+  /// Q' L^-1 d for `count` vectors d, one every `stride` numbers, in columns. Cost: count n^2
   /// multiply-adds.
   [[nodiscard]] RowMatrix<double> coordinates(const double* d, std::ptrdiff_t count) const {
     RowMatrix<double> result(points_, count);
@@ -237,10 +254,11 @@ class CovariancePath {
 
  private:
   std::ptrdiff_t points_;
+  std::ptrdiff_t given_;
   std::ptrdiff_t stride_;
   RowMatrix<double> correlation_;
-  Eigen::MatrixXd basis_;         ///< Q.
-  RowMatrix<double> transposed_;  ///< Q', in padded rows.
+  Eigen::MatrixXd basis_;         ///< L Q.
+  RowMatrix<double> transposed_;  ///< Q' L^-1, in padded rows.
   Eigen::VectorXd diagonal_;      ///< T.
   Eigen::VectorXd off_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -43,6 +44,11 @@ struct OrthantProbability {
     /// lengths cost 1.8 times as much as uniform ones.
     double path_length = std::numbers::pi / 2;
     std::size_t most_bytes = 0;  ///< Memory that may be used; 0: no limit.
+    /// The signs of the first `given` points are given: the probability is that of the others'
+    /// signs on this condition. The path then leaves the covariance of these points as it is, so
+    /// that the ratio log P(all) - log P(first) has its own standard error, a smaller one than the
+    /// difference of two estimates. 0: of all signs. At most n - 1.
+    std::ptrdiff_t given = 0;
 
     /// Bytes that a run holds at most, beside its argument. The number of stages is
     /// known once they are chosen; before that (0), 8 + 2 sqrt(n) are supposed, more than kernel
@@ -135,14 +141,18 @@ struct OrthantProbability {
 /// `most_draws`. Memory: `OrthantProbability::Settings::bytes_needed`. Threads work on different
 /// stages. Streams from `streams.next` on are used: one for the pilot and one per stage.
 ///
+/// **Given signs.** With K_11 the block of the given points the path is K_t = t K + (1 - t) B, B of
+/// the blocks K_11 and I: from P(first) 2^-(n - given) at t = 0, whose draws are those of a chain
+/// as at all other stages, to P(all).
+///
 /// **Singular K.** Where an eigenvalue of the correlations is below 1e-11, the noise of labels is
 /// annealed instead (`log_evidence`, default settings; slower, and consistent too), and `method`
-/// says so. It does not watch `control`.
+/// says so. It does not watch `control`, and knows no given signs.
 ///
 /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric and
 ///         positive on its diagonal, signs are 1 or -1, one per row, and settings in range;
-///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8; BudgetTooSmall;
-///         Stopped if stopped before there is an estimate.
+///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8, or below 1e-11
+///         where signs are given; BudgetTooSmall; Stopped if stopped before there is an estimate.
 [[nodiscard]] inline OrthantProbability orthant_probability(
     const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
     const OrthantProbability::Settings& settings, RandomStreams& streams,
@@ -158,6 +168,8 @@ struct OrthantProbability {
   detail::check_path_length(f, settings.path_length);
   OrthantProbability result;
   const Eigen::Index n = covariance.rows();
+  detail::check(settings.given >= 0 && settings.given < n, f, "given", "is ", settings.given,
+                ", must be at least 0 and below the number of points, ", n);
   if (n == 1) {
     result.log_probability = -std::numbers::ln2;
     return result;
@@ -176,7 +188,15 @@ struct OrthantProbability {
   for (Eigen::Index i = 0; i < n; ++i) scale[i] = signs[i] / std::sqrt(covariance(i, i));
   Eigen::MatrixXd correlation = scale.asDiagonal() * covariance * scale.asDiagonal();
   correlation.diagonal().setOnes();
-  const detail::CovariancePath path(correlation);
+  if (settings.given > 0) {
+    const Eigen::LLT<Eigen::MatrixXd> first(
+        correlation.topLeftCorner(settings.given, settings.given));
+    detail::ensure<NotPositiveDefinite>(
+        first.info() == Eigen::Success &&
+            first.matrixLLT().diagonal().array().square().minCoeff() > 1e-11,
+        f, ": covariance of the given points is singular to rounding; add to its diagonal");
+  }
+  const detail::CovariancePath path(correlation, settings.given);
   correlation.resize(0, 0);
   if (path.eigenvalues_below(-1e-8) > 0) {
     throw NotPositiveDefinite(detail::join(f, ": covariance has ", path.eigenvalues_below(-1e-8),
@@ -187,6 +207,9 @@ struct OrthantProbability {
     return settings.standard_error == 0 || result.standard_error <= settings.standard_error;
   };
   if (path.eigenvalues_below(1e-11) > 0) {
+    detail::ensure<NotPositiveDefinite>(
+        settings.given == 0, f,
+        ": covariance is singular to rounding, and signs are given; add to its diagonal");
     const RowMatrix<double> values = covariance;
     const PrecomputedGram<double> gram(values);
     const KernelVersionSpace<double> space(gram, {signs.begin(), signs.end()});

@@ -22,7 +22,8 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The log probability of an orthant by stages between independence and S.
+/// The log probability of an orthant by stages between independence and S; of the orthant given
+/// that of its first points where the path leaves these as they are.
 struct OrthantStagesResult {
   double value = 0;
   double variance = 0;
@@ -60,7 +61,7 @@ class OrthantStages {
       path_.set_planes(s, stage.factor, planes);
       ball.forget_velocities();
       report("orthant pilot", 0, 0);
-      for (std::size_t k = 0; s < 1 && k < burn_in; ++k) ball.fly(planes);
+      for (std::size_t k = 0; !independent(s) && k < burn_in; ++k) ball.fly(planes);
       if (s > 0) coordinates = draw(stage, ball, planes, static_cast<std::ptrdiff_t>(count));
       stage.start = Eigen::VectorXd::Map(ball.position(), path_.stride());
       if (s == 0) {
@@ -112,10 +113,11 @@ class OrthantStages {
     draws_ = count;
   }
 
-  /// The sum over steps of log E_k[e^(h/2)] - log E_(k+1)[e^(-h/2)], from log 2^-n.
+  /// The sum over steps of log E_k[e^(h/2)] - log E_(k+1)[e^(-h/2)], from log 2^-n, n the points
+  /// that are not given.
   [[nodiscard]] OrthantStagesResult result() const {
     OrthantStagesResult result;
-    result.value = -static_cast<double>(path_.points()) * std::log(2.0);
+    result.value = -static_cast<double>(path_.points() - path_.given()) * std::log(2.0);
     double satterthwaite = 0;
     Eigen::ArrayXd influence(draws_);
     for (std::size_t k = 0; k < stages_.size(); ++k) {
@@ -133,6 +135,9 @@ class OrthantStages {
 
  private:
   static constexpr std::size_t block = 32;  ///< Draws whose quadratic forms are made at once.
+
+  /// Whether the coordinates are independent at s.
+  [[nodiscard]] bool independent(double s) const noexcept { return s == 1 && path_.given() == 0; }
 
   /// h = log of the density of values' directions at `to` over that at `from`, times the ratio of
   /// the probabilities, for draws with these coordinates. The integral over the radius leaves the
@@ -165,7 +170,7 @@ class OrthantStages {
                                        const OrthantPlanes& planes, std::ptrdiff_t count) const {
     Eigen::MatrixXd positions(path_.stride(), count);
     for (std::ptrdiff_t j = 0; j < count; ++j) {
-      if (stage.s == 1) {
+      if (independent(stage.s)) {
         ball.half_normals(planes);  // Independent draws.
       } else {
         ball.fly(planes);
@@ -179,7 +184,7 @@ class OrthantStages {
                      OrthantPlanes& planes) {
     OrthantStage& stage = stages_[k];
     path_.set_planes(stage.s, stage.factor, planes);
-    for (std::size_t j = 0; stage.s < 1 && j < burn_in; ++j) ball.fly(planes);
+    for (std::size_t j = 0; !independent(stage.s) && j < burn_in; ++j) ball.fly(planes);
     for (std::size_t done = draws_; done < count;) {
       const std::size_t few = std::min(block, count - done);
       const auto coordinates = draw(stage, ball, planes, static_cast<std::ptrdiff_t>(few));
