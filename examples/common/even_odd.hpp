@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/kernel.hpp"
@@ -68,15 +69,18 @@ struct EvenOdd {
   return result;
 }
 
-/// `count` of the training digits, at random.
+/// `count` of the training digits, at random: those from `begin` on in an order that the engine
+/// draws. \throws std::invalid_argument where there are not so many.
 [[nodiscard]] inline SignedDigits random_subset(const EvenOdd& digits, Eigen::Index count,
-                                                bpm::RandomEngine engine) {
+                                                bpm::RandomEngine engine, Eigen::Index begin = 0) {
+  bpm::detail::check(count <= std::ssize(digits.pool.labels) - begin, "random_subset", "count",
+                     "is ", count, ", there are ", std::ssize(digits.pool.labels) - begin);
   std::vector<Eigen::Index> order(digits.pool.labels.size());
   bpm::random_permutation(std::span(order), engine);
   bpm::RowMatrix<std::uint8_t> images(count, digits.pool.inputs.cols());
   SignedDigits chosen;
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Eigen::Index row = order[static_cast<std::size_t>(i)];
+    const Eigen::Index row = order[static_cast<std::size_t>(begin + i)];
     images.row(i) = digits.pool.inputs.row(row);
     chosen.signs.push_back(even_sign(digits.pool.labels[static_cast<std::size_t>(row)]));
   }

@@ -151,7 +151,7 @@ TEST_CASE("many classes invent no more errors than one", "[decision]") {
   CHECK(fitted.slope == Approx(10 * std::log(301.0 * 19)).epsilon(1e-9));
 }
 
-TEST_CASE("offsets and slope together minimise the loss with its ridge", "[decision]") {
+TEST_CASE("offsets and slope together minimise the loss with its ridge", "[decision][at length]") {
   const Eigen::Index columns = GENERATE(1, 4);
   CAPTURE(columns);
   const std::vector<int> classes = columns == 1 ? plus_minus : std::vector<int>{0, 4, 9, 11};

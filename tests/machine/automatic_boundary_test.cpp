@@ -95,7 +95,7 @@ TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[
   CHECK(soft.coefficients() == hard.coefficients());
 }
 
-TEST_CASE("a Gibbs sampler without label noise has it chosen", "[machine]") {
+TEST_CASE("a Gibbs sampler without label noise has it chosen", "[machine][at length]") {
   const auto [inputs, labels] = noisy_stripes(150, 2, 0.2);
   const Gaussian kernel = Gaussian::from_width(3);
   const bpm::KernelGibbs gibbs{.draws = 20};
@@ -265,7 +265,8 @@ TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
       "its version space");
 }
 
-TEST_CASE("class weights move labels, and leave probabilities those of the classes", "[machine]") {
+TEST_CASE("class weights move labels, and leave probabilities those of the classes",
+          "[machine][at length]") {
   // One row in eight is of the rare class, which overlaps with the other: with weights most of it
   // is found, and the probabilities still say how often it comes.
   const auto make = [](int count, std::uint64_t seed) {

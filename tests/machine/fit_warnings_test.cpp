@@ -246,7 +246,7 @@ TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "
   for (const FitWarning& warning : found(6)) CHECK(warning.kind != Kind::worse_than_its_draws);
 }
 
-TEST_CASE("a hundred good data sets raise no warning", "[machine]") {
+TEST_CASE("a hundred good data sets raise no warning", "[machine][at length]") {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     CAPTURE(seed);
     const int classes = seed % 2 == 0 ? 2 : 3;

@@ -113,7 +113,8 @@ TEST_CASE("a triangle around zero is a proof by three points, by hand", "[machin
   CHECK_FALSE(problem.proof());
 }
 
-TEST_CASE("wrong labels of a linear kernel are proved, as the largest margin says", "[machine]") {
+TEST_CASE("wrong labels of a linear kernel are proved, as the largest margin says",
+          "[machine][at length]") {
   for (const auto& [points, dimension] : {std::pair{300, 2}, {1000, 5}, {1500, 20}}) {
     const Problem problem = flipped(points, dimension, 0.2, 5);
     CAPTURE(points, dimension);

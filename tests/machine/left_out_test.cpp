@@ -57,7 +57,7 @@ TEST_CASE("what all problems noted is a row, what one did not is left away", "[m
   CHECK(found.decision_values == Eigen::MatrixXd{{0.25, 0.25}, {-1, -1}});
 }
 
-TEST_CASE("a fit's probabilities are by what its own draws noted", "[machine]") {
+TEST_CASE("a fit's probabilities are by what its own draws noted", "[machine][at length]") {
   const int classes = GENERATE(2, 3);
   CAPTURE(classes);
   const auto [inputs, labels] = noisy_rings(6000, classes, 0.1);

@@ -262,7 +262,7 @@ TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets", 
   CHECK(raised.parts().boundary->relative_lambda > 0);
 }
 
-TEST_CASE("choose takes pairs where classes lie in one another", "[machine]") {
+TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at length]") {
   const auto [inputs, labels] = noisy_rings(600, 4, 0.1);
   const auto [others, truth] = noisy_rings(2000, 4, 0.1, 2);
   const OneVsRest machine(

@@ -36,7 +36,7 @@ namespace bpm_examples {
 namespace {
 
 /// Streams of a subset: what is random in it has a range of its own.
-enum class Use : std::uint64_t { subset, isotropic, nested, billiard, exact };
+enum class Use : std::uint64_t { subset, isotropic, nested, billiard, exact, bounds };
 
 bpm::RandomStreams streams_of(const InterpolationOptions& options, Eigen::Index n,
                               std::uint64_t subset, Use use) {
@@ -129,6 +129,15 @@ class Experiment {
     if (options_.study && result_.subset == 0) {
       begin("study");
       result_.study = run_study(digits_, data_.train, options_.depth, control_.threads);
+    }
+    if (options_.bounds && regular) {
+      const bpm::RandomStreams order = streams(Use::subset);
+      const Eigen::Index others = std::ssize(digits_.pool.labels) - result_.n;
+      const SignedDigits unlabelled = random_subset(digits_, std::min(options_.unlabelled, others),
+                                                    order.stream(order.next), result_.n);
+      result_.bounds =
+          bounds_of(digits_, data_.train, data_.gram, data_.cross, unlabelled, options_.depth,
+                    options_.voters, delta, streams(Use::bounds), control_);
     }
     result_.seconds = timer_.seconds();
     return result_;

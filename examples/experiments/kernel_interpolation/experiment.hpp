@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bounds.hpp"
 #include "bpm/core/progress.hpp"
 #include "common/even_odd.hpp"
 #include "options.hpp"
@@ -61,6 +63,7 @@ struct InterpolationResult {
   /// NN-GP posterior at margins `margins()`: Gibbs errors.
   std::vector<double> gibbs_at_margin;
   std::vector<StudyPoint> study;  ///< Empty unless asked for.
+  std::optional<Bounds> bounds;   ///< Likewise.
 
   double seconds = 0;
   double ep_seconds = not_computed;

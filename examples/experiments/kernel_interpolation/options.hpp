@@ -37,6 +37,8 @@ struct InterpolationOptions {
   std::uint64_t bounces = 2'000'000;
   InterpolationParts parts;
   bool study = false;
+  bool bounds = false;
+  Eigen::Index unlabelled = 20'000;  ///< Inputs without labels that the bounds look at.
 };
 
 /// The parts of a list such as ep,nested. Throws `std::invalid_argument`.
@@ -97,6 +99,13 @@ struct InterpolationOptions {
       ->type_name("PART,...");
   app.add_flag("--study", options.study,
                "Also vary noise, prior and depth on the first subset of each size");
+  app.add_flag("--bounds", options.bounds,
+               "Also bound the error of the centre of mass by a split prior, margins and digits "
+               "held out");
+  add_whole_option(app, "--unlabelled", options.unlabelled,
+                   "Other training digits that --bounds looks at without their labels (default: "
+                   "20000)",
+                   2, 50'000);
   add_common_options(app, options.common,
                      {"kernel_interpolation --sizes 100,300 --plot figure.svg",
                       "kernel_interpolation --sizes 1000 --subsets 5 --json a.json"});

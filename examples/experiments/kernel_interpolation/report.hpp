@@ -23,6 +23,40 @@ namespace report_detail {
 /// null where it was not computed.
 [[nodiscard]] inline Json number(double value) { return std::isnan(value) ? Json() : Json(value); }
 
+/// A bound by its name, and beside it what it is made of and when it holds.
+inline void add_bounds(const Bounds& bounds, Json& entry) {
+  const auto add = [&](const std::string& name, const Bound& bound, const char* conditions) {
+    entry[name] = number(bound.value);
+    Json& terms = entry[name + "_terms"];
+    terms["n1"] = bound.prior_points;
+    terms["delta"] = bounds.delta;
+    terms["unlabelled"] = bounds.unlabelled;
+    terms["conditions"] = conditions;
+    const std::pair<const char*, double> numbers[] = {{"complexity", bound.complexity},
+                                                      {"gibbs_bound", bound.gibbs},
+                                                      {"threshold", bound.threshold},
+                                                      {"rate", bound.rate},
+                                                      {"disagreement", bound.disagreement}};
+    for (const auto& [key, value] : numbers) {
+      if (!std::isnan(value)) terms[key] = value;
+    }
+  };
+  add("vote_margin_bound", bounds.margin,
+      "kernel fixed beforehand; with its error bars: of log 1/P_Y, and a tenth of the voters "
+      "counted as independent");
+  add("split_prior_bound", bounds.split,
+      "order and n1 fixed beforehand, kernel chosen on the first n1 at most; with its error bars: "
+      "of log P(first n1) - log P(all), and a tenth of the voters counted as independent");
+  add("split_prior_bound_certified", bounds.split_certified,
+      "order and n1 fixed beforehand, kernel chosen on the first n1 at most; certified");
+  add("held_out_bound", bounds.held_out,
+      "of the machine of the first n1; order and n1 fixed beforehand; certified");
+  add("held_out_disagreement_bound", bounds.held_out_disagreement,
+      "order and n1 fixed beforehand; certified");
+  entry["bounded_error"] = number(bounds.error);
+  entry["bounds_seconds"] = bounds.seconds;
+}
+
 }  // namespace report_detail
 
 /// Of the billiards, where they ran.
@@ -36,6 +70,7 @@ namespace report_detail {
 
 [[nodiscard]] inline Json interpolation_json(const std::vector<InterpolationResult>& results,
                                              const EvenOdd& digits) {
+  using report_detail::add_bounds;
   using report_detail::number;
   Json list = Json::array();
   for (const InterpolationResult& r : results) {
@@ -86,6 +121,7 @@ namespace report_detail {
       entry["gibbs_at_margin"].push_back(
           {{"margin", margins()[k]}, {"gibbs_error", r.gibbs_at_margin[k]}});
     }
+    if (r.bounds) add_bounds(*r.bounds, entry);
     if (!r.study.empty()) entry["study"] = Json::array();
     for (const StudyPoint& point : r.study) {
       entry["study"].push_back({{"what", point.what},
@@ -159,6 +195,13 @@ inline void print_line(std::ostream& out, const InterpolationResult& r) {
   plain(100 * r.bpm_bound_by_vote, 7, 1);
   plain(r.seconds, 8, 1);
   text << '\n';
+  if (r.bounds) {
+    const Bounds& b = *r.bounds;
+    text << "      bounds by margins " << 100 * b.margin.value << ", by a split prior "
+         << 100 * b.split.value << ", certified " << 100 * b.split_certified.value << "; held out "
+         << 100 * b.held_out.value << ", and disagreement " << 100 * b.held_out_disagreement.value
+         << "; test error " << 100 * b.error << '\n';
+  }
   for (const StudyPoint& point : r.study) {
     text << "      " << std::left << std::setw(6) << point.what << std::right << std::setw(6)
          << point.value << "   log evidence " << std::setw(9) << point.log_evidence

@@ -171,7 +171,8 @@ TEST_CASE("EP in the machine: noise and a soft boundary hold wrong labels") {
   CHECK(by_lambda.training_margin() > 0);
 }
 
-TEST_CASE("EP in the machine: probabilities of classes that overlap are those of their labels") {
+TEST_CASE("EP in the machine: probabilities of classes that overlap are those of their labels",
+          "[at length]") {
   // Normal clouds whose centres are two deviations apart: 16 to 25 % of the labels are chance. A
   // probability without the noise that the evidence finds has a log loss above 1.
   const std::size_t classes = GENERATE(2, 3);
