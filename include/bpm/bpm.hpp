@@ -51,6 +51,7 @@
 #include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/candidates.hpp"
+#include "bpm/machine/certificate.hpp"
 #include "bpm/machine/choose.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/classifier_parts.hpp"

@@ -125,6 +125,23 @@ TEST_CASE("a perceptron's run is made by its mistaken points, and the bound on i
   CHECK(share_violations > 50 + 10 * 7);
 }
 
+TEST_CASE("the largest of N uniform numbers: how often the bound fails, in closed form",
+          "[bounds]") {
+  // A compression to k = 1 point, which one more number changes with probability phi = 1 - largest:
+  // P(phi > epsilon) = (1 - epsilon)^N.
+  for (const std::uint64_t N : {5, 20, 1000}) {
+    const double delta = 0.01;
+    const double fails =
+        std::pow(1 - bpm::stable_compression_bound(1, N, delta), static_cast<double>(N));
+    const double share_fails =
+        std::pow(1 - 1 / static_cast<double>(N), static_cast<double>(N));  // k / N in its place.
+    CAPTURE(N, fails, share_fails);
+    CHECK(fails <= delta);
+    CHECK(fails > delta / (50 * static_cast<double>(N)));  // The bound is near, not 1.
+    CHECK(share_fails > 0.3);
+  }
+}
+
 TEST_CASE("the stable compression bound refuses what is none", "[bounds]") {
   CHECK(message_of([] { (void)bpm::stable_compression_bound(0, 0, 0.1); }) ==
         "stable_compression_bound: N is 0, must be at least 1");

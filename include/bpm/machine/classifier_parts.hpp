@@ -85,6 +85,7 @@ struct ClassifierParts {
   /// in the model's file, no prediction looks at it.
   std::optional<std::string> inputs_made_by{};
   std::optional<std::uint64_t> seed{};  ///< Of the fit, where there was one.
+  std::size_t training_points = 0;      ///< Of one training set; 0: of several, or not known.
   /// How an automatic soft boundary was chosen.
   std::optional<BoundaryChoice> boundary{};
   std::vector<FitWarning> warnings{};  ///< What the fit says against its classifier.
@@ -118,6 +119,7 @@ struct ClassifierParts {
     visit("rejection", self.rejection);
     visit("inputs_made_by", self.inputs_made_by);
     visit("seed", self.seed);
+    detail::visit_unless(0, "training_points", self.training_points, visit);
     visit("boundary", self.boundary);
     visit("warnings", self.warnings);
     visit("report", self.report);
