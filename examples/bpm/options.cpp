@@ -468,7 +468,9 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   add_whole_option(app, "-v", parts, "Cross-validate with N folds; no model is written", 2, 1000)
       ->group(svm);
   int probabilities = 1;
-  add_whole_option(app, "-b", probabilities, "Probabilities are always there", 0, 1)->group(svm);
+  add_whole_option(app, "-b", probabilities,
+                   "Changes nothing: there are probabilities where the boundary is automatic", 0, 1)
+      ->group(svm);
   app.footer(
       choosing
           ? "Examples:\n"
@@ -550,7 +552,9 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
                   [&](const std::string& text) { options.reject = parse_reject(text); })
       ->type_name("rate=R|error=E|risk");
   int probabilities = 1;
-  add_whole_option(app, "-b", probabilities, "LIBSVM's; probabilities are always there", 0, 1);
+  add_whole_option(app, "-b", probabilities,
+                   "LIBSVM's; changes nothing: there are probabilities where the model has them", 0,
+                   1);
   if (evaluating) {
     add_json_option(app, options.common);
     add_plot_option(app, options.common);

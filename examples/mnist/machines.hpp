@@ -19,6 +19,7 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/certificate.hpp"
 #include "bpm/machine/fit_each_draw.hpp"
 #include "common/digest.hpp"
 #include "common/interrupt.hpp"
@@ -210,6 +211,32 @@ void report_copies(const Fitted& fitted, const Experiment& experiment, const Inp
   }
 }
 
+/// A limit of the mean's error from the first draw's, by the test images without their labels.
+template <class Fitted, class Inputs>
+void report_certificate(const Fitted& fitted, const Inputs& test, Eigen::Index train_size,
+                        MnistReport& report) {
+  if (!report.stable_compression_percent) return;
+  constexpr double delta = 0.01;
+  bpm::Certificate found;
+  if (report.virtual_copies == 0) {
+    found = bpm::certificate(fitted, test, delta);
+  } else {  // Each draw has a set of its own, made of the same originals, which are what counts.
+    const Eigen::MatrixXd outputs = fitted.draw_decision_values(test);
+    const std::vector<int> of_first =
+        fitted.labels_of(Eigen::MatrixXd(outputs.leftCols(fitted.columns())));
+    const std::vector<int> of_all = fitted.predict(test);
+    found.unlabelled = of_all.size();
+    for (std::size_t i = 0; i < of_all.size(); ++i) {
+      found.disagreements += of_all[i] != of_first[i] ? 1U : 0U;
+    }
+    found.error = bpm::stable_compression_bound(report.compression_sizes[0],
+                                                static_cast<std::size_t>(train_size), delta / 2) +
+                  bpm::binomial_upper_limit(found.disagreements, found.unlabelled, delta / 2);
+  }
+  report.mean_bound_percent = 100 * std::min(1.0, found.error);
+  report.first_draw_disagreements = found.disagreements;
+}
+
 /// The median time of one digit after the other, each from its image to its class.
 template <class Fitted>
 [[nodiscard]] double seconds_of_a_digit(const Fitted& fitted, const Experiment& experiment,
@@ -345,6 +372,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
   if (experiment.settings.keep_draws) {
     progress({.stage = "single draws"});
     report.single_draw_error_percent = 100 * fitted.gibbs_error(test, digits.test_labels);
+    report_certificate(fitted, test, train.rows(), report);
     progress({.stage = "single draws", .fraction = 1});
   }
   if (experiment.verify) {

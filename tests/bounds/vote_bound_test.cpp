@@ -118,11 +118,11 @@ TEST_CASE("the bound by margins on any classifier, by enumeration; attained by o
       error += c != y ? 1 / static_cast<double>(inputs) : 0;
     }
     CAPTURE(seed);
-    const bpm::VoteMarginBound bound = bpm::vote_margin_bound(std::min(1.0, gibbs), margins);
-    REQUIRE(error <= bound.error + 1e-12);
-    REQUIRE(bound.error <= 1);
+    const bpm::VoteMarginBound bound(std::min(1.0, gibbs), margins);
+    REQUIRE(error <= bound.value() + 1e-12);
+    REQUIRE(bound.value() <= 1);
     of_a_margin += bound.threshold < 1 ? 1 : 0;
-    below_twice += bound.error < 2 * gibbs - 1e-9 ? 1 : 0;
+    below_twice += bound.value() < 2 * gibbs - 1e-9 ? 1 : 0;
     without_margins += error > gibbs + 1e-9 ? 1 : 0;
   }
   CHECK(of_a_margin > 100);
@@ -132,19 +132,19 @@ TEST_CASE("the bound by margins on any classifier, by enumeration; attained by o
   for (const double t : {0.2, 0.5, 0.85}) {
     Eigen::VectorXd margins = Eigen::VectorXd::Ones(100);
     margins.head(7).setConstant(t);
-    const bpm::VoteMarginBound bound = bpm::vote_margin_bound(0.07 * (1 + t) / 2, margins);
-    CHECK(bound.error == Approx(0.07).epsilon(1e-12));
+    const bpm::VoteMarginBound bound(0.07 * (1 + t) / 2, margins);
+    CHECK(bound.value() == Approx(0.07).epsilon(1e-12));
     CHECK(bound.threshold == t);
     CHECK(bound.delta == 0);
     CHECK_FALSE(bound.vacuous());
   }
-  CHECK(bpm::vote_margin_bound(0.5, Eigen::VectorXd::Zero(3)).vacuous());
+  CHECK(bpm::VoteMarginBound(0.5, Eigen::VectorXd::Zero(3)).vacuous());
 }
 
 TEST_CASE("the certified bound by margins, by hand") {
   const bpm::GibbsBound gibbs(400, 1000, {.confidence = bpm::Confidence::thirds(0.03)});
   const Eigen::VectorXd margins = Eigen::VectorXd::LinSpaced(2000, 0.1, 1);
-  const bpm::VoteMarginBound exact = bpm::vote_margin_bound(gibbs, margins, 0);
+  const bpm::VoteMarginBound exact = bpm::VoteMarginBound::certified(gibbs, margins, 0);
   CHECK(exact.delta == Approx(0.03));
   CHECK(exact.gibbs_error == gibbs.value());
   const double t = exact.threshold;
@@ -152,22 +152,23 @@ TEST_CASE("the certified bound by margins, by hand") {
   const Eigen::ArrayXd g = (1 - margins.array() / t).max(0.0) - (1 - margins.array()) / (2 * t);
   const double limit =
       bpm::kl_upper_inverse((g.mean() - least) / (1 - least), std::log(10 / 0.01) / 2000);
-  CHECK(exact.error == Approx(gibbs.value() / t + least + (1 - least) * limit).epsilon(1e-12));
-  CHECK(exact.error > bpm::vote_margin_bound(gibbs.value(), margins).error);
+  CHECK(exact.value() == Approx(gibbs.value() / t + least + (1 - least) * limit).epsilon(1e-12));
+  CHECK(exact.value() > bpm::VoteMarginBound(gibbs.value(), margins).value());
 
-  const bpm::VoteMarginBound voters = bpm::vote_margin_bound(gibbs, margins, 5000);
+  const bpm::VoteMarginBound voters = bpm::VoteMarginBound::certified(gibbs, margins, 5000);
   const double s = voters.threshold;
   const double low = -(1 - s) / (2 * s);
   const Eigen::ArrayXd h = (1 - margins.array() / s).max(0.0) - (1 - margins.array()) / (2 * s);
   const double of_inputs =
       bpm::kl_upper_inverse((h.mean() - low) / (1 - low), std::log(20 / 0.01) / 2000);
-  CHECK(voters.error == Approx(gibbs.value() / s + low + (1 - low) * of_inputs +
-                               std::sqrt(std::log(20 / 0.01) / 10'000) / s)
-                            .epsilon(1e-12));
+  CHECK(voters.value() == Approx(gibbs.value() / s + low + (1 - low) * of_inputs +
+                                 std::sqrt(std::log(20 / 0.01) / 10'000) / s)
+                              .epsilon(1e-12));
   // A Gibbs error that these margins cannot have: by the rates 0, of limits one has failed.
   const bpm::GibbsBound small(1, 1000, {.confidence = bpm::Confidence::thirds(0.03)});
-  CHECK(bpm::vote_margin_bound(small.value(), Eigen::VectorXd::Zero(2000)).error == 0);
-  CHECK(bpm::vote_margin_bound(small, Eigen::VectorXd::Constant(2000, 0.2), 0).error == 1);
+  CHECK(bpm::VoteMarginBound(small.value(), Eigen::VectorXd::Zero(2000)).value() == 0);
+  CHECK(bpm::VoteMarginBound::certified(small, Eigen::VectorXd::Constant(2000, 0.2), 0).value() ==
+        1);
 }
 
 TEST_CASE("the bound by margins holds as often as it says; of the sample's own rates it does not") {
@@ -192,8 +193,8 @@ TEST_CASE("the bound by margins holds as often as it says; of the sample's own r
     bpm::GibbsBound gibbs(1, 100, {.confidence = {0.01, 0, 0.1}});
     gibbs.complexity = -std::log1p(-e) * gibbs.divisor - gibbs.confidence_term;  // Its value is e.
     REQUIRE(gibbs.value() == Approx(e));
-    missed += bpm::vote_margin_bound(gibbs, margins, voters).error < share ? 1 : 0;
-    missed_by_plug_in += bpm::vote_margin_bound(e, margins).error < share ? 1 : 0;
+    missed += bpm::VoteMarginBound::certified(gibbs, margins, voters).value() < share ? 1 : 0;
+    missed_by_plug_in += bpm::VoteMarginBound(e, margins).value() < share ? 1 : 0;
   }
   CHECK(missed <= 40);
   CHECK(missed_by_plug_in > 100);
@@ -202,14 +203,14 @@ TEST_CASE("the bound by margins holds as often as it says; of the sample's own r
 TEST_CASE("arguments of the bound by margins are checked") {
   const bpm::GibbsBound exact(1, 10, {.confidence = bpm::Confidence::exact(0.1)});
   const Eigen::VectorXd margins = Eigen::VectorXd::Zero(2);
-  CHECK_THROWS_WITH(bpm::vote_margin_bound(1.5, margins),
-                    "vote_margin_bound: gibbs_error is 1.5, must lie in [0, 1]");
-  CHECK_THROWS_WITH(bpm::vote_margin_bound(0.5, Eigen::VectorXd()),
-                    "vote_margin_bound: margins are none, must be one or more");
-  CHECK_THROWS_WITH(bpm::vote_margin_bound(0.5, Eigen::VectorXd::Constant(1, -2)),
-                    "vote_margin_bound: margins at 0 is -2, must lie in [-1, 1]");
-  CHECK_THROWS_WITH(bpm::vote_margin_bound(exact, margins, 0),
-                    "vote_margin_bound: confidence.inputs is 0, must lie between 0 and 1");
+  CHECK_THROWS_WITH(bpm::VoteMarginBound(1.5, margins),
+                    "VoteMarginBound: gibbs_error is 1.5, must lie in [0, 1]");
+  CHECK_THROWS_WITH(bpm::VoteMarginBound(0.5, Eigen::VectorXd()),
+                    "VoteMarginBound: margins are none, must be one or more");
+  CHECK_THROWS_WITH(bpm::VoteMarginBound(0.5, Eigen::VectorXd::Constant(1, -2)),
+                    "VoteMarginBound: margins at 0 is -2, must lie in [-1, 1]");
+  CHECK_THROWS_WITH(bpm::VoteMarginBound::certified(exact, margins, 0),
+                    "VoteMarginBound: confidence.inputs is 0, must lie between 0 and 1");
 }
 
 TEST_CASE("bounds on the vote and on its Bayes point by hand") {

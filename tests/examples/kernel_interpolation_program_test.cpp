@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The program itself, with little to do.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "bpm/bounds/gibbs_bound.hpp"
+#include "bpm/decision/certified_risk.hpp"
 #include "catch.hpp"
 #include "program_test.hpp"
 
@@ -61,6 +65,57 @@ TEST_CASE("kernel_interpolation: all parts on drawn digits", "[examples]") {
   }
   if (draws_plots()) {
     CHECK_THAT(read_text(alone.path("a.svg")), ContainsSubstring("</svg>"));
+  }
+}
+
+TEST_CASE("kernel_interpolation: bounds with what they are made of", "[examples]") {
+  const Alone alone;
+  ChildProcess child(program,
+                     {"--sizes", "40,100", "--voters", "500", "--test", "300", "--parts", "ep",
+                      "--bounds", "--unlabelled", "200", "--json", alone.path("a.json")});
+  REQUIRE(child.wait() == 0);
+  CHECK_THAT(child.out(), ContainsSubstring("    n  theorem 1    2 Gibbs    margins"));
+  const Json rows = Json::parse(read_text(alone.path("a.json")));
+  for (const Json& row : rows) {
+    CAPTURE(row.dump());
+    const double n = row["n"];
+    const double error = row["bounded_error"];
+    CHECK(error == row["centre_of_mass_error_ep"]);
+    for (const char* name :
+         {"vote_margin_bound", "split_prior_bound", "split_prior_bound_certified", "held_out_bound",
+          "held_out_disagreement_bound"}) {
+      CAPTURE(name);
+      const Json& terms = row.at(std::string(name) + "_terms");
+      CHECK(row[name].get<double>() > error);
+      CHECK(row[name].get<double>() <= 1);
+      CHECK(terms["delta"].get<double>() == Approx(0.01));
+      CHECK(terms["unlabelled"] == 200);
+      CHECK(terms["conditions"].get<std::string>().size() > 20);
+    }
+    const Json& split = row["split_prior_bound_terms"];
+    CHECK(split["n1"] == n / 2);
+    CHECK(split["complexity"] < row["vote_margin_bound_terms"]["complexity"]);
+    // The realizable form at a third of delta, and Maurer's at half of it.
+    CHECK(split["gibbs_bound"].get<double>() ==
+          Approx(-std::expm1(-(split["complexity"].get<double>() + std::log(300.0)) / (n / 2))));
+    const Json& certified = row["split_prior_bound_certified_terms"];
+    CHECK(bpm::binary_relative_entropy(certified["rate"], certified["gibbs_bound"]) ==
+          Approx((certified["complexity"].get<double>() + std::log(2 * std::sqrt(n / 2) / 0.005)) /
+                 (n / 2)));
+    // Of three tenths, errors and differences counted.
+    const Json& held = row["held_out_bound_terms"];
+    CHECK(held["n1"] == n - 3 * n / 10);
+    const auto count = static_cast<std::uint64_t>(3 * n / 10);
+    const auto errors =
+        static_cast<std::uint64_t>(std::lround(held["rate"].get<double>() * 3 * n / 10));
+    CHECK(row["held_out_bound"].get<double>() ==
+          Approx(bpm::binomial_upper_limit(errors, count, 0.01)));
+    const double apart = row["held_out_disagreement_bound_terms"]["disagreement"];
+    CHECK(row["held_out_disagreement_bound"].get<double>() ==
+          Approx(std::min(
+              1.0, bpm::binomial_upper_limit(errors, count, 0.005) +
+                       bpm::binomial_upper_limit(
+                           static_cast<std::uint64_t>(std::lround(200 * apart)), 200, 0.005))));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bpm/bounds/classifier_bounds.hpp"
+#include "bpm/decision/certified_risk.hpp"
 #include "catch.hpp"
 #include "data.hpp"
 #include "program_test.hpp"
@@ -293,6 +294,13 @@ TEST_CASE("mnist: even and odd digits, a boundary that is chosen, a risk that is
   const auto size_of_first = json["compression_sizes"][0].get<std::uint64_t>();
   CHECK(bound > 100.0 * static_cast<double>(size_of_first) / 500);
   CHECK(bound == Approx(100 * bpm::stable_compression_bound(size_of_first, 500, 0.01)));
+  // That of the mean: half of delta each, and how often the first draw differs on the test images.
+  const auto apart = json["first_draw_disagreements"].get<std::uint64_t>();
+  const auto images = json["test_size"].get<std::uint64_t>();
+  CHECK(apart > 0);
+  CHECK(json["mean_bound_percent"].get<double>() ==
+        Approx(100 * std::min(1.0, bpm::stable_compression_bound(size_of_first, 500, 0.005) +
+                                       bpm::binomial_upper_limit(apart, images, 0.005))));
   // With a hundred digits set aside nothing so small can be shown.
   REQUIRE(run(small + Words{"--risk", "0.1"} + files).status == 0);
   const Json none = alone.json("a.json").at("guaranteed");

@@ -41,7 +41,7 @@ foreach(file IN LISTS files)
   endif()
   string(REPLACE "[" "@OPEN@" text "${text}") # which CMake would take for a list's
   string(REGEX REPLACE "//[^\n]*" "" code "${text}")
-  forbid("${file}" "${code}" "${unportable_random}" "use bpm/core/random/, the same on every library")
+  forbid("${file}" "${code}" "${unportable_random}" "use bpm/core/random.hpp, the same on every library")
   if(file MATCHES "^examples/bpm/")
     forbid("${file}" "${code}" "[^_]detail::" "the command line shows that what is public suffices")
   endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# An overlay port of the clone that it lies in: vcpkg install bpm --overlay-ports=cmake/vcpkg
+# An overlay port of the clone that it lies in: vcpkg install --classic bpm --overlay-ports=cmake/vcpkg
 
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(VCPKG_BUILD_TYPE release) # headers, the same ones for debugging

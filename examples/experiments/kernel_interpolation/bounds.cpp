@@ -84,7 +84,7 @@ Bounds bounds_of(const EvenOdd& digits, const SignedDigits& train, const Eigen::
       Eigen::VectorXd::Map(all.coefficients.data(), std::ssize(all.coefficients));
   result.error = bpm::error_of_outputs(test_values * coefficients, digits.test.signs);
 
-  {
+  if (n - half >= 8) {  // As the theorem asks for.
     const bpm::EpPosterior prior = posterior_of(gram, train.signs, half);
     Bound& bound = result.split_certified;
     bound.prior_points = half;
@@ -105,10 +105,10 @@ Bounds bounds_of(const EvenOdd& digits, const SignedDigits& train, const Eigen::
       const double z = std::abs(outputs.mean[i]) / outputs.deviation[i];
       margins[i] = std::max(0.0, 2 * bpm::detail::normal_cdf(z) - 1);
     }
-    const bpm::VoteMarginBound found = bpm::vote_margin_bound(gibbs, margins, 0);
+    const bpm::VoteMarginBound found = bpm::VoteMarginBound::certified(gibbs, margins, 0);
     bound.gibbs = gibbs.value();
     bound.threshold = found.threshold;
-    bound.value = found.error;
+    bound.value = found.value();
   }
   {
     const bpm::EpPosterior some = posterior_of(gram, train.signs, rest);
@@ -153,10 +153,11 @@ Bounds bounds_of(const EvenOdd& digits, const SignedDigits& train, const Eigen::
     bound->complexity = found.upper_log_inverse(1 - shared.estimate);
     const bpm::GibbsBound gibbs(bound->complexity, n - bound->prior_points,
                                 {.confidence = shared, .theorem = bpm::PacBayes::realizable});
-    const bpm::VoteMarginBound by_margins = bpm::vote_margin_bound(gibbs, margins, independent);
+    const bpm::VoteMarginBound by_margins =
+        bpm::VoteMarginBound::certified(gibbs, margins, independent);
     bound->gibbs = gibbs.value();
     bound->threshold = by_margins.threshold;
-    bound->value = by_margins.error;
+    bound->value = by_margins.value();
   }
   result.seconds = timer.seconds();
   return result;

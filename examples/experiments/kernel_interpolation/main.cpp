@@ -50,6 +50,7 @@ void run(int argc, char** argv) {
     throw Interrupted("stopped before the last subset was done: nothing was written");
   }
   check_chains(results).print("kernel_interpolation", quiet ? nullptr : &std::cout);
+  if (!quiet && options.bounds) print_bounds(std::cout, results, options);
   json.write(interpolation_json(results, digits));
   if (!options.common.plot.empty()) {
     write_figure(interpolation_figure(results, digits, options), 1500, 560, options.common.plot);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -12,6 +14,7 @@
 #include "common/chain_check.hpp"
 #include "common/json_file.hpp"
 #include "experiment.hpp"
+#include "options.hpp"
 
 /// \file
 /// The results as lines of text and as JSON.
@@ -195,13 +198,6 @@ inline void print_line(std::ostream& out, const InterpolationResult& r) {
   plain(100 * r.bpm_bound_by_vote, 7, 1);
   plain(r.seconds, 8, 1);
   text << '\n';
-  if (r.bounds) {
-    const Bounds& b = *r.bounds;
-    text << "      bounds by margins " << 100 * b.margin.value << ", by a split prior "
-         << 100 * b.split.value << ", certified " << 100 * b.split_certified.value << "; held out "
-         << 100 * b.held_out.value << ", and disagreement " << 100 * b.held_out_disagreement.value
-         << "; test error " << 100 * b.error << '\n';
-  }
   for (const StudyPoint& point : r.study) {
     text << "      " << std::left << std::setw(6) << point.what << std::right << std::setw(6)
          << point.value << "   log evidence " << std::setw(9) << point.log_evidence
@@ -209,6 +205,47 @@ inline void print_line(std::ostream& out, const InterpolationResult& r) {
          << std::setw(6) << 100 * point.centroidal_error << '\n';
   }
   out << text.str() << std::flush;
+}
+
+/// The bounds of all sizes, means over subsets in percent, beside the error that they bound.
+inline void print_bounds(std::ostream& out, const std::vector<InterpolationResult>& results,
+                         const InterpolationOptions& options) {
+  using Read = std::function<double(const InterpolationResult&)>;
+  const std::pair<const char*, Read> columns[] = {
+      {"theorem 1", [](const auto& r) { return r.bpm_bound_certified; }},
+      {"2 Gibbs", [](const auto& r) { return r.bpm_bound_by_vote; }},
+      {"margins", [](const auto& r) { return r.bounds->margin.value; }},
+      {"split", [](const auto& r) { return r.bounds->split.value; }},
+      {"certified", [](const auto& r) { return r.bounds->split_certified.value; }},
+      {"held out", [](const auto& r) { return r.bounds->held_out.value; }},
+      {"of all", [](const auto& r) { return r.bounds->held_out_disagreement.value; }},
+      {"error", [](const auto& r) { return r.bounds->error; }}};
+  std::ostringstream text;
+  text << "\nBounds on the error of the centre of mass, " << 100 * options.confidence
+       << " % confidence, in %. By log 1/P_Y of all digits, with error bars: theorem 1, twice the\n"
+          "Gibbs error, the margins; given the signs of the first half: by margins, with error "
+          "bars (split) and certified;\nby three tenths held out: of the machine of the others, "
+          "and of that of all.\n\n    n";
+  for (const auto& [name, read] : columns) text << std::setw(11) << name;
+  text << '\n' << std::fixed << std::setprecision(1);
+  for (std::size_t begin = 0, end = 0; begin < results.size(); begin = end) {
+    while (end < results.size() && results[end].n == results[begin].n) ++end;
+    text << std::setw(5) << results[begin].n;
+    for (const auto& [name, read] : columns) {
+      double sum = 0;
+      for (std::size_t k = begin; k < end; ++k) {
+        sum += results[k].bounds ? read(results[k]) : not_computed;
+      }
+      text << std::setw(11);
+      if (std::isnan(sum)) {
+        text << '-';
+      } else {
+        text << 100 * sum / static_cast<double>(end - begin);
+      }
+    }
+    text << '\n';
+  }
+  out << text.str();
 }
 
 }  // namespace bpm_examples

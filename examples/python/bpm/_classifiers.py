@@ -443,7 +443,12 @@ class _Machine(ClassifierMixin, BaseEstimator):
             and a `message`.
         """
         scores = self._scores(X)
-        correct = np.asarray(self.predict(X) == column_or_1d(y))
+        y = column_or_1d(y)
+        if len(y) != len(scores):
+            raise ValueError(
+                f"certify_risk: y has {len(y)} entries, expected {len(scores)} (one per row of X)"
+            )
+        correct = np.asarray(self.predict(X) == y)
         found = _native.certify_risk(
             scores, correct.tolist(), _real("risk", risk), _real("delta", delta)
         )

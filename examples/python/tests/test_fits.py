@@ -64,6 +64,9 @@ def test_a_certificate_is_of_one_model(squares):
     X, y = squares
     machine = BayesPointClassifier(draws=5, width=0.5).fit(X[:200], y[:200])
     machine.certify_risk(X[200:], y[200:], 0.2, 0.1)
+    for wrong in (y[200:201], y[201:]):
+        with pytest.raises(ValueError, match=rf"certify_risk: y has {len(wrong)} entries, expected"):
+            machine.certify_risk(X[200:], wrong)
     machine.add_draws(1)
     assert not hasattr(machine, "certified_risk_")
 

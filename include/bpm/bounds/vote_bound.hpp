@@ -140,33 +140,40 @@ struct CBound {
 ///
 /// t is the best of ten that are fixed beforehand.
 struct VoteMarginBound {
-  double gibbs_error;  ///< e, or an upper limit of it.
-  double threshold;    ///< t.
-  double error;        ///< The classifier errs at most at this rate, in [0, 1].
-  double delta = 0;    ///< What it may fail with; 0: of rates as they are.
+  /// The bound of rates as they are: e and the margins b of the inputs themselves.
+  /// \throws std::invalid_argument without margins, or unless they lie in [-1, 1] and e in [0, 1].
+  VoteMarginBound(double gibbs_error_rate, const Eigen::Ref<const Eigen::VectorXd>& margins);
 
+  /// The bound for the distribution that n independent inputs came from, which took no part in the
+  /// training. The Gibbs bound's `confidence.inputs` c is shared by the ten values of t, c / 10
+  /// each. V = 0: the margins are exact, and the mean over inputs has the limit of the Chernoff
+  /// bound (`kl_upper_inverse`). Otherwise they are means over V independent voters that all inputs
+  /// share and that c was made without; half of the share is theirs: the summand is convex in b, so
+  /// that their chance only raises its expectation, and one voter moves it by 1 / (t V) at most, so
+  /// that it is below by sqrt(log(1 / share) / (2 V)) / t with that probability (C. McDiarmid,
+  /// 1989). Draws of a chain are worth fewer than they are. 1 where the limits contradict each
+  /// other, so that one of them has failed.
+  /// \throws std::invalid_argument likewise, or unless `confidence.inputs` lies between 0 and 1.
+  [[nodiscard]] static VoteMarginBound certified(const GibbsBound& gibbs,
+                                                 const Eigen::Ref<const Eigen::VectorXd>& margins,
+                                                 std::uint64_t independent_voters);
+
+  double gibbs_error;     ///< e, or an upper limit of it.
+  double threshold = 1;   ///< t.
+  double vote_error = 1;  ///< The classifier's, in [0, 1].
+  double delta = 0;       ///< Where certified: what it may fail with.
+
+  /// The classifier errs at most at this rate.
+  [[nodiscard]] double value() const noexcept { return vote_error; }
   /// Whether it says nothing.
-  [[nodiscard]] bool vacuous() const noexcept { return error >= 1; }
+  [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
+
+ private:
+  /// `limit(t, mean of the summand)` is what takes the mean's place.
+  template <class Limit>
+  VoteMarginBound(double gibbs_error_rate, const Eigen::Ref<const Eigen::VectorXd>& margins,
+                  Limit&& limit);
 };
-
-/// The bound of the rates as they are: e and the margins b of the inputs themselves.
-/// \throws std::invalid_argument without margins, or unless they lie in [-1, 1] and e in [0, 1].
-[[nodiscard]] BPM_INLINE VoteMarginBound
-vote_margin_bound(double gibbs_error, const Eigen::Ref<const Eigen::VectorXd>& margins);
-
-/// The same for the distribution that n independent inputs came from, which took no part in the
-/// training. The Gibbs bound's `confidence.inputs` c is shared by the ten values of t, c / 10 each.
-/// V = 0: the margins are exact, and the mean over inputs has the limit of the Chernoff bound
-/// (`kl_upper_inverse`). Otherwise they are means over V independent voters that all inputs share
-/// and that c was made without; half of the share is theirs: the summand is convex in b, so that
-/// their chance only raises its expectation, and one voter moves it by 1 / (t V) at most, so that
-/// it is below by sqrt(log(1 / share) / (2 V)) / t with that probability (C. McDiarmid, 1989).
-/// Draws of a chain are worth fewer than they are. 1 where the limits contradict each other, so
-/// that one of them has failed.
-/// \throws std::invalid_argument likewise, or unless `confidence.inputs` lies between 0 and 1.
-[[nodiscard]] BPM_INLINE VoteMarginBound
-vote_margin_bound(const GibbsBound& gibbs, const Eigen::Ref<const Eigen::VectorXd>& margins,
-                  std::uint64_t independent_voters);
 
 /// How many draws of an ensemble agree with its centre, and whether that is as theory demands.
 ///
@@ -280,66 +287,51 @@ BPM_INLINE double CBound::share() const noexcept {
   return (1 - 2 * gibbs_error) * (1 - 2 * gibbs_error);
 }
 
-namespace detail {
-
-/// t of `vote_margin_bound`.
-inline constexpr std::array<double, 10> vote_margin_thresholds{0.2, 0.25, 0.3, 0.35, 0.4,
-                                                               0.5, 0.6,  0.7, 0.85, 1.0};
-
-/// `limit(t, mean of the summand)` is what takes the mean's place.
 template <class Limit>
-[[nodiscard]] VoteMarginBound best_margin_bound(double gibbs_error,
-                                                const Eigen::Ref<const Eigen::VectorXd>& margins,
-                                                Limit&& limit) {
-  const char* const f = "vote_margin_bound";
-  check_probability(f, "gibbs_error", gibbs_error);
-  check(margins.size() > 0, f, "margins", "are none, must be one or more");
+VoteMarginBound::VoteMarginBound(double gibbs_error_rate,
+                                 const Eigen::Ref<const Eigen::VectorXd>& margins, Limit&& limit)
+    : gibbs_error(gibbs_error_rate) {
+  const char* const f = "VoteMarginBound";
+  detail::check_probability(f, "gibbs_error", gibbs_error);
+  detail::check(margins.size() > 0, f, "margins", "are none, must be one or more");
   for (Eigen::Index i = 0; i < margins.size(); ++i) {
-    check(margins[i] >= -1 && margins[i] <= 1, f, "margins", "at ", i, " is ", margins[i],
-          ", must lie in [-1, 1]");
+    detail::check(margins[i] >= -1 && margins[i] <= 1, f, "margins", "at ", i, " is ", margins[i],
+                  ", must lie in [-1, 1]");
   }
-  VoteMarginBound best{gibbs_error, 1, 1};
-  for (const double t : vote_margin_thresholds) {
+  constexpr std::array thresholds{0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0};
+  for (const double t : thresholds) {
     const double mean =
         ((1 - margins.array() / t).max(0.0) - (1 - margins.array()) / (2 * t)).mean();
     const double error = gibbs_error / t + limit(t, mean);
-    if (error < best.error) {
-      best.threshold = t;
-      best.error = error;
+    if (error < vote_error) {
+      threshold = t;
+      vote_error = error;
     }
   }
-  return best;
 }
 
-}  // namespace detail
-
-BPM_INLINE VoteMarginBound vote_margin_bound(double gibbs_error,
-                                             const Eigen::Ref<const Eigen::VectorXd>& margins) {
-  VoteMarginBound bound =
-      detail::best_margin_bound(gibbs_error, margins, [](double, double mean) { return mean; });
-  bound.error = std::max(0.0, bound.error);
-  return bound;
+BPM_INLINE VoteMarginBound::VoteMarginBound(double gibbs_error_rate,
+                                            const Eigen::Ref<const Eigen::VectorXd>& margins)
+    : VoteMarginBound(gibbs_error_rate, margins, [](double, double mean) { return mean; }) {
+  vote_error = std::max(0.0, vote_error);
 }
 
-BPM_INLINE VoteMarginBound vote_margin_bound(const GibbsBound& gibbs,
-                                             const Eigen::Ref<const Eigen::VectorXd>& margins,
-                                             std::uint64_t independent_voters) {
-  const double inputs = gibbs.confidence.inputs;
-  detail::check_delta("vote_margin_bound", "confidence.inputs", inputs);
-  const double share = inputs / (independent_voters == 0 ? 10 : 20);
-  VoteMarginBound bound =
-      detail::best_margin_bound(gibbs.value(), margins, [&](double t, double mean) {
-        // The summand lies in [least, 1]: least at b = t, 1 at b = -1.
-        const double least = -(1 - t) / (2 * t);
-        const double scaled = std::clamp((mean - least) / (1 - least), 0.0, 1.0);
-        const double of_inputs = -std::log(share) / static_cast<double>(margins.size());
-        const double of_voters =
-            independent_voters == 0
-                ? 0.0
-                : std::sqrt(-std::log(share) / (2 * static_cast<double>(independent_voters))) / t;
-        return least + (1 - least) * kl_upper_inverse(scaled, of_inputs) + of_voters;
-      });
-  if (bound.error < 0) bound.error = 1;
+BPM_INLINE VoteMarginBound VoteMarginBound::certified(
+    const GibbsBound& gibbs, const Eigen::Ref<const Eigen::VectorXd>& margins,
+    std::uint64_t independent_voters) {
+  detail::check_delta("VoteMarginBound", "confidence.inputs", gibbs.confidence.inputs);
+  const bool exact = independent_voters == 0;
+  const double log_share = std::log((exact ? 10 : 20) / gibbs.confidence.inputs);
+  VoteMarginBound bound(gibbs.value(), margins, [&](double t, double mean) {
+    // The summand lies in [least, 1]: least at b = t, 1 at b = -1.
+    const double least = -(1 - t) / (2 * t);
+    const double scaled = std::clamp((mean - least) / (1 - least), 0.0, 1.0);
+    const double limit = kl_upper_inverse(scaled, log_share / static_cast<double>(margins.size()));
+    const double of_voters =
+        exact ? 0.0 : std::sqrt(log_share / (2 * static_cast<double>(independent_voters))) / t;
+    return least + (1 - least) * limit + of_voters;
+  });
+  if (bound.vote_error < 0) bound.vote_error = 1;
   bound.delta = gibbs.confidence.total();
   return bound;
 }

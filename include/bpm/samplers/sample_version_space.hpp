@@ -39,7 +39,7 @@ constexpr void require_sampler() {
   if constexpr (HasTraits<S>) {
     static_assert(!S::traits.takes_label_noise || HasWithLabelNoise<S>,
                   "a sampler S that takes label noise needs S with_label_noise(double) const");
-    static_assert(HasTrials<S>,
+    static_assert(!S::traits.has_trials || HasTrials<S>,
                   "a sampler S with trials needs trial(std::uint64_t) const, void "
                   "limit_as_trials() and bool outlasts_trials(std::ptrdiff_t) const");
     if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {

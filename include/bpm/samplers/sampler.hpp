@@ -273,7 +273,7 @@ concept HasWithLabelNoise = requires(const S& sampler) {
   { sampler.with_label_noise(0.1) } -> std::same_as<S>;
 };
 template <class S>
-concept HasTrials = !S::traits.has_trials || requires(S& changed, const S& sampler) {
+concept HasTrials = requires(S& changed, const S& sampler) {
   sampler.trial(std::uint64_t{1});
   { changed.limit_as_trials() } -> std::same_as<void>;
   { sampler.outlasts_trials(std::ptrdiff_t{1}) } -> std::same_as<bool>;
@@ -326,7 +326,8 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 template <class S>
 concept SamplerSettings =
     std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&
-    HasMemoryNeed<S> && HasTrials<S> && (!S::traits.takes_label_noise || HasWithLabelNoise<S>);
+    HasMemoryNeed<S> &&
+    (!S::traits.has_trials || HasTrials<S>)&&(!S::traits.takes_label_noise || HasWithLabelNoise<S>);
 
 }  // namespace detail
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Conan's consumer: conan create . --test-folder=tests/package/conan"""
+"""Conan's consumer: conan create . --test-folder=tests/package/conan -s compiler.cppstd=20 --build=missing"""
 
 import os
 

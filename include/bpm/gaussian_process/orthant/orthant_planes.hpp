@@ -143,8 +143,8 @@ struct TridiagonalFactor {
 /// tridiagonal form L^-1 S L^-T = Q T Q', B = L L': a factor, a determinant and quadratic forms of
 /// S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 / 3.
 ///
-/// Cost: 8/3 n^3 multiply-adds once, and 2 n^2 `given`. Memory: 3 n^2
-/// doubles, 5 n^2 while it is made.
+/// Cost: 8/3 n^3 multiply-adds once, and 2 n^2 `given`. Memory: 3 n^2 doubles, 5 n^2 and given^2
+/// while it is made.
 class CovariancePath {
  public:
   explicit CovariancePath(const Eigen::MatrixXd& correlation, std::ptrdiff_t given = 0)
@@ -152,18 +152,17 @@ class CovariancePath {
         given_(given),
         stride_(padded<double>(points_)),
         correlation_(correlation),
-        basis_(Eigen::MatrixXd::Identity(points_, points_)),
+        basis_(correlation),
         diagonal_(Eigen::VectorXd::Ones(points_)),
         off_(Eigen::VectorXd::Zero(points_)) {
     Eigen::LLT<Eigen::MatrixXd> first;
-    if (given_ > 0) first.compute(correlation.topLeftCorner(given_, given_));
+    if (given_ > 0) {
+      first.compute(correlation.topLeftCorner(given_, given_));
+      first.matrixL().solveInPlace(basis_.topRows(given_));
+      first.matrixU().solveInPlace<Eigen::OnTheRight>(basis_.leftCols(given_));
+    }
     if (points_ > 1) {
-      Eigen::MatrixXd whitened = correlation;
-      if (given_ > 0) {
-        first.matrixL().solveInPlace(whitened.topRows(given_));
-        first.matrixU().solveInPlace<Eigen::OnTheRight>(whitened.leftCols(given_));
-      }
-      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(whitened);
+      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(basis_);
       diagonal_ = form.diagonal();
       off_.head(points_ - 1) = form.subDiagonal();
       // In place, which Eigen does without a matrix product: the same bits on any number of
@@ -178,7 +177,11 @@ class CovariancePath {
     transposed_.leftCols(points_) = basis_.transpose();
     if (given_ > 0) {  // Q' L^-1 and L Q.
       first.matrixL().solveInPlace<Eigen::OnTheRight>(transposed_.leftCols(given_));
-      basis_.topRows(given_) = first.matrixL() * basis_.topRows(given_).eval();
+      constexpr Eigen::Index part = 64;
+      for (Eigen::Index begin = 0; begin < points_; begin += part) {
+        auto some = basis_.block(0, begin, given_, std::min(part, points_ - begin));
+        some = (first.matrixL() * some).eval();
+      }
     }
   }
 

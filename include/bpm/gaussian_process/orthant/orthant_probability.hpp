@@ -56,13 +56,15 @@ struct OrthantProbability {
     [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads,
                                            std::size_t known_stages = 0) const {
       const auto n = static_cast<std::size_t>(detail::padded<double>(points));
-      // The path's three matrices, as many again while it is made, two per thread; draws of a
-      // pilot; the chains, of which there are about sqrt(n) and each is kept twice while it runs;
-      // two numbers per draw.
+      // The path's three matrices, as many again while it is made (and the factor of the given
+      // points), two per thread; draws of a pilot; the chains, of which there are about sqrt(n)
+      // and each is kept twice while it runs; two numbers per draw.
       const auto stage_count =
           known_stages != 0 ? known_stages
                             : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
-      const std::size_t matrices = n * n * (3 + std::max<std::size_t>(3, 2 * std::size_t{threads}));
+      const auto first = static_cast<std::size_t>(given);
+      const std::size_t matrices =
+          std::max(n * n * 6 + first * first, n * n * (3 + 2 * std::size_t{threads}));
       // Vectors of draws grow by doubling.
       const std::size_t kept = 4 * stage_count * (standard_error > 0 ? most_draws : draws);
       return sizeof(double) * (matrices + 2 * n * (pilot_draws + 64 * std::size_t{threads}) +
@@ -151,8 +153,10 @@ struct OrthantProbability {
 ///
 /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric and
 ///         positive on its diagonal, signs are 1 or -1, one per row, and settings in range;
-///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8, or below 1e-11
-///         where signs are given; BudgetTooSmall; Stopped if stopped before there is an estimate.
+///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8; where signs are
+///         given, if a squared pivot of the given points' Cholesky factor is below 1e-11 or an
+///         eigenvalue of the correlations in units of B; BudgetTooSmall; Stopped if stopped before
+///         there is an estimate.
 [[nodiscard]] inline OrthantProbability orthant_probability(
     const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
     const OrthantProbability::Settings& settings, RandomStreams& streams,
