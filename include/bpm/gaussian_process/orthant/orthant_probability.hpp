@@ -222,9 +222,7 @@ struct OrthantProbability {
     result.method = OrthantProbability::Method::annealed_noise;
     result.log_probability = evidence.value;
     result.standard_error = evidence.standard_error;
-    if (result.standard_error > 0) {
-      result.degrees_of_freedom = 7;  // 8 batches or more; one stage may hold all the variance.
-    }
+    result.degrees_of_freedom = evidence.degrees_of_freedom;
     result.stages = evidence.stages + 1;
     result.draws = evidence.steps;
     result.reached = reached();

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -118,18 +117,16 @@ class OrthantStages {
   [[nodiscard]] OrthantStagesResult result() const {
     OrthantStagesResult result;
     result.value = -static_cast<double>(path_.points() - path_.given()) * std::log(2.0);
-    double satterthwaite = 0;
+    SumOfSpreads sum;
     Eigen::ArrayXd influence(draws_);
     for (std::size_t k = 0; k < stages_.size(); ++k) {
       influence.setZero();
       if (k + 1 < stages_.size()) result.value += add_log_mean(stages_[k].up, 0.5, influence);
       if (k > 0) result.value += add_log_mean(stages_[k].down, -0.5, influence);
-      const BatchSpread spread = batch_spread({influence.data(), draws_});
-      result.variance += spread.variance;
-      satterthwaite += spread.variance * spread.variance / spread.freedom;
+      sum.add(batch_variance({influence.data(), draws_}));
     }
-    result.freedom = satterthwaite > 0 ? result.variance * result.variance / satterthwaite
-                                       : std::numeric_limits<double>::infinity();
+    result.variance = sum.variance();
+    result.freedom = sum.freedom();
     return result;
   }
 

@@ -18,6 +18,9 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
+/// Batches of `batch_variance`.
+inline constexpr std::size_t variance_batches = 16;
+
 /// The running sums of one chain at equally spaced draws, at most 64 of them: when there are more,
 /// every other one is dropped. Their differences are batches, whose spread tells how far the mean
 /// is from the truth (H. Flegal, G. Jones, Ann. Statist. 38(2), 2010). A value.
@@ -76,39 +79,47 @@ class BatchMeans {
   std::uint64_t spacing_ = 1;
 };
 
-/// Variance of the mean of correlated values, with the degrees of freedom of that estimate.
-struct BatchSpread {
-  double variance = 0;
-  double freedom = 7;
-};
-
-/// The largest variance that 8, 16, 32 or 64 batches of the values tell (H. Flegal, G. Jones, Ann.
-/// Statist. 38(2), 2010, for one number of batches). Values that do not fill the batches are left
-/// out at the beginning, and the mean is that of the batches: against another one, of all values,
-/// divisor b (b - 1) would be too small. Needs 8 values.
-[[nodiscard]] inline BatchSpread batch_spread(std::span<const double> values) {
-  BatchSpread largest;
-  for (std::size_t batches = 8; batches <= 64 && batches <= values.size(); batches *= 2) {
-    const std::size_t length = values.size() / batches;
-    const double* first = values.data() + (values.size() - batches * length);
-    const auto count = static_cast<double>(batches);
-    double means[64];
-    double all = 0;
-    for (std::size_t b = 0; b < batches; ++b) {
-      means[b] = 0;
-      for (std::size_t k = 0; k < length; ++k) means[b] += first[b * length + k];
-      means[b] /= static_cast<double>(length);
-      all += means[b] / count;
-    }
-    double squares = 0;
-    for (std::size_t b = 0; b < batches; ++b) squares += (means[b] - all) * (means[b] - all);
-    const double variance = squares / (count * (count - 1));
-    if (variance > largest.variance) {
-      largest = {variance, count - 1};
-    }
+/// The variance of the mean of correlated values, by 16 batch means: nearly unbiased where a batch
+/// is long against the chain's memory, and of 15 degrees of freedom. Intervals by Student's t then
+/// hold the truth as often as they say; the largest of several numbers of batches gave 97 to 98 %
+/// for 95. Values that do not fill the batches are left out at the beginning, and the mean is that
+/// of the batches: against another one, of all values, divisor b (b - 1) would be too small. Needs
+/// 16 values.
+[[nodiscard]] inline double batch_variance(std::span<const double> values) {
+  const std::size_t length = values.size() / variance_batches;
+  const double* first = values.data() + (values.size() - variance_batches * length);
+  constexpr auto count = static_cast<double>(variance_batches);
+  double means[variance_batches];
+  double all = 0;
+  for (std::size_t b = 0; b < variance_batches; ++b) {
+    means[b] = 0;
+    for (std::size_t k = 0; k < length; ++k) means[b] += first[b * length + k];
+    means[b] /= static_cast<double>(length);
+    all += means[b] / count;
   }
-  return largest;
+  double squares = 0;
+  for (const double mean : means) squares += (mean - all) * (mean - all);
+  return squares / (count * (count - 1));
 }
+
+/// A sum of independent estimates with variances by batches: its variance and the degrees of
+/// freedom of that (F. Satterthwaite 1946, B. Welch 1947), infinite where it is 0.
+class SumOfSpreads {
+ public:
+  void add(double variance) noexcept {
+    variance_ += variance;
+    squares_ += variance * variance / (variance_batches - 1);
+  }
+  [[nodiscard]] double variance() const noexcept { return variance_; }
+  [[nodiscard]] double freedom() const noexcept {
+    return squares_ > 0 ? variance_ * variance_ / squares_
+                        : std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  double variance_ = 0;
+  double squares_ = 0;
+};
 
 }  // namespace detail
 
