@@ -42,8 +42,8 @@ struct Certificate {
         "beforehand";
     return unlabelled == 0
                ? by + " in some draw" + conditions
-               : detail::join(by, " in the first draw, which ", disagreements, " of ", unlabelled,
-                              " inputs without labels are not classified as by", conditions);
+               : detail::join(by, " in the first draw, from which it differs on ", disagreements,
+                              " of ", unlabelled, " inputs without labels", conditions);
   }
 };
 
