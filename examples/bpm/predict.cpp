@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <numeric>
@@ -14,6 +15,7 @@
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "commands.hpp"
+#include "common/error_limits.hpp"
 #include "common/figure.hpp"
 #include "common/json_file.hpp"
 #include "common/machine_info.hpp"
@@ -276,10 +278,16 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
   std::ostringstream text;
   report_line(text, "data") << answers.data.name << ": "
                             << count_text(answers.labels.size(), "row", "rows") << '\n';
-  report_line(text, "error") << percent_text(found.error) << '\n';
+  const std::uint64_t rows = answers.labels.size();
+  const auto wrong = static_cast<std::uint64_t>(std::ranges::count(found.correct, false));
+  report_line(text, "error") << percent_text(found.error) << ": " << counted_text(wrong, rows)
+                             << '\n';
   if (rejections) {
     report_line(text, "accepted") << percent_text(found.coverage);
-    if (found.accepted_error) text << ", of these wrong " << percent_text(*found.accepted_error);
+    if (found.accepted_error) {
+      text << ", of these wrong " << percent_text(*found.accepted_error) << ": "
+           << counted_text(found.accepted.wrong, found.accepted.count);
+    }
     text << '\n';
   }
   if (found.log_loss) {

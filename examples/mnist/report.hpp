@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iomanip>
@@ -16,6 +17,7 @@
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "common/chain_check.hpp"
+#include "common/error_limits.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
 #include "judged_digit.hpp"
@@ -435,7 +437,11 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
                         << ", by the first draw and the " << report.first_draw_disagreements
                         << " test images that it reads otherwise, without labels (99 %)\n";
   }
-  line(text, "test error") << percent(report.test_error_percent) << " of the Bayes points, "
+  const auto images = static_cast<std::uint64_t>(report.test_size);
+  const auto wrong = static_cast<std::uint64_t>(
+      std::lround(report.test_error_percent / 100 * static_cast<double>(images)));
+  line(text, "test error") << percent(report.test_error_percent) << " of the Bayes points ("
+                           << counted_text(wrong, images) << "), "
                            << (report.single_draw_error_percent
                                    ? percent(*report.single_draw_error_percent)
                                    : std::string("unknown (too many for the budget)"))

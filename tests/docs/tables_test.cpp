@@ -15,6 +15,7 @@
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "catch.hpp"
+#include "common/error_limits.hpp"
 #include "common/plot.hpp"
 #include "page.hpp"
 
@@ -33,15 +34,11 @@ double over_seeds(const std::string& name, Number&& number_of) {
 }
 
 /// The limits of 95 % of an error rate that was found on so many digits, all in percent.
-struct Limits {
-  double low;
-  double high;
-};
-Limits limits(double error_percent, std::uint64_t digits) {
-  const auto wrong =
-      static_cast<std::uint64_t>(std::lround(error_percent / 100 * static_cast<double>(digits)));
-  return {100 * (1 - bpm::binomial_upper_limit(digits - wrong, digits, 0.025)),
-          100 * bpm::binomial_upper_limit(wrong, digits, 0.025)};
+bpm_examples::ErrorLimits limits(double error_percent, std::uint64_t digits) {
+  const bpm_examples::ErrorLimits found = bpm_examples::error_limits(
+      static_cast<std::uint64_t>(std::lround(error_percent / 100 * static_cast<double>(digits))),
+      digits);
+  return {100 * found.low, 100 * found.high};
 }
 
 double peak_mebibytes(const Json& run) { return number(run, "peak_memory_bytes") / mebibyte; }
