@@ -246,6 +246,33 @@ TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "
   for (const FitWarning& warning : found(6)) CHECK(warning.kind != Kind::worse_than_its_draws);
 }
 
+TEST_CASE("chains that tell of different laws are said, good ones are not", "[machine]") {
+  const auto points = test_support::noisy_rings(150, 2, 0.0, 3);
+  const auto warned = [&](const auto& sampler) {
+    const auto fitted =
+        BayesPointMachine(Gaussian::from_width(1.0), sampler,
+                          {.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 1})
+            .fit(points.inputs, points.labels);
+    const auto& all = fitted.parts().warnings;
+    const auto one = std::ranges::find(all, Kind::chains_disagree, &FitWarning::kind);
+    if (one == all.end()) return false;
+    CHECK(one->found == fitted.report().chains->r_hat);
+    CHECK(one->found > one->compared);
+    CHECK(one->what() ==
+          "the sampler's chains tell of different laws: make more draws, or more steps from one to "
+          "the next");
+    return true;
+  };
+  CHECK(warned(bpm::Billiard{.draws = 64, .bounces_per_draw = 1, .chains = 4, .burn_in = 1}));
+  CHECK_FALSE(warned(bpm::Billiard{.draws = 400, .bounces_per_draw = 1000, .chains = 4}));
+  CHECK_FALSE(warned(bpm::KernelGibbs{.draws = 400, .chains = 4}));
+  CHECK_FALSE(warned(bpm::Billiard{}));
+  // A hundred draws of Gibbs are half a radian from the centre here.
+  CHECK(warned(bpm::KernelGibbs{}));
+  // Too few draws to tell.
+  CHECK_FALSE(warned(bpm::Billiard{.draws = 60, .bounces_per_draw = 1, .chains = 4, .burn_in = 1}));
+}
+
 TEST_CASE("a hundred good data sets raise no warning", "[machine][at length]") {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     CAPTURE(seed);

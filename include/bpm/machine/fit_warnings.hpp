@@ -23,6 +23,7 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -45,6 +46,9 @@ struct FitWarning {
     /// The column `label` of dense inputs has a deviation `found` that is more than ten times the
     /// middle one, `compared`: it decides distances and inner products alone.
     columns_differ_in_scale,
+    /// R-hat of the sampler's chains, `found`, is above `compared`: they, or their beginnings and
+    /// ends, tell of different laws, so that the centre is that of none (`ChainReport::r_hat`).
+    chains_disagree,
   };
   Kind kind;            ///< By it the other fields are read.
   double found = 0;     ///< Share of errors; of draws and training errors: of binary decisions.
@@ -63,7 +67,7 @@ struct FitWarning {
 
   /// What is wrong and what to do about it, without the numbers.
   [[nodiscard]] constexpr std::string_view what() const {
-    constexpr std::array<std::string_view, 5> names{
+    constexpr std::array<std::string_view, 6> names{
         "the Bayes point makes more training errors than its draws: make more draws, or harden the "
         "soft boundary",
         "a class is never predicted on the training set: give it a smaller lambda (class weights)",
@@ -72,7 +76,9 @@ struct FitWarning {
         "Gaussian::from_median of these inputs, where a machine standardises of "
         "Standardisation::of(inputs).apply(inputs)",
         "a column of the inputs varies more than ten times as much as most others, and decides "
-        "alone: FitSettings::standardise brings them to one scale"};
+        "alone: FitSettings::standardise brings them to one scale",
+        "the sampler's chains tell of different laws: make more draws, or more steps from one to "
+        "the next"};
     return names[static_cast<std::size_t>(kind)];
   }
 };
@@ -161,6 +167,16 @@ void warn_of_scale(const I& inputs, std::vector<FitWarning>& warnings) {
                           .label = deviations.back().second});
     }
   }
+}
+
+/// Adds the warning of chains that disagree.
+inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>& warnings) {
+  constexpr double most = 1.2;  // Of 16 independent draws a chain R-hat of 20 outputs is below.
+  if (!report.chains || !std::isfinite(report.chains->r_hat) || report.chains->r_hat <= most) {
+    return;
+  }
+  warnings.push_back(
+      {.kind = FitWarning::Kind::chains_disagree, .found = report.chains->r_hat, .compared = most});
 }
 
 /// Adds the warnings that the inputs give.

@@ -155,11 +155,19 @@ struct ChainReport {
   double standard_error = std::numeric_limits<double>::infinity();
   double effective_draws = 0;  ///< Independent draws whose mean would be as good.
   double chain_angle = 0;      ///< Largest angle between the centres of two chains.
-  double mean_norm = 0;        ///< norm(E[w]).
-  double mean_errors = 0;      ///< Gibbs with noise: training errors of a state, on average.
-  std::ptrdiff_t rank = 0;     ///< Dimension of the space that was sampled.
-  double residual = 0;         ///< Largest part of a point's k(x, x) that the factor left out.
-  double start_margin = 0;     ///< min_i d_i of the start, at norm 1.
+  /// Split R-hat of rank-normalised outputs (A. Vehtari et al., Bayesian Analysis 16, 2021), the
+  /// largest of 20 training points (all where fewer, the same for as many points): near 1 where the
+  /// chains, and their first and last halves, tell of one law. Of at most 512 equally spaced draws
+  /// a chain. Infinity where a chain has fewer than 16.
+  double r_hat = std::numeric_limits<double>::infinity();
+  /// Independent draws that would tell the middle of the law of these outputs as well as those that
+  /// R-hat is of ("bulk effective sample size"): the fewest of the points.
+  double bulk_effective_draws = 0;
+  double mean_norm = 0;     ///< norm(E[w]).
+  double mean_errors = 0;   ///< Gibbs with noise: training errors of a state, on average.
+  std::ptrdiff_t rank = 0;  ///< Dimension of the space that was sampled.
+  double residual = 0;      ///< Largest part of a point's k(x, x) that the factor left out.
+  double start_margin = 0;  ///< min_i d_i of the start, at norm 1.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -173,6 +181,8 @@ struct ChainReport {
     visit("standard_error", self.standard_error);
     visit("effective_draws", self.effective_draws);
     visit("chain_angle", self.chain_angle);
+    detail::visit_unless(std::numeric_limits<double>::infinity(), "r_hat", self.r_hat, visit);
+    detail::visit_unless(0, "bulk_effective_draws", self.bulk_effective_draws, visit);
     visit("mean_norm", self.mean_norm);
     visit("mean_errors", self.mean_errors);
     visit("rank", self.rank);
@@ -191,6 +201,8 @@ struct ChainReport {
     standard_error = std::max(standard_error, other.standard_error);
     effective_draws = std::min(effective_draws, other.effective_draws);
     chain_angle = std::max(chain_angle, other.chain_angle);
+    r_hat = std::max(r_hat, other.r_hat);
+    bulk_effective_draws = std::min(bulk_effective_draws, other.bulk_effective_draws);
     mean_norm = std::min(mean_norm, other.mean_norm);
     mean_errors = std::max(mean_errors, other.mean_errors);
     rank = std::max(rank, other.rank);

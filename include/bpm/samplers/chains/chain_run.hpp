@@ -112,6 +112,7 @@ class ChainRun {
     const std::uint64_t turns = (chain_count() + threads() - 1) / threads();
     slice_ = std::max<std::uint64_t>(16, slice_work / state_.chains[0].step_work(cone_) / turns);
     round_ = std::clamp<std::uint64_t>(slice_ / budget_.steps_per_draw, 1, 64);
+    state_.series.resize(chain_count());
   }
 
   template <class Sink>
@@ -134,6 +135,9 @@ class ChainRun {
       state_.centre_of_mass = centre_of(cone_, std::span<const Chain>(state_.chains));
     }
     report_.chains = judge_chains(cone_, state_);
+    const ChainAgreement agreement = agreement_of(state_.series, series_points_.size());
+    report_.chains->r_hat = agreement.r_hat;
+    report_.chains->bulk_effective_draws = agreement.effective_draws;
     report_.chains->steps = steps_;
     report_.chains->refreshes -= before.refreshes;
     if (!fresh) report_.chains->repairs -= before.repairs;
@@ -216,6 +220,7 @@ class ChainRun {
         if (chain.advance(cone_, left)) {
           const auto here = chain.position();
           mine.emplace_back(here.begin(), here.end());
+          state_.series[c].add(earlier + mine.size(), cone_, here.data(), series_points_);
           BatchMeans& batches = state_.batches[c];
           if (batches.wanted(earlier + mine.size())) {
             std::vector<double> sum(static_cast<std::size_t>(cone_.stride()), 0.0);
@@ -303,6 +308,7 @@ class ChainRun {
   const ChainBudget& budget_;
   const RunControl& control_;
   ChainState<Chain>& state_;
+  std::vector<std::ptrdiff_t> series_points_ = OutputSeries::points_of(cone_.points());
   std::uint64_t slice_ = 0;
   std::uint64_t round_ = 1;
   SamplerReport report_;

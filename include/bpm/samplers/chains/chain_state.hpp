@@ -17,6 +17,7 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/convergence.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -164,6 +165,7 @@ struct ChainState {
     visit("rank", self.rank, ConeRank{});
     visit("chains", self.chains);
     visit("batches", self.batches);
+    visit_unless({}, "series", self.series, visit);
     visit("draws", self.draws, Bound::counted);
     visit("start_margin", self.start_margin);
     visit("centre", self.centre_of_mass);
@@ -172,14 +174,17 @@ struct ChainState {
     check(!chains.empty() && chains.size() <= most_chains && batches.size() == chains.size(),
           "chain", "batches", "are of ", batches.size(), " chains, there are ", chains.size(),
           ", must be from 1 to ", most_chains);
+    check(series.empty() || series.size() == chains.size(), "chain", "series", "are of ",
+          series.size(), " chains, there are ", chains.size());
     points = all;
     read = true;
   }
 
   // For the run of the chains.
   std::vector<Chain> chains;
-  std::vector<BatchMeans> batches;  ///< One a chain.
-  std::ptrdiff_t points = 0;        ///< Of the version space that it belongs to.
+  std::vector<BatchMeans> batches;   ///< One for each chain.
+  std::vector<OutputSeries> series;  ///< Likewise; none in what an older version wrote.
+  std::ptrdiff_t points = 0;         ///< Of the version space that it belongs to.
   std::ptrdiff_t rank = 0;
   std::uint64_t draws = 0;  ///< Handed over so far; draw n is of chain n mod chains.
   double start_margin = 0;

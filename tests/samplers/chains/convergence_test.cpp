@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "bpm/samplers/chains/convergence.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "bpm/core/random.hpp"
+#include "bpm/samplers/billiard/billiard.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/samplers/sample_version_space.hpp"
+#include "catch.hpp"
+#include "gibbs_problems.hpp"
+
+using bpm::detail::ChainValues;
+
+namespace {
+
+/// Chains of x' = phi x + e, with a mean and a scale.
+ChainValues autoregressions(std::size_t chains, std::size_t n, double phi, std::uint64_t seed) {
+  bpm::RandomEngine engine(seed);
+  bpm::NormalDraws normal;
+  ChainValues values(chains, std::vector<double>(n));
+  for (auto& chain : values) {
+    double x = normal(engine) / std::sqrt(1 - phi * phi);
+    for (double& value : chain) value = x = phi * x + normal(engine);
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("R-hat and effective draws: numbers from the paper's formulas by SciPy", "[samplers]") {
+  ChainValues x(3, std::vector<double>(41));
+  ChainValues y(2, std::vector<double>(41));
+  for (std::size_t k = 0; k < 41; ++k) {
+    const auto t = static_cast<double>(k);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const auto own = static_cast<double>(c);
+      x[c][k] = std::sin(1.7 * t * t + own) + 0.3 * own * std::cos(0.2 * t);
+      if (c < 2) y[c][k] = std::round(3 * std::sin(0.4 * t * (own + 1))) * (1 + own);  // With ties.
+    }
+  }
+  CHECK(bpm::detail::split_r_hat(x) == Approx(0.9939081966087528).epsilon(1e-8));
+  CHECK(bpm::detail::bulk_effective_draws(x) == Approx(112.46896111523928).epsilon(1e-8));
+  CHECK(bpm::detail::split_r_hat(y) == Approx(1.19650770006516).epsilon(1e-8));
+  CHECK(bpm::detail::bulk_effective_draws(y) == Approx(34.138941058186404).epsilon(1e-8));
+}
+
+TEST_CASE("effective draws of autoregressions are (1 - phi) / (1 + phi) of all", "[samplers]") {
+  for (const double phi : {0.0, 0.5, 0.9, -0.3}) {
+    double mean = 0;
+    double r_hat = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const ChainValues values = autoregressions(4, 500, phi, seed);
+      mean += bpm::detail::bulk_effective_draws(values) / 2000 / 20;
+      r_hat += bpm::detail::split_r_hat(values) / 20;
+    }
+    CAPTURE(phi, mean, r_hat);
+    CHECK(mean == Approx((1 - phi) / (1 + phi)).epsilon(0.15));
+    CHECK(r_hat < 1.05);
+    CHECK(r_hat >= 0.999);
+  }
+}
+
+TEST_CASE("R-hat tells of chains that disagree in place, in scale, or with their own beginning",
+          "[samplers]") {
+  const ChainValues values = autoregressions(4, 400, 0.3, 1);
+  CHECK(bpm::detail::split_r_hat(values) < 1.02);
+  ChainValues apart = values;
+  for (double& value : apart[0]) value += 2;
+  CHECK(bpm::detail::split_r_hat(apart) > 1.2);
+  CHECK(bpm::detail::bulk_effective_draws(apart) < 20);
+  ChainValues wide = values;
+  for (double& value : wide[0]) value *= 4;
+  CHECK(bpm::detail::split_r_hat(wide) > 1.1);
+  ChainValues drifting = values;
+  for (auto& chain : drifting) {
+    for (std::size_t k = 0; k < 200; ++k) chain[k] += 2;
+  }
+  CHECK(bpm::detail::split_r_hat(drifting) > 1.2);
+  // What does not move at all: alike, or each somewhere else.
+  CHECK(bpm::detail::split_r_hat(ChainValues(3, std::vector<double>(20, 1.5))) == 1);
+  CHECK(bpm::detail::bulk_effective_draws(ChainValues(3, std::vector<double>(20, 1.5))) == 60);
+  const ChainValues stuck{std::vector<double>(20, 1), std::vector<double>(20, 2)};
+  CHECK(bpm::detail::split_r_hat(stuck) == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("chains report R-hat of their outputs; stuck ones are found out", "[samplers]") {
+  const bpm::Cone cone = sampler_tests::orthant_cone(30);
+  const auto points = bpm::detail::OutputSeries::points_of(30);
+  CHECK(points.size() == 20);
+  CHECK(bpm::detail::OutputSeries::points_of(7).size() == 7);
+  CHECK(bpm::detail::OutputSeries::points_of(30) == points);
+  // Memory stays bounded, and what is kept is equally spaced.
+  bpm::detail::OutputSeries series;
+  std::vector<double> position(static_cast<std::size_t>(cone.stride()), 0.0);
+  for (std::uint64_t draw = 1; draw <= 5000; ++draw) {
+    position[0] = static_cast<double>(draw);
+    series.add(draw, cone, position.data(), std::vector<std::ptrdiff_t>{0});
+  }
+  CHECK(series.size(1) >= 256);
+  CHECK(series.size(1) < 512);
+  const double step = series.at(1, 0, 1) - series.at(0, 0, 1);
+  for (std::size_t k = 1; k < series.size(1); ++k) {
+    REQUIRE(series.at(k, 0, 1) - series.at(k - 1, 0, 1) == Approx(step));
+  }
+  CHECK(bpm::detail::agreement_of(std::vector<bpm::detail::OutputSeries>(2), 20).r_hat ==
+        std::numeric_limits<double>::infinity());
+
+  const auto report_of = [&](const bpm::Billiard& sampler) {
+    bpm::RandomStreams streams{.seed = 3};
+    bpm::Billiard::State state;
+    std::vector<double> inside = cone.coordinates(std::vector<double>(30, 1 / std::sqrt(30.0)));
+    return *sampler
+                .sample(
+                    cone, inside, streams, {}, [](const bpm::Draw&) {}, state)
+                .chains;
+  };
+  const bpm::ChainReport well = report_of({.draws = 400, .bounces_per_draw = 200, .chains = 4});
+  CHECK(well.r_hat < 1.05);
+  CHECK(well.bulk_effective_draws > 150);
+  const bpm::ChainReport hardly =
+      report_of({.draws = 400, .bounces_per_draw = 1, .chains = 4, .burn_in = 1});
+  CHECK(hardly.r_hat > 1.1);
+  CHECK(hardly.bulk_effective_draws < 100);
+  bpm::ChainReport merged = well;
+  merged.merge(hardly);
+  CHECK(merged.r_hat == hardly.r_hat);
+  CHECK(merged.bulk_effective_draws == hardly.bulk_effective_draws);
+}
