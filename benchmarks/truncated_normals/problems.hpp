@@ -33,6 +33,9 @@ struct Problem {
   std::string name;
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
+  /// Time of a zigzag trajectory, in largest deviations: of 1/50, 1/16, 1/8, 1/4, 1/2 and 1 the one
+  /// that was best there.
+  double zigzag_duration = 0.0625;
   std::optional<CoordinateMoments> truth{};
   Eigen::MatrixXd factor{};   ///< L, covariance = L L'.
   Eigen::VectorXd largest{};  ///< Unit vectors close to the two end eigenvectors of the covariance.
@@ -61,7 +64,8 @@ inline void prepare(Problem& problem) {
 [[nodiscard]] inline Problem equicorrelated(Eigen::Index n, double rho, double shift) {
   Problem problem{.name = shift == 0 ? "equicorrelated" : "equicorrelated, shifted",
                   .mean = Eigen::VectorXd::Constant(n, -shift),
-                  .covariance = Eigen::MatrixXd::Constant(n, n, rho)};
+                  .covariance = Eigen::MatrixXd::Constant(n, n, rho),
+                  .zigzag_duration = shift == 0 ? 1 : 0.5};
   problem.covariance.diagonal().setOnes();
   const double own = std::sqrt(1 - rho);
   const auto log_weight = [&](double z) {

@@ -177,16 +177,15 @@ class EllipticalArc : public Rival {
 /// connects two Monte Carlo samplers: Hamiltonian counterpart to a piecewise deterministic Markov
 /// process", 2021; the R package hdtg): coordinates move at speeds +-1, one of them turns where its
 /// momentum runs out or it meets 0. The time of a trajectory is uniform within a tenth of
-/// `duration` times the largest deviation of the covariance.
+/// the problem's `zigzag_duration` times the largest deviation of the covariance.
 class Zigzag : public Rival {
  public:
-  Zigzag(const Problem& problem, const Eigen::VectorXd& start, bpm::RandomEngine engine,
-         double duration = 0.25)
+  Zigzag(const Problem& problem, const Eigen::VectorXd& start, bpm::RandomEngine engine)
       : Rival(problem, start, engine),
         precision_(Eigen::LLT<Eigen::MatrixXd>(problem.covariance)
                        .solve(Eigen::MatrixXd::Identity(start.size(), start.size()))) {
     const double variance = problem.largest.dot(problem.covariance * problem.largest);
-    duration_ = duration * std::sqrt(variance);
+    duration_ = problem.zigzag_duration * std::sqrt(variance);
   }
 
   void step() {
