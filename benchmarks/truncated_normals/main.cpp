@@ -100,7 +100,8 @@ Row run_library(const Problem& problem, const Options& options) {
   (void)sample(33, 16);
   const double each = std::max(1e-7, (last - first) / 32);
   // No more than 512 MiB of draws.
-  const double most = std::min(options.seconds / each, std::ldexp(1.0, 26) / double(n));
+  const double most =
+      std::min(options.seconds / each, std::ldexp(1.0, 26) / static_cast<double>(n));
   const auto count = std::max<std::ptrdiff_t>(64, static_cast<std::ptrdiff_t>(most));
   const Eigen::MatrixXd draws = sample(count + 1, 200);
   row.seconds = last - first;

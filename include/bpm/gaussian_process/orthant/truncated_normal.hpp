@@ -38,8 +38,8 @@ namespace bpm { inline namespace BPM_TARGET {
 /// of x: there may be more of them than coordinates, and planes that bound nothing cost their share
 /// of a bounce.
 ///
-/// Cost, with m = 0 for a box: n^3 / 6 multiply-adds for the Cholesky factor and up to
-/// 2 m n (m + n) for products of planes; n^2 / 2 + m n per trajectory, made for 16 as a matrix
+/// Cost, with m = 0 for a box: n^3 / 6 multiply-adds for the Cholesky factor and
+/// m n (m + 2 n) for products of planes; n^2 / 2 + m n per trajectory, made for 16 as a matrix
 /// product, and one pass over n + m numbers per bounce, some 0.25 ns each with AVX-512. Memory:
 /// 2 n^2 doubles, with half spaces (n + m)^2 + m n. Immutable.
 class TruncatedNormal {
@@ -106,8 +106,8 @@ class TruncatedNormal {
   }
 
   /// N(mean, covariance) on A x + b >= 0. Planes may be redundant, and more than coordinates.
-  /// \throws std::invalid_argument unless covariance and mean are as above, A has rows, and
-  ///         n columns, and b as many numbers as A rows, all finite, no row of A zero, no plane
+  /// \throws std::invalid_argument unless covariance and mean are as above, A has rows of n
+  ///         numbers and b a number for each, all finite, no row of A zero, no plane
   ///         farther than 1e6 deviations of its A_i x from the mean on the wrong side, and the
   ///         start inside by 1e-6 such deviations; where none is given and none found;
   ///         NotPositiveDefinite as above.
