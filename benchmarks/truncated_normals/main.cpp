@@ -77,8 +77,8 @@ bpm::TruncatedNormal law_of(const Problem& problem) {
           Eigen::VectorXd::Constant(n, std::numeric_limits<double>::infinity())};
 }
 
-/// The library's chain, through its public door. CPU time is taken from the first draw's end to the
-/// last one's.
+/// The library's chains, through its public door. CPU time is taken from the first draw's end to
+/// the last one's.
 Row run_library(const Problem& problem, const Options& options) {
   Row row{.problem = problem.name, .sampler = "TruncatedNormal"};
   const Eigen::Index n = problem.mean.size();
@@ -99,14 +99,16 @@ Row run_library(const Problem& problem, const Options& options) {
   };
   (void)sample(33, 16);
   const double each = std::max(1e-7, (last - first) / 32);
-  // No more than 512 MiB of draws.
-  const double most =
-      std::min(options.seconds / each, std::ldexp(1.0, 26) / static_cast<double>(n));
-  const auto count = std::max<std::ptrdiff_t>(64, static_cast<std::ptrdiff_t>(most));
-  const Eigen::MatrixXd draws = sample(count + 1, 200);
-  row.seconds = last - first;
+  // Chains one after the other, each of 128 MiB of draws at most.
   ChainStatistics statistics(problem);
-  for (Eigen::Index j = 1; j < draws.cols(); ++j) statistics.add(draws.col(j).data());
+  while (row.seconds < options.seconds) {
+    const double most = std::min((options.seconds - row.seconds) / each,
+                                 std::ldexp(1.0, 24) / static_cast<double>(n));
+    const Eigen::MatrixXd draws =
+        sample(std::max<std::ptrdiff_t>(64, static_cast<std::ptrdiff_t>(most)) + 1, 200);
+    row.seconds += last - first;
+    for (Eigen::Index j = 1; j < draws.cols(); ++j) statistics.add(draws.col(j).data());
+  }
   row.chain = statistics.summary();
   return row;
 }
