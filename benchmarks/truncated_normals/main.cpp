@@ -9,6 +9,7 @@
 #include <iomanip>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct Row {
   double seconds = 0;
   double set_up = 0;  ///< Seconds before the first step.
   ChainSummary chain{};
-  double worst_z = std::numeric_limits<double>::quiet_NaN();  ///< Of moments that are known.
+  double worst_z = std::numeric_limits<double>::quiet_NaN();
 
   [[nodiscard]] double smallest() const { return chain.effective.minCoeff() / seconds; }
 };
@@ -56,10 +57,16 @@ std::string slowest(const ChainSummary& chain) {
 }
 
 /// Largest distance of a mean from the closed form in standard errors: of coordinates and squares
-/// each, and of the mean coordinate, which is the projection on the largest eigenvector.
-double worst_z(const Problem& problem, const ChainSummary& chain) {
-  if (!problem.truth) return std::numeric_limits<double>::quiet_NaN();
+/// each, and of the projection on the largest eigenvector. Where there is no closed form, of all
+/// means from those of another sampler's chain, if there is one: a chain that has not mixed, and
+/// does not know it, is far off.
+double worst_z(const Problem& problem, const ChainSummary& chain, const ChainSummary* other) {
   const Eigen::Index n = problem.mean.size();
+  if (!problem.truth) {
+    if (other == nullptr) return std::numeric_limits<double>::quiet_NaN();
+    const Eigen::ArrayXd errors = chain.errors.array().square() + other->errors.array().square();
+    return ((chain.means - other->means).array().abs() / errors.sqrt()).maxCoeff();
+  }
   const auto z = [&](Eigen::Index s, double truth) {
     return std::abs(chain.means[s] - truth) / chain.errors[s];
   };
@@ -178,6 +185,7 @@ void run(int argc, char** argv) {
     bpm::RandomStreams streams{.seed = options.common.seed + 1};
     const Eigen::VectorXd start =
         law_of(problem).sample(1, {.burn_in = 100, .chains = 1}, streams).col(0);
+    std::optional<ChainSummary> reference;  // The first sampler's.
     for (const std::string& sampler : options.samplers) {
       if (guard.interrupted()) throw Interrupted("stopped before the last sampler was done");
       Row row = sampler == "TruncatedNormal" ? run_library(problem, options)
@@ -186,7 +194,8 @@ void run(int argc, char** argv) {
                 : sampler == "zigzag" ? run_rival<Zigzag>(problem, sampler, start, options)
                 : sampler == "slice"  ? run_rival<EllipticalSlice>(problem, sampler, start, options)
                                       : run_rival<EllipticalArc>(problem, sampler, start, options);
-      row.worst_z = worst_z(problem, row.chain);
+      row.worst_z = worst_z(problem, row.chain, reference ? &*reference : nullptr);
+      if (!reference) reference = row.chain;
       list.push_back(row_json(row));
       if (options.common.quiet) continue;
       out << std::left << std::setw(26) << row.problem << std::setw(18) << row.sampler << std::right

@@ -29,7 +29,8 @@ struct Options {
   CLI::App app{
       "Samplers of normal laws cut to an orthant, one core each: the smallest effective sample "
       "size a CPU second, over coordinates, their squares, the log density and the projections on "
-      "both end eigenvectors. Where moments are known it says how far off they are."};
+      "both end eigenvectors. It says how far off moments are that are known, or else those of the "
+      "first sampler."};
   const auto joined = [](const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;

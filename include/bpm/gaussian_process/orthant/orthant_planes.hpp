@@ -53,9 +53,9 @@ struct OrthantPlanes {
     const auto factors = row_pointers(factor.data(), points, latent_stride);
     const std::ptrdiff_t step = triangular ? std::ptrdiff_t{8} * tile_cols : points;
     for (std::ptrdiff_t i = 0; i < points; i += step) {
-      const std::ptrdiff_t few = std::min(step, points - i);
-      const std::ptrdiff_t length = triangular ? padded<double>(i + few) : latent_stride;
-      row_products<ProductTerm, double>(vectors.data(), count, factors.data() + i, few, length,
+      const std::ptrdiff_t end = std::min(i + step, points);
+      row_products<ProductTerm, double>(vectors.data(), count, factors.data() + i, end - i,
+                                        triangular ? padded<double>(end) : latent_stride,
                                         velocities + i, stride);
     }
   }
@@ -297,9 +297,9 @@ class CovariancePath {
 ///
 ///     nu <- nu - 2 (nu_c / S_cc) S_c. ,
 ///
-/// which keeps nu' S^{-1} nu. After the path length, uniform within a half of its mean, the next
-/// trajectory begins. There is no accepting and no step size, and no error but that of starting
-/// somewhere: draws after a few trajectories have the law, and successive ones are nearly
+/// which keeps nu' S^{-1} nu. After the path length, uniform within the part `spread` of its mean,
+/// the next trajectory begins. There is no accepting and no step size, and no error but that of
+/// starting somewhere: draws after a few trajectories have the law, and successive ones are nearly
 /// independent.
 ///
 /// Cost of a trajectory: n^2 multiply-adds for the velocity (made for 16 trajectories at once, as a
@@ -308,7 +308,6 @@ class CovariancePath {
 /// the bit. The planes are handed to each call.
 class OrthantBall {
  public:
-  /// Path lengths lie within the part `spread` of their mean.
   OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine,
               double spread = 0.5)
       : path_length_(path_length),
