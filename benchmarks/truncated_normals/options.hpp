@@ -50,9 +50,17 @@ struct Options {
       ->delimiter(',')
       ->type_name("A,B,...")
       ->check(CLI::IsMember(samplers).description(""));
-  bpm_examples::add_common_options(app, options.common,
-                                   {"truncated_normals --seconds 5",
-                                    "truncated_normals --problems shifted --json shifted.json"});
+  // Of the common options those that mean something here: a sampler has one thread.
+  app.set_help_flag("--help,-h", "Print this and exit");
+  app.add_option("--data", options.common.data,
+                 "Folder of the data (default: the environment's BPM_DATA_DIR)")
+      ->type_name("DIR");
+  bpm_examples::add_seed_option(app, options.common);
+  bpm_examples::add_json_option(app, options.common);
+  app.add_flag("--quiet", options.common.quiet, "No report; errors only");
+  app.footer(
+      "Examples:\n  truncated_normals --seconds 5\n"
+      "  truncated_normals --problems shifted --json shifted.json");
   bpm_examples::parse_options(app, argc, argv);
   return options;
 }
