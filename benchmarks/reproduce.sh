@@ -78,6 +78,7 @@ runs=(
   "any_data_kinds              12  any_data --datasets $kinds --splits 1 --seeds 5"
   "any_data_nested             3   any_data --datasets shells_4,boxes_3 --splits 1 --seeds 5"
   "any_data_bias               1   any_data --datasets $bias_sets --bias 0,0.1,0.3,1,3 --splits 50 --first-split 51"
+  "truncated_normals           5   truncated_normals"
   "peers                       12  peers --only ours-float,ours-byte,ours-byte-normalise,libsvm-polynomial,sklearn-polynomial"
   "peers_python                8   peers.py"
 )

@@ -54,17 +54,16 @@ bpm_mutant(orthant_no_division
   OF samplers/billiard/facet_search.hpp fly_and_bounce
      gaussian_process/orthant/orthant_planes.hpp OrthantBall)
 bpm_mutant(box_no_division
-  REPLACE "-2 * v_[hit] / planes.variance(hit)" "-2 * v_[hit]"
-  OF gaussian_process/orthant/truncated_normal.hpp BoxBall)
+  REPLACE "-2 * speed / planes.variance(arc.hit)" "-2 * speed"
+  OF gaussian_process/orthant/box_ball.hpp BoxBall)
 
 # Draws are where the last bounce was, not where the path ends.
 bpm_mutant(orthant_bounce_point
   REPLACE "combine(d_.data(), arc.cosine, d_.data(), arc.sine, nu_.data(), planes.stride);" ""
   OF gaussian_process/orthant/orthant_planes.hpp OrthantBall)
 bpm_mutant(box_bounce_point
-  REPLACE "const double cosine =" "if (hit < 0 && left <= angle) break;
-           const double cosine ="
-  OF gaussian_process/orthant/truncated_normal.hpp BoxBall)
+  REPLACE "combine(x_.data(), arc.cosine, x_.data(), arc.sine, v_.data(), planes.stride);" ""
+  OF gaussian_process/orthant/box_ball.hpp BoxBall)
 
 # The radius integrates out to nine tenths of its power.
 bpm_mutant(few_dimensions

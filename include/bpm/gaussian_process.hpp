@@ -15,6 +15,8 @@
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
+#include "bpm/gaussian_process/orthant/box_ball.hpp"
+#include "bpm/gaussian_process/orthant/half_spaces.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
 #include "bpm/gaussian_process/orthant/orthant_stages.hpp"

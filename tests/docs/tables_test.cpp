@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -281,6 +282,26 @@ TEST_CASE("tables: growth") {
   for (Page* shown : {&readme, &whole}) {
     shown->sentence("one draw of ten classes, take {} s and {} GiB",
                     {number(million, "train_seconds"), peak_mebibytes(million) / 1024});
+  }
+}
+
+TEST_CASE("tables: truncated normals") {
+  if (!is_stored("truncated_normals")) return;
+  Page page("docs/kernel-interpolation.md");
+  const Json runs = results("truncated_normals");
+  const char* const table = "| sampler | equicorrelated |";
+  for (const auto& [row, sampler] :
+       {std::pair{"| `TruncatedNormal` |", "TruncatedNormal"},
+        std::pair{"| harmonic reflections |", "harmonic"}, std::pair{"| zigzag |", "zigzag"},
+        std::pair{"| elliptical slice |", "slice"},
+        std::pair{"| elliptical slice, one arc |", "arc"}}) {
+    std::size_t column = 0;
+    for (const char* const problem :
+         {"equicorrelated", "equicorrelated, shifted", "mnist 500", "mnist 2000"}) {
+      page.cell(table, row, ++column,
+                {number(entry(runs, {{"problem", problem}, {"sampler", sampler}}),
+                        "smallest_effective_size_a_second")});
+    }
   }
 }
 

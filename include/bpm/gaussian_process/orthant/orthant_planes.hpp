@@ -4,6 +4,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,27 +30,43 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 /// of any F with S = F F', which make velocities F z. Rows are padded with zeros to whole
 /// registers.
 struct OrthantPlanes {
-  explicit OrthantPlanes(std::ptrdiff_t n)
+  explicit OrthantPlanes(std::ptrdiff_t n) : OrthantPlanes(n, n, n) {}
+
+  /// With `bounded` rows of S alone, those of coordinates that have a plane, and an F of `latent`
+  /// columns.
+  OrthantPlanes(std::ptrdiff_t n, std::ptrdiff_t bounded, std::ptrdiff_t latent)
       : points(n),
         stride(padded<double>(n)),
-        rows(RowMatrix<double>::Zero(n, stride)),
-        factor(RowMatrix<double>::Zero(n, stride)) {}
+        latent_points(latent),
+        latent_stride(padded<double>(latent)),
+        rows(RowMatrix<double>::Zero(bounded, stride)),
+        factor(RowMatrix<double>::Zero(n, latent_stride)) {}
 
   [[nodiscard]] const double* row(std::ptrdiff_t i) const noexcept { return &rows(i, 0); }
   [[nodiscard]] double variance(std::ptrdiff_t i) const noexcept { return rows(i, i); }
 
-  /// velocities = F z for `count` vectors z, one every `stride` in both; their padding stays as it
-  /// is. Cost: count n^2 multiply-adds; each velocity has the same bits in any block.
+  /// velocities = F z for `count` vectors z, one every `latent_stride`, to one every `stride`;
+  /// their padding stays as it is. Cost: count n^2 multiply-adds, half of it where F is triangular;
+  /// each velocity has the same bits in any block.
   void make_velocities(const double* z, std::ptrdiff_t count, double* velocities) const {
-    row_products<ProductTerm, double>(row_pointers(z, count, stride).data(), count,
-                                      row_pointers(factor.data(), points, stride).data(), points,
-                                      stride, velocities, stride);
+    const auto vectors = row_pointers(z, count, latent_stride);
+    const auto factors = row_pointers(factor.data(), points, latent_stride);
+    const std::ptrdiff_t step = triangular ? std::ptrdiff_t{8} * tile_cols : points;
+    for (std::ptrdiff_t i = 0; i < points; i += step) {
+      const std::ptrdiff_t end = std::min(i + step, points);
+      row_products<ProductTerm, double>(vectors.data(), count, factors.data() + i, end - i,
+                                        triangular ? padded<double>(end) : latent_stride,
+                                        velocities + i, stride);
+    }
   }
 
   std::ptrdiff_t points;
   std::ptrdiff_t stride;
+  std::ptrdiff_t latent_points;  ///< Columns of F.
+  std::ptrdiff_t latent_stride;
   RowMatrix<double> rows;
   RowMatrix<double> factor;
+  bool triangular = false;  ///< F has zeros above its diagonal.
 };
 
 /// Throws unless the matrix is square, not empty, finite, symmetric to 1e-8 of the diagonal,
@@ -108,6 +125,7 @@ inline void check_path_length(std::string_view function, double path_length) {
   OrthantPlanes planes(n);
   planes.rows.leftCols(n) = signs.asDiagonal() * covariance * signs.asDiagonal();
   planes.factor.leftCols(n).triangularView<Eigen::Lower>() = signs.asDiagonal() * packed;
+  planes.triangular = true;
   return planes;
 }
 
@@ -279,9 +297,9 @@ class CovariancePath {
 ///
 ///     nu <- nu - 2 (nu_c / S_cc) S_c. ,
 ///
-/// which keeps nu' S^{-1} nu. After the path length, uniform within a half of its mean, the next
-/// trajectory begins. There is no accepting and no step size, and no error but that of starting
-/// somewhere: draws after a few trajectories have the law, and successive ones are nearly
+/// which keeps nu' S^{-1} nu. After the path length, uniform within the part `spread` of its mean,
+/// the next trajectory begins. There is no accepting and no step size, and no error but that of
+/// starting somewhere: draws after a few trajectories have the law, and successive ones are nearly
 /// independent.
 ///
 /// Cost of a trajectory: n^2 multiply-adds for the velocity (made for 16 trajectories at once, as a
@@ -290,8 +308,10 @@ class CovariancePath {
 /// the bit. The planes are handed to each call.
 class OrthantBall {
  public:
-  OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine)
+  OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine,
+              double spread = 0.5)
       : path_length_(path_length),
+        spread_(spread),
         engine_(engine),
         d_(Eigen::VectorXd::Zero(planes.stride)),
         nu_(d_),
@@ -343,7 +363,7 @@ class OrthantBall {
       Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.stride, block);
       for (std::ptrdiff_t k = 0; k < block; ++k) {
         Ziggurat::instance().fill(z.col(k).data(), planes.points, engine_);
-        paths_[k] = path_length_ * (0.5 + uniform_unit(engine_));
+        paths_[k] = path_length_ * (1 - spread_ + 2 * spread_ * uniform_unit(engine_));
       }
       planes.make_velocities(z.data(), block, velocities_.data());
       left_ = block;
@@ -364,6 +384,7 @@ class OrthantBall {
   }
 
   double path_length_;
+  double spread_;
   RandomEngine engine_;
   Eigen::VectorXd d_;
   Eigen::VectorXd nu_;
