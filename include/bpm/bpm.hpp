@@ -81,6 +81,7 @@
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
+#include "bpm/samplers/chains/convergence.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_normal.hpp"

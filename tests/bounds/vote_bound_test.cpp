@@ -171,33 +171,59 @@ TEST_CASE("the certified bound by margins, by hand") {
         1);
 }
 
-TEST_CASE("the bound by margins holds as often as it says; of the sample's own rates it does not") {
-  // Margins of a classifier are b or -b' (where it is not the vote); it errs on some of both, and
-  // the bound is attained: e exactly, n inputs and V voters at random.
-  constexpr double t = 0.5;
-  constexpr double share = 0.3;  // Of inputs with the margin t, on all of which it errs.
-  const double e = share * (1 + t) / 2;
-  constexpr Eigen::Index n = 200;
-  constexpr std::uint64_t voters = 400;
+TEST_CASE("the limits of the bound by margins hold as often as they say; weaker ones do not") {
+  const auto summand = [](double t, double b) {
+    return std::max(0.0, 1 - b / t) - (1 - b) / (2 * t);
+  };
+  const bpm::GibbsBound free(400, 1000, {.confidence = {0.01, 0, 0.01}});
+  const auto with_inputs = [&](double delta) {
+    bpm::GibbsBound gibbs = free;
+    gibbs.confidence.inputs = delta;
+    return gibbs;
+  };
+  // What takes the place of E[summand] at the t that was best must not lie below it. Inputs alone:
+  // margins -1 and 0.5, exact, of which t = 0.5 makes a coin. At 0.999 the limit's exponent is a
+  // third of that at 0.01.
+  constexpr double share = 0.1;
   int missed = 0;
-  int missed_by_plug_in = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    bpm::RandomEngine engine(seed);
-    double mean_of_voters = 0;  // Voters who say yes with probability (1 + t) / 2, shared.
-    for (std::uint64_t v = 0; v < voters; ++v) {
-      mean_of_voters += bpm::uniform_unit(engine) < (1 + t) / 2 ? 1 : -1;
-    }
-    mean_of_voters /= static_cast<double>(voters);
-    Eigen::VectorXd margins(n);
-    for (double& b : margins) b = bpm::uniform_unit(engine) < share ? mean_of_voters : 1.0;
-    bpm::GibbsBound gibbs(1, 100, {.confidence = {0.01, 0, 0.1}});
-    gibbs.complexity = -std::log1p(-e) * gibbs.divisor - gibbs.confidence_term;  // Its value is e.
-    REQUIRE(gibbs.value() == Approx(e));
-    missed += bpm::VoteMarginBound::certified(gibbs, margins, voters).value() < share ? 1 : 0;
-    missed_by_plug_in += bpm::VoteMarginBound(e, margins).value() < share ? 1 : 0;
+  int missed_by_weaker = 0;
+  constexpr int runs = 20'000;
+  for (std::uint64_t seed = 0; seed < runs; ++seed) {
+    bpm::RandomEngine engine(seed, 1);
+    Eigen::VectorXd margins(100);
+    for (double& b : margins) b = bpm::uniform_unit(engine) < share ? -1.0 : 0.5;
+    const auto misses = [&](double delta) {
+      const auto bound = bpm::VoteMarginBound::certified(with_inputs(delta), margins, 0);
+      const double t = bound.threshold;
+      const double mean = share * summand(t, -1) + (1 - share) * summand(t, 0.5);
+      return bound.value() < std::min(1.0, free.value() / t + mean) - 1e-12;
+    };
+    missed += misses(0.01) ? 1 : 0;
+    missed_by_weaker += misses(0.999) ? 1 : 0;
   }
-  CHECK(missed <= 40);
-  CHECK(missed_by_plug_in > 100);
+  CAPTURE(missed, missed_by_weaker);
+  CHECK(missed <= runs / 100);
+  CHECK(missed_by_weaker > runs / 100);
+  // Voters alone: all inputs have one margin, the mean of ten voters. Without a limit for them.
+  missed = 0;
+  int missed_without = 0;
+  constexpr double b = 0.2;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    bpm::RandomEngine engine(seed, 2);
+    double mean = 0;
+    for (int v = 0; v < 10; ++v) mean += bpm::uniform_unit(engine) < (1 + b) / 2 ? 0.1 : -0.1;
+    const Eigen::VectorXd margins = Eigen::VectorXd::Constant(2000, mean);
+    const auto misses = [&](std::uint64_t voters) {
+      const auto bound = bpm::VoteMarginBound::certified(free, margins, voters);
+      return bound.value() <
+             std::min(1.0, free.value() / bound.threshold + summand(bound.threshold, b)) - 1e-12;
+    };
+    missed += misses(10) ? 1 : 0;
+    missed_without += misses(0) ? 1 : 0;
+  }
+  CAPTURE(missed_without);
+  CHECK(missed <= 20);
+  CHECK(missed_without > 200);
 }
 
 TEST_CASE("arguments of the bound by margins are checked") {

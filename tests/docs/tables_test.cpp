@@ -712,7 +712,8 @@ TEST_CASE("tables: the certificates of perceptrons") {
     if (!is_stored(name)) continue;
     const Json run = results(name);
     const auto any = run.at("support_union").get<std::uint64_t>();
-    const double by_any = 100 * bpm::stable_compression_bound(any, 60000, 0.01);
+    const double by_any =
+        100 * bpm::stable_compression_bound(any, 60000, 0.01 / number(run, "bound_choices"));
     const std::vector<double> numbers{run.at("compression_sizes").at(0).get<double>(),
                                       number(run, "stable_compression_percent"),
                                       static_cast<double>(any),

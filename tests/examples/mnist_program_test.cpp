@@ -15,6 +15,7 @@
 
 #include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/decision/certified_risk.hpp"
+#include "bpm/machine/certificate.hpp"
 #include "catch.hpp"
 #include "data.hpp"
 #include "program_test.hpp"
@@ -301,6 +302,7 @@ TEST_CASE("mnist: even and odd digits, a boundary that is chosen, a risk that is
   CHECK(json["mean_bound_percent"].get<double>() ==
         Approx(100 * std::min(1.0, bpm::stable_compression_bound(size_of_first, 500, 0.005) +
                                        bpm::binomial_upper_limit(apart, images, 0.005))));
+  CHECK(json["bound_choices"] == 1);
   // With a hundred digits set aside nothing so small can be shown.
   REQUIRE(run(small + Words{"--risk", "0.1"} + files).status == 0);
   const Json none = alone.json("a.json").at("guaranteed");
@@ -347,7 +349,15 @@ TEST_CASE("mnist: gradient features and virtual examples", "[examples]") {
   }
   CHECK(json["stable_compression_percent"].get<double>() ==
         Approx(100 * bpm::stable_compression_bound(
-                         json["compression_sizes"][0].get<std::uint64_t>(), 600, 0.01)));
+                         json["compression_sizes"][0].get<std::uint64_t>(), 600, 1e-5)));
+  // A thousand choices of features are paid for; the mean takes half of delta, and differences.
+  CHECK(json["bound_choices"] == 1000);
+  CHECK(json["mean_bound_percent"].get<double>() ==
+        Approx(100 * bpm::Certificate::of_first_draw(
+                         json["compression_sizes"][0].get<std::uint64_t>(), 600,
+                         json["first_draw_disagreements"].get<std::uint64_t>(),
+                         json["test_size"].get<std::uint64_t>(), 1e-5)
+                         .error));
   // 2400 points by 1, 2 and 3 threads: a window as narrow as it gets, a wider one, all values.
   const std::string digest = json["model_digest"];
   CHECK(json["strategy"] == "dense");

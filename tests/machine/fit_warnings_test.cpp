@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -271,6 +272,36 @@ TEST_CASE("chains that tell of different laws are said, good ones are not", "[ma
   CHECK(warned(bpm::KernelGibbs{}));
   // Too few draws to tell.
   CHECK_FALSE(warned(bpm::Billiard{.draws = 60, .bounces_per_draw = 1, .chains = 4, .burn_in = 1}));
+}
+
+TEST_CASE("short runs of good chains are not said to disagree; chains that do not move are",
+          "[machine]") {
+  // R-hat of few independent draws is large by chance: of six classes, each judged at 20 points.
+  const auto points = test_support::noisy_rings(120, 6, 0.0, 5);
+  int said = 0;
+  int above = 0;
+  for (const std::uint64_t draws : {32, 40, 100}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const auto fitted =
+          OneVsRest(
+              BayesPointMachine(
+                  Gaussian::from_width(1.0), bpm::Billiard{.draws = draws},
+                  {.soft_boundary = bpm::SoftBoundary::relative(0.1), .seed = seed, .threads = 1}))
+              .fit(points.inputs, points.labels);
+      const auto& all = fitted.parts().warnings;
+      said += std::ranges::find(all, Kind::chains_disagree, &FitWarning::kind) != all.end() ? 1 : 0;
+      above += fitted.report().chains->r_hat > 1.2 ? 1 : 0;
+    }
+  }
+  CHECK(said == 0);
+  CHECK(above > 5);  // A limit of 1.2 alone would say so.
+  bpm::SamplerReport report{.draws = 64, .chains = bpm::ChainReport{.chains = 2}};
+  std::vector<FitWarning> warnings;
+  bpm::detail::warn_of_chains(report, warnings);
+  CHECK(warnings.empty());  // Not known.
+  report.chains->r_hat = std::numeric_limits<double>::infinity();
+  bpm::detail::warn_of_chains(report, warnings);
+  CHECK(warnings.size() == 1);
 }
 
 TEST_CASE("a hundred good data sets raise no warning", "[machine][at length]") {

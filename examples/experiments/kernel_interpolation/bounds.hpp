@@ -2,7 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "bpm/core/random.hpp"
@@ -26,7 +26,7 @@ struct Bound {
   double disagreement = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// All hold with the same confidence. The inputs without labels are other training digits.
+/// Each holds with the same confidence. The inputs without labels are other training digits.
 struct Bounds {
   Eigen::Index unlabelled = 0;
   double delta = 0;
@@ -39,8 +39,8 @@ struct Bounds {
   double seconds = 0;
 };
 
-/// `random`: a random order of the digits of `digits`, of which the first n train; `test_values`
-/// are kernel values, test x training. \throws bpm::Stopped.
+/// `train`: n digits in a random order, of which `gram` has the kernel values; `test_values` are
+/// those of test x training. \throws bpm::Stopped.
 [[nodiscard]] Bounds bounds_of(const EvenOdd& digits, const SignedDigits& train,
                                const Eigen::MatrixXd& gram, const Eigen::MatrixXd& test_values,
                                const SignedDigits& unlabelled, int depth, std::uint64_t voters,

@@ -13,8 +13,9 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/certified_risk.hpp"
-#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
@@ -30,6 +31,17 @@ struct Certificate {
   std::size_t points = 0;         ///< N, of the training set.
   std::size_t unlabelled = 0;     ///< Inputs without labels that it looked at.
   std::size_t disagreements = 0;  ///< Those of them that the first draw classifies otherwise.
+
+  /// From a compression to `mistaken` of N `points` and its `disagreements` with the classifier in
+  /// question on n inputs without labels, half of delta each.
+  /// \throws as `stable_compression_bound` and `binomial_upper_limit`.
+  [[nodiscard]] static Certificate of_first_draw(std::size_t mistaken, std::size_t points,
+                                                 std::size_t disagreements, std::size_t unlabelled,
+                                                 double delta) {
+    const double error = stable_compression_bound(mistaken, points, delta / 2) +
+                         binomial_upper_limit(disagreements, unlabelled, delta / 2);
+    return {std::min(1.0, error), delta, mistaken, points, unlabelled, disagreements};
+  }
 
   /// In words, with what it holds for: theorem, numbers, delta, conditions.
   [[nodiscard]] std::string message() const {
@@ -49,6 +61,16 @@ struct Certificate {
 
 namespace detail {
 
+/// Whether k(x, x) is the same number for every input, by the kernel's type.
+template <class Kernel>
+[[nodiscard]] bool has_one_diagonal(const Kernel& kernel) {
+  if constexpr (std::same_as<Kernel, RuntimeKernel>) {
+    return kernel.visit([](const auto& one) { return has_one_diagonal(one); });
+  }
+  return std::same_as<Kernel, Gaussian> || std::same_as<Kernel, Laplacian> ||
+         std::same_as<Kernel, Exponential>;
+}
+
 /// Throws unless what can be seen of a classifier allows a bound by compression.
 template <class Kernel, InputSet Inputs>
 void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
@@ -59,17 +81,13 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
         "is not of permuted perceptrons on one training set: no compression makes it");
   allow(parts.report.perceptron->training_errors == 0, "has draws with training errors left");
   allow(!parts.boundary, "has a soft boundary that its training set chose; fix one beforehand");
+  allow(!parts.chosen, "has settings that choose found; fix them beforehand");
   allow(!parts.standardisation,
         "has inputs standardised by the training set, whose means change when points go");
   allow(parts.offsets.empty() || !parts.offsets_move_labels,
         "has labels that offsets of its probabilities move");
-  if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
-    if (parts.bias == 0) return;
-    const Eigen::VectorXd self = kernel_diagonal_values(parts.kernel, parts.inputs);
-    allow(self.maxCoeff() - self.minCoeff() <= 1e-5 * self.maxCoeff(),
-          "has a bias in units of the mean k(x, x), which changes when points go; set it to 0 or "
-          "take inputs of one k(x, x)");
-  }
+  allow(parts.bias == 0 || has_one_diagonal(parts.kernel),
+        "has a bias in units of the mean k(x, x), which changes when points go; set it to 0");
 }
 
 }  // namespace detail
@@ -79,12 +97,13 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
 /// alone would have made it. Its first draw errs at most at the rate of
 /// `stable_compression_bound(report().mistaken_points[0], N, delta)`.
 ///
-/// Conditions. Checked: one training set, no soft boundary chosen on it, no standardising, no bias
-/// that depends on its mean, no offsets. For the caller to keep: independent examples of one
-/// source; kernel, width (not the median of distances), features, lambda and number of draws fixed
-/// before these examples were seen; no fit repeated because another failed (`NotSeparable`) or for
-/// its certificate. \throws std::invalid_argument where a condition is seen to fail, or unless 0 <
-/// delta < 1.
+/// Conditions. Checked: one training set, no soft boundary chosen on it, nothing found by `choose`,
+/// no standardising, no bias but of a kernel on distances, whose k(x, x) is 1, no offsets. For the
+/// caller to keep: independent examples of one source; kernel, width (not the median of distances),
+/// features, lambda and number of draws fixed before these examples were seen, or delta divided by
+/// the number of combinations that could have been chosen; no fit repeated because another failed
+/// (`NotSeparable`) or for its certificate.
+/// \throws std::invalid_argument where a condition is seen to fail, or unless 0 < delta < 1.
 template <class Kernel, InputSet Inputs>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier, double delta) {
   const auto& parts = classifier.parts();
@@ -112,17 +131,12 @@ template <class Kernel, InputSet Inputs, class Queries>
   const Eigen::MatrixXd outputs = classifier.draw_decision_values(unlabelled);
   const std::vector<int> of_first = detail::labels_of_outputs(
       Eigen::MatrixXd(outputs.leftCols(classifier.columns())), classifier.classes());
-  Certificate result{.delta = delta,
-                     .mistaken = parts.report.mistaken_points[0],
-                     .points = parts.training_points,
-                     .unlabelled = of_all.size()};
+  std::size_t disagreements = 0;
   for (std::size_t i = 0; i < of_all.size(); ++i) {
-    result.disagreements += of_all[i] != of_first[i] ? 1U : 0U;
+    disagreements += of_all[i] != of_first[i] ? 1U : 0U;
   }
-  result.error =
-      std::min(1.0, stable_compression_bound(result.mistaken, result.points, delta / 2) +
-                        binomial_upper_limit(result.disagreements, result.unlabelled, delta / 2));
-  return result;
+  return Certificate::of_first_draw(parts.report.mistaken_points[0], parts.training_points,
+                                    disagreements, of_all.size(), delta);
 }
 
 }}  // namespace bpm

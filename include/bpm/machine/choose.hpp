@@ -86,6 +86,7 @@ namespace detail {
 template <class Machine, class Kernel>
 [[nodiscard]] Machine with_choice(const Machine& machine, const Kernel& kernel,
                                   FitSettings settings, BoundaryChoice choice) {
+  settings.chosen = true;
   if (chooses_boundary(machine.sampler(), settings)) {
     settings.boundary_choice = std::move(choice);
   } else {

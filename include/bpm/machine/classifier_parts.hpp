@@ -86,6 +86,7 @@ struct ClassifierParts {
   std::optional<std::string> inputs_made_by{};
   std::optional<std::uint64_t> seed{};  ///< Of the fit, where there was one.
   std::size_t training_points = 0;      ///< Of one training set; 0: of several, or not known.
+  bool chosen = false;                  ///< `FitSettings::chosen` of the fit.
   /// How an automatic soft boundary was chosen.
   std::optional<BoundaryChoice> boundary{};
   std::vector<FitWarning> warnings{};  ///< What the fit says against its classifier.
@@ -120,6 +121,7 @@ struct ClassifierParts {
     visit("inputs_made_by", self.inputs_made_by);
     visit("seed", self.seed);
     detail::visit_unless(0, "training_points", self.training_points, visit);
+    detail::visit_unless(false, "chosen", self.chosen, visit);
     visit("boundary", self.boundary);
     visit("warnings", self.warnings);
     visit("report", self.report);

@@ -171,6 +171,7 @@ struct FitSettings {
   /// The copy of the inputs is beside `memory`.
   bool standardise = false;
   bool keep_draws = false;  ///< Keep the single draws: for vote fractions and the Gibbs error.
+  bool chosen = false;      ///< Set by `choose`: data have chosen some of these, or the kernel.
 };
 
 /// The working memory that a fit will take, told before it takes it, in bytes beside the caller's

@@ -134,6 +134,7 @@ class Training {
     parts.threads = settings_.threads;
     parts.seed = settings_.seed;
     parts.training_points = labels_.list().size();
+    parts.chosen = settings_.chosen;
     parts.boundary = boundary_;
     if (boundary_) {
       detail::FitProbabilities found(*boundary_, given_boundary_, state_.means, labels_.list(),

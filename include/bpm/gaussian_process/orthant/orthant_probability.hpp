@@ -153,10 +153,9 @@ struct OrthantProbability {
 ///
 /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric and
 ///         positive on its diagonal, signs are 1 or -1, one per row, and settings in range;
-///         NotPositiveDefinite if an eigenvalue of the correlations is below -1e-8; where signs are
-///         given, if a squared pivot of the given points' Cholesky factor is below 1e-11 or an
-///         eigenvalue of the correlations in units of B; BudgetTooSmall; Stopped if stopped before
-///         there is an estimate.
+///         NotPositiveDefinite if an eigenvalue of the correlations (in units of B) is below -1e-8,
+///         and where signs are given, below 1e-11, or a squared pivot of the given points' Cholesky
+///         factor is; BudgetTooSmall; Stopped if stopped before there is an estimate.
 [[nodiscard]] inline OrthantProbability orthant_probability(
     const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
     const OrthantProbability::Settings& settings, RandomStreams& streams,

@@ -39,9 +39,9 @@ namespace bpm { inline namespace BPM_TARGET {
 /// of a bounce.
 ///
 /// Cost, with m = 0 for a box: n^3 / 6 multiply-adds for the Cholesky factor and
-/// m n (m + 2 n) for products of planes; n^2 / 2 + m n per trajectory, made for 16 as a matrix
-/// product, and one pass over n + m numbers per bounce, some 0.25 ns each with AVX-512. Memory:
-/// 2 n^2 doubles, with half spaces (n + m)^2 + m n. Immutable.
+/// m n (m + 2 n) for products of planes; n^2 / 2 per trajectory, with half spaces n^2 + m n, made
+/// for 16 as a matrix product, and one pass over n + m numbers per bounce, some 0.25 ns each with
+/// AVX-512. Memory: 2 n^2 doubles, with half spaces (n + m)^2 + m n. Immutable.
 class TruncatedNormal {
  public:
   /// How the chains run that make the draws.

@@ -158,8 +158,8 @@ struct ChainReport {
   /// Split R-hat of rank-normalised outputs (A. Vehtari et al., Bayesian Analysis 16, 2021), the
   /// largest of 20 training points (all where fewer, the same for as many points): near 1 where the
   /// chains, and their first and last halves, tell of one law. Of at most 512 equally spaced draws
-  /// a chain. Infinity where a chain has fewer than 16.
-  double r_hat = std::numeric_limits<double>::infinity();
+  /// a chain; infinity where none moves and they differ. 0: not known, a chain has fewer than 16.
+  double r_hat = 0;
   /// Independent draws that would tell the middle of the law of these outputs as well as those that
   /// R-hat is of ("bulk effective sample size"): the fewest of the points.
   double bulk_effective_draws = 0;
@@ -181,7 +181,7 @@ struct ChainReport {
     visit("standard_error", self.standard_error);
     visit("effective_draws", self.effective_draws);
     visit("chain_angle", self.chain_angle);
-    detail::visit_unless(std::numeric_limits<double>::infinity(), "r_hat", self.r_hat, visit);
+    detail::visit_unless(0, "r_hat", self.r_hat, visit);
     detail::visit_unless(0, "bulk_effective_draws", self.bulk_effective_draws, visit);
     visit("mean_norm", self.mean_norm);
     visit("mean_errors", self.mean_errors);

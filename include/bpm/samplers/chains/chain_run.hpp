@@ -71,12 +71,14 @@ struct ChainBudget {
 };
 
 /// What a run holds: m x m `matrices`; of each chain `numbers` a point, kept for each problem and
-/// twice more for the one that runs; positions of a round.
+/// twice more for the one that runs; positions of a round; series of outputs, likewise.
 [[nodiscard]] inline MemoryNeed chain_memory(const RunSize& run, std::size_t matrices,
                                              unsigned chains, std::size_t numbers) {
   const auto m = static_cast<std::size_t>(padded<double>(run.points));
+  const std::size_t series = OutputSeries::most_numbers(run.points) * (run.problems + 2);
   return {.bytes =
-              sizeof(double) * m * (matrices * m + chains * (numbers * (run.problems + 2) + 64))};
+              sizeof(double) * (m * (matrices * m + chains * (numbers * (run.problems + 2) + 64)) +
+                                chains * series)};
 }
 
 /// What a run asks of a chain, a copyable value that stands somewhere in a cone.

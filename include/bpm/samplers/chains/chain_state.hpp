@@ -165,7 +165,7 @@ struct ChainState {
     visit("rank", self.rank, ConeRank{});
     visit("chains", self.chains);
     visit("batches", self.batches);
-    visit_unless({}, "series", self.series, visit);
+    visit("series", self.series);
     visit("draws", self.draws, Bound::counted);
     visit("start_margin", self.start_margin);
     visit("centre", self.centre_of_mass);
@@ -174,8 +174,8 @@ struct ChainState {
     check(!chains.empty() && chains.size() <= most_chains && batches.size() == chains.size(),
           "chain", "batches", "are of ", batches.size(), " chains, there are ", chains.size(),
           ", must be from 1 to ", most_chains);
-    check(series.empty() || series.size() == chains.size(), "chain", "series", "are of ",
-          series.size(), " chains, there are ", chains.size());
+    check(series.size() == chains.size(), "chain", "series", "are of ", series.size(),
+          " chains, there are ", chains.size());
     points = all;
     read = true;
   }
@@ -183,7 +183,7 @@ struct ChainState {
   // For the run of the chains.
   std::vector<Chain> chains;
   std::vector<BatchMeans> batches;   ///< One for each chain.
-  std::vector<OutputSeries> series;  ///< Likewise; none in what an older version wrote.
+  std::vector<OutputSeries> series;  ///< Likewise.
   std::ptrdiff_t points = 0;         ///< Of the version space that it belongs to.
   std::ptrdiff_t rank = 0;
   std::uint64_t draws = 0;  ///< Handed over so far; draw n is of chain n mod chains.

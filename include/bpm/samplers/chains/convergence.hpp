@@ -160,6 +160,11 @@ class OutputSeries {
     return all;
   }
 
+  /// Numbers that a series of m points holds at most.
+  [[nodiscard]] static std::size_t most_numbers(std::ptrdiff_t m) noexcept {
+    return most * static_cast<std::size_t>(std::min<std::ptrdiff_t>(m, 20));
+  }
+
   /// Takes in draw number `draw` (1, 2, ...) of the chain where it is wanted.
   void add(std::uint64_t draw, const Cone& cone, const double* position,
            std::span<const std::ptrdiff_t> points) {
@@ -207,7 +212,7 @@ class OutputSeries {
 
 /// The largest split R-hat of the outputs, and the fewest bulk effective draws among those kept.
 struct ChainAgreement {
-  double r_hat = std::numeric_limits<double>::infinity();
+  double r_hat = 0;
   double effective_draws = 0;
 };
 
