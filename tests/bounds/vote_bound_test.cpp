@@ -171,7 +171,8 @@ TEST_CASE("the certified bound by margins, by hand") {
         1);
 }
 
-TEST_CASE("the limits of the bound by margins hold as often as they say; weaker ones do not") {
+TEST_CASE("the limits of the bound by margins hold as often as they say; weaker ones do not",
+          "[at length]") {
   const auto summand = [](double t, double b) {
     return std::max(0.0, 1 - b / t) - (1 - b) / (2 * t);
   };

@@ -247,8 +247,9 @@ TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "
   for (const FitWarning& warning : found(6)) CHECK(warning.kind != Kind::worse_than_its_draws);
 }
 
-TEST_CASE("chains that tell of different laws are said, good ones are not", "[machine]") {
-  const auto points = test_support::noisy_rings(150, 2, 0.0, 3);
+TEST_CASE("chains that tell of different laws are said, good ones are not",
+          "[machine][at length]") {
+  const auto points = test_support::noisy_rings(300, 2, 0.0, 3);
   const auto warned = [&](const auto& sampler) {
     const auto fitted =
         BayesPointMachine(Gaussian::from_width(1.0), sampler,
@@ -264,9 +265,9 @@ TEST_CASE("chains that tell of different laws are said, good ones are not", "[ma
           "the next");
     return true;
   };
-  CHECK(warned(bpm::Billiard{.draws = 64, .bounces_per_draw = 1, .chains = 4, .burn_in = 1}));
+  CHECK(warned(bpm::Billiard{.draws = 400, .bounces_per_draw = 1, .chains = 4, .burn_in = 1}));
   CHECK_FALSE(warned(bpm::Billiard{.draws = 400, .bounces_per_draw = 1000, .chains = 4}));
-  CHECK_FALSE(warned(bpm::KernelGibbs{.draws = 400, .chains = 4}));
+  CHECK_FALSE(warned(bpm::KernelGibbs{.draws = 400, .steps_per_draw = 2000, .chains = 4}));
   CHECK_FALSE(warned(bpm::Billiard{}));
   // A hundred draws of Gibbs are half a radian from the centre here.
   CHECK(warned(bpm::KernelGibbs{}));
@@ -275,7 +276,7 @@ TEST_CASE("chains that tell of different laws are said, good ones are not", "[ma
 }
 
 TEST_CASE("short runs of good chains are not said to disagree; chains that do not move are",
-          "[machine]") {
+          "[machine][at length]") {
   // R-hat of few independent draws is large by chance: of six classes, each judged at 20 points.
   const auto points = test_support::noisy_rings(120, 6, 0.0, 5);
   int said = 0;

@@ -169,9 +169,10 @@ void warn_of_scale(const I& inputs, std::vector<FitWarning>& warnings) {
   }
 }
 
-/// Adds the warning of chains that disagree: R-hat above 1.2, and above what it is of independent
-/// draws but once in 100 000. With h halves of n draws R-hat^2 - 1 is then (X / (h - 1) - 1) / n, X
-/// of the chi-squared law, whose quantile is E. Wilson's and M. Hilferty's (1931).
+/// Adds the warning of chains that disagree: R-hat above 1.2, and above what it is but once in
+/// 100 000 where a draw is worth half an independent one. With h halves of n draws R-hat^2 - 1 is
+/// then 2 (X / (h - 1) - 1) / n, X of the chi-squared law, whose quantile is E. Wilson's and M.
+/// Hilferty's (1931).
 inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>& warnings) {
   if (!report.chains || report.chains->r_hat == 0) return;
   const double freedom = 2.0 * report.chains->chains - 1;
@@ -179,7 +180,7 @@ inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>&
       std::min(512.0, static_cast<double>(report.draws) / report.chains->chains) / 2;
   const double part = 2 / (9 * freedom);
   const double quantile = std::pow(1 - part + 4.26 * std::sqrt(part), 3);
-  const double most = std::max(1.2, std::sqrt(1 + (quantile - 1) / kept));
+  const double most = std::max(1.2, std::sqrt(1 + 2 * (quantile - 1) / kept));
   if (report.chains->r_hat <= most) return;
   warnings.push_back(
       {.kind = FitWarning::Kind::chains_disagree, .found = report.chains->r_hat, .compared = most});

@@ -220,7 +220,8 @@ TEST_CASE("orthant probability given the signs of the first points") {
   CHECK(last.standard_error < 0.8 * all.standard_error);
 }
 
-TEST_CASE("orthant probability given signs: the first stage draws from the given points' law") {
+TEST_CASE("orthant probability given signs: the first stage draws from the given points' law",
+          "[at length]") {
   // Half normals in their place are found out.
   const std::vector<signed char> signs = random_signs(40, 2);
   const std::vector<signed char> some(signs.begin(), signs.begin() + 20);
