@@ -151,9 +151,8 @@ enum class PacBayes {
   /// probability at most delta (Markov). For Q inside C the change of measure gives
   /// n E_Q[-log(1 - e(h))] <= KL + log(1 / delta), and -log(1 - e) is convex (Jensen).
   realizable,
-  /// kl(e' || e) <= (KL + log(2 sqrt(n) / delta)) / n with the Gibbs error e' on the n examples,
-  /// for
-  /// n >= 8: A. Maurer, "A note on the PAC-Bayesian theorem", 2004, theorem 5.
+  /// kl(e' || e) <= (KL + log(2 sqrt(n) / delta)) / n with the Gibbs error e' on the n examples, n
+  /// at least 8: A. Maurer, "A note on the PAC-Bayesian theorem", 2004, theorem 5.
   maurer,
 };
 

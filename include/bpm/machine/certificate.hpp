@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -117,7 +116,8 @@ template <class Kernel, InputSet Inputs>
 /// The same by inputs that need no labels, independent of each other and of the training set, from
 /// the same source, and much smaller for many draws: the first draw's limit at delta / 2, by fewer
 /// points, and the limit at delta / 2 of how often the classifier differs from it
-/// (`binomial_upper_limit`). Needs kept draws (`FitSettings::keep_draws`).
+/// (`binomial_upper_limit`). Needs kept draws (`FitSettings::keep_draws`). Cost: two predictions of
+/// the inputs, one of all kept draws.
 /// \throws std::invalid_argument likewise, without inputs, or as
 /// `Classifier::draw_decision_values`.
 template <class Kernel, InputSet Inputs, class Queries>

@@ -247,6 +247,7 @@ template <class Machine, InputSet I, class O>
   warn_of_inputs(machine.kernel(), inputs, parts.warnings);
   parts.boundary = std::move(chosen);
   parts.report = std::move(found->report);
+  warn_of_chains(parts.report, parts.warnings);
   parts.report.mistaken_points.clear();  // Of a draw of all classes there are none.
   parts.forecast = forecast;
   parts.training_seconds =

@@ -326,8 +326,8 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 template <class S>
 concept SamplerSettings =
     std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&
-    HasMemoryNeed<S> &&
-    (!S::traits.has_trials || HasTrials<S>)&&(!S::traits.takes_label_noise || HasWithLabelNoise<S>);
+    HasMemoryNeed<S> && (HasTrials<S> || !S::traits.has_trials) &&
+    (HasWithLabelNoise<S> || !S::traits.takes_label_noise);
 
 }  // namespace detail
 

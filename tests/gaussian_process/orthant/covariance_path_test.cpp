@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tridiagonal form against dense factors.
-#include "bpm/gaussian_process/orthant/orthant_planes.hpp"
+#include "bpm/gaussian_process/orthant/orthant_stages.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>

@@ -141,13 +141,12 @@ class BoxBall {
  public:
   BoxBall(const OrthantPlanes& planes, const Eigen::VectorXd& lower, const Eigen::VectorXd& upper,
           const Eigen::VectorXd& start, double path_length, RandomEngine engine)
-      : path_length_(path_length),
-        engine_(engine),
+      : engine_(engine),
         lower_(Eigen::VectorXd::Constant(planes.stride, -std::numeric_limits<double>::infinity())),
         upper_(-lower_),
         x_(Eigen::VectorXd::Zero(planes.stride)),
         v_(x_),
-        velocities_(Eigen::MatrixXd::Zero(planes.stride, block)) {
+        velocities_(planes, path_length, path_spread) {
     x_.head(planes.points) = start;
     lower_.head(planes.points) = lower;
     upper_.head(planes.points) = upper;
@@ -162,11 +161,9 @@ class BoxBall {
   void fly(const OrthantPlanes& planes) { both_ ? fly_in<true>(planes) : fly_in<false>(planes); }
 
  private:
-  static constexpr std::ptrdiff_t block = 16;  ///< Velocities made at once.
-
   template <bool both>
   void fly_in(const OrthantPlanes& planes) {
-    double left = take_velocity(planes);
+    double left = velocities_.take(planes, engine_, v_);
     FlightStep step;  // Where it is: the first search.
     const double* row = v_.data();
     second_ = -1;
@@ -239,22 +236,6 @@ class BoxBall {
     }
   }
 
-  /// Takes a fresh velocity and returns its path length.
-  [[nodiscard]] double take_velocity(const OrthantPlanes& planes) {
-    if (left_ == 0) {
-      Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.latent_stride, block);
-      for (std::ptrdiff_t k = 0; k < block; ++k) {
-        Ziggurat::instance().fill(z.col(k).data(), planes.latent_points, engine_);
-        paths_[k] = path_length_ * (1 - path_spread + 2 * path_spread * uniform_unit(engine_));
-      }
-      planes.make_velocities(z.data(), block, velocities_.data());
-      left_ = block;
-    }
-    const std::ptrdiff_t k = block - left_--;
-    v_ = velocities_.col(k);
-    return paths_[k];
-  }
-
   /// tau where x meets u from below; infinity: not within half a turn.
   [[nodiscard]] static double meeting_time(double x, double v, double u) {
     const double gap = std::max(0.0, u - x);
@@ -270,16 +251,13 @@ class BoxBall {
     return sum < 0 ? (v - root) / sum : std::numeric_limits<double>::infinity();
   }
 
-  double path_length_;
   RandomEngine engine_;
   bool both_ = true;  ///< Some bounds are upper ones.
   Eigen::VectorXd lower_;
   Eigen::VectorXd upper_;
   Eigen::VectorXd x_;
   Eigen::VectorXd v_;
-  Eigen::MatrixXd velocities_;
-  double paths_[block] = {};
-  std::ptrdiff_t left_ = 0;
+  VelocityBlock velocities_;
   std::ptrdiff_t second_ = -1;  ///< The plane that was nearest before the nearest was found.
 };
 

@@ -3,7 +3,6 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -22,7 +21,7 @@
 #include "bpm/version_space/version_space.hpp"
 
 /// \file
-/// The planes of an orthant under a covariance matrix, in its coordinates, and the ball in it.
+/// The planes of an orthant under a covariance matrix, velocities of flights, and the ball in it.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -149,139 +148,42 @@ template <VersionSpace Space>
   return covariance;
 }
 
-/// The factor L D L' of the tridiagonal matrix t T + s I, t = 1 - s.
-struct TridiagonalFactor {
-  Eigen::VectorXd pivots;
-  Eigen::VectorXd below;  ///< L's entries (k + 1, k); the last is 0.
-  double log_determinant = 0;
-};
-
-/// The covariances S_s = (1 - s) S + s B between a correlation matrix S (s = 0) and B (s = 1),
-/// which has the first `given` points as S has them and all others independent, all of them by one
-/// tridiagonal form L^-1 S L^-T = Q T Q', B = L L': a factor, a determinant and quadratic forms of
-/// S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 / 3.
-///
-/// Cost: 8/3 n^3 multiply-adds once, and 2 n^2 `given`. Memory: 3 n^2 doubles, 5 n^2 and given^2
-/// while it is made.
-class CovariancePath {
+/// Velocities F z of flights with their path lengths, 16 at a time as one matrix product. A value.
+class VelocityBlock {
  public:
-  explicit CovariancePath(const Eigen::MatrixXd& correlation, std::ptrdiff_t given = 0)
-      : points_(correlation.rows()),
-        given_(given),
-        stride_(padded<double>(points_)),
-        correlation_(correlation),
-        basis_(correlation),
-        diagonal_(Eigen::VectorXd::Ones(points_)),
-        off_(Eigen::VectorXd::Zero(points_)) {
-    Eigen::LLT<Eigen::MatrixXd> first;
-    if (given_ > 0) {
-      first.compute(correlation.topLeftCorner(given_, given_));
-      first.matrixL().solveInPlace(basis_.topRows(given_));
-      first.matrixU().solveInPlace<Eigen::OnTheRight>(basis_.leftCols(given_));
-    }
-    if (points_ > 1) {
-      const Eigen::Tridiagonalization<Eigen::MatrixXd> form(basis_);
-      diagonal_ = form.diagonal();
-      off_.head(points_ - 1) = form.subDiagonal();
-      // In place, which Eigen does without a matrix product: the same bits on any number of
-      // threads that the user's program gives Eigen.
-      basis_ = form.packedMatrix();
-      const Eigen::VectorXd coefficients = form.householderCoefficients();
-      basis_ = Eigen::HouseholderSequence<Eigen::MatrixXd, Eigen::VectorXd>(basis_, coefficients)
-                   .setLength(points_ - 1)
-                   .setShift(1);
-    }
-    transposed_.setZero(points_, stride_);
-    transposed_.leftCols(points_) = basis_.transpose();
-    if (given_ > 0) {  // Q' L^-1 and L Q.
-      first.matrixL().solveInPlace<Eigen::OnTheRight>(transposed_.leftCols(given_));
-      constexpr Eigen::Index part = 64;
-      for (Eigen::Index begin = 0; begin < points_; begin += part) {
-        auto some = basis_.block(0, begin, given_, std::min(part, points_ - begin));
-        some = (first.matrixL() * some).eval();
+  /// Path lengths are uniform within the part `spread` of their mean.
+  VelocityBlock(const OrthantPlanes& planes, double path_length, double spread)
+      : path_length_(path_length),
+        spread_(spread),
+        velocities_(Eigen::MatrixXd::Zero(planes.stride, count)) {}
+
+  /// For planes that have changed.
+  void forget() noexcept { left_ = 0; }
+
+  /// Makes v the next velocity, and returns its path length.
+  double take(const OrthantPlanes& planes, RandomEngine& engine, Eigen::VectorXd& v) {
+    if (left_ == 0) {
+      Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.latent_stride, count);
+      for (std::ptrdiff_t k = 0; k < count; ++k) {
+        Ziggurat::instance().fill(z.col(k).data(), planes.latent_points, engine);
+        paths_[k] = path_length_ * (1 - spread_ + 2 * spread_ * uniform_unit(engine));
       }
+      planes.make_velocities(z.data(), count, velocities_.data());
+      left_ = count;
     }
-  }
-
-  [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
-  [[nodiscard]] std::ptrdiff_t stride() const noexcept { return stride_; }
-  /// Points that B has as S; 0 where it is the identity.
-  [[nodiscard]] std::ptrdiff_t given() const noexcept { return given_; }
-
-  /// How many eigenvalues of L^-1 S L^-T lie below x (Sylvester's law of inertia on T - x I): of S
-  /// itself without given points. Cost: O(n).
-  [[nodiscard]] std::ptrdiff_t eigenvalues_below(double x) const {
-    std::ptrdiff_t count = 0;
-    double pivot = 1;
-    double coupling = 0;
-    for (Eigen::Index k = 0; k < points_; ++k) {
-      pivot = diagonal_[k] - x - coupling * coupling / pivot;
-      if (pivot == 0) pivot = 1e-300;
-      count += pivot < 0 ? 1 : 0;
-      coupling = off_[k];
-    }
-    return count;
-  }
-
-  /// The factor at s, its determinant over that of B. S_s must be positive definite.
-  [[nodiscard]] TridiagonalFactor factor(double s) const {
-    TridiagonalFactor result{Eigen::VectorXd(points_), Eigen::VectorXd(points_)};
-    double carried = 0;
-    for (Eigen::Index k = 0; k < points_; ++k) {
-      const double pivot = (1 - s) * diagonal_[k] + s - carried;
-      const double coupling = (1 - s) * off_[k];
-      result.pivots[k] = pivot;
-      result.below[k] = coupling / pivot;
-      carried = coupling * result.below[k];
-      result.log_determinant += std::log(pivot);
-    }
-    return result;
-  }
-
-  /// Makes the planes those of S_s. Cost: O(n^2).
-  void set_planes(double s, const TridiagonalFactor& factor, OrthantPlanes& planes) const {
-    const Eigen::VectorXd root = factor.pivots.cwiseSqrt();
-    const Eigen::VectorXd below = factor.below.cwiseProduct(root).head(points_ - 1);
-    planes.rows.leftCols(points_) = (1 - s) * correlation_;
-    planes.rows.topLeftCorner(given_, given_) = correlation_.topLeftCorner(given_, given_);
-    planes.rows.diagonal().setOnes();
-    planes.factor.leftCols(points_) = basis_ * root.asDiagonal();
-    planes.factor.leftCols(points_ - 1) += basis_.rightCols(points_ - 1) * below.asDiagonal();
-  }
-
-  /// Q' L^-1 d for `count` vectors d, one every `stride` numbers, in columns. Cost: count n^2
-  /// multiply-adds.
-  [[nodiscard]] RowMatrix<double> coordinates(const double* d, std::ptrdiff_t count) const {
-    RowMatrix<double> result(points_, count);
-    row_products<ProductTerm, double>(row_pointers(transposed_.data(), points_, stride_).data(),
-                                      points_, row_pointers(d, count, stride_).data(), count,
-                                      stride_, result.data(), count);
-    return result;
-  }
-
-  /// log d' S_s^{-1} d for vectors given by `coordinates`. Cost: O(n) each.
-  [[nodiscard]] static Eigen::ArrayXd log_quadratic_forms(const TridiagonalFactor& factor,
-                                                          const RowMatrix<double>& coordinates) {
-    Eigen::ArrayXd z = Eigen::ArrayXd::Zero(coordinates.cols());
-    Eigen::ArrayXd sums = z;
-    double below = 0;
-    for (Eigen::Index k = 0; k < coordinates.rows(); ++k) {
-      z = coordinates.row(k).transpose().array() - below * z;
-      sums += 1 / factor.pivots[k] * z * z;
-      below = factor.below[k];
-    }
-    return sums.log();
+    const std::ptrdiff_t k = count - left_--;
+    v = velocities_.col(k);
+    return paths_[k];
   }
 
  private:
-  std::ptrdiff_t points_;
-  std::ptrdiff_t given_;
-  std::ptrdiff_t stride_;
-  RowMatrix<double> correlation_;
-  Eigen::MatrixXd basis_;         ///< L Q.
-  RowMatrix<double> transposed_;  ///< Q' L^-1, in padded rows.
-  Eigen::VectorXd diagonal_;      ///< T.
-  Eigen::VectorXd off_;
+  static constexpr std::ptrdiff_t count = 16;
+
+  double path_length_;
+  double spread_;
+  Eigen::MatrixXd velocities_;
+  double paths_[count] = {};
+  std::ptrdiff_t left_ = 0;
 };
 
 /// An exact sampler of values Upsilon ~ N(0, K) given their signs y ("Kernel interpolation as a
@@ -310,12 +212,10 @@ class OrthantBall {
  public:
   OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine,
               double spread = 0.5)
-      : path_length_(path_length),
-        spread_(spread),
-        engine_(engine),
+      : engine_(engine),
         d_(Eigen::VectorXd::Zero(planes.stride)),
         nu_(d_),
-        velocities_(Eigen::MatrixXd::Zero(planes.stride, block)) {}
+        velocities_(planes, path_length, spread) {}
 
   /// The position, signed outputs d_i > 0, `stride` long with zeros beyond the last point.
   [[nodiscard]] double* position() noexcept { return d_.data(); }
@@ -324,7 +224,7 @@ class OrthantBall {
   [[nodiscard]] std::uint64_t repairs() const noexcept { return repairs_; }
 
   /// For planes that have changed.
-  void forget_velocities() noexcept { left_ = 0; }
+  void forget_velocities() noexcept { velocities_.forget(); }
 
   /// Independent half normals: a start, and exact draws where S is diagonal.
   void half_normals(const OrthantPlanes& planes) {
@@ -337,7 +237,7 @@ class OrthantBall {
 
   /// One trajectory with a fresh velocity.
   void fly(const OrthantPlanes& planes) {
-    take_velocity(planes);
+    clock_.restart(velocities_.take(planes, engine_, nu_));
     Facet facet = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
     while (true) {
       FacetArc arc = arc_to(facet);
@@ -356,23 +256,6 @@ class OrthantBall {
   }
 
  private:
-  static constexpr std::ptrdiff_t block = 16;  ///< Velocities made at once.
-
-  void take_velocity(const OrthantPlanes& planes) {
-    if (left_ == 0) {
-      Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.stride, block);
-      for (std::ptrdiff_t k = 0; k < block; ++k) {
-        Ziggurat::instance().fill(z.col(k).data(), planes.points, engine_);
-        paths_[k] = path_length_ * (1 - spread_ + 2 * spread_ * uniform_unit(engine_));
-      }
-      planes.make_velocities(z.data(), block, velocities_.data());
-      left_ = block;
-    }
-    const std::ptrdiff_t k = block - left_--;
-    nu_ = velocities_.col(k);
-    clock_.restart(paths_[k]);
-  }
-
   /// Where rounding has put the ball at or behind a plane, it is just before it.
   void keep_inside(const OrthantPlanes& planes) {
     for (std::ptrdiff_t i = 0; i < planes.points; ++i) {
@@ -383,14 +266,10 @@ class OrthantBall {
     }
   }
 
-  double path_length_;
-  double spread_;
   RandomEngine engine_;
   Eigen::VectorXd d_;
   Eigen::VectorXd nu_;
-  Eigen::MatrixXd velocities_;
-  double paths_[block] = {};
-  std::ptrdiff_t left_ = 0;
+  VelocityBlock velocities_;
   FlightClock clock_;
   std::uint64_t bounces_ = 0;
   std::uint64_t repairs_ = 0;

@@ -186,8 +186,8 @@ struct LogEvidence {
 /// Each step of the sampler contributes the exact mean over its whole circle, all arcs by length
 /// and errors. Stages are chosen in a pilot run, such that one step's relative variance is 0.4, and
 /// then frozen: choosing them while measuring would bias the product. The standard error is by 16
-/// batches a stage; it is as right as a stage is long against the
-/// sampler's memory. With hundreds of points and q near 0 that memory is long: on 300 digits 4000
+/// batches of each stage; it is as right as a stage is long against the sampler's memory. With
+/// hundreds of points and q near 0 that memory is long: on 300 digits 4000
 /// steps a stage gave -135.7 +- 1.3 where -103.75 is right, and the default -105.9 +- 1.2. For q =
 /// 0 and a kernel matrix that is not singular, `orthant_probability` (gaussian_process/orthant/) is
 /// right in seconds.
