@@ -135,6 +135,7 @@ for name in "${names[@]}"; do
   fi
   command="${command#mpirun -np 4 }"
   programs+=("${command%% *}")
+  [[ "$command" != peers\ * ]] || programs+=(mnist)  # Ours among them.
 done
 # What is written in Python needs the module, of the Python that has Debian's packages.
 python=()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the program `peers` compares, from Python: BayesPointClassifier beside scikit-learn's SVC of the same kernel, on
-MNIST. The keys are those of `peers`. PYTHONPATH or an installed wheel brings bpm (docs/python.md), BPM_DATA_DIR the digits.
+MNIST, with McNemar's exact test of the digits that one of the two has wrong. The keys are those of `peers`. PYTHONPATH or
+an installed wheel brings bpm (docs/python.md), BPM_DATA_DIR the digits.
 """
 import argparse
 import gzip
@@ -12,6 +13,7 @@ import time
 
 import numpy as np
 import sklearn
+from scipy.stats import binomtest
 from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
@@ -59,7 +61,8 @@ images, test_images = read("train-images-idx3", 16, options.train), read("t10k-i
 digits, test_digits = read("train-labels-idx1", 8, options.train).ravel(), read("t10k-labels-idx1", 8, options.test).ravel()
 
 results = {"data": "mnist", "train_size": len(images), "test_size": len(test_images), "threads": os.cpu_count(),
-           "scikit_learn": sklearn.__version__, "peers": []}
+           "scikit_learn": sklearn.__version__, "peers": [], "pairs": []}
+wrong, reference = {}, "sklearn-polynomial"
 for key in wanted:
     machine, inputs_of = peers[key]
     inputs, test_inputs = inputs_of(images), inputs_of(test_images)
@@ -68,11 +71,21 @@ for key in wanted:
     fitted = time.perf_counter()
     found = machine.predict(test_inputs)
     end = time.perf_counter()
-    row = {"key": key, "error_percent": 100 * float(np.mean(found != test_digits)), "train_seconds": fitted - start,
+    wrong[key] = found != test_digits
+    row = {"key": key, "error_percent": 100 * float(np.mean(wrong[key])), "train_seconds": fitted - start,
            "predict_seconds": end - fitted}
     results["peers"].append(row)
     if not options.quiet:
         print(f"{key:20} {row['error_percent']:6.2f} % wrong, fit {row['train_seconds']:.2f} s, "
               f"predict {row['predict_seconds']:.2f} s", flush=True)
+for key in wanted:
+    if key == reference or reference not in wrong:
+        continue
+    only_ours, only_other = int(np.sum(wrong[key] & ~wrong[reference])), int(np.sum(~wrong[key] & wrong[reference]))
+    p = float(binomtest(only_ours, only_ours + only_other).pvalue) if only_ours + only_other > 0 else 1.0
+    results["pairs"].append({"ours": key, "other": reference, "only_ours_wrong": only_ours, "only_other_wrong": only_other,
+                             "mcnemar_p": p})
+    if not options.quiet:
+        print(f"{key}: {only_ours} digits wrong that the SVC has right, {only_other} the other way; p = {p:.2g}")
 if options.json:
     pathlib.Path(options.json).write_text(json.dumps(results, indent=1) + "\n")

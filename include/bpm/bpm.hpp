@@ -80,6 +80,7 @@
 #include "bpm/samplers/billiard/geodesic_chain.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_run.hpp"
+#include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/chains/convergence.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"

@@ -2,6 +2,7 @@
 #include "bpm/bounds/gibbs_bound.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -133,6 +134,37 @@ TEST_CASE("both PAC-Bayes theorems hold as often as they say; without log(1 / de
   const double mutant =
       violations(errors, prior, n, 20'000, [&](double kl) { return -std::expm1(-kl / n); });
   CHECK(mutant > 2 * delta);
+}
+
+TEST_CASE("the realizable bound on half planes, whose version space and Gibbs error are known") {
+  // Inputs uniform on the circle, labelled by the half plane of angle 0, the prior uniform on
+  // angles. An input's line cuts the angles at some u in (0, pi) and at u - pi: version space is
+  // the arc from max u - pi to min u, and a classifier at angle t errs |t| / pi.
+  bpm::RandomEngine engine(12);
+  for (const int n : {2, 3, 4, 5}) {
+    int violations = 0;
+    int without = 0;
+    for (int run = 0; run < 1000; ++run) {
+      double least = 1;
+      double most = 0;
+      for (int i = 0; i < n; ++i) {
+        const double u = bpm::uniform_unit(engine);
+        least = std::min(least, u);
+        most = std::max(most, u);
+      }
+      const double right = least;  // In units of pi.
+      const double left = 1 - most;
+      const double complexity = -std::log((left + right) / 2);
+      const double error = (left * left + right * right) / (2 * (left + right));
+      const bpm::GibbsBound bound(complexity, n,
+                                  {bpm::Confidence::exact(0.01), 1, bpm::PacBayes::realizable});
+      violations += error > bound.value() ? 1 : 0;
+      without += error > bpm::kl_upper_inverse(0, complexity / n) ? 1 : 0;
+    }
+    CAPTURE(n, violations, without);
+    CHECK(violations <= 20);
+    CHECK(without >= 50);  // Without log(1 / delta) it fails five times as often as it may.
+  }
 }
 
 TEST_CASE("the realizable bound is nearly attained by one classifier") {

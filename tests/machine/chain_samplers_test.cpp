@@ -138,6 +138,6 @@ TEST_CASE("chains: draws that were stopped before they began leave what the chai
   fitted.add_draws(5, [](const bpm::Progress&) { return false; });
   CHECK(fitted.report().stopped);
   CHECK(fitted.report().draws == 40);
-  CHECK(fitted.report().chains->chains == 2);
+  CHECK(fitted.report().chains->chains == 4);
   CHECK(fitted.report().chains->standard_error == error);
 }

@@ -286,7 +286,7 @@ TEST_CASE("short runs of good chains are not said to disagree; chains that do no
       const auto fitted =
           OneVsRest(
               BayesPointMachine(
-                  Gaussian::from_width(1.0), bpm::Billiard{.draws = draws},
+                  Gaussian::from_width(1.0), bpm::Billiard{.draws = draws, .chains = 2},
                   {.soft_boundary = bpm::SoftBoundary::relative(0.1), .seed = seed, .threads = 1}))
               .fit(points.inputs, points.labels);
       const auto& all = fitted.parts().warnings;

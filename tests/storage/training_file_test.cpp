@@ -445,7 +445,7 @@ TEST_CASE("a training of another run is refused, by what is different") {
         differs("sampler (\"KernelGibbs\" there, \"PermutedPerceptron\" here)"));
   CHECK(with([](auto& g, auto&) { g.steps_per_draw = 11; }) ==
         differs("steps_per_draw (10 there, 11 here)"));
-  CHECK(with([](auto& g, auto&) { g.chains = 3; }) == differs("chains (2 there, 3 here)"));
+  CHECK(with([](auto& g, auto&) { g.chains = 3; }) == differs("chains (4 there, 3 here)"));
   CHECK(with([](auto& g, auto&) { g.label_noise = 0.25; }) ==
         differs("label_noise (0.0 there, 0.25 here)"));
   CHECK(with([](auto& g, auto&) { g.directions = KernelGibbs::Direction::input; }) ==
@@ -571,9 +571,9 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   CHECK(member([](auto& t) { t["states"][0]["draws"] = ~std::uint64_t{0}; }) ==
         "t: states.0.draws is 18446744073709551615, which nothing has counted");
   CHECK(member([](auto& t) { t["states"][0]["chains"].clear(); }) ==
-        "t: chain: batches are of 2 chains, there are 0, must be from 1 to 1024");
+        "t: chain: batches are of 4 chains, there are 0, must be from 1 to 1024");
   CHECK(member([](auto& t) { t["states"][0]["series"].clear(); }) ==
-        "t: chain: series are of 0 chains, there are 2");
+        "t: chain: series are of 0 chains, there are 4");
   CHECK(member([](auto& t) { t["states"][0]["series"][0]["spacing"] = 0; }) ==
         "t: states.0.series.0.spacing is 0, must be from 1 to 4.611686018e+18");
   CHECK(array("states.0.series.0.values", nan) ==

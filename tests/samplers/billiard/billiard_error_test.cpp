@@ -102,7 +102,9 @@ TEST_CASE("billiard: the reported standard error is the true one, on average", "
     double refresh_length;
   };
   const std::vector<double> six{0.8, -0.8, 0.0};
-  for (const Run& run : {Run{six, 1, 0}, Run{six, 4, 0}, Run{six, 4, 1}}) {
+  const std::vector<double> two{-0.5};
+  for (const Run& run :
+       {Run{two, 4, 0}, Run{two, 4, 1}, Run{six, 1, 0}, Run{six, 4, 0}, Run{six, 4, 1}}) {
     const auto rank = 2 * std::ssize(run.cosines);
     Kernel kernel = Kernel::Identity(rank, rank);
     Numbers alpha;

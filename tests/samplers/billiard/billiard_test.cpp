@@ -36,7 +36,7 @@ TEST_CASE("billiard: draws are classifiers of norm 1 inside, numbered, the repor
   CHECK(report.reason.empty());
   CHECK(report.chains->repairs == 0);
   CHECK_FALSE(report.perceptron);
-  CHECK(report.chains->chains == 2);
+  CHECK(report.chains->chains == 4);
   CHECK(report.chains->rank == 4);
   CHECK(report.chains->residual >= 0);
   CHECK(report.chains->residual <= 1e-10);
@@ -192,7 +192,7 @@ TEST_CASE("billiard: an observer sees progress and stops a run") {
                  progress.stage == "start"));
           CHECK_FALSE(burning_in);
         }
-        CHECK(progress.draws_total == 500);
+        CHECK(progress.draws_total == 1000);
         CHECK(progress.fraction >= last);
         CHECK(progress.fraction <= 1);
         last = progress.fraction;
@@ -201,7 +201,7 @@ TEST_CASE("billiard: an observer sees progress and stops a run") {
       },
       {},
       1};
-  const Billiard sampler{.draws = 500, .bounces_per_draw = 30};
+  const Billiard sampler{.draws = 1000, .bounces_per_draw = 30};
   const Outcome whole = run(sampler, easy_problem(), watch);
   CHECK(burning_in);
   CHECK(changing);
@@ -222,7 +222,7 @@ TEST_CASE("billiard: an observer sees progress and stops a run") {
 }
 
 TEST_CASE("billiard: a stopped run goes on as if nothing had happened") {
-  const Billiard sampler{.draws = 400, .bounces_per_draw = 30};
+  const Billiard sampler{.draws = 800, .bounces_per_draw = 30};
   const Outcome whole = run(sampler, easy_problem());
   Continued<> parts;
   int calls = 0;
@@ -230,10 +230,10 @@ TEST_CASE("billiard: a stopped run goes on as if nothing had happened") {
       sampler, easy_problem().space,
       {[&](const bpm::Progress& progress) { return progress.draws < 100 || ++calls < 2; }, {}, 1});
   REQUIRE(parts.report.stopped);
-  REQUIRE(parts.draws.size() < 400);
+  REQUIRE(parts.draws.size() < 800);
   CHECK(parts.state.centre().coefficients.size() == 20);
   Billiard rest = sampler;
-  rest.draws = 400 - parts.draws.size();
+  rest.draws = 800 - parts.draws.size();
   parts.go_on(rest, easy_problem().space);
   CHECK(parts.draws == whole.draws);
 }

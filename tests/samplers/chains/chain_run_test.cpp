@@ -58,6 +58,20 @@ TEST_CASE("chain budgets: 100 draws where nothing is said, else what is said alo
   CHECK(report_of(bpm::KernelGibbs{.steps = 20'000}).chains->steps >= 20'000);
 }
 
+TEST_CASE("chain budgets: an accuracy is believed after 20 draws of four chains, not before") {
+  const auto loose = report_of(bpm::Billiard{.accuracy = 3});
+  CHECK(loose.converged);
+  CHECK(loose.draws >= 80);
+  CHECK(loose.chains->chains == 4);
+  CHECK(invalid_argument_of([] { (void)report_of(bpm::Billiard{.accuracy = 3, .chains = 3}); }) ==
+        "Billiard: chains is 3, must be at least 4 where accuracy ends the run");
+  CHECK(invalid_argument_of([] {
+          (void)report_of(bpm::KernelGibbs{.accuracy = 3, .chains = 1});
+        }) == "KernelGibbs: chains is 1, must be at least 4 where accuracy ends the run");
+  // The chains of a run without it may be fewer.
+  CHECK(report_of(bpm::Billiard{.draws = 4, .chains = 1}).draws == 4);
+}
+
 TEST_CASE("chain budgets: bounces and steps are passed by one draw at most") {
   for (const std::uint64_t budget : {100U, 1000U, 50'000U}) {
     CAPTURE(budget);

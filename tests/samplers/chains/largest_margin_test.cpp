@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpm/samplers/sample_version_space.hpp"
 #include "catch.hpp"
 #include "law.hpp"
 
@@ -95,32 +94,4 @@ TEST_CASE("largest margin: where nothing separates it ends, and finds none") {
   const bpm::LargestMargin cut = bpm::LargestMargin::find(orthant(50), 0.999, 3);
   CHECK(cut.steps == 3);
   CHECK_FALSE(cut.margin > 0);
-}
-
-TEST_CASE("start: a perceptron's, the same for a seed, with its mistakes counted") {
-  const bpm::Cone cone = tilted_cone(30, 6, 2.0, 4);
-  bpm::ConePlan plan{.name = "f"};
-  plan.start = bpm::ConePlan::Start::perceptron;
-  const auto start = bpm::detail::find_start(cone, plan, 5);
-  CHECK(std::abs(norm_of(start.position) - 1) <= 1e-14);
-  CHECK(cone.smallest_output(start.position).first > 0);
-  CHECK(start.mistakes > 0);
-  CHECK(start.reason.empty());
-  CHECK(bpm::detail::find_start(cone, plan, 5).position == start.position);
-  CHECK(bpm::detail::find_start(cone, plan, 6).position != start.position);
-}
-
-TEST_CASE("start: where errors are allowed, any direction will do") {
-  Kernel opposed(2, 2);
-  opposed << 1, -1, -1, 1;
-  const bpm::Cone cone = cone_of_kernel(opposed, all_positive(2));
-  bpm::ConePlan plan{.name = "f"};
-  CHECK(bpm::detail::find_start(cone, plan, 1).position.empty());
-  plan.may_be_outside = true;
-  const auto start = bpm::detail::find_start(cone, plan, 1);
-  CHECK(norm_of(start.position) > 0);
-  CHECK(start.reason.empty());
-  const Numbers outside{-1, 0};
-  plan.start_coefficients = outside;
-  CHECK(cone.smallest_output(bpm::detail::find_start(cone, plan, 1).position).first < 0);
 }

@@ -93,7 +93,7 @@ TEST_CASE("KernelGibbs: draws have norm 1 and stand in version space") {
   CHECK(run.report.chains->steps >= 2500);
   CHECK_FALSE(run.report.perceptron);
   CHECK(run.report.chains->rank == 5);
-  CHECK(run.report.chains->chains == 2);
+  CHECK(run.report.chains->chains == 4);
   CHECK(run.report.chains->burn_in > 0);
   CHECK(run.report.chains->mean_errors == 0);
   CHECK(run.report.chains->start_margin > 0);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
@@ -18,6 +19,7 @@
 #include "bpm/gaussian_process/orthant/box_ball.hpp"
 #include "bpm/gaussian_process/orthant/half_spaces.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -60,6 +62,16 @@ class TruncatedNormal {
     Eigen::VectorXd offsets;  ///< b, m numbers.
     /// A point inside, where chains start, n numbers; empty: the mean, or else one is searched.
     Eigen::VectorXd start{};
+  };
+
+  /// What `probability` found.
+  struct Probability {
+    double log_value = 0;       ///< -infinity where a level had no draw within the next.
+    double standard_error = 0;  ///< Of it, by batch means.
+    /// Of the standard error (Welch, Satterthwaite); infinite where it is 0.
+    double degrees_of_freedom = std::numeric_limits<double>::infinity();
+    std::size_t levels = 0;   ///< Regions on the way, the whole space counted.
+    std::uint64_t draws = 0;  ///< That the estimate is made of, all levels together.
   };
 
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
@@ -239,7 +251,91 @@ class TruncatedNormal {
     return draws;
   }
 
+  /// An estimate of log P[x in the box or half spaces], x ~ N(mean, covariance) uncut, by nested
+  /// regions (A. Gessner, O. Kanjilal, P. Hennig, "Integrals over Gaussians under linear domain
+  /// constraints", AISTATS 2020). All bounds are moved out by gamma deviations of what they bound;
+  /// with gamma falling from infinity to 0,
+  ///
+  ///     P = product over levels of P[within gamma_(k+1) | within gamma_k],
+  ///
+  /// each factor the share of a level's draws. The levels are chosen in a pilot run such that
+  /// shares are about a half, and frozen: choosing them while measuring would bias the product.
+  /// There may be more half spaces than coordinates. Of independent draws the variance is (log_2
+  /// 1/P) / draws or so; where the corner of an orthant is at the mean, `orthant_probability` does
+  /// with less.
+  ///
+  /// Cost: about log_2 1/P levels of 64 + `draws` draws as of `sample`, and m n a draw to compare
+  /// it with the bounds. \throws std::invalid_argument on fewer than 64 draws, and as `sample`;
+  /// Stopped.
+  [[nodiscard]] Probability probability(std::ptrdiff_t draws, const Settings& settings,
+                                        RandomStreams& streams,
+                                        const RunControl& control = {}) const {
+    detail::check(draws >= 64, "TruncatedNormal::probability", "draws", "is ", draws,
+                  ", must be 64 or more");
+    const auto distances = [&](double shift, std::ptrdiff_t count) {
+      return distances_of(moved_out(shift).sample(count, settings, streams, control));
+    };
+    constexpr std::ptrdiff_t pilot_draws = 64;
+    std::vector<double> shifts{std::numeric_limits<double>::infinity()};
+    while (shifts.back() > 0) {
+      std::vector<double> far = distances(shifts.back(), pilot_draws);
+      std::ranges::nth_element(far, far.begin() + pilot_draws / 2);
+      shifts.push_back(std::max(0.0, far[pilot_draws / 2]));
+    }
+    Probability result;
+    detail::SumOfSpreads sum;
+    for (; result.levels + 1 < shifts.size(); ++result.levels) {
+      std::vector<double> values = distances(shifts[result.levels], draws);
+      double share = 0;
+      for (double& value : values) {
+        value = value <= shifts[result.levels + 1] ? 1 : 0;
+        share += value / static_cast<double>(draws);
+      }
+      result.log_value += std::log(share);
+      if (share > 0) sum.add(detail::batch_variance(values) / (share * share));
+      result.draws += static_cast<std::uint64_t>(draws);
+    }
+    result.standard_error = std::sqrt(sum.variance());
+    result.degrees_of_freedom = sum.freedom();
+    return result;
+  }
+
  private:
+  /// The same law with all bounds farther out by `shift` deviations of what they bound.
+  [[nodiscard]] TruncatedNormal moved_out(double shift) const {
+    TruncatedNormal other = *this;
+    for (Eigen::Index i = 0; i < bounds(); ++i) {
+      const double distance = shift * std::sqrt(planes_.variance(i));
+      other.least_[i] -= distance;
+      other.most_[i] += distance;
+    }
+    other.lower_.setConstant(-std::numeric_limits<double>::infinity());
+    other.upper_.setConstant(std::numeric_limits<double>::infinity());
+    other.orthant_ = false;
+    return other;
+  }
+
+  /// How far each column is outside the farthest of its bounds, in deviations; negative inside.
+  [[nodiscard]] std::vector<double> distances_of(const Eigen::MatrixXd& draws) const {
+    std::vector<double> result;
+    for (Eigen::Index j = 0; j < draws.cols(); ++j) {
+      const Eigen::VectorXd from_mean = signs_.cwiseProduct(draws.col(j) - mean_);
+      const Eigen::VectorXd values =
+          normals_.size() > 0 ? Eigen::VectorXd(normals_ * from_mean) : from_mean;
+      double& farthest = result.emplace_back(-std::numeric_limits<double>::infinity());
+      for (Eigen::Index i = 0; i < bounds(); ++i) {
+        farthest = std::max(farthest, std::max(least_[i] - values[i], values[i] - most_[i]) /
+                                          std::sqrt(planes_.variance(i)));
+      }
+    }
+    return result;
+  }
+
+  /// Coordinates that are bounded: of the box, or of A (x - mean).
+  [[nodiscard]] Eigen::Index bounds() const noexcept {
+    return normals_.size() > 0 ? normals_.rows() : points();
+  }
+
   static void check_finite(const char* name, const Eigen::VectorXd& values) {
     for (Eigen::Index i = 0; i < values.size(); ++i) {
       detail::check(std::isfinite(values[i]), "TruncatedNormal", name, "at ", i, " is ", values[i],

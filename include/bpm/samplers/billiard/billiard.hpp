@@ -48,8 +48,13 @@ struct Billiard {
   /// Stop when the weight of a new arc in the average is below this, as the papers do: at
   /// 1 / tolerance bounces. It says nothing of the error; `accuracy` does. 0: not asked for.
   double tolerance = 0;
-  double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
-  unsigned chains = 2;  ///< Balls; two or more show by their distance whether they have converged.
+  /// Stop when the estimated error of the Bayes point, rad, is below, after at least 20 draws of
+  /// each of 4 chains or more. 0: not asked for.
+  double accuracy = 0;
+  /// Several show by their distance whether they have converged: all but the first start at
+  /// solutions of different perceptrons. Draws are handed over turn by turn, so that more chains
+  /// make fewer each.
+  unsigned chains = 4;
   /// Mean path between new directions. 0: chosen in the burn-in, then frozen;
   /// infinity: never, which does not mix where the planes are nearly orthogonal.
   double refresh_length = 0;

@@ -148,10 +148,9 @@ struct ChainReport {
   std::uint64_t burn_in = 0;    ///< Steps (bounces) that were thrown away.
   double path_length = 0;       ///< Billiard: length of the path that was averaged.
   double refresh_length = 0;    ///< Billiard: mean path between new directions; 0: none in use.
-  /// Estimated angle between the direction of the centre that was found and the true one: by batch
-  /// means, or by the distance of the chains from each other where that says more. Infinity where
-  /// there are too few draws to tell. Chains that all stay near their common start look better than
-  /// they are.
+  /// Estimated angle between the direction of the centre that was found and the true one: by 16
+  /// batches, or by longer ones and whole chains where these say more than chance explains.
+  /// Infinity where there are too few draws to tell.
   double standard_error = std::numeric_limits<double>::infinity();
   double effective_draws = 0;  ///< Independent draws whose mean would be as good.
   double chain_angle = 0;      ///< Largest angle between the centres of two chains.
@@ -167,7 +166,7 @@ struct ChainReport {
   double mean_errors = 0;   ///< Gibbs with noise: training errors of a state, on average.
   std::ptrdiff_t rank = 0;  ///< Dimension of the space that was sampled.
   double residual = 0;      ///< Largest part of a point's k(x, x) that the factor left out.
-  double start_margin = 0;  ///< min_i d_i of the start, at norm 1.
+  double start_margin = 0;  ///< min_i d_i of the first start, at norm 1.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {

@@ -18,11 +18,16 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// What an `accuracy` asks for before it is believed: chains, and batches of each.
+inline constexpr unsigned least_chains = 4;
+inline constexpr unsigned least_batches = 20;
 
 /// When a run of chains ends: what the chain samplers' settings have in common.
 struct ChainBudget {
@@ -56,6 +61,8 @@ struct ChainBudget {
     check_not_negative(function, "accuracy", accuracy);
     check(chains >= 1 && chains <= most_chains, function, "chains", "is ", chains,
           ", must be from 1 to 1024");
+    check(accuracy == 0 || chains >= least_chains, function, "chains", "is ", chains,
+          ", must be at least ", least_chains, " where accuracy ends the run");
     check(
         plan.start == ConePlan::Start::largest_margin || plan.start == ConePlan::Start::perceptron,
         function, "start", "is ", static_cast<int>(plan.start),
@@ -283,7 +290,7 @@ class ChainRun {
         (budget_.steps > 0 && steps_ >= budget_.steps) || out_of_time()) {
       return true;
     }
-    if (budget_.accuracy > 0 && state_.draws >= 16 * chain_count()) {
+    if (budget_.accuracy > 0 && state_.draws >= least_batches * chain_count()) {
       return judge_chains(cone_, state_).standard_error <= budget_.accuracy;
     }
     return false;
@@ -320,8 +327,8 @@ class ChainRun {
   double change_ = 0;
 };
 
-/// Goes on from `state`, or with new chains of `settings` from `start` where it is empty, each with
-/// a stream of its own: stream 0 is the start search's, and two runs share none.
+/// Goes on from `state`, or with new chains of `settings` where it is empty, the first from
+/// `start`, each with a stream of its own: stream 0 is the start search's, and two runs share none.
 /// \throws std::invalid_argument if the state was made with another version space, as far as shows.
 template <MarkovChain Chain, class Settings, class Sink>
 SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Settings& settings,
@@ -333,8 +340,10 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
         ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
   if (fresh) {
     for (unsigned c = 0; c < budget.chains; ++c) {
-      const RandomEngine engine = streams.stream(most_chains * streams.next + 1 + c);
-      state.chains.emplace_back(cone, settings, start, engine);
+      RandomEngine engine = streams.stream(most_chains * streams.next + 1 + c);
+      std::vector<double> own;
+      if (c > 0) own = chain_start(cone, plan, start, engine);
+      state.chains.emplace_back(cone, settings, c > 0 ? own : start, engine);
     }
     state.batches.resize(budget.chains);
     state.points = cone.points();

@@ -271,8 +271,10 @@ class Spread {
       off_squared += off * off;
       along += off * mean_[k];
     }
+    const double across = std::max(0.0, off_squared - along * along / squared_norm_);
     all_ += off_squared;
-    across_ += std::max(0.0, off_squared - along * along / squared_norm_);
+    across_ += across;
+    across_squares_ += across * across;
     weight_ += weight;
     ++count_;
   }
@@ -281,6 +283,15 @@ class Spread {
   /// Estimated variance of the mean, and of its direction in rad^2.
   [[nodiscard]] double of_mean() const { return unbiased(all_); }
   [[nodiscard]] double of_direction() const { return unbiased(across_) / squared_norm_; }
+  /// In how many dimensions the direction varies, (tr C)^2 / tr C^2 of its covariance C: squares of
+  /// normal deviations have the mean tr C and the variance 2 tr C^2.
+  [[nodiscard]] double dimension() const {
+    const auto n = static_cast<double>(count_);
+    const double mean = across_ / n;
+    const double variance = (across_squares_ - n * mean * mean) / (n - 1);
+    return variance > 0 ? std::max(1.0, 2 * mean * mean / variance)
+                        : std::numeric_limits<double>::infinity();
+  }
 
  private:
   [[nodiscard]] double unbiased(double squares) const {
@@ -292,47 +303,50 @@ class Spread {
   double squared_norm_;
   double all_ = 0;
   double across_ = 0;
+  double across_squares_ = 0;
   double weight_ = 0;
   std::size_t count_ = 0;
 };
 
-/// The error of the centre: by the spread of batches; by fewer and longer batches, or by the chains
-/// themselves, where these tell of much more. Then short batches depend on each other, and what
-/// they say is too little.
+/// The error of the centre: by the spread of 16 batches of the chains; by fewer and longer ones, in
+/// the end of whole chains, where these tell of more than chance explains. Then short batches
+/// depend on each other, and what they say is too little. More than 16 would say too much of
+/// flights that come back to where they were: the error of a batch is then that of its ends.
 template <class Chain>
 void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean, double squared,
-                 const std::vector<std::vector<double>>& sums, ChainReport& report) {
+                 ChainReport& report) {
+  double dimension = 0;
   double variance = 0;
-  for (const std::size_t batches_a_chain : {16U, 8U, 4U}) {
+  double freedom = 0;
+  for (const std::size_t count :
+       {std::size_t{16}, std::size_t{8}, std::size_t{4}, std::size_t{1}}) {
+    const std::size_t batches_a_chain = std::max<std::size_t>(1, count / state.batches.size());
     Spread spread(mean, squared);
     for (const BatchMeans& batches : state.batches) {
       batches.for_each(batches_a_chain, [&](const std::vector<double>& sum, double weight) {
         spread.add(sum, weight);
       });
     }
-    if (spread.count() < 4) {
+    const bool first = freedom == 0;
+    if (spread.count() < (first ? 4U : 2U)) {
       break;
     }
-    if (variance == 0) {
-      variance = spread.of_direction();
+    if (first) {
+      dimension = spread.dimension();
       report.effective_draws = spread.of_mean() > 0 ? std::max(0.0, 1 - squared) / spread.of_mean()
                                                     : std::numeric_limits<double>::infinity();
-      report.standard_error = std::sqrt(variance);
-    } else if (spread.of_direction() > 1.5 * variance) {
-      variance = spread.of_direction();
+    }
+    // Log variances of f degrees of freedom vary by about 2 / f: chance has one in a hundred taken.
+    const double now = spread.of_direction();
+    const double its_freedom = dimension * static_cast<double>(spread.count() - 1);
+    constexpr double one_in_a_hundred = 2.326;
+    if (first ||
+        now > variance * std::exp(one_in_a_hundred * std::sqrt(2 / freedom + 2 / its_freedom))) {
+      variance = now;
+      freedom = its_freedom;
     }
   }
-  if (!std::isfinite(report.standard_error)) {
-    return;
-  }
-  if (sums.size() > 1) {
-    Spread spread(mean, squared);
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-      spread.add(sums[c], state.chains[c].weight());
-    }
-    if (spread.of_direction() > 4 * variance) variance = spread.of_direction();
-  }
-  report.standard_error = std::sqrt(variance);
+  if (freedom > 0) report.standard_error = std::sqrt(variance);
 }
 
 /// What all draws of the state so far tell of themselves.
@@ -368,7 +382,7 @@ template <class Chain>
           std::max(report.chain_angle, angle_between(sums[a].data(), sums[b].data(), stride));
     }
   }
-  if (squared > 0) judge_error(state, mean, squared, sums, report);
+  if (squared > 0) judge_error(state, mean, squared, report);
   return report;
 }
 

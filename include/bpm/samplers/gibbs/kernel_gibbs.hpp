@@ -51,8 +51,13 @@ struct KernelGibbs {
   std::uint64_t steps_per_draw = 100;  ///< Steps between draws, at least 1.
   std::uint64_t steps = 0;  ///< Steps of a run after the burn-in, all chains; 0: no limit.
   double seconds = 0;       ///< Wall clock of a run, the factor included; 0: no limit.
-  double accuracy = 0;  ///< Stop when the estimated error of the Bayes point, rad, is below; 0: no.
-  unsigned chains = 2;  ///< Two or more show by their distance whether they have converged.
+  /// Stop when the estimated error of the Bayes point, rad, is below, after at least 20 draws of
+  /// each of 4 chains or more. 0: not asked for.
+  double accuracy = 0;
+  /// Several show by their distance whether they have converged: all but the first start at
+  /// solutions of different perceptrons. Draws are handed over turn by turn, so that more chains
+  /// make fewer each.
+  unsigned chains = 4;
   double label_noise = 0;  ///< q in [0, 1/2): the probability that a label is wrong.
   Direction directions = Direction::isotropic;  ///< Isotropic steps go further.
   bool rao_blackwell = true;  ///< Average the mean of each step's law, not the drawn point.
