@@ -323,7 +323,7 @@ struct PublishedBilliard {
   std::uint64_t bounces_per_draw = 1000;
   std::uint64_t bounces = 0;
   double seconds = 0;
-  unsigned chains = 2;
+  unsigned chains = 4;
   bpm::ConePlan::Start start = bpm::ConePlan::Start::largest_margin;
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;

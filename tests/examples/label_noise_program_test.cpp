@@ -20,7 +20,7 @@ TEST_CASE("label_noise: the drawn set alone", "[examples]") {
     std::vector<std::string> words{"--train",          "40",
                                    "--splits",         "2",
                                    "--evidence",       "1",
-                                   "--steps",          "100000",
+                                   "--steps",          "30000",
                                    "--evidence-steps", "640",
                                    "--threads",        threads,
                                    "--json",           alone.path("a.json")};

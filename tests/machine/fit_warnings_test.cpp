@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
@@ -281,12 +282,12 @@ TEST_CASE("short runs of good chains are not said to disagree; chains that do no
   const auto points = test_support::noisy_rings(120, 6, 0.0, 5);
   int said = 0;
   int above = 0;
-  for (const std::uint64_t draws : {32, 40, 100}) {
+  for (const auto& [draws, chains] : {std::pair{32U, 2U}, {40U, 2U}, {100U, 2U}, {100U, 4U}}) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       const auto fitted =
           OneVsRest(
               BayesPointMachine(
-                  Gaussian::from_width(1.0), bpm::Billiard{.draws = draws, .chains = 2},
+                  Gaussian::from_width(1.0), bpm::Billiard{.draws = draws, .chains = chains},
                   {.soft_boundary = bpm::SoftBoundary::relative(0.1), .seed = seed, .threads = 1}))
               .fit(points.inputs, points.labels);
       const auto& all = fitted.parts().warnings;

@@ -271,7 +271,7 @@ TEST_CASE("EP against the billiard's centre") {
   bpm::RandomStreams streams{1, 0};
   bpm::Billiard::State state;
   const auto report = bpm::sample_version_space(
-      bpm::Billiard{.bounces = 800'000}, problem.space, streams, {}, [](const bpm::Draw&) {},
+      bpm::Billiard{.bounces = 600'000}, problem.space, streams, {}, [](const bpm::Draw&) {},
       state);
   REQUIRE(report.converged);
   const auto p = expectation_propagation(problem.space);

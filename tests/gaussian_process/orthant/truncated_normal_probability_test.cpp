@@ -29,8 +29,8 @@ TruncatedNormal::Probability probability_of(const TruncatedNormal& law, std::ptr
 /// Off by at most 4 standard errors, which are small.
 void check_found(const TruncatedNormal& law, double truth, double most_error) {
   const auto found = probability_of(law);
-  CAPTURE(found.log_value, truth, found.standard_error, found.levels);
-  CHECK(std::abs(found.log_value - truth) < 4 * found.standard_error + 1e-12);
+  CAPTURE(found.log_probability, truth, found.standard_error, found.levels);
+  CHECK(std::abs(found.log_probability - truth) < 4 * found.standard_error + 1e-12);
   CHECK(found.standard_error < most_error);
   CHECK(found.degrees_of_freedom >= 15);
   CHECK(found.draws == 4096 * found.levels);
@@ -111,20 +111,44 @@ TEST_CASE(
 TEST_CASE("probability: 1 where nothing is bounded, the same number for a seed on any threads") {
   const Eigen::VectorXd none = Eigen::VectorXd::Constant(3, infinite);
   const TruncatedNormal free(Eigen::VectorXd::Zero(3), equicorrelated(3, 0.5), -none, none);
-  const auto all = probability_of(free, 64);
-  CHECK(all.log_value == 0);
-  CHECK(all.standard_error == 0);
-  CHECK(all.levels == 1);
+  for (const int draws : {64, 100, 777}) {
+    const auto all = probability_of(free, draws);
+    CHECK(all.log_probability == 0);
+    CHECK(all.standard_error <= 1.0 / draws);
+    CHECK(all.standard_error > 0);
+    CHECK(all.levels == 1);
+  }
   const TruncatedNormal box(Eigen::VectorXd::Zero(3), equicorrelated(3, 0.5),
                             Eigen::VectorXd::Ones(3), none);
   bpm::RandomStreams one;
   bpm::RandomStreams more;
   const auto a = box.probability(64, {}, one, {.threads = 1});
   const auto b = box.probability(64, {}, more, {.threads = 3});
-  CHECK(a.log_value == b.log_value);
+  CHECK(a.log_probability == b.log_probability);
   CHECK(a.standard_error == b.standard_error);
   CHECK(one.next == more.next);
-  CHECK(probability_of(box, 64, 2).log_value != a.log_value);
+  CHECK(probability_of(box, 64, 2).log_probability != a.log_probability);
+}
+
+TEST_CASE("probability: near 1, where mostly no draw is outside, it has an error bar") {
+  // P = 0.9999: two of three runs have all of 4096 draws inside.
+  const double bound = 3.719016485;
+  const TruncatedNormal law(Eigen::VectorXd::Zero(1), Eigen::MatrixXd::Identity(1, 1),
+                            Eigen::VectorXd::Constant(1, -infinite),
+                            Eigen::VectorXd::Constant(1, bound));
+  int without = 0;
+  int holds = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const auto found = probability_of(law, 4096, seed);
+    without += found.log_probability == 0 ? 1 : 0;
+    holds += std::abs(found.log_probability - std::log(0.9999)) <
+                     bpm::detail::student_quantile(0.975, found.degrees_of_freedom) *
+                         found.standard_error
+                 ? 1
+                 : 0;
+  }
+  CHECK(without >= 15);
+  CHECK(holds >= 36);
 }
 
 TEST_CASE("probability: its error bar holds the truth as often as it says", "[at length]") {
@@ -140,7 +164,7 @@ TEST_CASE("probability: its error bar holds the truth as often as it says", "[at
     const auto found = probability_of(law, 512, static_cast<std::uint64_t>(seed));
     const double limit =
         bpm::detail::student_quantile(0.975, found.degrees_of_freedom) * found.standard_error;
-    const double off = std::abs(found.log_value - truth);
+    const double off = std::abs(found.log_probability - truth);
     holds += off < limit ? 1 : 0;
     half_of_it += off < limit / 2 ? 1 : 0;
   }
@@ -157,6 +181,28 @@ TEST_CASE("probability: what is asked is checked, and a run may be stopped") {
                     "TruncatedNormal::probability: draws is 63, must be 64 or more");
   CHECK_THROWS_AS(probability_of(box, -1), std::invalid_argument);
   bpm::RandomStreams streams;
+  CHECK_THROWS_WITH(box.probability(64, {.chains = 0}, streams),
+                    "TruncatedNormal::probability: chains is 0, must be 1 or more");
+  const TruncatedNormal far(Eigen::VectorXd::Zero(1), Eigen::MatrixXd::Identity(1, 1),
+                            Eigen::VectorXd::Constant(1, 150),
+                            Eigen::VectorXd::Constant(1, infinite));
+  CHECK_THROWS_WITH(
+      probability_of(far),
+      "TruncatedNormal::probability: bounds are 150 deviations from the mean, must be at most 100");
   const bpm::RunControl control{.observer = [](const bpm::Progress&) { return false; }};
-  CHECK_THROWS_AS(box.probability(64, {}, streams, control), bpm::Stopped);
+  CHECK_THROWS_WITH(box.probability(64, {}, streams, control),
+                    "TruncatedNormal::probability: stopped after 0 of 64 draws");
+  // Levels are found, then measured: the part that is done does not fall.
+  double last = 0;
+  bool measured = false;
+  const bpm::RunControl watched{.observer = [&](const bpm::Progress& now) {
+    measured = measured || now.stage != "levels";
+    CHECK(now.fraction >= last);
+    CHECK(now.fraction <= 1);
+    last = now.fraction;
+    return true;
+  }};
+  (void)box.probability(64, {.chains = 1}, streams, watched);
+  CHECK(measured);
+  CHECK(last == 1);
 }

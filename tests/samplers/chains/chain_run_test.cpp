@@ -59,9 +59,10 @@ TEST_CASE("chain budgets: 100 draws where nothing is said, else what is said alo
 }
 
 TEST_CASE("chain budgets: an accuracy is believed after 20 draws of four chains, not before") {
-  const auto loose = report_of(bpm::Billiard{.accuracy = 3});
+  // A round is a draw of each chain where draws are this long.
+  const auto loose = report_of(bpm::Billiard{.bounces_per_draw = 100'000, .accuracy = 3});
   CHECK(loose.converged);
-  CHECK(loose.draws >= 80);
+  CHECK(loose.draws == 80);
   CHECK(loose.chains->chains == 4);
   CHECK(invalid_argument_of([] { (void)report_of(bpm::Billiard{.accuracy = 3, .chains = 3}); }) ==
         "Billiard: chains is 3, must be at least 4 where accuracy ends the run");
@@ -109,4 +110,9 @@ TEST_CASE("chain state: one of another version space is refused") {
           (void)bpm::sample_version_space(bpm::Billiard{}, other.space, streams, bpm::RunControl{},
                                           drop, state);
         }).find("Billiard: state belongs to a version space of ") == 0);
+  // Nor does one of fewer chains pass for as many as an accuracy asks for.
+  CHECK(invalid_argument_of([&] {
+          (void)bpm::sample_version_space(bpm::Billiard{.chains = 2}, easy_problem().space, streams,
+                                          bpm::RunControl{}, drop, state);
+        }) == "Billiard: chains is 2, the state that goes on has 4");
 }

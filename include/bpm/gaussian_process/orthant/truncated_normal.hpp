@@ -66,12 +66,12 @@ class TruncatedNormal {
 
   /// What `probability` found.
   struct Probability {
-    double log_value = 0;       ///< -infinity where a level had no draw within the next.
-    double standard_error = 0;  ///< Of it, by batch means.
-    /// Of the standard error (Welch, Satterthwaite); infinite where it is 0.
-    double degrees_of_freedom = std::numeric_limits<double>::infinity();
-    std::size_t levels = 0;   ///< Regions on the way, the whole space counted.
-    std::uint64_t draws = 0;  ///< That the estimate is made of, all levels together.
+    double log_probability = 0;  ///< -infinity where a level had no draw within the next.
+    /// Of it, by batch means; at least what one draw more would change. Infinite with it.
+    double standard_error = std::numeric_limits<double>::infinity();
+    double degrees_of_freedom = 0;  ///< Of the standard error (Welch, Satterthwaite).
+    std::size_t levels = 0;         ///< Regions on the way, the whole space counted.
+    std::uint64_t draws = 0;        ///< That the estimate is made of, all levels together.
   };
 
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
@@ -193,7 +193,76 @@ class TruncatedNormal {
   [[nodiscard]] Eigen::MatrixXd sample(std::ptrdiff_t count, const Settings& settings,
                                        RandomStreams& streams,
                                        const RunControl& control = {}) const {
-    const char* const f = "TruncatedNormal::sample";
+    return draw("TruncatedNormal::sample", count, settings, streams, control);
+  }
+
+  /// An estimate of log P[x in the box or half spaces], x ~ N(mean, covariance) uncut, by nested
+  /// regions (A. Gessner, O. Kanjilal, P. Hennig, "Integrals over Gaussians under linear domain
+  /// constraints", AISTATS 2020). All bounds are moved out by gamma deviations of what they bound;
+  /// with gamma falling from infinity to 0,
+  ///
+  ///     P = product over levels of P[within gamma_(k+1) | within gamma_k],
+  ///
+  /// each factor the share of a level's draws. The levels are chosen in a pilot run such that
+  /// shares are about a half, and frozen: choosing them while measuring would bias the product.
+  /// There may be more half spaces than coordinates. Of independent draws the variance is (log_2
+  /// 1/P) / draws or so; where the corner of an orthant is at the mean, `orthant_probability` does
+  /// with less.
+  ///
+  /// Cost: about log_2 1/P levels, each of 64 + `draws` draws and twice the burn-in of `sample`,
+  /// and m n a draw to compare it with the bounds. Memory: that of the law once more, and a level's
+  /// draws. The observer is told the part of the levels that is measured.
+  /// \throws std::invalid_argument on fewer than 64 draws, a bound that the mean is more than 100
+  ///         deviations outside of (7000 levels), and as `sample`; Stopped.
+  [[nodiscard]] Probability probability(std::ptrdiff_t draws, const Settings& settings,
+                                        RandomStreams& streams,
+                                        const RunControl& control = {}) const {
+    const char* const f = "TruncatedNormal::probability";
+    detail::check(draws >= 64, f, "draws", "is ", draws, ", must be 64 or more");
+    const double outside = distances_of(mean_).front();
+    detail::check(outside <= 100, f, "bounds", "are ", outside,
+                  " deviations from the mean, must be at most 100");
+    RunControl part = control;
+    const auto distances = [&](double shift, std::ptrdiff_t count) {
+      return distances_of(moved_out(shift).draw(f, count, settings, streams, part));
+    };
+    part.observer = [&](const Progress&) { return control.go_on({.stage = "levels"}); };
+    constexpr std::ptrdiff_t pilot_draws = 64;
+    std::vector<double> shifts{std::numeric_limits<double>::infinity()};
+    while (shifts.back() > 0) {
+      std::vector<double> far = distances(shifts.back(), pilot_draws);
+      std::ranges::nth_element(far, far.begin() + pilot_draws / 2);
+      shifts.push_back(std::max(0.0, far[pilot_draws / 2]));
+    }
+    Probability result{.levels = shifts.size() - 1};
+    std::size_t level = 0;
+    part.observer = [&](const Progress& now) {
+      return control.go_on(now.of_part(level, result.levels));
+    };
+    detail::SumOfSpreads sum;
+    const auto all = static_cast<double>(draws);
+    for (; level < result.levels; ++level) {
+      std::vector<double> values = distances(shifts[level], draws);
+      for (double& value : values) value = value <= shifts[level + 1] ? 1 : 0;
+      const auto within = static_cast<double>(std::ranges::count(values, 1.0));
+      const double share = within / all;
+      result.log_probability += std::log(share);
+      // Where all or nearly all are within, batches say too little.
+      const double least = (all - within + 1) / ((within + 1) * all);
+      if (within > 0) sum.add(std::max(detail::batch_variance(values) / (share * share), least));
+      result.draws += static_cast<std::uint64_t>(draws);
+    }
+    if (std::isfinite(result.log_probability)) {
+      result.standard_error = std::sqrt(sum.variance());
+      result.degrees_of_freedom = sum.freedom();
+    }
+    return result;
+  }
+
+ private:
+  /// As `sample`, for the function f.
+  [[nodiscard]] Eigen::MatrixXd draw(const char* f, std::ptrdiff_t count, const Settings& settings,
+                                     RandomStreams& streams, const RunControl& control) const {
     detail::check(count >= 0, f, "count", "is ", count, ", must not be negative");
     detail::check_at_least(f, "trajectories_per_draw", settings.trajectories_per_draw, 1);
     detail::check_path_length(f, settings.path_length);
@@ -251,56 +320,6 @@ class TruncatedNormal {
     return draws;
   }
 
-  /// An estimate of log P[x in the box or half spaces], x ~ N(mean, covariance) uncut, by nested
-  /// regions (A. Gessner, O. Kanjilal, P. Hennig, "Integrals over Gaussians under linear domain
-  /// constraints", AISTATS 2020). All bounds are moved out by gamma deviations of what they bound;
-  /// with gamma falling from infinity to 0,
-  ///
-  ///     P = product over levels of P[within gamma_(k+1) | within gamma_k],
-  ///
-  /// each factor the share of a level's draws. The levels are chosen in a pilot run such that
-  /// shares are about a half, and frozen: choosing them while measuring would bias the product.
-  /// There may be more half spaces than coordinates. Of independent draws the variance is (log_2
-  /// 1/P) / draws or so; where the corner of an orthant is at the mean, `orthant_probability` does
-  /// with less.
-  ///
-  /// Cost: about log_2 1/P levels of 64 + `draws` draws as of `sample`, and m n a draw to compare
-  /// it with the bounds. \throws std::invalid_argument on fewer than 64 draws, and as `sample`;
-  /// Stopped.
-  [[nodiscard]] Probability probability(std::ptrdiff_t draws, const Settings& settings,
-                                        RandomStreams& streams,
-                                        const RunControl& control = {}) const {
-    detail::check(draws >= 64, "TruncatedNormal::probability", "draws", "is ", draws,
-                  ", must be 64 or more");
-    const auto distances = [&](double shift, std::ptrdiff_t count) {
-      return distances_of(moved_out(shift).sample(count, settings, streams, control));
-    };
-    constexpr std::ptrdiff_t pilot_draws = 64;
-    std::vector<double> shifts{std::numeric_limits<double>::infinity()};
-    while (shifts.back() > 0) {
-      std::vector<double> far = distances(shifts.back(), pilot_draws);
-      std::ranges::nth_element(far, far.begin() + pilot_draws / 2);
-      shifts.push_back(std::max(0.0, far[pilot_draws / 2]));
-    }
-    Probability result;
-    detail::SumOfSpreads sum;
-    for (; result.levels + 1 < shifts.size(); ++result.levels) {
-      std::vector<double> values = distances(shifts[result.levels], draws);
-      double share = 0;
-      for (double& value : values) {
-        value = value <= shifts[result.levels + 1] ? 1 : 0;
-        share += value / static_cast<double>(draws);
-      }
-      result.log_value += std::log(share);
-      if (share > 0) sum.add(detail::batch_variance(values) / (share * share));
-      result.draws += static_cast<std::uint64_t>(draws);
-    }
-    result.standard_error = std::sqrt(sum.variance());
-    result.degrees_of_freedom = sum.freedom();
-    return result;
-  }
-
- private:
   /// The same law with all bounds farther out by `shift` deviations of what they bound.
   [[nodiscard]] TruncatedNormal moved_out(double shift) const {
     TruncatedNormal other = *this;

@@ -52,8 +52,8 @@ struct Billiard {
   /// each of 4 chains or more. 0: not asked for.
   double accuracy = 0;
   /// Several show by their distance whether they have converged: all but the first start at
-  /// solutions of different perceptrons. Draws are handed over turn by turn, so that more chains
-  /// make fewer each.
+  /// solutions of different perceptrons, where these are found and no start is given. Draws are
+  /// handed over turn by turn: more chains make fewer each, and each has a burn-in of its own.
   unsigned chains = 4;
   /// Mean path between new directions. 0: chosen in the burn-in, then frozen;
   /// infinity: never, which does not mix where the planes are nearly orthogonal.
@@ -61,7 +61,7 @@ struct Billiard {
   /// Bounces a chain to throw away first, at least; 0: 8192. Choosing the refresh
   /// length takes some 25 000 to 35 000 whatever is said here.
   std::uint64_t burn_in = 0;
-  Start start = Start::largest_margin;  ///< Where `start_coefficients` are empty.
+  Start start = Start::largest_margin;  ///< The first chain's, unless it is given.
   /// Dual coefficients of a start inside; empty: searched.
   std::vector<double> start_coefficients{};
   double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.

@@ -43,19 +43,23 @@ class BatchMeans {
     }
   }
 
-  /// Calls batch(difference of sums, difference of weights) for batches of about equal weight: at
-  /// most `count` of them, from the first snapshot on (the way from the start to it included).
+  /// Calls batch(difference of sums, difference of weights) for `count` batches, or as many as
+  /// there are sums, of numbers of draws as equal as may be, which leave none of them out (the way
+  /// from the start to the first sum included): batches that left the end out would make the mean
+  /// seem less exact than it is.
   template <class Batch>
   void for_each(std::size_t count, Batch&& batch) const {
-    const std::size_t stride = (sums_.size() + count - 1) / (count == 0 ? 1 : count);
+    count = std::min(count, sums_.size());
     std::vector<double> difference;
-    for (std::size_t k = stride; stride > 0 && k <= sums_.size(); k += stride) {
-      const bool first = k == stride;
-      difference = sums_[k - 1];
-      for (std::size_t j = 0; !first && j < difference.size(); ++j) {
-        difference[j] -= sums_[k - stride - 1][j];
+    std::size_t begin = 0;
+    for (std::size_t k = 1; k <= count; ++k) {
+      const std::size_t end = k * sums_.size() / count;
+      difference = sums_[end - 1];
+      for (std::size_t j = 0; begin > 0 && j < difference.size(); ++j) {
+        difference[j] -= sums_[begin - 1][j];
       }
-      batch(difference, weights_[k - 1] - (first ? 0.0 : weights_[k - stride - 1]));
+      batch(difference, weights_[end - 1] - (begin > 0 ? weights_[begin - 1] : 0.0));
+      begin = end;
     }
   }
 
@@ -149,8 +153,9 @@ struct ChainReport {
   double path_length = 0;       ///< Billiard: length of the path that was averaged.
   double refresh_length = 0;    ///< Billiard: mean path between new directions; 0: none in use.
   /// Estimated angle between the direction of the centre that was found and the true one: by 16
-  /// batches, or by longer ones and whole chains where these say more than chance explains.
-  /// Infinity where there are too few draws to tell.
+  /// batches of all chains together, or by longer ones and whole chains where these say more than
+  /// chance explains. Infinity where there are too few draws to tell. Chains that have one start
+  /// (detail::chain_start says which) and have stayed near it look better than they are.
   double standard_error = std::numeric_limits<double>::infinity();
   double effective_draws = 0;  ///< Independent draws whose mean would be as good.
   double chain_angle = 0;      ///< Largest angle between the centres of two chains.

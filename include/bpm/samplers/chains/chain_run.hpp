@@ -25,9 +25,9 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What an `accuracy` asks for before it is believed: chains, and batches of each.
+/// What an `accuracy` asks for before it is believed: chains, and draws of each.
 inline constexpr unsigned least_chains = 4;
-inline constexpr unsigned least_batches = 20;
+inline constexpr unsigned least_draws = 20;
 
 /// When a run of chains ends: what the chain samplers' settings have in common.
 struct ChainBudget {
@@ -290,7 +290,7 @@ class ChainRun {
         (budget_.steps > 0 && steps_ >= budget_.steps) || out_of_time()) {
       return true;
     }
-    if (budget_.accuracy > 0 && state_.draws >= least_batches * chain_count()) {
+    if (budget_.accuracy > 0 && state_.draws >= least_draws * chain_count()) {
       return judge_chains(cone_, state_).standard_error <= budget_.accuracy;
     }
     return false;
@@ -329,7 +329,8 @@ class ChainRun {
 
 /// Goes on from `state`, or with new chains of `settings` where it is empty, the first from
 /// `start`, each with a stream of its own: stream 0 is the start search's, and two runs share none.
-/// \throws std::invalid_argument if the state was made with another version space, as far as shows.
+/// \throws std::invalid_argument if the state was made with another version space, as far as shows,
+///         or with another number of chains.
 template <MarkovChain Chain, class Settings, class Sink>
 SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Settings& settings,
                          const Cone& cone, std::span<const double> start, RandomStreams& streams,
@@ -338,12 +339,21 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
   check(fresh || (state.points == cone.points() && state.rank == cone.rank()), plan.name, "state",
         "belongs to a version space of ", state.points, " points and rank ", state.rank,
         ", not of ", cone.points(), " and ", cone.rank(), "; use an empty state for another one");
+  check(fresh || state.chains.size() == budget.chains, plan.name, "chains", "is ", budget.chains,
+        ", the state that goes on has ", state.chains.size());
   if (fresh) {
+    std::vector<RandomEngine> engines;
     for (unsigned c = 0; c < budget.chains; ++c) {
-      RandomEngine engine = streams.stream(most_chains * streams.next + 1 + c);
-      std::vector<double> own;
-      if (c > 0) own = chain_start(cone, plan, start, engine);
-      state.chains.emplace_back(cone, settings, c > 0 ? own : start, engine);
+      engines.push_back(streams.stream(most_chains * streams.next + 1 + c));
+    }
+    std::vector<std::vector<double>> starts(budget.chains);
+    parallel_for(thread_count(control.threads), std::ssize(starts),
+                 [&](unsigned /*worker*/, std::ptrdiff_t c) {
+                   starts[c] = c > 0 ? chain_start(cone, plan, start, engines[c])
+                                     : std::vector<double>(start.begin(), start.end());
+                 });
+    for (unsigned c = 0; c < budget.chains; ++c) {
+      state.chains.emplace_back(cone, settings, starts[c], engines[c]);
     }
     state.batches.resize(budget.chains);
     state.points = cone.points();

@@ -104,9 +104,9 @@ struct ChainStart {
 }
 
 /// Where a chain after the first starts: at a perceptron's solution of its own, so that chains
-/// begin apart and their agreement means something; at `start` where the caller chose that, where
-/// noise makes chains forget it, and where 100 passes (20 000 visits on small sets) find no
-/// solution.
+/// begin apart and their agreement means something. At `start` where the caller chose that; with
+/// label noise, where version space may be empty; and where 100 passes (20 000 visits on small
+/// sets) find no solution. Cost: at most so many passes, m r each.
 [[nodiscard]] inline std::vector<double> chain_start(const Cone& cone, const ConePlan& plan,
                                                      std::span<const double> start,
                                                      RandomEngine& engine) {

@@ -308,19 +308,22 @@ class Spread {
   std::size_t count_ = 0;
 };
 
-/// The error of the centre: by the spread of 16 batches of the chains; by fewer and longer ones, in
-/// the end of whole chains, where these tell of more than chance explains. Then short batches
-/// depend on each other, and what they say is too little. More than 16 would say too much of
-/// flights that come back to where they were: the error of a batch is then that of its ends.
+/// The error of the centre: by the spread of 16 batches of all chains together, of a chain at least
+/// one; by fewer and longer ones, in the end of whole chains, where these tell of more than chance
+/// explains. Then short batches depend on each other, and what they say is too little. More than 16
+/// would say too much of flights that come back to where they were: the error of a batch is then
+/// that of its ends.
 template <class Chain>
 void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean, double squared,
                  ChainReport& report) {
   double dimension = 0;
   double variance = 0;
   double freedom = 0;
-  for (const std::size_t count :
-       {std::size_t{16}, std::size_t{8}, std::size_t{4}, std::size_t{1}}) {
+  std::size_t before = 0;
+  for (const std::size_t count : {16U, 8U, 4U, 1U}) {
     const std::size_t batches_a_chain = std::max<std::size_t>(1, count / state.batches.size());
+    if (batches_a_chain == before) continue;
+    before = batches_a_chain;
     Spread spread(mean, squared);
     for (const BatchMeans& batches : state.batches) {
       batches.for_each(batches_a_chain, [&](const std::vector<double>& sum, double weight) {
@@ -336,7 +339,8 @@ void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean
       report.effective_draws = spread.of_mean() > 0 ? std::max(0.0, 1 - squared) / spread.of_mean()
                                                     : std::numeric_limits<double>::infinity();
     }
-    // Log variances of f degrees of freedom vary by about 2 / f: chance has one in a hundred taken.
+    // Log variances of f degrees of freedom vary by about 2 / f: a look takes one in a hundred by
+    // chance.
     const double now = spread.of_direction();
     const double its_freedom = dimension * static_cast<double>(spread.count() - 1);
     constexpr double one_in_a_hundred = 2.326;

@@ -54,16 +54,17 @@ struct KernelGibbs {
   /// Stop when the estimated error of the Bayes point, rad, is below, after at least 20 draws of
   /// each of 4 chains or more. 0: not asked for.
   double accuracy = 0;
-  /// Several show by their distance whether they have converged: all but the first start at
-  /// solutions of different perceptrons. Draws are handed over turn by turn, so that more chains
-  /// make fewer each.
+  /// Several show by their distance whether they have converged: without noise all but the first
+  /// start at solutions of different perceptrons, where these are found and no start is given.
+  /// Draws are handed over turn by turn: more chains make fewer each, and each has a burn-in of its
+  /// own.
   unsigned chains = 4;
   double label_noise = 0;  ///< q in [0, 1/2): the probability that a label is wrong.
   Direction directions = Direction::isotropic;  ///< Isotropic steps go further.
   bool rao_blackwell = true;  ///< Average the mean of each step's law, not the drawn point.
   /// Steps a chain to throw away first. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
   std::uint64_t burn_in = 0;
-  Start start = Start::largest_margin;  ///< Where `start_coefficients` are empty.
+  Start start = Start::largest_margin;  ///< The first chain's, unless it is given.
   /// Dual coefficients of a start, inside version space if q = 0; empty: searched, and with noise
   /// forgotten, as the noise falls from 1/2 to q in the first half of the burn-in.
   std::vector<double> start_coefficients{};
