@@ -92,7 +92,7 @@ struct SamplerReport {
   Advice advice = Advice::soften_or_raise_limits;  ///< Where not converged and not stopped.
   std::uint64_t kernel_evaluations = 0;            ///< Kernel values computed.
   double kernel_seconds = 0;                       ///< Thread-seconds spent on them over threads.
-  std::optional<Perceptron> perceptron{};          ///< Also of one that found a chain's start.
+  std::optional<Perceptron> perceptron{};          ///< Also of one that found the first start.
   /// Of perceptrons, for every draw that a machine took in: the points on which it made a mistake
   /// in any problem and pass. In permuted order they alone would have made it, so that their number
   /// k among N points bounds its error (`stable_compression_bound`); k / N estimates, from above,
@@ -223,7 +223,7 @@ struct MemoryNeed {
 
 /// What a sampler that sees a cone wants done before it runs.
 struct ConePlan {
-  /// Where a chain starts, if its caller does not say.
+  /// Where the first chain starts, if its caller does not say.
   enum class Start {
     largest_margin,  ///< Near the centre of the largest ball in version space.
     perceptron,      ///< A permuted kernel perceptron's solution.

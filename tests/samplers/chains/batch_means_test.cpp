@@ -50,7 +50,8 @@ TEST_CASE("batch means: differences of running sums, from the start on") {
   }
 }
 
-TEST_CASE("batch means: however many draws, few batches of nearly equal weight that cover all") {
+TEST_CASE(
+    "batch means: however many draws, few batches of nearly equal weight that cover nearly all") {
   for (const std::uint64_t draws :
        std::initializer_list<std::uint64_t>{1, 2, 16, 17, 31, 63, 64, 65, 200, 1000, 12345}) {
     const BatchMeans batches = after(draws);

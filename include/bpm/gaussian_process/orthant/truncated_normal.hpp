@@ -67,9 +67,10 @@ class TruncatedNormal {
   /// What `probability` found.
   struct Probability {
     double log_probability = 0;  ///< -infinity where a level had no draw within the next.
-    /// Of it, by batch means; at least what one draw more would change. Infinite with it.
+    /// Of it, by batch means; where fewer draws than batches are on one side of a level, as of
+    /// independent draws with one more on each side. Infinite where P is 0.
     double standard_error = std::numeric_limits<double>::infinity();
-    double degrees_of_freedom = 0;  ///< Of the standard error (Welch, Satterthwaite).
+    double degrees_of_freedom = 0;  ///< Of the standard error (Welch, Satterthwaite); P = 0: 0.
     std::size_t levels = 0;         ///< Regions on the way, the whole space counted.
     std::uint64_t draws = 0;        ///< That the estimate is made of, all levels together.
   };
@@ -213,18 +214,22 @@ class TruncatedNormal {
   /// and m n a draw to compare it with the bounds. Memory: that of the law once more, and a level's
   /// draws. The observer is told the part of the levels that is measured.
   /// \throws std::invalid_argument on fewer than 64 draws, a bound that the mean is more than 100
-  ///         deviations outside of (7000 levels), and as `sample`; Stopped.
+  ///         deviations outside of (7000 levels for one bound), and as `sample`; Stopped.
   [[nodiscard]] Probability probability(std::ptrdiff_t draws, const Settings& settings,
                                         RandomStreams& streams,
                                         const RunControl& control = {}) const {
     const char* const f = "TruncatedNormal::probability";
     detail::check(draws >= 64, f, "draws", "is ", draws, ", must be 64 or more");
     const double outside = distances_of(mean_).front();
-    detail::check(outside <= 100, f, "bounds", "are ", outside,
-                  " deviations from the mean, must be at most 100");
+    detail::check(outside <= 100, f, "bounds", "leave the mean ", outside,
+                  " deviations outside, must be at most 100");
     RunControl part = control;
     const auto distances = [&](double shift, std::ptrdiff_t count) {
-      return distances_of(moved_out(shift).draw(f, count, settings, streams, part));
+      try {
+        return distances_of(moved_out(shift).draw(f, count, settings, streams, part));
+      } catch (const Stopped&) {
+        throw Stopped(detail::join(f, ": stopped before every level was measured"));
+      }
     };
     part.observer = [&](const Progress&) { return control.go_on({.stage = "levels"}); };
     constexpr std::ptrdiff_t pilot_draws = 64;
@@ -247,9 +252,11 @@ class TruncatedNormal {
       const auto within = static_cast<double>(std::ranges::count(values, 1.0));
       const double share = within / all;
       result.log_probability += std::log(share);
-      // Where all or nearly all are within, batches say too little.
-      const double least = (all - within + 1) / ((within + 1) * all);
-      if (within > 0) sum.add(std::max(detail::batch_variance(values) / (share * share), least));
+      if (std::min(within, all - within) < detail::variance_batches) {
+        sum.add((all - within + 1) / ((within + 1) * all));  // Batches say too little.
+      } else {
+        sum.add(detail::batch_variance(values) / (share * share));
+      }
       result.draws += static_cast<std::uint64_t>(draws);
     }
     if (std::isfinite(result.log_probability)) {

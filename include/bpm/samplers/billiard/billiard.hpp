@@ -36,7 +36,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// new direction. Memory: m^2 + 2 m r doubles, and while the factor is made up to twice that.
 /// Threads work on different chains.
 struct Billiard {
-  /// Where a ball starts, if its caller does not say.
+  /// Where the first ball starts, if its caller does not say.
   using Start = ConePlan::Start;
 
   /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that

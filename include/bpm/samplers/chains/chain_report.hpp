@@ -44,9 +44,9 @@ class BatchMeans {
   }
 
   /// Calls batch(difference of sums, difference of weights) for `count` batches, or as many as
-  /// there are sums, of numbers of draws as equal as may be, which leave none of them out (the way
-  /// from the start to the first sum included): batches that left the end out would make the mean
-  /// seem less exact than it is.
+  /// there are sums, of numbers of draws as equal as may be, from the start to the last sum: at
+  /// most one draw in 32 is behind it. Batches that left more out would make the mean seem less
+  /// exact than it is.
   template <class Batch>
   void for_each(std::size_t count, Batch&& batch) const {
     count = std::min(count, sums_.size());
@@ -152,10 +152,11 @@ struct ChainReport {
   std::uint64_t burn_in = 0;    ///< Steps (bounces) that were thrown away.
   double path_length = 0;       ///< Billiard: length of the path that was averaged.
   double refresh_length = 0;    ///< Billiard: mean path between new directions; 0: none in use.
-  /// Estimated angle between the direction of the centre that was found and the true one: by 16
-  /// batches of all chains together, or by longer ones and whole chains where these say more than
-  /// chance explains. Infinity where there are too few draws to tell. Chains that have one start
-  /// (detail::chain_start says which) and have stayed near it look better than they are.
+  /// Estimated angle between the direction of the centre that was found and the true one: by up
+  /// to 16 batches of all chains together (of more chains, one each), or by longer ones and whole
+  /// chains where these say more than chance explains. Infinity where there are too few draws to
+  /// tell. Chains that have one start (detail::chain_start says which) and have stayed near it look
+  /// better than they are.
   double standard_error = std::numeric_limits<double>::infinity();
   double effective_draws = 0;  ///< Independent draws whose mean would be as good.
   double chain_angle = 0;      ///< Largest angle between the centres of two chains.

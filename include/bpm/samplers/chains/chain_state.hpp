@@ -308,11 +308,11 @@ class Spread {
   std::size_t count_ = 0;
 };
 
-/// The error of the centre: by the spread of 16 batches of all chains together, of a chain at least
-/// one; by fewer and longer ones, in the end of whole chains, where these tell of more than chance
-/// explains. Then short batches depend on each other, and what they say is too little. More than 16
-/// would say too much of flights that come back to where they were: the error of a batch is then
-/// that of its ends.
+/// The error of the centre: by the spread of up to 16 batches of all chains together (of more
+/// chains, one each); by fewer and longer ones, in the end of whole chains, where these tell of
+/// more than chance explains. Then short batches depend on each other, and what they say is too
+/// little. More than 16 would say too much of flights that come back to where they were: the error
+/// of a batch is then that of its ends.
 template <class Chain>
 void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean, double squared,
                  ChainReport& report) {

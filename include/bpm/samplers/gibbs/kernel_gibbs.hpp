@@ -41,7 +41,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
 /// inputs m^2 more. Threads work on different chains.
 struct KernelGibbs {
-  /// Where a chain starts, if its caller does not say.
+  /// Where the first chain starts, if its caller does not say.
   using Start = ConePlan::Start;
   using Direction = detail::GibbsDirection;  ///< Of a step: `isotropic`, or `input`, along one.
 
