@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bpm/bounds/classifier_bounds.hpp"
@@ -360,7 +361,8 @@ TEST_CASE("tables: beside other libraries") {
 
 TEST_CASE("tables: beside scikit-learn, from Python") {
   if (!is_stored("peers_python")) return;
-  const Json peers = results("peers_python").at("peers");
+  const Json result = results("peers_python");
+  const Json peers = result.at("peers");
   Page page("docs/python.md");
   for (const auto& [row, key] :
        {std::pair{"| `BayesPointClassifier`, polynomial of degree 5", "ours-float"},
@@ -372,6 +374,21 @@ TEST_CASE("tables: beside scikit-learn, from Python") {
     page.cell(head, row, 1, {number(peer, "error_percent")});
     page.cell(head, row, 2, {number(peer, "train_seconds")});
     page.cell(head, row, 3, {number(peer, "predict_seconds")});
+    if (std::string_view(key) == "sklearn-polynomial") continue;
+    const Json& pair = entry(result.at("pairs"), {{"ours", key}});
+    page.cell(head, row, 4,
+              {number(pair, "only_ours_wrong"), number(pair, "only_other_wrong"),
+               number(pair, "mcnemar_p")});
+    if (std::string_view(key) != "ours-byte-normalise") continue;
+    Page readme("README.md");
+    readme.sentence("of McNemar's test p = {}", {number(pair, "mcnemar_p")});
+    Page instead("docs/why-not.md");
+    const double ours = number(pair, "only_ours_wrong");
+    const double others = number(pair, "only_other_wrong");
+    instead.sentence("differ on {} digits, {} to {}: McNemar's test has p = {},",
+                     {ours + others, ours, others, number(pair, "mcnemar_p")});
+    Page coming("docs/coming-from-libsvm.md");
+    coming.sentence("McNemar's p = {} against", {number(pair, "mcnemar_p")});
   }
 }
 

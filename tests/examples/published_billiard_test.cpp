@@ -284,7 +284,7 @@ TEST_CASE("published: a sampler of draws inside, whose report says nothing of th
   CHECK(report.reason.empty());
   CHECK_FALSE(report.perceptron);
   CHECK(report.chains->repairs == 0);
-  CHECK(report.chains->chains == 2);
+  CHECK(report.chains->chains == 4);
   CHECK(report.chains->rank == 4);
   CHECK(report.chains->residual >= 0);
   CHECK(report.chains->residual <= 1e-10);
@@ -294,7 +294,7 @@ TEST_CASE("published: a sampler of draws inside, whose report says nothing of th
   CHECK(report.chains->steps < 2600);
   CHECK(std::isinf(report.chains->standard_error));
   CHECK(report.chains->effective_draws == 0);
-  CHECK(report.chains->burn_in == 2 * 1024);
+  CHECK(report.chains->burn_in == 4 * 1024);
   CHECK(report.chains->refresh_length == 0);
 }
 
