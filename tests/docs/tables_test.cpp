@@ -385,7 +385,7 @@ TEST_CASE("tables: beside scikit-learn, from Python") {
     Page instead("docs/why-not.md");
     const double ours = number(pair, "only_ours_wrong");
     const double others = number(pair, "only_other_wrong");
-    instead.sentence("differ on {} digits, {} to {}: McNemar's test has p = {},",
+    instead.sentence("one alone has {} digits wrong, {} against {}: McNemar's test has p = {},",
                      {ours + others, ours, others, number(pair, "mcnemar_p")});
     Page coming("docs/coming-from-libsvm.md");
     coming.sentence("McNemar's p = {} against", {number(pair, "mcnemar_p")});
