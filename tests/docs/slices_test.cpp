@@ -65,19 +65,23 @@ TEST_CASE("slices: robust_bpm, three splits of two sets") {
   }
 }
 
-TEST_CASE("slices: sampler_accuracy, a fifth of a second") {
+TEST_CASE("slices: sampler_accuracy, half a second") {
   if (!is_stored("sampler_accuracy")) return;
-  const auto rows = run("sampler_accuracy", {"--seconds", "0.2", "--seeds", "2"}, "cones");
+  const auto rows = run("sampler_accuracy", {"--seconds", "0.5", "--seeds", "1"}, "cones");
   if (!rows) return;
   const Json whole = results("sampler_accuracy");
   for (const Json& row : *rows) {
     CAPTURE(row.dump());
-    const double angle =
-        number(entry(whole, {{"cone", row["cone"]}, {"method", row["method"]}}), "angle_median");
+    const Json& before = entry(whole, {{"cone", row["cone"]}, {"method", row["method"]}});
+    const double angle = number(before, "angle_median");
     if (row["method"] == "geodesic") {
-      // The error falls as 1 / sqrt(time); 3 for two seeds, and for a machine that is slower.
-      CHECK(number(row, "angle_median") < 3 * std::sqrt(5.0) * angle);
+      // The error falls as 1 / sqrt(bounces), however fast the machine is; 2 for one seed.
+      const auto bounces = [](const Json& of) {
+        return number(of, "steps_per_second") * number(of, "seconds");
+      };
+      CHECK(number(row, "angle_median") < 2 * std::sqrt(bounces(before) / bounces(row)) * angle);
     } else if (row["method"] == "published") {
+      if (row["angle_median"].is_null()) continue;  // Too slow a machine for its first round.
       CHECK(number(row, "angle_median") == Approx(angle).epsilon(0.3));  // Its bias.
     } else if (row["method"] == "expectation_propagation") {
       CHECK(number(row, "angle_median") == Approx(angle).epsilon(1e-4));
