@@ -79,9 +79,9 @@ TEST_CASE("slices: sampler_accuracy, half a second") {
       const auto bounces = [](const Json& of) {
         return number(of, "steps_per_second") * number(of, "seconds");
       };
+      REQUIRE(bounces(row) > 0);
       CHECK(number(row, "angle_median") < 2 * std::sqrt(bounces(before) / bounces(row)) * angle);
     } else if (row["method"] == "published") {
-      if (row["angle_median"].is_null()) continue;  // Too slow a machine for its first round.
       CHECK(number(row, "angle_median") == Approx(angle).epsilon(0.3));  // Its bias.
     } else if (row["method"] == "expectation_propagation") {
       CHECK(number(row, "angle_median") == Approx(angle).epsilon(1e-4));
