@@ -33,14 +33,26 @@ trap 'rm -rf "$logs"' EXIT
 
 # --- Tools -----------------------------------------------------------------------------------------
 
-# Prints the version of a usable Clang. 16 comes first: its formatting is the one that is checked.
+clang_packages() {  # clang_packages VERSION
+  echo "clang-format-$1"
+  if [[ $quick == no ]]; then
+    printf '%s\n' "clang-$1" "clang-tidy-$1" "libclang-rt-$1-dev"
+  fi
+}
+
+# Prints the first version of Clang all of whose packages are installed or can be: Debian 12 has a Clang 15 without its
+# sanitizers, say. 16 comes first: its formatting is the one that is checked.
 find_clang() {
-  local version
+  local version names
   for version in 16 15 17 18 19 20 21; do
-    if command -v "clang++-$version" >/dev/null; then
-      echo "$version"
-      return 0
+    mapfile -t names < <(clang_packages "$version")
+    if command -v apt-get >/dev/null; then
+      apt-get --simulate install "${names[@]}" &>/dev/null || continue
+    else
+      command -v "clang++-$version" >/dev/null || continue
     fi
+    echo "$version"
+    return 0
   done
   return 1
 }
@@ -50,9 +62,8 @@ packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3
   python3-dev python3-build python3-pandas python3-pytest python3-setuptools python3-sklearn python3-venv python3-wheel
   pybind11-dev)
 clang="$(find_clang || echo 16)"
-packages+=("clang-format-$clang")
+mapfile -t -O "${#packages[@]}" packages < <(clang_packages "$clang")
 if [[ $quick == no ]]; then
-  packages+=("clang-$clang" "clang-tidy-$clang" "libclang-rt-$clang-dev")
   # Debian holds one version of libomp at a time; whichever is there stays. Without the right one
   # Clang's build leaves out the OpenMP test, which GCC's build runs.
   if ! compgen -G '/usr/lib/llvm-*/lib/libomp.so' >/dev/null; then
