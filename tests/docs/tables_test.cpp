@@ -388,6 +388,17 @@ TEST_CASE("tables: truncated normals") {
                         "smallest_effective_size_a_second")});
     }
   }
+  double least = 1000;
+  double most = 0;
+  for (const char* const sampler : {"slice", "arc"}) {
+    for (const char* const problem : {"mnist 500", "mnist 2000"}) {
+      const double z = number(entry(runs, {{"problem", problem}, {"sampler", sampler}}), "worst_z");
+      least = std::min(least, z);
+      most = std::max(most, z);
+    }
+  }
+  page.sentence("the slices do not mix in this time and are {} to {} standard errors off",
+                {least, most});
 }
 
 TEST_CASE("tables: beside other libraries") {
@@ -631,6 +642,11 @@ TEST_CASE("tables: sets of other kinds") {
       "classes errors lie {} points from LIBSVM's, log losses are {} times as large, {} "
       "at most",
       {difference / count, ratio / count, worst});
+  const auto difference_of = [&](const char* set) {
+    return -number(entry(sets, {{"dataset", set}}), "difference_percent");
+  };
+  page.sentence("on leaves of a tree `choose` errs {} and {} points less",
+                {difference_of("tree_5"), difference_of("tree_12")});
   Page("README.md")
       .sentence(
           "On nine made sets of three and more classes: {} points ({}), {} of LIBSVM's log loss",
@@ -747,6 +763,27 @@ TEST_CASE("tables: against support vector machines") {
     const bool tie_or_worse = set == std::string("sonar") || set == std::string("ionosphere");
     CHECK((number(row, "p_value") > 0.999) == !tie_or_worse);
   }
+  // Nadeau and Bengio: the variance of a mean over splits whose training parts share rows.
+  const auto standard_errors = [&](const char* set) {
+    const Json& row = entry(rows, {{"dataset", set}});
+    const auto svm = row.at("svm_error_percent_of_splits").get<std::vector<double>>();
+    const auto bpm = row.at("bpm_error_percent_of_splits").get<std::vector<double>>();
+    const auto splits = static_cast<double>(svm.size());
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < svm.size(); ++i) {
+      sum += svm[i] - bpm[i];
+      squares += (svm[i] - bpm[i]) * (svm[i] - bpm[i]);
+    }
+    const double variance = (squares - sum * sum / splits) / (splits - 1);
+    return sum / splits / std::sqrt(variance * (1 / splits + 2.0 / 3));
+  };
+  page.sentence(
+      "the differences are {} standard errors on banana, {} on waveform, {}, {} and {} on "
+      "diabetes, "
+      "heart and thyroid",
+      {standard_errors("banana"), standard_errors("waveform"), standard_errors("diabetes"),
+       standard_errors("heart"), standard_errors("thyroid")});
 }
 
 TEST_CASE("tables: where a billiard has not found its centre") {
@@ -788,6 +825,7 @@ TEST_CASE("tables: kernel interpolation") {
   const auto of = [&](const char* key) { return mean(runs, {{"n", 1000}}, key); };
   Page readme("README.md");
   readme.sentence("where the theorem as its authors compute it says {}", {of("bpm_bound_A")});
+  page.sentence("stages, {} on average at n = 1000", {of("log_inverse_PY_nested") / std::log(2)});
   double nearest = 100;
   double farthest = 0;
   double apart = 0;  // In errors, of expectation propagation and the billiard.
