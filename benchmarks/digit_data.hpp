@@ -50,7 +50,7 @@ template <class Scalar>
                              : kept.emplace(key, DigitData<Scalar>(count, first)).first->second;
 }
 
-/// What a kernel's inner products are multiplied by so that bytes give the values of pixels / 255.
+/// The pixel of a byte in units of the other inputs; kernels take its square for inner products.
 template <class Scalar>
 inline constexpr double pixel_unit = std::same_as<Scalar, std::uint8_t> ? 1.0 / 255 : 1.0;
 

@@ -11,9 +11,9 @@
 
 // predict/<inputs>: all outputs of ten classes, for that many digits at once, by a machine fitted
 // to 4000 digits; predict/1 is the latency of a single digit. one_vs_rest/<m>: a whole fit of ten
-// draws of ten classes to m digits, with the defaults. predict_byte, one_vs_rest_byte: pixels as
-// bytes. One thread. The floors: the inner products of all inputs with the support, or reading
-// both; the inner products of the kernel values that the fit computed.
+// draws of ten classes to m digits, hard boundaries and no bias. predict_byte, one_vs_rest_byte:
+// pixels as bytes. One thread. The floors: the inner products of all inputs with the support, or
+// reading both; the inner products of the kernel values that the fit computed.
 
 namespace {
 

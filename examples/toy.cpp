@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The smallest useful program: two classes of points in the plane, a disc and the ring around it,
+// The smallest useful program: two classes of points in the plane, a disc and what lies around it,
 // learned from 200 points with 5 % of their labels wrong. Prints the error on 2000 more and a map
 // of what was learned.
 #include <bpm/bpm.hpp>

@@ -50,8 +50,8 @@ class Rival {
 };
 
 /// Harmonic flights with reflections as published (A. Pakman, L. Paninski, J. Comput. Graph. Stat.
-/// 23(2), 2014): a quarter turn a trajectory, and every plane's time of meeting, by its phase and
-/// amplitude, after every bounce.
+/// 23(2), 2014): a quarter turn a trajectory in the mean, and every plane's time of meeting, by its
+/// phase and amplitude, after every bounce.
 class HarmonicReflections : public Rival {
  public:
   using Rival::Rival;

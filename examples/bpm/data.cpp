@@ -131,8 +131,8 @@ struct Source {
   return settings;
 }
 
-/// Dense where that takes no more memory than sparse would, as bytes if they are: products with
-/// what is zero are left out there as well.
+/// Dense as bytes, if they are that and take no more memory than sparse would, else as numbers of
+/// up to eight times as much memory: products with what is zero are left out there as well.
 [[nodiscard]] Inputs packed(bpm::SparseRowMatrix<double> sparse) {
   const auto entries = static_cast<double>(sparse.nonZeros());
   const double cells = static_cast<double>(sparse.rows()) * static_cast<double>(sparse.cols());

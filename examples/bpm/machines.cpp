@@ -33,8 +33,7 @@ namespace bpm_examples {
 
 namespace {
 
-// --- Fits
-// ------------------------------------------------------------------------------------------
+// --- Fits ----------------------------------------------------------------------------------------
 
 template <class Sampler>
 using Machine = bpm::OneVsRest<bpm::RuntimeKernel, Sampler>;
@@ -265,8 +264,7 @@ template <class Sampler>
   return outcome;
 }
 
-// --- Queries
-// -------------------------------------------------------------------------------------
+// --- Queries -------------------------------------------------------------------------------------
 
 /// The rows as queries to a classifier of such support inputs.
 template <class Support, class Rows, class Ask>

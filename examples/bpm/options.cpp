@@ -384,8 +384,9 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
   double bias = 0;
   add_real_option(
       app, "--bias", bias,
-      "Constant beside the kernel, in units of the mean k(x, x) (default: 0, 0.3 or 1, chosen)", 0,
-      1e9)
+      "Constant beside the kernel, in units of the mean k(x, x) (default: 0, 0.3 or 1, "
+      "chosen; with ep, or a NUMBER for --soft-boundary in train, 1, of sparse rows 0.3)",
+      0, 1e9)
       ->type_name("B");
   app.add_option_function<std::vector<std::string>>(
          "--class-weights",

@@ -80,8 +80,7 @@ class BilliardChain {
  public:
   /// `start`: coordinates of a point inside, any norm.
   /// \throws std::invalid_argument if `cone.form_products()` has not been called, or on a start of
-  /// the
-  ///         wrong size, not finite or outside, or settings out of range.
+  ///         the wrong size, not finite or outside, or settings out of range.
   template <class Engine = bpm::RandomEngine>
   BilliardChain(const bpm::Cone& cone, const BilliardChainSettings& settings,
                 std::span<const double> start, std::type_identity_t<Engine> engine) {

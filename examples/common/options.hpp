@@ -35,7 +35,7 @@
 ///         bpm_examples::CommonOptions common;
 ///         bpm_examples::add_common_options(app, common, {"name --seed 2", "name --json a.json"});
 ///         app.add_option(...);
-///         bpm_examples::parse_options(app, common, count, values);
+///         bpm_examples::parse_options(app, count, values);
 ///         ...
 ///       });
 ///     }
@@ -244,8 +244,9 @@ inline void add_plot_option(CLI::App& app, CommonOptions& options) {
 /// Adds `--data --seed --threads --json --plot --quiet --help`; `options` must outlive the parse.
 inline void add_common_options(CLI::App& app, CommonOptions& options, const Examples& examples) {
   app.set_help_flag("--help,-h", "Print this and exit");
-  app.add_option("--data", options.data,
-                 "Folder of the data (default: the environment's BPM_DATA_DIR)")
+  app.add_option(
+         "--data", options.data,
+         "Folder of the data (default: the environment's BPM_DATA_DIR; digits also ~/.cache/bpm)")
       ->type_name("DIR");
   add_seed_option(app, options);
   add_threads_option(app, options);

@@ -152,7 +152,7 @@ inline void check(const Plot& plot) {
   }
 }
 
-/// Leaves a folder for the plot's parts and removes it with everything in it.
+/// Makes a folder for the plot's parts and removes it with everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -297,7 +297,7 @@ inline void check_plot(const std::filesystem::path& path) {
 }
 
 /// Draws the plot into the file, whole or not at all. Throws `OutputError` if gnuplot is not there
-/// or fails (with its first message) or the file cannot be written.
+/// or fails (with its messages) or the file cannot be written.
 inline void write_plot(const Plot& plot, const std::filesystem::path& path) {
   plot_detail::draw_svg(path, [&](const auto& image) { return gnuplot_script(plot, image); });
 }

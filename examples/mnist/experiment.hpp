@@ -44,8 +44,9 @@ struct DigitInputs {
   /// Bytes of memory that the inputs take.
   [[nodiscard]] std::size_t size_in_bytes() const {
     return static_cast<std::size_t>(images.size() + test_images.size() + train_bytes.size() +
-                                    test_bytes.size()) +
-           static_cast<std::size_t>(train.size() + test.size()) * sizeof(float);
+                                    test_bytes.size() + calibration_bytes.size()) +
+           static_cast<std::size_t>(train.size() + test.size() + calibration.size()) *
+               sizeof(float);
   }
 };
 

@@ -9,7 +9,8 @@ namespace bpm_examples {
 /// several, one product a thread. Takes about a second.
 [[nodiscard]] double float_product_rate(int threads);
 
-/// The same for unsigned times signed bytes, by oneDNN; absent in a program built without it.
+/// The same for unsigned times signed bytes, one product on all threads, by oneDNN; absent in a
+/// program built without it.
 [[nodiscard]] std::optional<double> byte_product_rate(int threads);
 
 }  // namespace bpm_examples

@@ -31,8 +31,7 @@ inline constexpr bool is_precomputed = std::same_as<kernel_of<C>, bpm::Precomput
 template <class C>
 inline constexpr bool is_posterior = requires(const C& c) { c.posterior(); };
 
-// --- Questions
-// ---------------------------------------------------------------------------------------------
+// --- Questions -----------------------------------------------------------------------------------
 
 template <class C>
 class Fitted : public Model {
@@ -138,8 +137,7 @@ class Fitted : public Model {
   C classifier_;
 };
 
-// --- Fits
-// ---------------------------------------------------------------------------------------------
+// --- Fits ----------------------------------------------------------------------------------------
 
 /// A fit that can go on.
 template <class Training>
@@ -244,8 +242,7 @@ template <class Kernel, class I>
   return request.unit_inputs ? bpm::RuntimeKernel(bpm::on_unit_inputs(kernel)) : kernel;
 }
 
-// --- Files
-// ---------------------------------------------------------------------------------------------
+// --- Files ---------------------------------------------------------------------------------------
 
 template <class C>
 [[nodiscard]] C with_threads(const C& classifier, unsigned threads) {

@@ -55,7 +55,7 @@ struct ModelFacts {
   std::vector<bpm::PointIndex> support;
   std::uint64_t draws = 0;
   bool stopped = false;
-  double soft_boundary = 0;  ///< Chosen, or as given; lambda over k(x, x).
+  double soft_boundary = 0;  ///< Chosen, lambda over k(x, x); 0 where it was given.
   double label_noise = 0;
   std::optional<double> standard_error{};  ///< Of chains.
   std::vector<double> log_evidence{};      ///< Of expectation propagation, one a column.

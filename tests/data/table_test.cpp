@@ -467,6 +467,10 @@ TEST_CASE("a first line of years, whose label is of another kind or alone, must 
   CHECK(rows_of("2019,2021,c\n" + rows + "1.5,2,d\n") == 6);
   CHECK(rows_of("2019,2019,c\n" + rows) == 5);
   CHECK(rows_of("4,3,c\n1,2,a\n1.5,3,b\n3,2,a\n2,1,b\n") == 5);
+  // Whole numbers from which none can be counted on.
+  for (const std::string first : {"2147483647", "9223372036854775807"}) {
+    CHECK(rows_of(first + ",2,3\n1,2,4\n") == 2);
+  }
   CHECK(rows_of("2019,2021,kind\n" + rows, {.header = bpm::TableSettings::Header::no}) == 5);
 }
 
@@ -563,6 +567,9 @@ TEST_CASE("read_mixed_table tells words from numbers, and both from what is miss
         Names{"7", "8"});
   CHECK_THROWS_WITH(read_mixed(numbers, {.kinds = {Kind::words}}),
                     "f:1: found 2 features, expected 1");
+  CHECK_THROWS_WITH(
+      read_mixed("a,b,y\n" + numbers, {.features = {"a", "b"}, .kinds = {Kind::words}}),
+      "f:1: found 2 features, expected 1");
 }
 
 TEST_CASE("read_mixed_table refuses columns of too many words, unless they are asked for") {

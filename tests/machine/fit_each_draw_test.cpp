@@ -7,15 +7,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"
@@ -94,6 +98,50 @@ TEST_CASE("draws with sets of their own: the mean of consistent classifiers of n
   CHECK((fitted.decision_values(others) - sum / 4).cwiseAbs().maxCoeff() < 1e-13);
   // The mean lies where all sets agree: in the version space of the shared points.
   CHECK(fitted.predict(triangle(shared, 1)) == three_labels(shared));
+}
+
+TEST_CASE("draws with sets of their own: all have the bias of the first set") {
+  // On a line, all on one side of the origin: none but a threshold tells the classes apart.
+  const auto make_set = [](std::uint64_t draw) {
+    bpm::DrawSet<Doubles> set{Doubles(6, 1), {1, 1, 1, 2, 2, 2}};
+    set.inputs << 1, 2, 3, 7, 8, 9;
+    set.inputs.array() += 0.25 * static_cast<double>(draw);
+    for (int i = 0; i < 6; ++i) {
+      set.numbers.push_back(static_cast<bpm::PointIndex>(6 * draw) + i);
+    }
+    return set;
+  };
+  for (const auto& [given, units] : {std::pair{std::optional<double>{}, bpm::default_bias},
+                                     std::pair{std::optional<double>{0.5}, 0.5}}) {
+    const bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::hard(),
+                                    .bias = given,
+                                    .keep_draws = true,
+                                    .chosen = true};
+    const auto fitted =
+        bpm::fit_each_draw(bpm::OneVsRest(bpm::BayesPointMachine(
+                               bpm::Linear{}, bpm::PermutedPerceptron{.draws = 3}, settings)),
+                           make_set);
+    const double bias = units * make_set(0).inputs.squaredNorm() / 6;
+    CHECK(std::abs(fitted.parts().bias - bias) < 1e-12 * bias);
+    CHECK(fitted.parts().chosen);
+    const Doubles& support = fitted.parts().inputs;
+    const Doubles kernel = (support * support.transpose()).array() + bias;
+    Doubles others(20, 1);
+    others.col(0).setLinSpaced(0, 10);
+    const Eigen::MatrixXd at_others = fitted.draw_decision_values(others);
+    for (std::uint64_t j = 0; j < 3; ++j) {
+      const bpm::DrawSet<Doubles> set = make_set(j);
+      const Eigen::VectorXd values =
+          fitted.draw_decision_values(set.inputs).col(static_cast<Eigen::Index>(j));
+      CHECK((values.head(3).array() < 0).all());
+      CHECK((values.tail(3).array() > 0).all());
+      const Eigen::VectorXd alpha =
+          fitted.parts().draw_coefficients.col(static_cast<Eigen::Index>(j));
+      CHECK(std::abs(alpha.dot(kernel * alpha) - 1) < 1e-12);
+    }
+    CHECK((fitted.decision_values(others) - at_others.rowwise().mean()).cwiseAbs().maxCoeff() <
+          1e-13);
+  }
 }
 
 TEST_CASE("draws with sets of their own: the same bits by any threads, others by another seed") {

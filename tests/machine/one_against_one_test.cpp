@@ -112,8 +112,10 @@ static_assert(!bpm::detail::fits_pairs<SharedPerceptron>);
 
 TEST_CASE("one against one: a class's value is the mean of what its pairs say", "[machine]") {
   const Clusters set;
-  const FitSettings settings =
-      by_pairs({.soft_boundary = SoftBoundary::relative(0.5), .bias = 0, .keep_draws = true});
+  const FitSettings settings = by_pairs({.soft_boundary = SoftBoundary::relative(0.5),
+                                         .bias = 0,
+                                         .keep_draws = true,
+                                         .chosen = true});
   const Polynomial kernel(3);
   const PermutedPerceptron sampler{.draws = 4};
   const OneVsRest machine(BayesPointMachine(kernel, sampler, settings));
@@ -128,6 +130,7 @@ TEST_CASE("one against one: a class's value is the mean of what its pairs say", 
   CHECK(fitted.decision_values(Doubles(others.middleRows(11, 5))) == values.middleRows(11, 5));
   CHECK(fitted.classes() == set.classes);
   CHECK(fitted.parts().one_against_one);
+  CHECK(fitted.parts().chosen);
   CHECK(fitted.parts().slope == 0);  // Nothing was left out.
   CHECK(fitted.parts().training_errors.empty());
   CHECK(fitted.report().draws == 4);

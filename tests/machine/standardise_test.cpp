@@ -111,6 +111,13 @@ TEST_CASE("standardising says what it cannot do", "[machine]") {
   bad(1, 0) = std::nan("");
   CHECK(message_of([&] { (void)Standardisation::of(bad); }) ==
         "Standardisation::of: inputs row 1, column 0 is nan, must be finite");
+  for (const auto& [most, says] : {std::pair{1e-200, "0"}, std::pair{1e200, "inf"}}) {
+    bpm::RowMatrix<double> far = bpm::RowMatrix<double>::Random(2, 2);
+    far.col(1) << 0, most;
+    CHECK(message_of([&] { (void)Standardisation::of(far); }) ==
+          std::string("Standardisation::of: inputs have a deviation of ") + says +
+              " in column 1, must be positive and finite: scale them");
+  }
   const Standardisation two =
       Standardisation::of(bpm::RowMatrix<double>(Eigen::Matrix2d::Identity()));
   CHECK(message_of([&] { (void)two.apply(bpm::RowMatrix<double>(3, 3)); }) ==

@@ -63,6 +63,7 @@ void check_weights_alone(const Kernel& kernel, const I& inputs, const std::vecto
   }
   CHECK(weights.predict(queries) == fitted.predict(inputs));
   CHECK(weights.parts().slope == fitted.parts().slope);
+  CHECK(weights.parts().chosen == settings.chosen);
   CHECK(weights.parts().offsets == fitted.parts().offsets);
 }
 
@@ -70,7 +71,7 @@ void check_weights_alone(const Kernel& kernel, const I& inputs, const std::vecto
 
 TEST_CASE("Weights alone: the same outputs of any numbers, with a bias and without", "[machine]") {
   const SparseKinds data;
-  const bpm::FitSettings automatic{};
+  const bpm::FitSettings automatic{.chosen = true};
   const bpm::FitSettings hard{.soft_boundary = bpm::SoftBoundary::hard(), .bias = 0};
   check_weights_alone(bpm::Linear{}, data.rows, data.labels, hard, 3);
   check_weights_alone(bpm::Linear{}, data.rows, data.labels, automatic, 4);

@@ -108,15 +108,14 @@ TEST_CASE("lambdas that do not fit the training set are refused", "[version_spac
 
 TEST_CASE("signatures tell boundaries apart") {
   using bpm::SoftBoundary;
-  const std::vector<SoftBoundary> all{SoftBoundary(),
-                                      SoftBoundary::uniform(0.5),
-                                      SoftBoundary::uniform(1),
-                                      SoftBoundary::relative(0.5),
-                                      SoftBoundary::per_point({0.5, 1}),
-                                      SoftBoundary::per_side(0.5, 1),
-                                      SoftBoundary::per_side(1, 0.5),
-                                      SoftBoundary::per_class({{1, 0.5}, {2, 1}}),
-                                      SoftBoundary::per_class({{1, 0.5}, {3, 1}})};
+  const std::vector<SoftBoundary> all{
+      SoftBoundary(), SoftBoundary::uniform(0.5), SoftBoundary::uniform(1),
+      SoftBoundary::relative(0.5), SoftBoundary::per_point({0.5, 1}),
+      SoftBoundary::per_side(0.5, 1), SoftBoundary::per_side(1, 0.5),
+      SoftBoundary::per_class({{1, 0.5}, {2, 1}}), SoftBoundary::per_class({{1, 0.5}, {3, 1}}),
+      // Shares of the sides are no class's weight.
+      SoftBoundary::per_side(0.2, 0.1).with_factor(0.3),
+      SoftBoundary::relative(0.3).with_class_weights({{1, 0.5}})};
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < all.size(); ++j) {
       CAPTURE(i, j);

@@ -124,7 +124,7 @@ struct TwoNormals {
 }
 
 /// Rings around the origin of a plane, a class each, and four features without meaning; a share
-/// `noise` of the labels is another class's.
+/// `noise` of the labels is drawn anew, from all classes.
 [[nodiscard]] DataSet rings(const std::string& name, int classes, double noise, std::uint64_t seed,
                             std::uint64_t stream) {
   DataSet set{.name = name, .inputs = Inputs(5'000, 6), .train_fraction = 0.4};
@@ -146,7 +146,7 @@ struct TwoNormals {
 }
 
 /// Normal points of six dimensions, classes by the distance from the origin; a twentieth of the
-/// labels is another's.
+/// labels is drawn anew.
 [[nodiscard]] DataSet shells_4(std::uint64_t seed) {
   DataSet set{.name = "shells_4", .inputs = Inputs(5'000, 6), .train_fraction = 0.4};
   bpm::RandomEngine engine(seed, 20);
@@ -162,7 +162,7 @@ struct TwoNormals {
 }
 
 /// Uniform points of a cube of four dimensions, classes by the largest coordinate: boxes in one
-/// another; a tenth of the labels is another's.
+/// another; a tenth of the labels is drawn anew.
 [[nodiscard]] DataSet boxes_3(std::uint64_t seed) {
   DataSet set{.name = "boxes_3", .inputs = Inputs(5'000, 4), .train_fraction = 0.4};
   bpm::RandomEngine engine(seed, 21);
@@ -227,8 +227,8 @@ struct TwoNormals {
   return set;
 }
 
-/// Two classes in 50 dimensions: the sign of a sum of products and squares of ten of them, with
-/// normal noise of half its deviation.
+/// Two classes in 50 dimensions: the sign of a sum of five of them and of their products with five
+/// others, with normal noise of 0.4 of its deviation.
 [[nodiscard]] DataSet noisy_50(const std::string& name, Eigen::Index rows, std::uint64_t seed,
                                std::uint64_t stream) {
   DataSet set{.name = name, .inputs = Inputs(rows + 5'000, 50)};

@@ -104,14 +104,15 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
 /// E events and U updates a draw, v kernel values and a additions a second, latency l, bandwidth b:
 ///
 ///     rounds   = ceil(N / R)
-///     kernel   = (rounds E + 20) m / v        the 20 m are the digest of the data
+///     kernel   = (rounds E + 20) m / v        the 20 m are the digest of the data, if R > 1
 ///     addition = rounds U m / a
+///     order    = rounds m s                   s: shuffle_seconds_per_point
 ///     latency  = l (rounds (C (R - 1) + 3 log2 R) + 2 C log2 R)
 ///     bytes    = 8 C m (rounds + 1) (R - 1) / R + 12 N U
 ///
 /// Where R > N each draw is shared by g = min(C, floor(R / N)) ranks of ceil(C / g) = c classes:
 /// E (c / C)^class_exponent and U c / C in the place of E and U. On one rank nothing is sent.
-/// \throws std::invalid_argument on rates or sizes that are not positive.
+/// \throws std::invalid_argument on rates or sizes that are out of range.
 [[nodiscard]] inline CostPrediction predict_spread_draws(const ClusterRates& rates,
                                                          const TrainingLoad& load, double ranks) {
   check_cost_arguments(rates, load, ranks, "predict_spread_draws");
@@ -149,9 +150,9 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
 ///     addition  = N U (m / R + group / 2 + 128) / a
 ///     order     = N m s                                 s: shuffle_seconds_per_point
 ///     latency   = l N log2 R (6 W + 2 P B / 64)         groups without a mistake: 64 at a time
-///     bytes     = N (W group (input + 9 C + 4) + E (input + 8 + 8 U / E) log2 R)
+///     bytes     = N (W group (input + 17 C + 4) + E (input + 12 + 8 U / E) log2 R)
 ///
-/// \throws std::invalid_argument on rates or sizes that are not positive.
+/// \throws std::invalid_argument on rates or sizes that are out of range.
 [[nodiscard]] inline CostPrediction predict_sharded_points(const ClusterRates& rates,
                                                            const TrainingLoad& load, double ranks,
                                                            double group = 0) {
@@ -174,14 +175,14 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
                            (6 * walked + 2 * load.passes * groups / 64);
     cost.bandwidth_seconds =
         load.draws *
-        (walked * group * (load.input_bytes + 9 * load.classes + 4) +
-         (events * (load.input_bytes + 8) + 8 * load.updates_per_draw) * log_ranks) /
+        (walked * group * (load.input_bytes + 17 * load.classes + 4) +
+         (events * (load.input_bytes + 12) + 8 * load.updates_per_draw) * log_ranks) /
         rates.bytes_per_second;
   }
   // Inputs, outputs, counts, signs, sums, positions of a rank's points; the order of all; a group;
   // mistakes of a pass (two thirds are made in the first).
   cost.bytes_per_rank = m / ranks * (load.input_bytes + load.classes * 21 + 12) + 4 * m +
-                        group * (load.input_bytes + 9 * load.classes + 4) +
+                        group * (load.input_bytes + 17 * load.classes + 4) +
                         2.0 / 3 * events * load.input_bytes;
   cost.add_up();
   return cost;

@@ -17,7 +17,7 @@ namespace bpm_examples {
 /// A kernel by its family and its one parameter.
 struct KernelChoice {
   std::string family;    ///< "gaussian" or "arc-cosine".
-  double parameter = 0;  ///< Width over the median distance; depth.
+  double parameter = 0;  ///< Sigma over the median distance; depth.
 };
 
 /// A kernel on one training subset: what the subset tells, and what the test digits do.

@@ -14,7 +14,7 @@ namespace bpm_examples {
 struct AccuracyOptions {
   CommonOptions common;
   double seconds = 1;        ///< CPU time of a run.
-  std::uint64_t seeds = 10;  ///< 1 .. seeds.
+  std::uint64_t seeds = 10;  ///< How many, from common.seed on.
 };
 
 /// Reads the command line. Throws as `parse_options`.

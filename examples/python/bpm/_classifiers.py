@@ -94,7 +94,7 @@ def _positive_distance(distance: float) -> float:
 
 
 class _Progress:
-    """Prints lines of progress to standard error, a new one when the stage or the tenth changes."""
+    """Prints lines of progress to standard error, a new one with each stage, draw or tenth."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -90,7 +90,7 @@ template <class Predicate>
 }  // namespace detail
 
 /// kl(q || p) = q log(q / p) + (1 - q) log((1 - q) / (1 - p)), in nats; infinity where p is 0 or 1
-/// and q is not.
+/// and q is another number.
 /// \throws std::invalid_argument unless both lie in [0, 1].
 [[nodiscard]] inline double binary_relative_entropy(double q, double p) {
   const char* const f = "binary_relative_entropy";
@@ -105,7 +105,7 @@ template <class Predicate>
   return detail::relative_entropy(q, p);
 }
 
-/// The largest p >= q with kl(q || p) <= c: 1 - exp(-c) for q = 0, and 1 for q = 1. Rounded up.
+/// The largest p >= q with kl(q || p) <= c: 1 - exp(-c) for q = 0, and 1 for q = 1, to rounding.
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
 [[nodiscard]] inline double kl_upper_inverse(double q, double c) {
   const char* const f = "kl_upper_inverse";
@@ -122,7 +122,7 @@ template <class Predicate>
   return std::fmin(1.0, q + distance);
 }
 
-/// The smallest p <= q with kl(q || p) <= c: exp(-c) for q = 1, and 0 for q = 0. Rounded down.
+/// The smallest p <= q with kl(q || p) <= c: exp(-c) for q = 1, and 0 for q = 0, to rounding.
 /// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
 [[nodiscard]] inline double kl_lower_inverse(double q, double c) {
   const char* const f = "kl_lower_inverse";
@@ -166,7 +166,7 @@ struct Confidence {
   /// The delta that all of them may fail with together.
   [[nodiscard]] double total() const noexcept { return sample + estimate + inputs; }
 
-  /// delta for the sample alone, the complexity being exact.
+  /// delta for the sample alone. \throws std::invalid_argument unless it lies between 0 and 1.
   [[nodiscard]] static Confidence exact(double delta) {
     detail::check_delta("Confidence::exact", "delta", delta);
     return {delta};

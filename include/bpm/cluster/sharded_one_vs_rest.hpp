@@ -67,7 +67,8 @@ class ShardedOneVsRest {
   /// Collective: fits to the inputs of all ranks. The result is the same on all of them.
   /// \throws std::invalid_argument as `OneVsRest::fit`, and where ranks were given other settings,
   ///         kernels or numbers of columns, a rank has no input, the order is greedy, the soft
-  ///         boundary automatic or the bias not 0.
+  ///         boundary automatic, the bias not 0, `group` out of range, or `keep_draws`,
+  ///         `one_against_one` or `standardise` set.
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
   template <DenseInputs I, Observer O = detail::IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)

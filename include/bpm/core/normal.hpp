@@ -89,7 +89,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 }
 
 /// The quantile of Student's t with `freedom` >= 5 degrees of freedom, from the normal one, to 1e-3
-/// of itself for p in [0.001, 0.999] (Abramowitz, Stegun, 26.7.5).
+/// of itself for p in [0.01, 0.99], 4e-3 in [0.001, 0.999] (Abramowitz, Stegun, 26.7.5).
 [[nodiscard]] inline double student_quantile(double p, double freedom) {
   const double z = normal_quantile(p);
   if (std::isinf(freedom)) {

@@ -12,8 +12,8 @@
 #include <random>
 #include <span>
 #include <utility>
-#include "bpm/core/members.hpp"
 
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
@@ -91,9 +91,9 @@ class RandomEngine {
 
 /// The generator a caller hands to a sampler: a seed and the number of the next stream.
 ///
-/// Draw n of a run uses stream n and nothing else, so that draws can be made in any order, on any
-/// number of threads, in one run or in several, and are the same draws. A sampler that makes N
-/// draws advances `next` by N; handing the same object in again therefore continues the run.
+/// Draw n of perceptrons uses stream n and nothing else, so that draws can be made in any order, on
+/// any number of threads, in one run or in several; a Markov chain has a stream of its own. A
+/// sampler that makes N draws advances `next` by N; with its state, a chain goes on likewise.
 struct RandomStreams {
   std::uint64_t seed = 1;  ///< Any value; there is no clock seed.
   std::uint64_t next = 0;  ///< The stream of the next draw.
@@ -169,7 +169,7 @@ class NormalDraws {
     return u * factor;
   }
 
-  /// What the next draws depend on, beside the generator: calls visit(name, member).
+  /// What the next draws depend on, beside the generator: calls visit(name, member, bounds).
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("spare", self.spare_, detail::Bound::finite);

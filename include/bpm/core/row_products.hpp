@@ -129,8 +129,8 @@ void row_products(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
   }
 }
 
-// Operations on rows of numbers that are padded with zeros to whole registers. The order of the
-// sums is fixed, so results are the same bits whatever the compiler makes of the loops.
+// Operations on rows of numbers that are padded with zeros to whole registers. Sums have one order;
+// products and sums are fused or not as the compiler likes, so that bits are those of one build.
 
 /// `size` rounded up to whole registers of T.
 template <class T>

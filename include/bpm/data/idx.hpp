@@ -142,7 +142,7 @@ class IdxReader {
 /// Reads images, an IDX tensor of n x height x width bytes, as n rows of height * width bytes.
 /// `name` begins the messages. The stream must end with the tensor.
 ///
-/// Cost: one pass; memory for the elements once (twice for a stream that cannot tell its length).
+/// Cost: one pass; memory for the elements once (up to thrice for a stream of unknown length).
 /// \throws DataError with the byte offset where the magic number, the element type or a size is
 /// wrong, the tensor has not three dimensions, the stream ends early, or bytes follow the elements.
 /// Sizes are compared with the length of the stream before memory is taken.

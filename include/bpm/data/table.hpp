@@ -235,11 +235,11 @@ class MixedColumn {
 /// value is missing (an empty field, NA, NaN, null or ?), a feature is not a finite number, a label
 /// is a number but no integer that fits an int, or a quoted field does not end as it should; where
 /// a line has another number of fields than the first; where there is no such label column, or
-/// two of its name; and where there is no line of data.
+/// two of its name, no column that is a feature, or no line of data; where `features` or `ignored`
+/// name columns that a header lacks, or has twice, or `ignored` one where there are no such fields.
 /// \throws std::invalid_argument where the delimiter is a double quote or a line end, the label's
 /// index is negative, or the label has a name and the header is `no`, or on settings that only
-/// `read_mixed_table` has. Where `features` or `ignored`
-/// name columns that a header lacks, or has twice, DataError.
+/// `read_mixed_table` has.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream,
                                                          std::string_view name = "table stream",
@@ -321,10 +321,6 @@ LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_vie
   }
   return data;
 }
-
-#endif
-
-#if BPM_BODIES
 
 BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::string_view name,
                                                      const TableSettings& settings) {

@@ -35,7 +35,7 @@ class TableLines {
     std::size_t number = 0;                ///< In the file, from 1.
   };
 
-  /// Both must outlive the object.
+  /// All three must outlive the object.
   TableLines(std::istream& stream, std::string_view name, const TableSettings& settings)
       : settings_(settings), name_(name), lines_(stream, name), delimiter_(settings.delimiter) {
     const auto* const index = std::get_if<Eigen::Index>(&settings.label);
@@ -97,7 +97,6 @@ class TableLines {
     if (settings_.automatic_words) return std::nullopt;
     return MixedTable::Kind::numbers;
   }
-  [[nodiscard]] char decimal() const { return settings_.decimal; }
   /// See `LabelledData::notes`.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// Of all columns; empty without a header.
@@ -232,10 +231,10 @@ class TableLines {
         notes_.push_back(join(name_, ": ", width() - used, " of ", width(),
                               " columns are not among the features, and skipped"));
       }
-      return;
-    }
-    for (std::size_t i = 0; i < width(); ++i) {
-      if (i != label_ && !skipped[i]) features_.push_back(i);
+    } else {
+      for (std::size_t i = 0; i < width(); ++i) {
+        if (i != label_ && !skipped[i]) features_.push_back(i);
+      }
     }
     ensure<DataError>(!features_.empty(), name_, ":", first_.number,
                       ": found no column that is a feature, expected one");
@@ -270,9 +269,9 @@ class TableLines {
   [[nodiscard]] static std::optional<long> first_count(const Line& line) {
     const std::size_t begin = line.fields[0].empty() ? 1 : 0;
     if (line.fields.size() < 3) return std::nullopt;
-    const auto first = parse_number<long>(line.fields[begin]);
+    const auto first = parse_number<int>(line.fields[begin]);
     for (std::size_t i = begin; first && i < line.fields.size(); ++i) {
-      if (line.fields[i] != std::to_string(*first + static_cast<long>(i - begin))) {
+      if (line.fields[i] != std::to_string(*first + static_cast<long long>(i - begin))) {
         return std::nullopt;
       }
     }

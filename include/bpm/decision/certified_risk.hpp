@@ -26,7 +26,7 @@ namespace bpm { inline namespace BPM_TARGET {
 // Errors among independent trials: what a count of them says about their rate, exactly.
 
 /// P(X <= k) for X the number of errors in n independent trials that each fail with probability p.
-/// Summed from k away from the mean, to some 1e-12 relative; O(k + sqrt(n)).
+/// Summed from k on; some 1e-12 relative, 1e-10 at k = 50 000, 1e-8 at 500 000; O(k + sqrt(n)).
 /// \throws std::invalid_argument unless p lies in [0, 1].
 [[nodiscard]] BPM_INLINE double binomial_cdf(std::uint64_t k, std::uint64_t n, double p);
 
@@ -153,8 +153,8 @@ BPM_INLINE std::size_t inputs_needed(double risk, double delta) {
 /// `scores`: any confidence scores, such as `gap_scores`, of n independent inputs that took no part
 /// in training, scaling, choosing of parameters or calibration; `correct[i]`: whether input i was
 /// classified rightly. Where the source changes, the guarantee is void.
-/// \throws std::invalid_argument if a score is not finite, sizes differ, or unless risk and delta
-///         lie between 0 and 1. Cost O(n log n).
+/// \throws std::invalid_argument without a score, if one is not finite, sizes differ, or unless
+///         risk and delta lie between 0 and 1. Cost O(n log n).
 template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] CertifiedRisk certify_risk(std::span<const double> scores, const Correct& correct,
                                          double risk, double delta) {

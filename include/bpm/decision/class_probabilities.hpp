@@ -25,10 +25,9 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// The probabilities of classes, of the shape of `decision_values`: n x C, softmax of s f_c + b_c
 /// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one per column,
-/// or none. `judged`: how many rows gave slope and offsets; so many say nothing of what happens
 /// less often than once in n + 2 times, so that no probability of two classes is below
-/// e = 1 / (n + 2) or above 1 - e, and none of C below e / (C - 1); 0: not known, no bound.
-/// Cost O(n C).
+/// e = 1 / (n + 2) or above 1 - e, and those of C below e / (C - 1) are raised to it, before a row
+/// is divided by its sum; 0: not known, no bound. Cost O(n C).
 /// \throws std::invalid_argument on values that are not finite, none at all, a slope that is not
 ///         positive and finite, or offsets that are not one per column and finite.
 [[nodiscard]] BPM_INLINE Eigen::MatrixXd probabilities_of(
@@ -43,7 +42,6 @@ struct FittedSlope {
   std::vector<double> offsets{};  ///< One per column, or none.
 };
 
-#if BPM_BODIES
 #if BPM_BODIES
 
 BPM_INLINE Eigen::MatrixXd probabilities_of(
@@ -78,8 +76,6 @@ BPM_INLINE Eigen::MatrixXd probabilities_of(
   }
   return result;
 }
-
-#endif
 
 namespace detail {
 
@@ -335,8 +331,8 @@ class SlopeLoss {
 /// the others, in equal parts, by the rest; so that outputs without an error have a finite slope as
 /// well. (Platt, 1999, smooths by the inputs of each class, which with many classes invents as many
 /// errors.) The loss is convex; in s by Newton's method in brackets. Outputs that say the opposite
-/// of the labels, or nothing: the smallest slope, 1e-6 over the root mean square of the outputs.
-/// Cost: some 30 n C exponentials; with offsets some 100 times as much.
+/// of the labels, or nothing: the smallest slope, 1e-6 over the outputs' root mean square (of one
+/// column times sqrt 2; all zero: 1). Cost: some 30 n C exponentials; with offsets some 100 times.
 ///
 /// Shapes as `log_losses`. \throws std::invalid_argument as that, and on values that are not
 /// finite.

@@ -218,12 +218,7 @@ BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
 
 namespace detail {
 
-// How good probabilities of classes are, by the labels that came true. Probabilities are n x C, a
-// column a class in the order of `classes` (ascending); of two classes also n x 1, those of the
-// second. All functions throw `std::invalid_argument` without an input, if sizes disagree, on
-// numbers outside [0, 1] and on labels that are not among the classes; cost O(n C).
-
-/// The class index of each label. \throws as the file says.
+/// The class index of each label. \throws as `log_losses`.
 [[nodiscard]] BPM_INLINE std::vector<Eigen::Index> class_indices(std::span<const int> labels,
                                                                  std::span<const int> classes,
                                                                  Eigen::Index rows,
@@ -278,12 +273,18 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
 
 }  // namespace detail
 
-/// -log p of each input's label, in nats; infinity where that was given no probability.
+// How good probabilities of classes are, by the labels that came true.
+
+/// -log p of each input's label, in nats; infinity where that was given no probability. n x C
+/// probabilities, a column a class in the order of `classes`, or of two classes n x 1, those of the
+/// second. Cost O(n C).
+/// \throws std::invalid_argument without an input, if sizes disagree, on numbers outside [0, 1], on
+///         labels that are not among the classes, and on fewer than two or that do not ascend.
 [[nodiscard]] BPM_INLINE std::vector<double> log_losses(
     const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
     std::span<const int> classes);
 
-/// The mean of `log_losses`.
+/// The mean of `log_losses`. Shapes and errors as there.
 [[nodiscard]] inline double log_loss(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
                                      std::span<const int> labels, std::span<const int> classes) {
   double sum = 0;
@@ -292,7 +293,7 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
 }
 
 /// The mean over inputs of sum_c (p_c - 1[label is c])^2 (Brier, 1950), over all classes: from 0 to
-/// 2. Of two classes twice the squared distance of the one probability.
+/// 2. Of two classes twice the squared distance of the one probability. As `log_losses` else.
 [[nodiscard]] inline double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
                                         std::span<const int> labels, std::span<const int> classes) {
   const char* const f = "brier_score";
@@ -320,7 +321,7 @@ struct ReliabilityBin {
 
 /// The reliability diagram: inputs by their largest probability (the first among equals), in `bins`
 /// parts of [0, 1] of equal width; 1 is of the last.
-/// \throws std::invalid_argument also without bins.
+/// \throws std::invalid_argument as `log_losses`, and without bins.
 [[nodiscard]] BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(
     const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
     std::span<const int> classes, std::size_t bins = 15);

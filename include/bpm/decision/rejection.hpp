@@ -34,8 +34,8 @@ struct Rejector {
   /// False for a score below the threshold, and for NaN.
   [[nodiscard]] constexpr bool accepts(double score) const noexcept { return score >= threshold; }
 
-  /// The fraction of these scores that it rejects; an infinite threshold is fine.
-  /// Throws `std::invalid_argument` if a score is not finite or the threshold is NaN. Cost O(n).
+  /// The fraction of these scores that it rejects; an infinite threshold is fine. Throws
+  /// `std::invalid_argument` without a score, or if one is not finite or the threshold NaN. O(n).
   [[nodiscard]] double rate(std::span<const double> scores) const {
     detail::check_scores(scores, "Rejector::rate");
     detail::check(!std::isnan(threshold), "Rejector::rate", "threshold", "is ", threshold,
@@ -69,15 +69,15 @@ namespace detail {
 /// floor(rate * count), the number of inputs to reject out of `count`.
 ///
 /// The product is taken as if `rate` were the decimal it was written as: 0.29 of 100 is 29, though
-/// 0.29 * 100 is 28.999999999999996. To this end a product within four units in the last place
-/// below a whole number counts as that number.
+/// 0.29 * 100 is 28.999999999999996. To this end a product within four to eight units in the last
+/// place below a whole number counts as that number.
 /// Throws `std::invalid_argument` unless 0 <= rate < 1.
 [[nodiscard]] BPM_INLINE std::size_t rejection_count(double rate, std::size_t count,
                                                      std::string_view function,
                                                      std::string_view argument = "rate");
 
 /// The order in which inputs are rejected: by score, equal scores by index.
-/// Throws `std::invalid_argument` if a score is not finite. Cost O(n log n).
+/// Throws `std::invalid_argument` without a score or if one is not finite. Cost O(n log n).
 [[nodiscard]] BPM_INLINE std::vector<std::size_t> rejection_order(std::span<const double> scores,
                                                                   std::string_view function);
 
@@ -130,15 +130,15 @@ BPM_INLINE std::vector<std::size_t> rejection_order(std::span<const double> scor
 
 /// The indices of the floor(rate * n) lowest scores, lowest first; equal scores are taken by index,
 /// the smaller index first. How the product is rounded stands at `rejection_count`.
-/// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1. Cost
-/// O(n log n).
+/// Throws `std::invalid_argument` without a score, if one is not finite, or unless 0 <= rate < 1.
+/// Cost O(n log n).
 [[nodiscard]] BPM_INLINE std::vector<std::size_t> rejected_indices(std::span<const double> scores,
                                                                    double rate);
 
 /// The threshold whose `Rejector` rejects the floor(rate * n) lowest of these scores: the lowest
 /// score that is to be accepted. Inputs that tie with it are all accepted, so that where scores tie
 /// fewer may be rejected than asked for, never more. Minus infinity where none is to be rejected.
-/// Throws `std::invalid_argument` if a score is not finite or unless 0 <= rate < 1. Cost O(n).
+/// Throws as `rejected_indices`. Cost O(n).
 [[nodiscard]] BPM_INLINE double threshold_for_rate(std::span<const double> scores, double rate);
 
 /// What `threshold_for_error` found.
@@ -157,8 +157,8 @@ struct ErrorThreshold {
 /// when no threshold will do: even the inputs that share the highest score err more often than
 /// wanted. At least one input is always accepted. The data must not be the training set, and the
 /// error found is that of a choice made on these data: on new data it tends to be higher.
-/// Throws `std::invalid_argument` if a score is not finite, the sizes differ, or unless
-/// 0 <= wanted_error <= 1. Cost O(n log n).
+/// Throws `std::invalid_argument` without a score, if one is not finite, the sizes differ, or
+/// unless 0 <= wanted_error <= 1. Cost O(n log n).
 template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] std::optional<ErrorThreshold> threshold_for_error(std::span<const double> scores,
                                                                 const Correct& correct,
@@ -237,8 +237,8 @@ template <Flags Correct>
 /// The curve at the given rates, in their order: for each the floor(rate * n) lowest scores are
 /// rejected, equal scores by index (`rejected_indices`), and the errors of the rest are counted.
 /// `correct[i]` says whether input i was classified rightly; any range of flags.
-/// Throws `std::invalid_argument` if a score is not finite, the sizes differ, or a rate is outside
-/// [0, 1). Cost O(n log n + number of rates).
+/// Throws `std::invalid_argument` without a score, if one is not finite, the sizes differ, or a
+/// rate is outside [0, 1). Cost O(n log n + number of rates).
 template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
                                                                const Correct& correct,
@@ -270,7 +270,7 @@ template <detail::Flags Correct = std::vector<bool>>
 /// if scores were noise (on average), less the better the score finds the errors.
 /// (Y. Geifman, G. Uziel, R. El-Yaniv, "Bias-Reduced Uncertainty Estimation for Deep Neural
 /// Classifiers", ICLR 2019, with the 0-1 loss.)
-/// Throws `std::invalid_argument` if a score is not finite or the sizes differ. Cost O(n log n).
+/// Throws as `error_reject_curve`. Cost O(n log n).
 template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] double area_under_error_reject_curve(std::span<const double> scores,
                                                    const Correct& correct) {

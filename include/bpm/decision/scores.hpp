@@ -155,7 +155,7 @@ struct Votes {
   /// error of approximating the Bayes classifier by the Bayes point. Inputs whose share lies within
   /// `doubt` of one half count as different: with finitely many voters their majority may not be
   /// the ensemble's.
-  /// \throws std::invalid_argument without inputs, if sizes disagree, or if doubt is negative.
+  /// \throws std::invalid_argument without inputs, on other sizes, outputs not finite, doubt < 0.
   [[nodiscard]] double disagreement(const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                     double doubt = 0) const;
 
@@ -173,7 +173,8 @@ struct Votes {
 };
 
 /// The error of a single classifier by its outputs; 0 counts as negative.
-/// \throws std::invalid_argument without inputs, if sizes disagree, on signs other than 1 and -1.
+/// \throws std::invalid_argument without inputs, on outputs that are not finite, if sizes disagree,
+///         on signs other than 1 and -1.
 [[nodiscard]] inline double error_of_outputs(const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                              std::span<const signed char> signs) {
   const char* const f = "error_of_outputs";

@@ -30,8 +30,8 @@ class PreparedDeformation;
 /// there is 0. The entries of the 2 x 2 matrix E have mean 0 and standard deviation `affine`. u is
 /// a random field, `elastic` pixels the root of its mean square in either direction, of cubic
 /// B-splines on a lattice that lies anywhere: its correlation over d pixels is the B-spline of
-/// order 8 at d / spacing, within 0.04 exp(-d^2 / (4 width^2)), that of white noise smoothed by a
-/// Gaussian of standard deviation `width`.
+/// order 8 at d / spacing over that at 0, within 0.05 of exp(-d^2 / (4 width^2)) at a `width` of 8
+/// and more, that of white noise smoothed by a Gaussian of standard deviation `width`.
 ///
 /// All that makes a pixel is done in integers, so that copies are the same bytes with every
 /// compiler: `affine` is rounded to multiples of 2^-16, `elastic` to 2^-12 pixels, and the

@@ -98,7 +98,7 @@ class GradientFeatures {
   }
 
   /// The features of images, one per row, on `threads` threads (0: as many as the machine runs).
-  /// \throws std::invalid_argument on rows of another length.
+  /// \throws std::invalid_argument on rows of another length, or `threads` above 4096.
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const {
     detail::check_images("GradientFeatures", images, image_);

@@ -79,10 +79,6 @@ void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
   });
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// scale * kappa, rounded towards 0 and cut at +- most: kappa is the curvature, in 1 / pixels, of
 /// the line of equal brightness through column x of the middle one of three rows of an image. With
 /// the gradient (g_x, g_y) / 2, g the differences of neighbours, and second differences b

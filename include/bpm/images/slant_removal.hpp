@@ -21,7 +21,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// is the same whatever the compiler: the shear and the places read are in 1/256 pixel.
 ///
 /// Moments of a shape: M.-K. Hu, "Visual pattern recognition by moment invariants" (1962). A plain
-/// value. Cost: two passes over the pixels.
+/// value. Cost: three passes over the pixels, two of them for the shear.
 class SlantRemoval {
  public:
   /// \throws std::invalid_argument unless images have 1 to 4096 rows and columns.

@@ -186,8 +186,8 @@ class VirtualExamples {
 
   /// Row r of `out` becomes copy copies[r] of a list: `all`, a vector or span of `CopyOf`, or what
   /// has `size()` and `[]` and gives the same entry whichever thread asks. On up to `threads`
-  /// threads (0: as many as there are). \throws std::invalid_argument as `copy`, and unless `out`
-  /// has a row a copy.
+  /// threads (0: as many as there are; at most 4096). \throws std::invalid_argument as `copy`, on
+  /// more threads, and unless `out` has a row a copy.
   void fill(const detail::CopyList auto& copies, Eigen::Ref<RowMatrix<std::uint8_t>> out,
             unsigned threads = 0) const {
     constexpr const char* function = "VirtualExamples::fill";

@@ -22,8 +22,8 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Kernels that some input set can be used with: on dense and sparse numbers those that are
-/// functions of inner products, and any pair kernel on what it can be called with.
+/// Kernels that some input set can be used with: on numbers those that are functions of inner
+/// products, on dense ones of Manhattan distances too; any pair kernel on what it is called with.
 template <class K, class I>
 concept KernelOn =
     InputSet<I> &&

@@ -88,7 +88,7 @@ template <class Kernel, class I, class J>
 /// called once for each pair, but twice within 16 inputs and for (x_i, x_i), at most n (n + 18) / 2
 /// times; `normalised` makes three calls of one.
 /// \throws std::invalid_argument on empty inputs and numbers that are not finite, KernelValueError
-///         on kernel values that are not, BudgetTooSmall where the matrix exceeds the budget.
+///         on kernel values that are not or a negative k(x, x), BudgetTooSmall beyond the budget.
 template <class Kernel, InputSet I>
   requires detail::KernelOn<Kernel, I>
 [[nodiscard]] Eigen::MatrixXd kernel_matrix(const Kernel& kernel, const I& inputs,

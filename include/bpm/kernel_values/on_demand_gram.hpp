@@ -199,7 +199,7 @@ class PreparedColumns {
   using Scalar = kernel_scalar_t<I>;
 
   /// What a `first` in `kernel_block` must be a multiple of.
-  static constexpr std::ptrdiff_t step = map_width;
+  static constexpr std::ptrdiff_t step = std::max<std::ptrdiff_t>(map_width, panel_width<ByteUnit>);
 
   /// For kernels of any kind `pack` may be false: nothing is copied then.
   void assign(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack) {

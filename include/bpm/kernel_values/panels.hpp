@@ -218,10 +218,10 @@ struct BlockScratch {
 /// error grows with the length of its chain.
 inline constexpr std::ptrdiff_t longest_chain = 1024;
 
-/// Calls tile(first_row, rows_in_tile, part, steps, count) for tiles of `panel_rows` rows (the last
-/// ones one by one) with the lists of `parts` parts of the features, as many tiles at a time as
-/// their lists fit the cache; before each group visit_group(body) is called, and body(tile) walks
-/// the group once.
+/// Calls group(walk) for as many tiles as their lists fit the cache, then for the next ones. Tiles
+/// have `panel_rows` rows, the last ones one. walk(tile) calls tile(first_row, full, part, steps,
+/// count) for each tile of the group, `full` if it has `panel_rows` rows, and for each part of the
+/// features; a group may walk several times.
 template <class T, class Group>
 void for_each_tile_group(const T* const* rows, std::ptrdiff_t count, std::ptrdiff_t length,
                          std::ptrdiff_t part_length, StepLists& lists, Group&& group) {

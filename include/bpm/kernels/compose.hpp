@@ -12,8 +12,8 @@
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
-/// Kernels from kernels: sum, product, scaling, bias, normalisation, unit inputs. Each result is a
-/// kernel again; it works on blocks when its parts do and on any input type that its parts take.
+/// Kernels from kernels: sum, product, scaling, bias, normalisation, unit inputs. Each is a kernel
+/// on any input type that its parts take, and works on blocks where these take inner products.
 
 namespace bpm { inline namespace BPM_TARGET {
 

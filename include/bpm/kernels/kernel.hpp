@@ -30,8 +30,8 @@ template <class Scalar>
 using SparseRowMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
 
 /// One input a row of any dense Eigen expression. float and double are used as they are, bytes as
-/// `ByteInputs` says; other integers are taken as float. Row-major storage with a row length that
-/// is a multiple of 64 bytes is read in place, anything else is copied once. Evaluate products
+/// `ByteInputs` says; other integers are taken as float. Row-major rows of whole registers (bytes:
+/// of a multiple of four) are read in place, anything else is copied once. Evaluate products
 /// first: as with any expression of Eigen, X * W would be computed again whenever it is read.
 template <class I>
 concept DenseInputs =
@@ -168,8 +168,8 @@ void check_inputs(const I& inputs, std::string_view function, Eigen::Index first
     for (Eigen::Index i = 0; i < inputs.outerSize(); ++i) {
       Eigen::Index last = -1;
       for (typename I::InnerIterator entry(inputs, i); entry; ++entry) {
-        check(entry.col() > last, function, "inputs", "row ", i, " has column ", entry.col(),
-              " after ", last, ", must ascend");
+        check(entry.col() > last, function, "inputs", "row ", first + i, " has column ",
+              entry.col(), " after ", last, ", must ascend");
         last = entry.col();
         if (!std::isfinite(entry.value())) refuse(i, entry.col(), entry.value());
       }

@@ -45,9 +45,9 @@ inline constexpr bool is_one_of<Kernel, std::variant<Kernels...>> =
 /// function of inner products.
 ///
 /// Cost: a branch for each row of a block of kernel values (of a composition under a bias, a count
-/// of references as well), and in a composition one for each part and 64 values. Values of a kernel
-/// that is not composed are its own to the bit, those of a composition to rounding. Copies share
-/// the parts of a composition.
+/// of references as well), and in a composition one for each part and 16 to 64 values. Values of a
+/// kernel that is not composed are its own to the bit, those of a composition to rounding. Copies
+/// share the parts of a composition.
 class RuntimeKernel : public detail::CalledOnPairs<RuntimeKernel> {
  public:
   /// One of those that are not composed.

@@ -271,8 +271,8 @@ template <class Kernel, class Sampler, class I>
       sampler, settings, classes, labels, control, function);
 }
 
-/// A choice that was made before, to begin with. \throws std::invalid_argument on lambda, label
-/// noise or slope that are not finite, or negative, and on label noise for what takes none.
+/// A choice that was made before, to begin with. \throws std::invalid_argument on numbers (offsets
+/// apart) not finite or negative, a draw_chance of 1 or more, label noise for what takes none.
 [[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, bool takes_label_noise,
                                                  std::string_view function) {
   check_not_negative(function, "boundary_choice", choice.relative_lambda);

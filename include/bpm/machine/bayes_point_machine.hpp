@@ -159,6 +159,7 @@ class BayesPointMachine {
       const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
+  /// \throws std::invalid_argument with `standardise`; as `fit`.
   template <class I, Observer O = detail::IgnoreProgress>
     requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
@@ -227,7 +228,7 @@ class OneVsRest {
       const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
-  /// \throws std::invalid_argument of three classes and more with `one_against_one`.
+  /// \throws std::invalid_argument with `standardise`; with `one_against_one` of three classes.
   template <class I, Observer O = detail::IgnoreProgress>
     requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},

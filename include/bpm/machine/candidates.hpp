@@ -194,7 +194,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   *best = std::move(ahead);
 }
 
-/// Of losses (or shares of errors) that are equal to a tenth of the loss's standard error the
+/// Of losses within a tenth of the least one's standard error, or of equal shares of errors, the
 /// larger lambda or label noise, then the later kernel. Empty where no candidate is consistent.
 [[nodiscard]] BPM_INLINE std::optional<std::size_t> best_candidate(
     std::span<const ChoiceCandidate> candidates, bool by_error = false);

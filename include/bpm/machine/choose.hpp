@@ -36,7 +36,7 @@ struct ChoiceGrid {
   /// lambda over k(x, x), ascending.
   std::vector<double> relative_lambdas = default_relative_lambdas;
   /// In their place for samplers that take label noise, have none, and whose soft boundary is
-  /// automatic; ascending.
+  /// automatic, without class weights; ascending, below 1/2.
   std::vector<double> label_noises = detail::default_label_noises;
   std::size_t folds = 5;                       ///< Parts, each left out once: a machine has 4/5.
   std::uint64_t draws = detail::draws_to_try;  ///< Of each fold's machine.
@@ -52,9 +52,9 @@ struct ChoiceGrid {
   /// of draws.
   bool one_against_one = false;
   bool by_error = false;  ///< The share of errors is to be small, not the log loss.
-  /// Where there are more points: on about so many, as far as the memory holds their kernel values,
-  /// the winner is judged once more against its neighbours in the grid, as the best lambda and the
-  /// best width move with the number of points. 0: it is not.
+  /// Where there are more points: on about so many, as far as the memory holds their kernel values
+  /// and if that is 3/2 of the part at least, the winner is judged once more against its neighbours
+  /// in the grid, as the best lambda and width move with the number of points. 0: it is not.
   std::size_t more_points = 8000;
 };
 
@@ -133,7 +133,8 @@ inline constexpr std::size_t most_classes_by_pairs = 30;
 ///
 /// What `machine` has beside kernel, boundary and what else the grid tries is kept. \throws
 /// NotSeparable where no candidate is consistent, BudgetTooSmall unless `settings().memory` holds
-/// 24 n^2 bytes, Stopped, std::invalid_argument on an empty grid; as `fit` and `Folds::stratified`.
+/// 24 n^2 bytes, Stopped, std::invalid_argument on a grid without kernels, boundaries or draws, or
+/// with boundaries out of range or order; as `fit` and `Folds::stratified`.
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                      const I& inputs, std::span<const int> labels,
@@ -355,8 +356,8 @@ template <class Machine, class I, class O, class ChooseOn>
 /// What all of `choose`, standardising included, is worth on other data: the folds are left out in
 /// turn, kernel and soft boundary chosen anew on the rest, a machine fitted, and asked about those
 /// left out. Unlike `Choice::selection_score` its `error()` and `slope().loss` are honest. Its
-/// decision values are times the slope that each fold's fit has: log odds, so that a slope of
-/// 1 says that probabilities are right.
+/// decision values are s f + b by each fold's fit (without b where class weights move labels): log
+/// odds, so that a slope of 1 says that probabilities are right.
 /// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`; Stopped.
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,

@@ -271,6 +271,7 @@ template <class Kernel, InputSet I>
           .rejection = parts.rejection,
           .inputs_made_by = parts.inputs_made_by,
           .seed = parts.seed,
+          .chosen = parts.chosen,
           .boundary = parts.boundary,
           .warnings = parts.warnings,
           .report = parts.report,

@@ -64,7 +64,8 @@ template <class Kernel, class Inputs>
                                        .inputs = Inputs(size, draws[0].inputs.cols()),
                                        .support = std::move(support),
                                        .coefficients = RowMatrix<double>::Zero(size, columns),
-                                       .classes = draws[0].classes};
+                                       .classes = draws[0].classes,
+                                       .bias = draws[0].bias};
   if (keep_draws) mean.draw_coefficients.setZero(size, count * columns);
   Eigen::Index place = -1;
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -110,13 +111,13 @@ template <class Kernel, class Inputs>
 /// their mean is as well; the mean of draws of several version spaces is the Bayes point of none.
 ///
 /// `make_set(j)` gives the `DrawSet` of draw j; the sets have the same classes and columns. The
-/// seed of draw j is the first number of stream j of the machine's. Lambda is one's own or none.
-/// The classifier has no margins and norms, which are those of one training set.
-/// Cost: n fits, one after the other; memory: a set, a fit of it, and the support of all.
-/// Stopped, it gives the mean of the draws that are finished.
+/// seed of draw j is the first number of stream j of the machine's. Lambda is one's own or none,
+/// the bias that of the first set in all draws. The classifier has no margins and norms, which are
+/// those of one training set. Cost: n fits, one after the other; memory: a set, a fit of it, and
+/// the support of all. Stopped, it gives the mean of the draws that are finished.
 /// \throws std::invalid_argument on sets of other classes or columns, numbers that do not ascend,
-///         or are not one per input, a number of two inputs, an automatic soft boundary. As
-///         `OneVsRest::fit`.
+///         or are not one per input, a number of two inputs, an automatic soft boundary,
+///         `one_against_one`, `standardise`. As `OneVsRest::fit`.
 template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
 [[nodiscard]] auto fit_each_draw(const OneVsRest<Kernel, PermutedPerceptron>& machine,
                                  MakeSet&& make_set, O&& observer = {}, StopToken stop = {}) {
@@ -140,6 +141,13 @@ template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
     FitSettings settings = asked.settings();
     settings.seed = RandomStreams{settings.seed}.stream(j)();
     settings.keep_draws = false;
+    // The bias of the first draw's set, in units of this set's: a mean has one.
+    if (j > 0 && draws[0].bias > 0 && set.inputs.rows() > 0) {
+      detail::check_inputs(set.inputs, function);
+      settings.bias = 1.0;
+      const double unit = detail::absolute_bias(asked.kernel(), settings, set.inputs, function);
+      if (unit > 0) settings.bias = draws[0].bias / unit;
+    }
     const OneVsRest one(
         BayesPointMachine(asked.kernel(), asked.sampler().with_draws(1), std::move(settings)));
     const auto watch = [&](Progress now) {
@@ -171,6 +179,7 @@ template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
   auto mean = detail::mean_of_draws(std::move(draws), asked.settings().keep_draws, function);
   mean.threads = asked.settings().threads;
   mean.seed = asked.settings().seed;
+  mean.chosen = asked.settings().chosen;
   mean.report.append(ended);
   return Classifier<Kernel, Inputs>(std::move(mean));
 }

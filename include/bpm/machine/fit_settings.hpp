@@ -11,9 +11,9 @@
 #include <optional>
 #include <string_view>
 #include <vector>
-#include "bpm/core/members.hpp"
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/compose.hpp"
@@ -143,7 +143,7 @@ struct FitSettings {
   /// What an automatic boundary begins with instead of choosing, raised where that does not
   /// suffice: `choose` leaves it in the machine it gives.
   std::optional<BoundaryChoice> boundary_choice{};
-  std::uint64_t seed = 1;  ///< Same seed, same model, whatever the three settings below.
+  std::uint64_t seed = 1;  ///< Same seed, same model, whatever the next three are (but `linear`).
   unsigned threads = 0;    ///< 0: as many as the machine runs.
   /// Working memory of the fit beside the caller's inputs, in bytes. Perceptrons of a linear kernel
   /// keep w where a row has few numbers beside the points. Else, within the memory, the fit takes

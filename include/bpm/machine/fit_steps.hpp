@@ -240,8 +240,8 @@ template <class Kernel, InputSet I, class Sampler, class Look>
   return report;
 }
 
-/// The classifier of each subproblem's mean, with the margins and errors of the training set: all
-/// but report and forecast. `more` as of `MeanNumbers`.
+/// The parts that kernel, inputs and means give, with the margins and errors of the training set;
+/// bias, slope, report and what else a fit knows are the caller's. `more` as of `MeanNumbers`.
 template <class Kernel, InputSet I>
 [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<I>> parts_of_means(
     const Kernel& kernel, const I& inputs, const Subproblems& problems,

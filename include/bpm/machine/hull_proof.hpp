@@ -26,8 +26,8 @@ struct Inseparability {
   std::size_t points = 0;   ///< With a weight.
 };
 
-/// Looks for a combination v with norm(v) at most 3e-7, kernel values in double: every w of norm 1
-/// has min_i <w, u_i> <= sum_i a_i <w, u_i> = <w, v> <= norm(v) (Gordan's theorem where v = 0).
+/// Looks for a combination v with norm(v)^2 at most 1e-13, in double: every w of norm 1 has
+/// min_i <w, u_i> <= sum_i a_i <w, u_i> = <w, v> <= norm(v) (Gordan's theorem where v = 0).
 ///
 /// v is the shortest of the hull of the u_i, by the algorithm of B. Mitchell, V. Dem'yanov and V.
 /// Malozemov (SIAM J. Control 12, 1974): weight moves from the point of largest <v, u_i> among

@@ -43,8 +43,8 @@ struct Standardisation {
 
   /// Of these inputs, but for columns that are to stay as they are, such as the 0 and 1 of
   /// `TableEncoding::indicators`: these have mean 0 and deviation 1. Cost: two passes.
-  /// \throws std::invalid_argument without an input, on numbers that are not finite, or on a column
-  ///         to stay that there is not.
+  /// \throws std::invalid_argument without an input, on numbers that are not finite or so small or
+  ///         large that a deviation is 0 or infinite, or on a column to stay that there is not.
   template <detail::ScalableInputs I>
   [[nodiscard]] static Standardisation of(const I& inputs,
                                           std::span<const Eigen::Index> to_stay = {}) {
@@ -80,6 +80,9 @@ struct Standardisation {
       }
       result.mean[c] = sum;
       result.deviation[c] = std::sqrt(squares);
+      detail::check(result.deviation[c] > 0 && std::isfinite(result.deviation[c]), f, "inputs",
+                    "have a deviation of ", result.deviation[c], " in column ", c,
+                    ", must be positive and finite: scale them");
     }
     return result;
   }
@@ -117,7 +120,8 @@ struct Standardisation {
 ///
 ///     const bpm::TableSettings layout{.automatic_words = true, .missing = true};
 ///     const auto table = bpm::read_mixed_table("train.csv", layout);
-///     const auto encoding = bpm::TableEncoding::of(table.inputs, Missing::mean);
+///     const auto encoding =
+///         bpm::TableEncoding::of(table.inputs, bpm::TableEncoding::Missing::mean);
 ///     const auto classifier =
 ///         machine.fit(encoding.apply(table.inputs), table.labels).with_encoding(encoding);
 struct TableEncoding {
@@ -161,8 +165,8 @@ struct TableEncoding {
 
   /// Of some rows of a table, or of all: categories, means and what is missing are theirs alone.
   /// Cost: one pass. \throws std::invalid_argument without a row, where a number is infinite, a
-  /// row's value is missing though that is an error, or a column misses all values; on columns of
-  /// different lengths, and words that do not ascend or are not there.
+  /// row's value is missing though that is an error, or a column misses all values; on rows that
+  /// are not there, columns of different lengths, and words that do not ascend or are not there.
   [[nodiscard]] static TableEncoding of(const MixedTable& table, Missing missing = Missing::error,
                                         std::span<const PointIndex> rows = {});
 

@@ -236,6 +236,7 @@ template <class Machine, InputSet I, class O>
                                         .threads = settings.threads};
   found->put(input_count(inputs), parts);
   parts.seed = settings.seed;
+  parts.chosen = settings.chosen;
   if (chosen && chosen->slope > 0) {
     parts.slope = chosen->slope * chosen->slope_factor(labels.size(), found->report.draws);
     parts.offsets = chosen->offsets;

@@ -74,8 +74,8 @@ class SupportValues {
     }
   }
 
-  /// Whether so many classifiers are asked by w: where the kernel is linear, and w takes little
-  /// beside the support.
+  /// Whether so many classifiers are asked by w: where the kernel is linear, and w has at most 16
+  /// times as many numbers as the support.
   [[nodiscard]] bool has_weights(std::ptrdiff_t classifiers) const {
     if constexpr (may_be_linear<Kernel, Inputs>) {
       double numbers = static_cast<double>(inputs_.size());

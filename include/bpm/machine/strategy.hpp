@@ -38,9 +38,9 @@ struct StrategyChoice {
 ///
 /// The whole matrix costs m^2 / 2 kernel values and the memory; windows cost a row of values per
 /// mistake, of which every draw, class and pass makes its own. So: the matrix, if it fits, up to
-/// some thousand points, where a callable gives values one by one, and where many draws and classes
-/// would ask for its rows again and again. Beyond, values when they are needed, of which blocks are
-/// computed faster than rows are written and read. The number of mistakes, on which the cost of
+/// 20 000 points (8000 of bytes), where a callable gives values one by one, and where many draws or
+/// classes ask for its rows again and again. Beyond, values when they are needed, of which blocks
+/// are computed faster than rows are written and read. The number of mistakes, on which the cost of
 /// windows rests, is not known before: where there are few, the matrix costs many times what
 /// windows would, but never more than itself.
 [[nodiscard]] inline Strategy choose_strategy(const StrategyChoice& choice) {
@@ -79,8 +79,9 @@ struct MemoryQuestion {
 /// for samplers that keep it, where kernel and inputs say that it is worth while (memory and
 /// threads do not, since its sums have other roundings); else of those that the memory holds what
 /// `choose_strategy` says; for samplers that need rows, the whole matrix.
-/// \throws BudgetTooSmall where the budget does not even hold windowed evaluation of one draw at a
-///         time, or not the strategy that the settings ask for, or not the choice of lambda.
+/// \throws BudgetTooSmall where the budget holds neither the matrix nor windowed evaluation of one
+///         draw at a time, or not w, the strategy asked for or the choice of lambda.
+/// \throws std::invalid_argument on a strategy that is not for this kernel, inputs or sampler.
 [[nodiscard]] BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask,
                                                         const FitSettings& settings,
                                                         std::string_view function);

@@ -69,8 +69,8 @@ constexpr void require_sampler() {
 /// factored, products and a start are made as the plan says, and the sampler runs on from `state`.
 /// The observer is asked before each of these stages. Where no classifier separates the data the
 /// report says so. Cost: the kernel matrix and m r^2 for the factor, and the sampler's.
-/// \throws std::invalid_argument on settings out of range, no points, or a start outside version
-///         space.
+/// \throws std::invalid_argument on settings out of range, no points, kernel values that no kernel
+///         gives, a point that no classifier gives a sign, or a start outside version space.
 template <ConeSampler S, VersionSpace Space, detail::DrawSink Sink>
 SamplerReport sample_version_space(const S& sampler, const Space& space, RandomStreams& streams,
                                    RunControl control, Sink&& sink, typename S::State& state) {

@@ -349,9 +349,9 @@ concept KernelSampler =
 /// mass by all draws since.
 ///
 ///     ConePlan plan() const;
-///     SamplerReport sample(const Cone& cone, std::span<const double> start, RandomStreams&
-///     streams,
-///                          const RunControl&, sink, State& state) const;
+///     SamplerReport sample(const Cone& cone, std::span<const double> start,
+///                          RandomStreams& streams, const RunControl&, sink,
+///                          State& state) const;
 ///
 /// For trainings in files (storage/training_file.hpp) sampler and `State` have
 ///

@@ -36,8 +36,8 @@ namespace detail {
 /// A file is written beside its place, flushed to the disk and renamed: it is there whole or not at
 /// all, and a disk that fills spoils nothing that was there before. It holds a magic word, a
 /// version, the byte order, sizes, costs, the identity of the run, and a problem after the
-/// other its coefficients and outputs (8 m bytes a problem), and ends with a checksum. Files of
-/// other programs in the folder are left alone.
+/// other its coefficients (12 bytes each) and outputs (8 m bytes); it ends with a checksum. Files
+/// of other programs in the folder are left alone.
 class DrawStore {
  public:
   /// Makes the folder where it is missing. The draws of each lambda that was chosen, not given,

@@ -192,7 +192,7 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
   const Json model = to_json_value(parts);
   try {
     file.set("model", model.dump());
-  } catch (const nlohmann::json::exception&) {  // The only strings of a user's in it.
+  } catch (const nlohmann::json::exception&) {  // Strings of a user's.
     fail("save", "names, words, rejection.score or inputs_made_by", "are not in UTF-8, must be");
   }
   file.keep("support", std::vector<std::int64_t>(parts.support.begin(), parts.support.end()));
@@ -260,6 +260,8 @@ template <class Model>
 /// holds, but for the number of threads. A model is a `Classifier`; with
 /// storage/gaussian_process_file.hpp also a `PosteriorClassifier` and an `InterpolatorTraining`,
 /// with storage/training_file.hpp a `Training`.
+/// \throws std::invalid_argument on strings that are not in UTF-8, and numbers that no model holds:
+///         NaN and minus infinity.
 template <class Model>
 [[nodiscard]] std::vector<std::byte> model_bytes(const Model& model) {
   return detail::model_writer(model).bytes();
@@ -268,7 +270,7 @@ template <class Model>
 /// Writes a model file: to a file beside it, to the disk, then under its name, so that the name
 /// stands for a whole file at any moment. Arrays go as they lie in the model, without a copy; those
 /// of sparse inputs, of strings and of an interpolator are made once. \throws CheckpointError where
-/// that cannot be done; what was there before is whole.
+/// that cannot be done; what was there before is whole. std::invalid_argument as `model_bytes`.
 template <class Model>
 void save(const Model& model, const std::filesystem::path& path) {
   auto file = detail::model_writer(model);
@@ -285,8 +287,8 @@ void save(const Model& model, std::ostream& out) {
 }
 
 /// The model in the bytes of a file, which may be any bytes. Bit for bit what was saved: in the
-/// same program it predicts the same numbers. A `Classifier` is read from a model of any kind.
-/// `name` stands in messages.
+/// same program it predicts the same numbers. A `Classifier` is read from a model of any kind but
+/// trainings. `name` stands in messages.
 /// \throws DataError on bytes that are no model, or one of another kind, kernel, kind of inputs or
 ///         later format; no more memory is taken than a small multiple of the bytes.
 template <class C>
@@ -320,7 +322,7 @@ using Mapped = Classifier<
 /// The classifier in a model file, whose support inputs stay in the file: queries read them
 /// there, and the first one checks them, block by block, so that a model of any size is there at
 /// once, and processes share its pages. Rows that no block of kernel values takes as they are (of a
-/// length that is no multiple of 64 bytes, or 4 where they are bytes) are copied when they are
+/// length that is no multiple of a register, or of 4 where they are bytes) are copied when they are
 /// first read. Everything else is read now, as by `load`. It predicts what a loaded one does, bit
 /// for bit; single queries, whose blocks a loaded one has packed, take a little longer. The file
 /// may be replaced by `save` meanwhile, but not written into nor cut.

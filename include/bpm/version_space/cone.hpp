@@ -25,7 +25,7 @@ namespace detail {
 struct KernelFactor {
   Eigen::MatrixXd factor;          ///< L, m x r; row i are coordinates of training point i.
   std::vector<PointIndex> pivots;  ///< The r points whose features span the rest, in order.
-  double residual = 0;  ///< Largest diagonal entry of K + diag(lambda) - L L', in absolute value.
+  double residual = 0;  ///< Largest absolute diagonal entry of what was factored less its L L'.
 };
 
 /// The pivoted Cholesky factor of the sampling kernel S = K + diag(lambda): S ~ L L', L of size
@@ -35,7 +35,7 @@ struct KernelFactor {
 ///
 /// With `norms`, S_ij / (norms_i norms_j) is factored instead, zero where a norm is.
 ///
-/// Only the r rows of the pivots are read. Cost: r rows of kernel values and m r^2 multiply-adds;
+/// Only the r rows of the pivots are read. Cost: r rows of kernel values, m r^2 / 2 multiply-adds;
 /// memory m r doubles. Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", SIAM
 /// 2002, section 10.3.
 /// \throws std::invalid_argument unless 0 < tolerance < 1.
@@ -136,9 +136,9 @@ class Cone {
 
   /// The cone of a version space. `tolerance` as in `pivoted_factor`, on S scaled to ones on its
   /// diagonal, so that a point of small norm counts as much as one of large; 0: 1e-12, for kernel
-  /// values in float 1e-5. Cost: r rows of kernel values and m r^2 multiply-adds.
-  /// \throws std::invalid_argument if there is no point, if a diagonal entry is negative, or if the
-  ///         factor's diagonal shows that the values are not positive semi-definite.
+  /// values in float 1e-5. Cost: r rows of kernel values and m r^2 / 2 multiply-adds.
+  /// \throws std::invalid_argument if no point has a feature, a diagonal entry is negative, the
+  ///         tolerance is 1 or more, or the factor shows that values are not those of a kernel.
   template <VersionSpace Space>
   explicit Cone(const Space& space, double tolerance = 0)
       : Cone(detail::cone_factor(space, tolerance), detail::labels_of(space)) {}
@@ -157,7 +157,7 @@ class Cone {
   [[nodiscard]] std::ptrdiff_t output_stride() const noexcept {
     return detail::padded<double>(points_);
   }
-  /// Largest diagonal entry of S - L L' over that of S.
+  /// Largest (S - L L')_ii / S_ii where the cone made the factor; else what the factor says.
   [[nodiscard]] double residual() const noexcept { return residual_; }
   /// The r training points whose features span all.
   [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }

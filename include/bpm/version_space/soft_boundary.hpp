@@ -29,7 +29,7 @@ class SoftBoundary {
   /// weights; hard for methods whose label noise is given.
   [[nodiscard]] static SoftBoundary automatic() { return SoftBoundary(Kind::automatic); }
 
-  /// The same lambda for every point. Throws unless finite and not negative, as all of these.
+  /// The same lambda for every point. Throws unless not negative and below 1e100, as all of these.
   [[nodiscard]] static SoftBoundary uniform(double lambda) {
     check_lambda(lambda, "SoftBoundary::uniform", "lambda");
     return SoftBoundary(Kind::uniform, lambda);
@@ -126,8 +126,8 @@ class SoftBoundary {
   [[nodiscard]] std::vector<double> signature() const {
     std::vector<double> numbers{static_cast<double>(kind_), first_, second_,
                                 static_cast<double>(per_class_.size())};
-    if (side_shares_ != std::pair(1.0, 1.0)) {
-      numbers.insert(numbers.end(), {side_shares_.first, side_shares_.second});
+    if (side_shares_ != std::pair(1.0, 1.0)) {  // Three, as what follows comes in pairs.
+      numbers.insert(numbers.end(), {side_shares_.first, side_shares_.second, 0.0});
     }
     for (const auto& [label, lambda] : per_class_) {
       numbers.push_back(label);
@@ -140,10 +140,10 @@ class SoftBoundary {
     return numbers;
   }
 
-  /// lambda_i for every point, or an empty vector for hard boundaries.
+  /// lambda_i for every point, or an empty vector for `hard()` and `uniform(0)`, whatever weights.
   /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
-  /// \throws std::invalid_argument if the sizes disagree, a label has no lambda, or a weight's
-  ///         label no point.
+  /// \throws std::invalid_argument on an automatic boundary, if the sizes disagree, a label has no
+  ///         lambda, a weight's label no point, or a lambda is negative, or 1e100 or more.
   template <class Diagonal>
   [[nodiscard]] std::vector<double> resolve(Diagonal&& diagonal, std::span<const int> class_labels,
                                             std::span<const signed char> signs) const {

@@ -28,8 +28,7 @@ namespace bpm { inline namespace BPM_TARGET {
 ///
 ///  - `size()`: m; `label(i)`: y_i, +1 or -1; `lambda(i)`: lambda_i >= 0; `diagonal(i)`: S_ii;
 ///  - `row(i, scratch)` and `block(rows, cols, values, ld, scratch)`: values of K, *without*
-///  lambda,
-///    as in `Gram` (all label vectors of one training set share them);
+///    lambda, as in `Gram` (all label vectors of one training set share them);
 ///    `rows_in_memory()`: whether a row costs no kernel evaluation;
 ///  - `add_row(i, scale, outputs, scratch)`: outputs += scale S_i.: the primitive of a sampler that
 ///    changes one coefficient at a time;

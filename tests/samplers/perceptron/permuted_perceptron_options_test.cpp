@@ -183,6 +183,19 @@ TEST_CASE("a draw beyond max_mistakes ends the run; the draws before it stand") 
   }
 }
 
+TEST_CASE("greedy order counts passes beyond max_mistakes in mistakes over points") {
+  // Features all but orthogonal: no output reaches the margin, and each in turn is the smallest.
+  const Inputs inputs = random_inputs(4, 5, 34);
+  const NarrowValues on_demand(narrow_gaussian, inputs);
+  const PermutedPerceptron sampler{
+      .draws = 1, .max_mistakes = 10, .margin = 50, .order = Order::greedy};
+  const Outcome outcome =
+      run(sampler, bpm::KernelVersionSpace<float>(on_demand, random_labels(4, 34)));
+  CHECK(outcome.report.perceptron->training_errors == 3);
+  CHECK_THAT(outcome.report.reason,
+             ContainsSubstring("draw 0 still made 3 mistakes in pass 3 (11 in all, above "));
+}
+
 TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
   const Inputs inputs = random_inputs(60, 5, 33);
   const NarrowValues on_demand(narrow_gaussian, inputs);

@@ -49,7 +49,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// probabilities come in closed form instead.
 ///
 /// Cost: the kernel matrix, m r^2 for the factor; then about 2 m r^2 + r^3 / 2 multiply-adds a
-/// sweep, on one thread. Memory: m r + 5 r^2 doubles, of which 2 r^2 stay with the model.
+/// sweep, on one thread. Memory: 2 m r + 3 r^2 doubles, of which 2 r^2 stay with the model.
 struct ExpectationPropagation {
   /// Likelihood of a point: 0: the step 1[d > 0]; else the probit Phi(d / noise_deviation), the
   /// probability that d plus a normal number of this standard deviation is positive. In units of
@@ -203,8 +203,8 @@ template <class GoOn>
 /// the order of the points.
 /// \throws std::invalid_argument on settings out of range.
 /// \throws NotSeparable if noise_deviation = 0 and a point has no features, so that d = 0 for every
-/// w. \throws NotConverged if `max_sweeps` are not enough, or an output has hardly any variance
-/// left,
+///         w.
+/// \throws NotConverged if `max_sweeps` are not enough, or an output has hardly any variance left,
 ///         as in an empty version space.
 [[nodiscard]] inline EpPosterior expectation_propagation(
     const Cone& cone, const ExpectationPropagation& settings = {}) {

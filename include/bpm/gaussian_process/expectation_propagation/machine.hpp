@@ -318,10 +318,6 @@ template <class Kernel, InputSet I, Observer O>
   return {Classifier(std::move(parts)), std::move(posteriors)};
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// A Bayes point machine whose centre of mass is that of expectation propagation's posterior, which
 /// tells probabilities and the evidence of the labels as well. `fit` throws NotConverged where the
 /// sites did not reach their tolerance, which tells nothing of the data; it is stopped with all or

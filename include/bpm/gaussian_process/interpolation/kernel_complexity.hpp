@@ -30,7 +30,7 @@ namespace detail {
 }
 
 /// The diagonal of (L L')^-1, that is the squared norms of the columns of L^-1, which begin on the
-/// diagonal: n^3 / 3 multiply-adds and a block of columns in memory.
+/// diagonal: n^3 / 6 multiply-adds and a block of columns in memory.
 [[nodiscard]] inline Eigen::VectorXd inverse_diagonal(const Eigen::LLT<Eigen::MatrixXd>& factor) {
   const Eigen::Index n = factor.rows();
   constexpr Eigen::Index width = 128;
@@ -52,7 +52,7 @@ namespace detail {
 
 /// The Cholesky factor of a symmetric matrix, with as little added to the diagonal as it takes:
 /// S + jitter I = L L'. It says how much that is; everything it computes belongs to the matrix with
-/// the jitter. Memory: n^2 doubles. Cost: n^3 / 3 multiply-adds per attempt, one where the matrix
+/// the jitter. Memory: n^2 doubles. Cost: n^3 / 6 multiply-adds per attempt, one where the matrix
 /// is well conditioned.
 class JitteredCholesky {
  public:
@@ -61,9 +61,9 @@ class JitteredCholesky {
     /// Largest jitter, relative to the mean of the diagonal; 0: none. Tried are 0, 1e-12, 1e-10,
     /// and so on by factors of 100, and this at last.
     double largest_jitter = 1e-6;
-    /// Smallest reciprocal condition number (1-norm, as estimated) of a factor to believe:
-    /// solutions have a relative error of about 1e-16 over it. A factor that rounding has kept
-    /// alive is below.
+    /// Smallest reciprocal condition number (1-norm, as estimated) of a factor to believe, unless
+    /// each pivot leaves its root or more of the diagonal entry: solutions have a relative error of
+    /// about 1e-16 over it. A factor that rounding has kept alive is below.
     double smallest_rcond = 1e-14;
   };
 
@@ -132,7 +132,7 @@ class JitteredCholesky {
 
   /// log det(S + jitter I).
   [[nodiscard]] double log_determinant() const { return detail::log_determinant(factor_); }
-  /// The diagonal of the inverse. Cost: n^3 / 3 multiply-adds.
+  /// The diagonal of the inverse. Cost: n^3 / 6 multiply-adds.
   [[nodiscard]] Eigen::VectorXd inverse_diagonal() const {
     return detail::inverse_diagonal(factor_);
   }
@@ -299,7 +299,7 @@ struct KernelComplexity {
     detail::check_positive(f, "label_norm_squared", label_norm_squared);
   }
 
-  /// From a Cholesky factor of K, which other parts share. Cost: n^3 / 3 multiply-adds for the
+  /// From a Cholesky factor of K, which other parts share. Cost: n^3 / 6 multiply-adds for the
   /// trace.
   /// \throws std::invalid_argument if the factorisation failed, or unless signs are +1 or -1, one
   ///         a point.
@@ -317,7 +317,7 @@ struct KernelComplexity {
              labels.squaredNorm()};
   }
 
-  /// From the kernel matrix. Cost: 2 n^3 / 3 multiply-adds.
+  /// From the kernel matrix. Cost: n^3 / 3 multiply-adds.
   /// \throws std::invalid_argument as above and on what `JitteredCholesky` refuses,
   ///         NotPositiveDefinite where K has no factor without jitter: that of another matrix is
   ///         not added unasked.

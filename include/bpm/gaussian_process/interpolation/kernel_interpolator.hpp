@@ -153,7 +153,7 @@ class InterpolatorTraining {
   }
 
   /// f_(-i)(x_i), what the interpolator of all points but i gives at point i, n x columns, by
-  /// Upsilon_i - alpha_i / (S^-1)_ii. Cost: n^3 / 3 multiply-adds.
+  /// Upsilon_i - alpha_i / (S^-1)_ii. Cost: n^3 / 6 multiply-adds.
   [[nodiscard]] Eigen::MatrixXd leave_one_out_outputs() const {
     return values_ - factor_->inverse_diagonal().cwiseInverse().asDiagonal() * coefficients();
   }
@@ -229,7 +229,7 @@ class InterpolatorTraining {
 ///     training.leave_one_out_error();                // no refit: from the one factor
 ///     training.classifier().predict(others);
 ///
-/// Cost: K once, and n^3 / 3 multiply-adds on one thread. Memory: 16 n^2 bytes, of which 8 n^2, the
+/// Cost: K once, and n^3 / 6 multiply-adds on one thread. Memory: 16 n^2 bytes, of which 8 n^2, the
 /// factor, stay with the training.
 template <class Kernel>
 class KernelInterpolator {

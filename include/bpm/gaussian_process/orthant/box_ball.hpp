@@ -50,12 +50,12 @@ struct BoxBounds {
 
 inline constexpr std::ptrdiff_t box_block = 4 * lane_count<double>;  ///< Coordinates moved at once.
 
-/// x <- a x + b v, v <- e v - f x + scale row on a block from `begin` to `end`, and whether a bound
-/// there may be met on the arc that follows. Without a root: a coordinate r cos(s - phase) that is
-/// above l at both ends of an arc of angle t, below half a turn, and below it in between has l < 0
-/// and its least value -r < l there, no farther than t / 2 from one end, where it is
-/// -r cos(t / 2) < l cos(t / 2) at most. So it stays above where both ends are above
-/// max(l, l cos(t / 2)).
+// x <- a x + b v, v <- e v - f x + scale row on a block from `begin` to `end`, and whether a bound
+// there may be met on the arc that follows. Without a root: a coordinate r cos(s - phase) that is
+// above l at both ends of an arc of angle t, below half a turn, and below it in between has l < 0
+// and its least value -r < l there, no farther than t / 2 from one end, where it is
+// -r cos(t / 2) < l cos(t / 2) at most. So it stays above where both ends are above
+// max(l, l cos(t / 2)).
 #if defined(BPM_DETAIL_VECTOR_TYPES)
 
 /// The least of the lanes, by halving.

@@ -137,7 +137,7 @@ struct OrthantProbability {
 /// influence values e^{h+/2} / mean - e^{h-/2} / mean of each stage's draws, in squares over the
 /// stages.
 ///
-/// **Cost.** 8/3 n^3 multiply-adds once: one tridiagonal form serves all K_t. Then about sqrt(n)
+/// **Cost.** 4/3 n^3 multiply-adds once: one tridiagonal form serves all K_t. Then about sqrt(n)
 /// stages of `draws` trajectories, of flights with reflections, and 2 n^2 multiply-adds per draw.
 /// When the standard error is not reached, the chains go on for as many draws as should do, up to
 /// `most_draws`. Memory: `OrthantProbability::Settings::bytes_needed`. Threads work on different
@@ -216,7 +216,7 @@ struct OrthantProbability {
     const RowMatrix<double> values = covariance;
     const PrecomputedGram<double> gram(values);
     const KernelVersionSpace<double> space(gram, {signs.begin(), signs.end()});
-    // Tenths of what is taken to be zero here.
+    // At what is taken to be zero here.
     const LogEvidence evidence = log_evidence(Cone(space, 1e-11), 0.0, {}, streams);
     result.method = OrthantProbability::Method::annealed_noise;
     result.log_probability = evidence.value;

@@ -34,9 +34,9 @@ struct TridiagonalFactor {
 /// The covariances S_s = (1 - s) S + s B between a correlation matrix S (s = 0) and B (s = 1),
 /// which has the first `given` points as S has them and all others independent, all of them by one
 /// tridiagonal form L^-1 S L^-T = Q T Q', B = L L': a factor, a determinant and quadratic forms of
-/// S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 / 3.
+/// S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 / 6.
 ///
-/// Cost: 8/3 n^3 multiply-adds once, and 2 n^2 `given`. Memory: 3 n^2 doubles, 5 n^2 and given^2
+/// Cost: 4/3 n^3 multiply-adds once, and 2 n `given`^2. Memory: 3 n^2 doubles, 5 n^2 and given^2
 /// while it is made.
 class CovariancePath {
  public:
@@ -334,7 +334,7 @@ class OrthantStages {
     }
   }
 
-  /// Returns +- log mean e^(part ratio), with the sign of `part`, and adds its influence values.
+  /// Returns +- log mean e^(|part| ratio), with the sign of `part`, and adds its influence values.
   static double add_log_mean(const std::vector<double>& ratios, double part,
                              Eigen::ArrayXd& influence) {
     const Eigen::ArrayXd h =

@@ -187,8 +187,8 @@ class TruncatedNormal {
   [[nodiscard]] bool is_orthant() const noexcept { return orthant_; }
 
   /// `count` draws, the columns of an n x count matrix: chain c makes columns c, c + chains, ... by
-  /// stream `streams.next + c`, and `next` advances by the chains. Chains start at one point,
-  /// for a box at the mean, put inside. The same draws on any number of threads.
+  /// stream `streams.next + c`, and `next` advances by the chains. Chains start at one point, of a
+  /// box the mean, put inside; of an orthant at draws of their own. The same on any threads.
   /// \throws std::invalid_argument on settings out of range or a negative count; Stopped if stopped
   ///         before every draw is made.
   [[nodiscard]] Eigen::MatrixXd sample(std::ptrdiff_t count, const Settings& settings,

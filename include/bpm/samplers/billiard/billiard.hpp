@@ -33,7 +33,7 @@ namespace bpm { inline namespace BPM_TARGET {
 ///
 /// A run ends at the first of the budgets that are set (at the end of a round of draws). Cost: K
 /// once, m r^2 for the factor and m^2 r for its products; then O(m) a bounce, and O(m r) at each
-/// new direction. Memory: m^2 + 2 m r doubles, and while the factor is made up to twice that.
+/// new direction. Memory: m^2 + m r doubles, and while the factor is made up to 3 m r.
 /// Threads work on different chains.
 struct Billiard {
   /// Where the first ball starts, if its caller does not say.

@@ -30,7 +30,7 @@ class RefreshSearch {
   static constexpr std::array<double, 4> candidates{2, 8, 32, 128};
   static constexpr int rounds = 4;
 
-  /// `free_path`: path between bounces, as measured before. A turn has about `bounces` bounces.
+  /// `free_path`: path between bounces, as measured before. A turn has at most `bounces` bounces.
   RefreshSearch(std::ptrdiff_t points, std::ptrdiff_t rank, std::ptrdiff_t stride,
                 std::uint64_t bounces, double free_path)
       : means_(stride, rounds * std::ssize(candidates)) {
@@ -84,7 +84,7 @@ class BilliardBurnIn {
  public:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-  /// `refresh_length`: 0: to be chosen. `bounces`: length of the burn-in; 0: as long as it takes.
+  /// `refresh_length`: 0: to be chosen. `bounces`: at least so many; 0: 8192, or as choosing takes.
   BilliardBurnIn(double refresh_length, std::uint64_t bounces)
       : chosen_(refresh_length != 0),
         refresh_length_(chosen_ ? refresh_length : RefreshSearch::candidates[1]),

@@ -45,7 +45,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 /// **Bounces cost O(m).** Turned back by the angle theta flown so far, (b, v) does not move at all
 /// between bounces, and a bounce adds one multiple of s_c: so positions are kept as coordinates at
 /// an anchor and one complex weight a plane, and only outputs are followed. They are computed anew
-/// from coordinates every few thousand bounces.
+/// from coordinates at each draw, and where it is far, after 8 m bounces (1000 at least).
 ///
 /// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
 /// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.

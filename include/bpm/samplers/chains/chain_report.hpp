@@ -23,7 +23,7 @@ inline constexpr std::size_t variance_batches = 16;
 
 /// The running sums of one chain at equally spaced draws, at most 64 of them: when there are more,
 /// every other one is dropped. Their differences are batches, whose spread tells how far the mean
-/// is from the truth (H. Flegal, G. Jones, Ann. Statist. 38(2), 2010). A value.
+/// is from the truth (J. Flegal, G. Jones, Ann. Statist. 38(2), 2010). A value.
 class BatchMeans {
  public:
   /// Whether the sum at draw number `draw` (1, 2, ...) is wanted.
@@ -171,7 +171,7 @@ struct ChainReport {
   double mean_norm = 0;     ///< norm(E[w]).
   double mean_errors = 0;   ///< Gibbs with noise: training errors of a state, on average.
   std::ptrdiff_t rank = 0;  ///< Dimension of the space that was sampled.
-  double residual = 0;      ///< Largest part of a point's k(x, x) that the factor left out.
+  double residual = 0;      ///< Largest part of a point's k(x, x) + lambda the factor left out.
   double start_margin = 0;  ///< min_i d_i of the first start, at norm 1.
 
   template <class Self, class Visit>

@@ -55,8 +55,8 @@ struct ChainStart {
 
 /// The start that the plan asks for: the caller's, a perceptron's, or the largest margin's, which
 /// also serves where the perceptron finds none.
-/// \throws std::invalid_argument on a caller's start of the wrong size or, unless it may be,
-/// outside.
+/// \throws std::invalid_argument on a caller's start of the wrong size, zero or, unless it may be,
+/// outside; and unless outside is allowed, on a point with k(x, x) + lambda = 0.
 [[nodiscard]] inline ChainStart find_start(const Cone& cone, const ConePlan& plan,
                                            std::uint64_t seed) {
   const std::string_view function = plan.name;

@@ -27,8 +27,8 @@ namespace detail {
 /// coefficient would become negative, and its point leaves. A point whose s_i depends on those of
 /// the set moves along the dependence instead, which raises the sum; where nothing stops it, no
 /// classifier separates the data. Unlike ascent by coordinates it does not mind how ill-conditioned
-/// the products are. Cost of a step: O(m k + k^2) for k points in the set, m r without
-/// `Cone::form_products`.
+/// the products are. Cost of a step: O(m r + k^2) for k points in the set, and O(k^3) where one
+/// of them leaves.
 class MarginActiveSet {
  public:
   /// `a`: where to begin, m coefficients >= 0 with their outputs `d`, both kept up to date.
@@ -208,8 +208,8 @@ struct LargestMargin {
   ///
   /// Where nothing separates the data the active set shows it, or the upper bound falls below
   /// `bound_tolerance` times the smallest norm(s_i), or `max_steps` (0: 1000 + 40 m) end the
-  /// search. Cost: O(m) a step of the first kind with `Cone::form_products`, O(m r) without; O(m k
-  /// + k^2) of the second, k the number of support vectors.
+  /// search. Cost: O(m) a step of the first kind with `Cone::form_products`, O(m r) without; O(m r
+  /// + k^2) of the second, k the number of support vectors, and O(k^3) where one of them leaves.
   [[nodiscard]] static LargestMargin find(const Cone& cone, double fraction = 0.5,
                                           std::uint64_t max_steps = 0,
                                           double bound_tolerance = 1e-9) {

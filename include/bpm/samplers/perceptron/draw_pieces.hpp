@@ -210,7 +210,7 @@ class OrderedDelivery {
   std::uint64_t allowed_;
 };
 
-/// \throws std::invalid_argument unless there are problems, all with the same number of points.
+/// \throws std::invalid_argument unless there are problems, all with as many points, 1 or more.
 template <VersionSpace Space>
 void check_spaces(std::span<const Space> spaces, const char* function) {
   check(!spaces.empty(), function, "spaces", "is empty, expected a problem");

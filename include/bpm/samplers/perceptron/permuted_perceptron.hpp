@@ -31,8 +31,8 @@ namespace bpm { inline namespace BPM_TARGET {
 /// itself is kept where that is cheaper: a visit then costs the numbers of an input, and no kernel
 /// value is computed.
 ///
-/// Threads work on different draws, and where there are more of them than draws, in windowed
-/// evaluation, on the windows of one. The result depends on the seed alone, not on their number.
+/// Threads work on different draws, and where there are more of them than draws, on the windows or
+/// rows of one. The result depends on the seed alone, not on their number.
 struct PermutedPerceptron {
   /// Which point a perceptron looks at next.
   enum class Order {
@@ -62,7 +62,7 @@ struct PermutedPerceptron {
 
   /// Makes the draws of problems that share their kernel values, on one permutation per draw; the
   /// result equals problem by problem, bit for bit. See `KernelSampler`.
-  /// \throws std::invalid_argument on settings out of range or problems of different size.
+  /// \throws std::invalid_argument on settings out of range, no problem, or other sizes.
   template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
                        const RunControl& control, Sink&& sink) const {

@@ -103,6 +103,8 @@ class RowPerceptron {
         }
         with_row(worst, rows, [&](const T* row) { update(c, worst, row); });
         if (state_.passes.beyond(limits)) {
+          problem.passes = 1 + step / points;
+          problem.mistakes_in_pass = 1 + step % points;
           return PerceptronOutcome::out_of_mistakes;
         }
       }
