@@ -9,6 +9,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 
