@@ -141,3 +141,53 @@ TEST_CASE("chains: draws that were stopped before they began leave what the chai
   CHECK(fitted.report().chains->chains == 4);
   CHECK(fitted.report().chains->standard_error == error);
 }
+
+TEST_CASE("chains: an automatic boundary where a point has k(x, x) = 0") {
+  bpm::RowMatrix<double> inputs = random_points<double>(30, 1.0);
+  std::vector<int> labels;
+  for (std::ptrdiff_t i = 0; i < 30; ++i) labels.push_back(inputs(i, 0) > 0 ? 1 : 0);
+  inputs.row(3).setZero();
+  const bpm::FitSettings settings{.bias = 0};
+  const auto noisy = bpm::BayesPointMachine(bpm::Linear{}, bpm::KernelGibbs{.draws = 40}, settings)
+                         .fit(inputs, labels);
+  CHECK(noisy.parts().boundary->label_noise > 0);
+  CHECK_THROWS_WITH(
+      bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 20}, settings)
+          .fit(inputs, labels),
+      Catch::Matchers::Contains(": point 3 has k(x, x) = 0, so no classifier gives it a sign"));
+}
+
+TEST_CASE("chains: mean errors are those of the chains that have made steps") {
+  const auto inputs = random_points<double>(40, 1.0);
+  std::vector<int> labels;
+  for (std::ptrdiff_t i = 0; i < 40; ++i) {
+    labels.push_back((inputs(i, 0) > 0) != (i % 5 == 0) ? 1 : 0);  // A fifth is wrong.
+  }
+  const auto mean_errors = [&](std::uint64_t draws, std::uint64_t steps) {
+    const bpm::KernelGibbs gibbs{.draws = draws, .steps_per_draw = steps, .label_noise = 0.1};
+    return bpm::BayesPointMachine(bpm::Linear{}, gibbs, test_support::hard())
+        .fit(inputs, labels)
+        .report()
+        .chains->mean_errors;
+  };
+  const double expected = mean_errors(400, 100);
+  REQUIRE(expected > 1);
+  CHECK(std::abs(mean_errors(1, 20'000) - expected) < 0.2 * expected);
+}
+
+TEST_CASE("chains: on a line of one dimension they stand on one point, and agree") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto inputs = random_points<double>(6, 1.0 + 0.1 * static_cast<double>(seed));
+    const bpm::RowMatrix<double> line = inputs.col(0);
+    std::vector<int> labels;
+    for (std::ptrdiff_t i = 0; i < 6; ++i) labels.push_back(line(i, 0) > 0 ? 1 : 0);
+    const auto fitted = bpm::BayesPointMachine(bpm::Linear{}, bpm::KernelGibbs{.draws = 100},
+                                               test_support::hard({.seed = seed}))
+                            .fit(line, labels);
+    CHECK(fitted.report().chains->rank == 1);
+    CHECK(fitted.report().chains->r_hat == 1);
+    for (const bpm::FitWarning& warning : fitted.parts().warnings) {
+      CHECK(warning.kind != bpm::FitWarning::Kind::chains_disagree);
+    }
+  }
+}

@@ -48,11 +48,14 @@ TEST_CASE("a matrix of the kernel's values is as good as the kernel") {
   CHECK(fitted.coefficients().isApprox(expected.coefficients(), 1e-9));
   CHECK(std::abs(fitted.training_margin() - expected.training_margin()) < 1e-9);
 
-  // With the diagonal: normalised; without: the outputs of the mean. Labels are the same.
+  // With the diagonal: normalised by it; without: by the mean of the training points'. Labels are
+  // the same.
   const Eigen::VectorXd wanted = expected.decision_values(others);
   const bpm::PrecomputedRows<double> rows{cross, diagonal};
   CHECK((fitted.decision_values(rows) - wanted).cwiseAbs().maxCoeff() < 1e-9);
-  const Eigen::VectorXd plain = wanted.cwiseProduct(diagonal.cwiseSqrt());
+  const double mean_diagonal = gram.diagonal().mean();
+  CHECK(fitted.parts().mean_diagonal == mean_diagonal);
+  const Eigen::VectorXd plain = wanted.cwiseProduct((diagonal / mean_diagonal).cwiseSqrt());
   CHECK((fitted.decision_values(cross) - plain).cwiseAbs().maxCoeff() < 1e-8);
   CHECK(fitted.predict(cross) == expected.predict(others));
   CHECK(fitted.predict(rows) == expected.predict(others));
@@ -62,6 +65,39 @@ TEST_CASE("a matrix of the kernel's values is as good as the kernel") {
   const auto all = bpm::OneVsRest(by_kernel).fit(inputs, classes);
   CHECK((several.decision_values(rows) - all.decision_values(others)).cwiseAbs().maxCoeff() < 1e-9);
   CHECK(several.predict(rows) == all.predict(others));
+}
+
+TEST_CASE("where k(x, x) is one for all inputs, labels and probabilities do without it") {
+  const Doubles inputs = triangle(90, 1);
+  const Doubles others = triangle(40, 2, 1.0);
+  constexpr double self = 2e4;
+  const auto of = [&](const Doubles& x) {
+    const Eigen::VectorXd z = inputs.rowwise().squaredNorm();
+    const Doubles squares = (-2 * x * inputs.transpose()).rowwise() + z.transpose();
+    const Doubles distances = squares.colwise() + x.rowwise().squaredNorm();
+    return Doubles(self * (1 + (-4 * distances.array()).exp()) / 2);
+  };
+  const Doubles gram = of(inputs);
+  const Doubles cross = of(others);
+  const Eigen::VectorXd diagonal = Eigen::VectorXd::Constant(others.rows(), self);
+  const bpm::PrecomputedRows<double> rows{cross, diagonal};
+  std::vector<int> labels = three_labels(90);
+  for (std::size_t i = 0; i < labels.size(); i += 9) labels[i] = labels[(i + 1) % labels.size()];
+  for (const bool pairs : {false, true}) {
+    CAPTURE(pairs);
+    const auto fitted =
+        bpm::OneVsRest(bpm::BayesPointMachine(bpm::PrecomputedKernel{}, {},
+                                              {.one_against_one = pairs, .keep_draws = true}))
+            .fit(gram, labels);
+    REQUIRE(fitted.parts().slope > 0);
+    const auto close = [](const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+      return (a - b).cwiseAbs().maxCoeff() < 1e-9;
+    };
+    CHECK(close(fitted.decision_values(cross), fitted.decision_values(rows)));
+    CHECK(close(fitted.draw_decision_values(cross), fitted.draw_decision_values(rows)));
+    CHECK(close(fitted.predict_probability(cross), fitted.predict_probability(rows)));
+    CHECK(fitted.predict(cross) == fitted.predict(rows));
+  }
 }
 
 TEST_CASE("a matrix in another storage order, a part of one, or of floats") {

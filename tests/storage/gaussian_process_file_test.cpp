@@ -101,6 +101,9 @@ TEST_CASE("a loaded posterior classifier predicts to the bit, and has all its pa
   const Posterior& model = small_posterior();
   const Posterior back = posterior_there_and_back(model, inputs);
   CHECK(back.predict_names(inputs) == model.predict_names(inputs));
+  CHECK(back.parts().training_points == 40);
+  const Posterior told = posterior_there_and_back(model.with_inputs_made_by("by hand"), inputs);
+  CHECK(told.parts().inputs_made_by == "by hand");
   for (std::size_t c = 0; c < 3; ++c) {
     const bpm::EpPosterior& a = model.posterior(c);
     const bpm::EpPosterior& b = back.posterior(c);

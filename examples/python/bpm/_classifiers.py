@@ -466,7 +466,8 @@ class BayesPointClassifier(_Machine):
     ----------
     kernel : {"gaussian", "linear", "polynomial", "laplacian", "arc_cosine", "precomputed"}
         ``"precomputed"``: `X` is the matrix of kernel values, n x n to fit, and between n inputs
-        and all training points to predict.
+        and all training points to predict. k(x, x) of what is predicted is taken to be the
+        training points' mean: normalise kernels where it differs much.
     gamma : float, optional
         Gaussian: exp(-gamma \\|x - x'\\|^2). Laplacian: exp(-gamma \\|x - x'\\|_1). Polynomial:
         (gamma <x, x'> + coef0)^degree, 1 if left out.

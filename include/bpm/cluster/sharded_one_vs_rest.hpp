@@ -262,6 +262,7 @@ class ShardedOneVsRest {
         .classes = classes,
         .threads = settings_.threads,
         .seed = settings_.seed,
+        .chosen = settings_.chosen,
         .report = report};
     const auto gather_rows = [&](const auto& own, auto& all) {
       all.resize(std::ssize(parts.support), own.cols());

@@ -294,8 +294,9 @@ struct CalledOnPairs {
 
 /// Stands where a kernel stands when the user brings the kernel values. "Inputs" are then matrices
 /// of type `RowMatrix<T>`: to fit, the m x m matrix K of the training set; to predict, the n x m
-/// values k(x, x_i) between n inputs and all m training points, with k(x, x) where decision values
-/// are to be normalised by it (`PrecomputedRows`).
+/// values k(x, x_i) between n inputs and all m training points, with k(x, x) where it is not one
+/// for all inputs (`PrecomputedRows`): decision values are divided by its root, else by that of the
+/// training points' mean.
 struct PrecomputedKernel {};
 
 /// Kernel values of n inputs with the m training points, and with themselves. Refers to both.

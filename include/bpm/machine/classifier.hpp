@@ -53,7 +53,8 @@ class Classifier {
   /// ("Large Scale Bayes Point Machines", section 4), for n inputs, n x C; of a Bayes point between
   /// -1 and 1 for lambda = 0; of columns of pairs of classes (`OneVsRest`)
   /// the mean of tanh(f) over a class's pairs. Not divided by sqrt(k(x, x)) where `divide_by_self`
-  /// is false, or a `PrecomputedKernel` comes without diagonal. Cost: n times the support size in
+  /// is false; where a `PrecomputedKernel` comes without diagonal, by the root of the mean k(x, x)
+  /// of the training points. Cost: n times the support size in
   /// kernel evaluations, or of a linear kernel the numbers of the inputs, on all threads; an
   /// input's values are the same bits in a batch of any size. \throws std::invalid_argument on
   /// another number of columns or numbers that are not finite. \throws KernelValueError on kernel
@@ -340,7 +341,11 @@ class Classifier {
         return values().outputs(queries, weights, divide, threads(), function);
       }
     }
-    return values().outputs(queries, pack(), divide, threads(), function);
+    Eigen::MatrixXd result = values().outputs(queries, pack(), divide, threads(), function);
+    if constexpr (std::same_as<Kernel, PrecomputedKernel> && DenseInputs<Queries>) {
+      if (divide && parts().mean_diagonal > 0) result /= std::sqrt(parts().mean_diagonal);
+    }
+    return result;
   }
 
   /// Decision values by what the columns of coefficients say.

@@ -44,6 +44,9 @@ struct ClassifierParts {
   RowMatrix<double> coefficients;   ///< Support points x C.
   std::vector<int> classes;         ///< Two or more, ascending.
   bool divide_by_self = true;       ///< Whether outputs are divided by sqrt(k(x, x)).
+  /// Of a `PrecomputedKernel` the mean k(x, x) of the training points, by whose root outputs at an
+  /// x without its own are divided; 0: by nothing.
+  double mean_diagonal = 0;
   /// What is done to every input before it is asked about; the support inputs are scaled already.
   std::optional<Standardisation> standardisation{};
   bool one_against_one = false;  ///< Whether columns are of pairs of classes.
@@ -104,6 +107,7 @@ struct ClassifierParts {
   static void visit_members(Self& self, Visit&& visit) {
     visit("classes", self.classes);
     visit("divide_by_self", self.divide_by_self);
+    detail::visit_unless(0, "mean_diagonal", self.mean_diagonal, visit);
     visit("bias", self.bias);
     visit("draw_numbers", self.draw_numbers);
     visit("draw_weights", self.draw_weights);
@@ -156,6 +160,7 @@ struct CheckedParts {
   const std::optional<Standardisation>& standardisation;
   const bool& one_against_one;
   const double& bias;
+  const double& mean_diagonal;
   const RowMatrix<double>& draw_coefficients;
   const std::vector<std::uint64_t>& draw_numbers;
   const std::vector<double>& draw_weights;
@@ -188,9 +193,9 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& p) {
   if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) columns = p.inputs.cols();
   check_parts(
       {p.support, p.coefficients, p.classes, p.standardisation, p.one_against_one, p.bias,
-       p.draw_coefficients, p.draw_numbers, p.draw_weights, p.mean_norms, p.training_margins,
-       p.training_errors, p.class_names, p.feature_names, p.encoding, p.slope, p.offsets,
-       p.rejection},
+       p.mean_diagonal, p.draw_coefficients, p.draw_numbers, p.draw_weights, p.mean_norms,
+       p.training_margins, p.training_errors, p.class_names, p.feature_names, p.encoding, p.slope,
+       p.offsets, p.rejection},
       {input_count(p.inputs), columns, precomputed, ScalableInputs<Inputs> && !precomputed});
   if constexpr (!InputView<Inputs>) check_inputs(p.inputs, "Classifier");
 }
@@ -282,6 +287,7 @@ BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inpu
     check_size(f, "inputs", inputs.count, parts.support.size(), "one per support point");
   }
   check_not_negative(f, "bias", parts.bias);
+  check_not_negative(f, "mean_diagonal", parts.mean_diagonal);
   if (parts.standardisation) {
     if (inputs.scalable) {
       check_size(f, "standardisation", parts.standardisation->mean.size(), inputs.columns,

@@ -240,6 +240,16 @@ template <class Kernel, InputSet I, class Sampler, class Look>
   return report;
 }
 
+/// The mean k(x, x) of the points of a matrix of kernel values that the user brings, else 0.
+template <class Kernel, InputSet I>
+[[nodiscard]] double mean_diagonal_of(const I& inputs) {
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    return inputs.diagonal().template cast<double>().mean();
+  } else {
+    return 0;
+  }
+}
+
 /// The parts that kernel, inputs and means give, with the margins and errors of the training set;
 /// bias, slope, report and what else a fit knows are the caller's. `more` as of `MeanNumbers`.
 template <class Kernel, InputSet I>
@@ -259,6 +269,7 @@ template <class Kernel, InputSet I>
           .support = std::move(numbers.support),
           .coefficients = std::move(numbers.coefficients),
           .classes = problems.classes,
+          .mean_diagonal = mean_diagonal_of<Kernel>(inputs),
           .draw_coefficients = std::move(numbers.draw_coefficients),
           .draw_numbers = std::move(numbers.draw_numbers),
           .draw_weights = std::move(numbers.draw_weights),

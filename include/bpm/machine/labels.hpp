@@ -94,7 +94,7 @@ struct Subproblems {
           !lambda.empty() && boundary.same_for_all_classes()
               ? lambda.front()
               : std::make_shared<const std::vector<double>>(boundary.resolve(
-                    [&](std::ptrdiff_t i) { return gram.diagonal(i); }, labels, side)));
+                    [&](std::ptrdiff_t i) { return gram.diagonal(i); }, labels, side, classes)));
     }
   }
 
@@ -115,18 +115,25 @@ struct Subproblems {
   }
 };
 
+/// A point to which no classifier gives a sign in a subproblem, as its k(x, x) + lambda is 0; -1.
+template <class T>
+[[nodiscard]] std::ptrdiff_t point_without_sign(const Gram<T>& gram, const Subproblems& problems) {
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
+      if (!(static_cast<double>(gram.diagonal(i)) + problems.lambda_at(p, i) > 0)) return i;
+    }
+  }
+  return -1;
+}
+
 /// Throws NotSeparable where two points or one can be seen to rule out every classifier.
 template <class T, InputSet I>
 void check_separable(const Gram<T>& gram, const I& inputs, std::span<const std::uint64_t> hashes,
                      const Subproblems& problems, std::string_view function) {
-  for (std::size_t p = 0; p < problems.size(); ++p) {
-    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-      ensure<NotSeparable>(static_cast<double>(gram.diagonal(i)) + problems.lambda_at(p, i) > 0,
-                           function, ": point ", i,
-                           " has k(x, x) = 0, so no classifier gives it a sign; add a bias to the "
-                           "kernel or a soft boundary lambda > 0");
-    }
-  }
+  const std::ptrdiff_t without = point_without_sign(gram, problems);
+  ensure<NotSeparable>(without < 0, function, ": point ", without,
+                       " has k(x, x) = 0, so no classifier gives it a sign; add a bias to the "
+                       "kernel or a soft boundary lambda > 0");
   for (const auto& group : equal_groups(inputs, hashes)) {
     for (std::size_t p = 0; p < problems.size(); ++p) {
       PointIndex hard = -1;

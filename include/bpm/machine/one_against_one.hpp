@@ -231,6 +231,7 @@ template <class Machine, InputSet I, class O>
                                         .support = std::move(support),
                                         .coefficients = {},
                                         .classes = std::move(classes),
+                                        .mean_diagonal = mean_diagonal_of<Kernel>(inputs),
                                         .one_against_one = true,
                                         .bias = bias,
                                         .threads = settings.threads};

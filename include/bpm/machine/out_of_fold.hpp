@@ -193,6 +193,9 @@ template <class Sampler, class Scalar>
   Subproblems problems(classes, fold.labels);
   problems.resolve_lambda(fold.gram, boundary, fold.labels);
   const Gram<Scalar>& gram = fold.gram;
+  if (!admits_training_errors(sampler) && point_without_sign(gram, problems) >= 0) {
+    return std::nullopt;
+  }
   auto state = no_draws<Sampler>(gram.size(), problems.size(), settings.seed, false);
   if (!run_sampler(sampler, gram, problems, control, state).converged) return std::nullopt;
   RowMatrix<double> coefficients(fold.gram.size(), std::ssize(state.means));
@@ -219,6 +222,8 @@ template <class Sampler, class Scalar>
     const std::vector<int> labels = labels_at(fold.labels, points[pair]);
     Subproblems problems({classes[a], classes[b]}, labels);
     problems.resolve_lambda(gram, boundary, labels);
+    converged = admits_training_errors(sampler) || point_without_sign(gram, problems) < 0;
+    if (!converged) return;
     auto state = no_draws<Sampler>(gram.size(), 1, settings.seed, false);
     converged = run_sampler(sampler, gram, problems, control, state).converged;
     if (!converged) return;

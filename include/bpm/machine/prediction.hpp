@@ -309,7 +309,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
                 std::span<const PointIndex> support, std::string_view /*source*/)
       : points_(inputs.cols()), support_(support) {}
 
-  /// n x classifiers: sum_j coefficients(j, c) values(., support_j).
+  /// n x classifiers: sum_j coefficients(j, c) values(., support_j), which has no k(x, x).
   [[nodiscard]] Eigen::MatrixXd outputs(const RowMatrix<T>& values,
                                         const PackedCoefficients& coefficients, bool /*divide*/,
                                         unsigned /*threads*/, std::string_view function) const {

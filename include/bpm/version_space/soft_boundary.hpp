@@ -142,11 +142,13 @@ class SoftBoundary {
 
   /// lambda_i for every point, or an empty vector for `hard()` and `uniform(0)`, whatever weights.
   /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
+  /// `classes`: those that a weight may name, of these points or not; none: those of the points.
   /// \throws std::invalid_argument on an automatic boundary, if the sizes disagree, a label has no
-  ///         lambda, a weight's label no point, or a lambda is negative, or 1e100 or more.
+  ///         lambda, a weight's label no class, or a lambda is negative, or 1e100 or more.
   template <class Diagonal>
   [[nodiscard]] std::vector<double> resolve(Diagonal&& diagonal, std::span<const int> class_labels,
-                                            std::span<const signed char> signs) const {
+                                            std::span<const signed char> signs,
+                                            std::span<const int> classes = {}) const {
     const std::size_t m = class_labels.size();
     std::vector<double> lambda(m, 0.0);
     switch (kind_) {
@@ -182,7 +184,8 @@ class SoftBoundary {
         break;
     }
     for (const auto& [label, weight] : class_weights_) {
-      detail::check(std::ranges::find(class_labels, label) != class_labels.end(),
+      const std::span<const int> known = classes.empty() ? class_labels : classes;
+      detail::check(std::ranges::find(known, label) != known.end(),
                     "SoftBoundary::with_class_weights", "weights", "have the label ", label,
                     ", which no point has");
       for (std::size_t i = 0; i < m; ++i) {

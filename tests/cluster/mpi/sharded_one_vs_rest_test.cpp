@@ -2,6 +2,7 @@
 // Each rank holds some of the points; one process alone has them all and must find the same model.
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,7 @@ void check_same(const Kernel& k, const I& inputs, const std::vector<int>& labels
   machine.group = group;
   const auto fitted = machine.fit(rows_of(inputs, part), labels_of(labels, part));
   CHECK(fitted.classes() == alone.classes());
+  CHECK(fitted.parts().chosen == alone.parts().chosen);
   REQUIRE(fitted.support() == alone.support());
   CHECK(fitted.coefficients() == alone.coefficients());
   CHECK(fitted.decision_values(inputs) == alone.decision_values(inputs));
@@ -99,6 +101,11 @@ TEST_CASE("shards: soft boundaries, bytes, double, distances, two classes") {
   std::vector<int> two = problem.labels;
   for (int& label : two) label = label == 4 ? -1 : 1;
   check_same(bpm::Laplacian(0.5), exact, two, {.draws = 2}, settings);
+  // A weight of a class of which the first rank has no point.
+  std::fill(two.begin(), two.begin() + 30, 1);
+  settings.soft_boundary = bpm::SoftBoundary::relative(0.5).with_class_weights({{-1, 3.0}});
+  settings.chosen = true;
+  check_same(kernel, problem.inputs, two, {.draws = 1, .max_passes = 100'000}, settings);
 }
 
 TEST_CASE("shards: a stop of one rank stops all, without a gap") {

@@ -130,8 +130,14 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   [[nodiscard]] PosteriorClassifier with_rejection(const Rejection& rejection) const {
     return {Base::with_rejection(rejection), *posteriors_};
   }
+  /// Likewise: how its inputs are made.
+  [[nodiscard]] PosteriorClassifier with_inputs_made_by(std::string how) const {
+    return {Base::with_inputs_made_by(std::move(how)), *posteriors_};
+  }
   /// Its probabilities are those of the posterior.
   PosteriorClassifier with_slope(double slope) const = delete;
+  /// The posterior is of the support's points, which weights have not.
+  PosteriorClassifier with_weights_alone() const = delete;
   /// Likewise: what is done to an input before it is asked about.
   [[nodiscard]] PosteriorClassifier with_standardisation(const Standardisation& scaling) const {
     return {Base::with_standardisation(scaling), *posteriors_};
@@ -306,6 +312,8 @@ template <class Kernel, InputSet I, Observer O>
   auto parts = parts_of_means(machine.kernel(), inputs, problems, means, pivots);
   parts.threads = settings.threads;
   parts.seed = settings.seed;
+  parts.training_points = labels.size();
+  parts.chosen = settings.chosen;
   parts.bias = bias;
   parts.boundary = std::move(choice);
   parts.warnings =

@@ -364,19 +364,21 @@ template <class Chain>
   report.residual = cone.residual();
   report.start_margin = state.start_margin;
   double weight = 0;
+  double begun = 0;
   std::vector<double> mean(size, 0.0);
   std::vector<std::vector<double>> sums;
   for (const Chain& chain : state.chains) {
     chain.add_to(report);
     weight += chain.weight();
+    if (chain.weight() > 0) ++begun;
     chain.add_sum(cone, 1.0, mean.data());
     sums.emplace_back(size, 0.0);
     chain.add_sum(cone, 1.0, sums.back().data());
   }
-  report.mean_errors /= static_cast<double>(state.chains.size());
   if (!(weight > 0)) {
     return report;
   }
+  report.mean_errors /= begun;
   scale_by(mean.data(), 1 / weight, stride);
   const double squared = dot(mean.data(), mean.data(), stride);
   report.mean_norm = std::sqrt(squared);

@@ -77,6 +77,7 @@ struct GibbsState {
         next_d(d) {
     std::copy_n(start.begin(), cone.rank(), x.begin());
     normalise(x);
+    if (cone.rank() == 1) x[0] = std::copysign(1.0, x[0]);  // Two points, which all chains share.
     cone.outputs(x.data(), d.data());
   }
 
