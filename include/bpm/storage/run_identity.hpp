@@ -85,7 +85,7 @@ class RunIdentity {
       const std::string text(digits.data(), end);
       return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
     } else if constexpr (std::convertible_to<const Value&, std::string_view>) {
-      return '"' + std::string(value) + '"';
+      return std::string("\"").append(std::string_view(value)).append("\"");
     } else if constexpr (requires { value.has_value(); }) {
       return value ? text_of(*value) : "none";
     } else {
