@@ -41,26 +41,22 @@ class Classifier {
  public:
   using Parts = ClassifierParts<Kernel, Inputs>;  ///< What it is made of.
 
-  /// Memory: the parts, and the support inputs packed for prediction; of a view
-  /// (`Eigen::Map`) only rows that cannot be read in place. The queries read a view's inputs, and
-  /// check that they are finite, block by block.
+  /// Memory: the parts, and the support inputs packed for prediction; of a view (`Eigen::Map`) only
+  /// rows that cannot be read in place. Queries check a view's numbers as they read them.
   /// \throws std::invalid_argument on sizes that disagree, support or classes that do not ascend,
   ///         fewer than two classes, numbers that are not finite, weights that are not positive.
   explicit Classifier(Parts parts) : body_(std::make_shared<const Body>(std::move(parts))) {}
 
   /// f_c(x) = sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)), k with its bias, the mean of the draws'
-  /// normalised outputs
-  /// ("Large Scale Bayes Point Machines", section 4), for n inputs, n x C; of a Bayes point between
-  /// -1 and 1 for lambda = 0; of columns of pairs of classes (`OneVsRest`)
-  /// the mean of tanh(f) over a class's pairs. Not divided by sqrt(k(x, x)) where `divide_by_self`
-  /// is false; where a `PrecomputedKernel` comes without diagonal, by the root of the mean k(x, x)
-  /// of the training points. Cost: n times the support size in
-  /// kernel evaluations, or of a linear kernel the numbers of the inputs, on all threads; an
-  /// input's values are the same bits in a batch of any size. \throws std::invalid_argument on
-  /// another number of columns or numbers that are not finite. \throws KernelValueError on kernel
-  /// values that are not finite or near overflow. \throws DataError where the support is a view of
-  /// a file
-  /// (`ClassifierParts::source`) with numbers that are not finite.
+  /// normalised outputs ("Large Scale Bayes Point Machines", section 4), for n inputs, n x C; of a
+  /// Bayes point between -1 and 1 for lambda = 0; of columns of pairs of classes (`OneVsRest`) the
+  /// mean of tanh(f) over a class's pairs. Not divided by sqrt(k(x, x)) where `divide_by_self` is
+  /// false; where a `PrecomputedKernel` comes without diagonal, by the root of the mean k(x, x) of
+  /// the training points. Cost: n times the support size in kernel evaluations, or of a linear
+  /// kernel the numbers of the inputs, on all threads; an input's values are the same bits in a
+  /// batch of any size. \throws std::invalid_argument on another number of columns or numbers that
+  /// are not finite, KernelValueError on kernel values that are not or near overflow, DataError
+  /// where the support is a view of a file (`ClassifierParts::source`) with such numbers.
   template <class Queries>
   [[nodiscard]] Eigen::MatrixXd decision_values(const Queries& inputs) const;
 
@@ -119,8 +115,7 @@ class Classifier {
 
   /// The same classifier with this slope of probabilities and no offsets, as of `OutOfFold::slope`,
   /// `ChoiceCandidate` or `fit_slope` on data of one's own: labels are again those of the largest
-  /// decision value. Cost: a copy of the parts. \throws std::invalid_argument unless it is positive
-  /// and finite.
+  /// value. Cost: a copy of the parts. \throws std::invalid_argument unless 0 < slope < inf.
   [[nodiscard]] Classifier with_slope(double slope) const {
     detail::check_positive("Classifier::with_slope", "slope", slope);
     Parts copy = parts();
