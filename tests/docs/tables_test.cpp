@@ -780,8 +780,7 @@ TEST_CASE("tables: against support vector machines") {
   };
   page.sentence(
       "the differences are {} standard errors on banana, {} on waveform, {}, {} and {} on "
-      "diabetes, "
-      "heart and thyroid",
+      "diabetes, heart and thyroid",
       {standard_errors("banana"), standard_errors("waveform"), standard_errors("diabetes"),
        standard_errors("heart"), standard_errors("thyroid")});
 }

@@ -93,15 +93,16 @@ TEST_CASE("the certificate of a fit is its bound by compression", "[machine]") {
   const std::string conditions =
       "; for independent examples of one source, kernel, width, features and lambda fixed "
       "beforehand";
-  using Catch::Matchers::Contains;
-  CHECK_THAT(of_all.message(),
-             Contains("with confidence 0.95, by stable compression (Campi, Garatti, JMLR 24, "
-                      "2023): " +
-                      std::to_string(in_some_draw) +
-                      " of 300 training points were mistaken in some draw" + conditions));
+  using Catch::Matchers::ContainsSubstring;
+  CHECK_THAT(
+      of_all.message(),
+      ContainsSubstring("with confidence 0.95, by stable compression (Campi, Garatti, JMLR 24, "
+                        "2023): " +
+                        std::to_string(in_some_draw) +
+                        " of 300 training points were mistaken in some draw" + conditions));
   CHECK_THAT(
       by_first.message(),
-      Contains(
+      ContainsSubstring(
           std::to_string(in_the_first) +
           " of 300 training points were mistaken in the first draw, from which it differs on " +
           std::to_string(apart) + " of 5000 inputs without labels" + conditions));

@@ -151,10 +151,10 @@ TEST_CASE("chains: an automatic boundary where a point has k(x, x) = 0") {
   const auto noisy = bpm::BayesPointMachine(bpm::Linear{}, bpm::KernelGibbs{.draws = 40}, settings)
                          .fit(inputs, labels);
   CHECK(noisy.parts().boundary->label_noise > 0);
-  CHECK_THROWS_WITH(
-      bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 20}, settings)
-          .fit(inputs, labels),
-      Catch::Matchers::Contains(": point 3 has k(x, x) = 0, so no classifier gives it a sign"));
+  CHECK_THROWS_WITH(bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 20}, settings)
+                        .fit(inputs, labels),
+                    Catch::Matchers::ContainsSubstring(
+                        ": point 3 has k(x, x) = 0, so no classifier gives it a sign"));
 }
 
 TEST_CASE("chains: mean errors are those of the chains that have made steps") {

@@ -523,6 +523,10 @@ TEST_CASE("classes have names where they were given", "[machine]") {
   CHECK_THROWS_WITH(bpm::Classifier(parts),
                     "Classifier: bias is -1, must be finite and not negative");
   parts = fitted.parts();
+  parts.mean_diagonal = -1;
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: mean_diagonal is -1, must be finite and not negative");
+  parts = fitted.parts();
   parts.standardisation =
       bpm::Standardisation{Eigen::RowVectorXd::Zero(3), Eigen::RowVectorXd::Ones(3)};
   CHECK_THROWS_WITH(bpm::Classifier(parts),

@@ -115,7 +115,8 @@ struct Subproblems {
   }
 };
 
-/// A point to which no classifier gives a sign in a subproblem, as its k(x, x) + lambda is 0; -1.
+/// A point to which no classifier gives a sign in some subproblem, as its k(x, x) + lambda is 0;
+/// -1 where there is none. Cost: O(m) a subproblem.
 template <class T>
 [[nodiscard]] std::ptrdiff_t point_without_sign(const Gram<T>& gram, const Subproblems& problems) {
   for (std::size_t p = 0; p < problems.size(); ++p) {
