@@ -148,6 +148,21 @@ TEST_CASE(
   const auto data = read("\xef\xbb\xbf# made by hand\r\n\r\n1, 2 ,1\r\n   \n\t# more\n +3\t,4,-1");
   CHECK(data.inputs == (Eigen::MatrixXd(2, 2) << 1, 2, 3, 4).finished());
   CHECK(data.labels == std::vector<int>{1, -1});
+  CHECK(data.notes == std::vector<std::string>{"f: lines that begin with '#' are skipped, 2"});
+}
+
+TEST_CASE("read_table takes no column for a feature and for the label") {
+  bpm::TableSettings settings;
+  settings.features = {"width", "height"};
+  const std::string why =
+      "f:1: found the label in column 2, which is one of the features, expected it in another";
+  CHECK_THROWS_WITH(read("kind,height\n1,2\n1,3\n", settings),
+                    "f:1: found no column 'width', expected one of 'kind', 'height'");
+  CHECK_THROWS_WITH(read("width,height\n1,2\n", settings), why);
+  settings.label = std::string("height");
+  CHECK_THROWS_WITH(read("width,height,kind\n1,2,3\n", settings), why);
+  settings.label = std::string("kind");
+  CHECK(read("kind,height,width\n1,2,3\n", settings).labels == std::vector<int>{1});
 }
 
 TEST_CASE("read_table treats the comment character as the settings say") {

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -34,6 +35,20 @@ bpm::FitSettings automatic(unsigned threads = 2) {
 }
 
 }  // namespace
+
+TEST_CASE("an automatic boundary is judged by points that are not alone in their class",
+          "[machine]") {
+  const bpm::RowMatrix<double> inputs = bpm::RowMatrix<double>::Random(12, 2);
+  const std::vector<int> labels{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2, 3};
+  const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{},
+                                                  automatic()))
+                          .fit(inputs, labels);
+  REQUIRE(fitted.parts().boundary);
+  CHECK(fitted.parts().boundary->points == 10);
+  // A share of ten.
+  const double errors = 10 * fitted.parts().boundary->candidates.back().error;
+  CHECK(std::abs(errors - std::round(errors)) < 1e-9);
+}
 
 TEST_CASE("an automatic boundary fits what overlaps, and says how", "[machine]") {
   const int classes = GENERATE(2, 3);

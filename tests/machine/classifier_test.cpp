@@ -469,7 +469,7 @@ TEST_CASE("probabilities are those of the outputs at the slope", "[machine]") {
       Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, two_labels(60));
   CHECK(fitted.parts().slope == 0);
   CHECK_THROWS_WITH(fitted.predict_probability(inputs),
-                    "Classifier::predict_probability: slope is not known: fit with an automatic "
+                    "Classifier::probabilities: slope is not known: fit with an automatic "
                     "soft boundary, or give one by with_slope");
   CHECK_THROWS_WITH(fitted.with_slope(0),
                     "Classifier::with_slope: slope is 0, must be positive and finite");

@@ -138,7 +138,8 @@ struct TableSettings {
   std::vector<std::string> features{};
   /// Columns that are skipped, by index from 0 or by name in the header.
   std::vector<std::variant<Eigen::Index, std::string>> ignored{};
-  /// A line that begins with this character is skipped; '\0' means that there are no comments.
+  /// A line that begins with this character is skipped, which a note says; '\0' means that there
+  /// are no comments.
   char comment = '#';
   /// Stands before the decimals of features. If it is a comma, a delimiter found automatically is
   /// none, and a point in a number is an error, as it may stand between thousands.

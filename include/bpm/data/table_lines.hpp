@@ -73,6 +73,10 @@ class TableLines {
                         first_.number);
       take(std::as_const(line_));
     }
+    if (comments_ > 0) {
+      notes_.push_back(join(name_, ": lines that begin with ", Quoted{{&settings_.comment, 1}},
+                            " are skipped, ", comments_));
+    }
   }
 
   [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
@@ -110,7 +114,9 @@ class TableLines {
   [[nodiscard]] bool read(Line& line) {
     while (lines_.next()) {
       const std::string_view content = trim(lines_.text());
-      if (content.empty() || (settings_.comment != '\0' && content.front() == settings_.comment)) {
+      if (content.empty()) continue;
+      if (settings_.comment != '\0' && content.front() == settings_.comment) {
+        ++comments_;
         continue;
       }
       if (delimiter_ == '\0') {
@@ -223,6 +229,9 @@ class TableLines {
     words_ = columns_of(settings_.words, "column of words");
     if (has_header_ && !settings_.features.empty()) {
       for (const std::string& wanted : settings_.features) features_.push_back(column_of(wanted));
+      ensure<DataError>(std::ranges::find(features_, label_) == features_.end(), name_, ":",
+                        first_.number, ": found the label in column ", label_ + 1,
+                        ", which is one of the features, expected it in another");
       if (!std::ranges::is_sorted(features_)) {
         notes_.push_back(join(name_, ": the columns are in another order, and matched by name"));
       }
@@ -359,6 +368,7 @@ class TableLines {
   bool more_ = false;  ///< There is a present one.
   bool has_header_ = false;
   bool may_be_names_ = false;
+  std::size_t comments_ = 0;      ///< Lines that were skipped.
   std::size_t first_number_ = 0;  ///< Of the first line.
   std::size_t label_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> features_;

@@ -138,7 +138,7 @@ template <class Scalar, class Sampler>
               draw_chance(values, folds, part.labels, sampler, draws, settings, control, chosen),
           .fold_rows = points - left_out / static_cast<double>(folds.folds.count),
           .fold_draws = draws,
-          .points = part.points.size(),
+          .points = part.can_be_left_out,
           .largest_class = part.largest_class};
 }
 
@@ -220,7 +220,7 @@ template <class T, class Sampler>
     const Sampler& sampler, const FitSettings& settings, const std::vector<int>& classes,
     std::span<const int> labels, const RunControl& control, std::string_view function) {
   const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
-  BoundaryChoice choice{.points = part.points.size(), .largest_class = part.largest_class};
+  BoundaryChoice choice{.points = part.can_be_left_out, .largest_class = part.largest_class};
   if (chooses_label_noise<Sampler>(settings)) {
     for (const double q : default_label_noises) {
       choice.candidates.push_back({.label_noise = q, .one_against_one = settings.one_against_one});

@@ -101,7 +101,7 @@ class Classifier {
   /// \throws std::invalid_argument where no slope is known (a fit that chose its lambda found one;
   ///         else `with_slope`); as `probabilities_of`.
   [[nodiscard]] Eigen::MatrixXd probabilities(const Eigen::MatrixXd& decision_values) const {
-    detail::check(parts().slope > 0, "Classifier::predict_probability", "slope",
+    detail::check(parts().slope > 0, "Classifier::probabilities", "slope",
                   "is not known: fit with an automatic soft boundary, or give one by with_slope");
     return probabilities_of(decision_values, parts().slope, parts().offsets,
                             parts().probability_rows);

@@ -77,8 +77,8 @@ struct BoundaryChoice {
   double draw_chance = 0;
   double fold_rows = 0;                       ///< Points that train a fold, on average,
   std::uint64_t fold_draws = 0;               ///< and draws that its machine has.
-  std::size_t points = 0;                     ///< On which the candidates were tried,
-  double largest_class = 0;                   ///< and the share of the largest class among them.
+  std::size_t points = 0;                     ///< Left out once, by which candidates are judged,
+  double largest_class = 0;                   ///< and the share of the largest class where tried.
   std::vector<ChoiceCandidate> candidates{};  ///< Ascending.
   /// How often it was raised beyond the choice, because no consistent classifier of the whole
   /// training set was found; by perceptrons within 200 passes, unless their settings say otherwise.
