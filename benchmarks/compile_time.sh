@@ -10,6 +10,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 repetitions="${1:-9}"
+if [[ ! "$repetitions" =~ ^[1-9][0-9]*$ ]]; then
+  sed -n '3,8s/^# \{0,1\}//p' benchmarks/compile_time.sh >&2
+  [[ "$repetitions" == -h || "$repetitions" == --help ]] && exit 0
+  exit 2
+fi
 compiler="${CXX:-g++}"
 eigen="${EIGEN_INCLUDE:-/usr/include/eigen3}"
 folder="$(mktemp -d)"

@@ -33,6 +33,10 @@ fi
 test="${BPM_SITE_WORK:-}"
 work="${test:-$root/build/site}"
 mkdir -p "$work"
+if [[ "$1" != --install && "$(cd "$work" && pwd)/" == "$out"/* ]]; then
+  say "$out holds $work, where the site is made: take another folder"
+  exit 2
+fi
 
 # run TITLE COMMAND...: quietly; what it said is shown if it fails.
 run() {
@@ -185,8 +189,12 @@ END
     "PROJECT_NUMBER = $(awk '/^#define BPM_VERSION_[A-Z]+ [0-9]+$/ { v = v (v == "" ? "" : ".") $3 } END { print v }' \
       include/bpm/version.hpp)"; } | doxygen -) || return 1
   # Doxygen links to a list of nested classes that it leaves out where all of them are private.
-  grep -l 'href="#nested-classes"' "$work"/reference/*.html | xargs grep -L 'name="nested-classes"' |
-    xargs -r sed -i 's,<a href="#nested-classes">Classes</a> &#124;,,'
+  local page_of
+  for page_of in "$work"/reference/*.html; do
+    if grep -q 'href="#nested-classes"' "$page_of" && ! grep -q 'name="nested-classes"' "$page_of"; then
+      sed -i 's,<a href="#nested-classes">Classes</a> &#124;,,' "$page_of"
+    fi
+  done
 }
 run "Making the reference ..." make_reference
 
@@ -210,8 +218,8 @@ make_pages() {
 run "Making the pages ..." make_pages
 
 find "$out" -mindepth 1 -delete
-cp -r "$work/html/." "$out/"
 touch "$mark"
+cp -r "$work/html/." "$out/"
 # Its addresses would be those of a host that is not known here.
 rm -f "$out"/sitemap.xml*
 cp -r "$work/reference" "$out/"

@@ -12,8 +12,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck source=cmake/packages.sh
 source "$root/cmake/packages.sh"
 
-install_packages g++ cmake ninja-build libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev \
-  libssl-dev gnuplot-nox
+install_packages g++ cmake ninja-build libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev
+(install_packages gnuplot-nox) || true  # For --plot alone.
 
 # --- Build -----------------------------------------------------------------------------------------
 
@@ -89,6 +89,7 @@ done
 if [[ $wants_digits == yes ]] && ! { [[ -n "${BPM_DATA_DIR:-}" ]] && has_digits "$BPM_DATA_DIR"; }; then
   cache="${XDG_CACHE_HOME:-${HOME:-$root/build}/.cache}/bpm"
   if ! has_digits "$cache" && [[ -z "${BPM_NO_DOWNLOAD:-}" ]]; then
+    command -v curl >/dev/null || command -v wget >/dev/null || (install_packages ca-certificates curl) || true
     say "Fetching MNIST (11 MB) into $cache/mnist ..."
     download_digits "$cache/mnist" || true
   fi

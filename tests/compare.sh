@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ $# -eq 0 || "$1" == -h || "$1" == --help ]]; then
-  sed -n '3,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  sed -n '3,12s/^# \{0,1\}//p' tests/compare.sh
   [[ $# -gt 0 ]] && exit 0
   exit 2
 fi

@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 mapfile -t all < <(sed -n 's/^ *Target{"\([a-z_]*\)",.*/\1/p' tests/fuzz/fuzz.cpp)
 usage() {
-  sed -n '3,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,9s/^# \{0,1\}//p' tests/fuzz.sh >&2
   echo "targets: ${all[*]}" >&2
   exit 2
 }

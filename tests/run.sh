@@ -15,16 +15,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/packages.sh
 
 quick=no
-for argument in "$@"; do
-  case "$argument" in
+while [[ $# -gt 0 ]]; do
+  case "$1" in
     --quick) quick=yes ;;
     --platforms) exec ./tests/platforms/run.sh "${@:2}" ;;
     *)
-      sed -n '3,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-      [[ "$argument" == -h || "$argument" == --help ]] && exit 0
+      sed -n '3,11s/^# \{0,1\}//p' tests/run.sh >&2
+      [[ "$1" == -h || "$1" == --help ]] && exit 0
       exit 2
       ;;
   esac
+  shift
 done
 
 jobs="$(nproc)"
