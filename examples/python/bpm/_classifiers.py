@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any
 
@@ -285,17 +286,20 @@ class _Machine(ClassifierMixin, BaseEstimator):
         found = _native.fit(request | words, X, codes, self._watch())
         self._take(*found)
 
-    def _take(self, model: Any, raised: BaseException | None) -> None:
-        """Takes a model over; or raises what was raised while it was made, and takes it over if
-        that is wanted."""
+    def _take(self, model: Any, raised: BaseException | None, more: bool = False) -> None:
+        """Takes a model over, of `more` draws than the last; or raises what was raised while it was
+        made, and takes it over if that is wanted."""
         if raised is not None and not self.keep_interrupted:
             raise raised
         self._model = model
         self._input_kind = model.kind.rsplit(", ", 1)[-1]
         facts = model.facts
         self.support_ = facts["support"]
-        self.soft_boundary_ = facts["soft_boundary"]
-        if self.soft_boundary != "automatic":
+        if more:
+            pass  # As it was chosen or given.
+        elif self.soft_boundary == "automatic":
+            self.soft_boundary_ = facts["soft_boundary"]
+        else:
             self.soft_boundary_ = 0.0 if self.soft_boundary == "hard" else float(self.soft_boundary)
         self.training_seconds_ = facts["training_seconds"]
         self._take_facts(facts)
@@ -375,7 +379,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         error: float | None = None,
         risk: float | None = None,
     ) -> NDArray[np.bool_]:
-        """Which rows of `X` to leave undecided: where the best two outputs are nearest each other.
+        """Which rows of `X` to leave undecided: where the best two outputs are nearest each other,
+        for `error` those whose class is the least probable.
 
         Parameters
         ----------
@@ -409,9 +414,11 @@ class _Machine(ClassifierMixin, BaseEstimator):
         error = _real("error", error)
         if not 0 <= error <= 1:
             raise ValueError(f"reject: error is {error!r}, must lie in [0, 1]")
-        wrong = 1 - self.predict_proba(X).max(axis=1)
-        order = np.argsort(-scores, kind="stable")
-        within = np.cumsum(wrong[order]) <= error * np.arange(1, len(order) + 1)
+        # Of the class that is said: with class weights it need not be the most probable one.
+        said = np.searchsorted(self.classes_, self.predict(X))
+        probability = self.predict_proba(X)[np.arange(len(said)), said]
+        order = np.lexsort((-scores, -probability))
+        within = np.cumsum(1 - probability[order]) <= error * np.arange(1, len(order) + 1)
         accepted = int(np.max(np.nonzero(within)[0], initial=-1)) + 1
         rejected = np.ones(len(order), dtype=bool)
         rejected[order[:accepted]] = False
@@ -448,10 +455,13 @@ class _Machine(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"certify_risk: y has {len(y)} entries, expected {len(scores)} (one per row of X)"
             )
+        known = set(self.classes_.tolist())
+        for label in y.tolist():
+            if label not in known:
+                raise ValueError(f"certify_risk: y has the label {label!r}, which no row had in fit")
         correct = np.asarray(self.predict(X) == y)
-        found = _native.certify_risk(
-            scores, correct.tolist(), _real("risk", risk), _real("delta", delta)
-        )
+        risk = _real("risk", risk)
+        found = _native.certify_risk(scores, correct.tolist(), risk, _real("delta", delta))
         self.certified_risk_ = {"risk": risk, "delta": delta, **found}
         return self.certified_risk_
 
@@ -660,7 +670,7 @@ class BayesPointClassifier(_Machine):
         check_is_fitted(self, "_model")
         draws = _whole("draws", draws, 1)
         try:
-            self._take(*_native.add_draws(self._model, draws, self._watch()))
+            self._take(*_native.add_draws(self._model, draws, self._watch()), more=True)
         finally:  # If it is interrupted, the draws before these stay.
             vars(self).pop("_raised", None)
         return self
@@ -705,7 +715,8 @@ class BayesPointClassifier(_Machine):
         return params
 
     def _remember(self, X: Any, y: NDArray) -> None:
-        self._fitted_to = (X, y, self._drawing_params())
+        # Copies: what is changed in place would be held against itself. (X may be large.)
+        self._fitted_to = (X, y.copy(), deepcopy(self._drawing_params()))
 
     def _goes_on(self, X: Any, y: NDArray) -> bool:
         if not self.warm_start or not hasattr(self, "_fitted_to"):

@@ -47,6 +47,29 @@ def test_a_risk_is_guaranteed(machine):
     assert 1 - machine.score(X[kept], y[kept]) <= 0.03
 
 
+@pytest.mark.parametrize("weights", [None, {"up": 20}])
+def test_an_expected_error_is_of_the_class_that_is_said(weights):
+    X, y = noisy(600, 3)
+    machine = BayesPointClassifier(class_weight=weights).fit(X, y)
+    rows, _ = noisy(2000, 4)
+    said = np.searchsorted(machine.classes_, machine.predict(rows))
+    p = machine.predict_proba(rows)[np.arange(len(rows)), said]
+    for error in (0.05, 0.2):
+        kept = ~machine.reject(rows, error=error)
+        # As many as there can be: the most probable ones.
+        within = np.cumsum(1 - np.sort(p)[::-1]) <= error * np.arange(1, len(p) + 1)
+        assert kept.sum() == np.max(np.nonzero(within)[0], initial=-1) + 1
+        assert not kept.any() or (1 - p[kept]).mean() <= error
+
+
+def test_a_guarantee_is_of_the_classes_that_were_fitted(machine):
+    X, y = noisy(50, 2)
+    with pytest.raises(ValueError, match="certify_risk: y has the label 7, which no row had in fit"):
+        machine.certify_risk(X, np.full(len(y), 7))
+    machine.certify_risk(X, y, risk=np.float32(0.3))
+    machine.reject(X, risk=float(np.float32(0.3)))
+
+
 def test_without_a_threshold_everything_is_rejected(machine):
     X, y = noisy(50, 2)
     certified = machine.certify_risk(X, y, risk=0.001, delta=0.01)

@@ -30,6 +30,29 @@ def test_five_draws_and_five_are_ten(squares, sampler):
         assert np.array_equal(machine.decision_function(X), ten.decision_function(X))
 
 
+def test_a_warm_start_sees_what_was_changed_in_place(squares):
+    X, y = squares
+    weights = {label: 1.0 for label in np.unique(y)}
+    words = {"draws": 3, "width": 0.5, "soft_boundary": 0.1}
+    machine = BayesPointClassifier(class_weight=weights, warm_start=True, **words).fit(X, y)
+    weights[y[0]] = 50.0
+    fresh = BayesPointClassifier(class_weight=weights, **words).fit(X, y)
+    assert np.array_equal(machine.fit(X, y).decision_function(X), fresh.decision_function(X))
+    labels = y.copy()
+    machine.fit(X, labels)
+    labels[:] = labels[::-1].copy()
+    fresh.fit(X, labels)
+    assert np.array_equal(machine.fit(X, labels).decision_function(X), fresh.decision_function(X))
+
+
+def test_more_draws_keep_the_soft_boundary(squares):
+    X, y = squares
+    machine = BayesPointClassifier(draws=2, width=0.5).fit(X, y)
+    chosen = machine.soft_boundary_
+    machine.set_params(soft_boundary=7.0).add_draws(1)
+    assert machine.soft_boundary_ == chosen
+
+
 def test_a_warm_start_goes_on_from_the_same_alone(squares):
     X, y = squares
     words = {"width": 0.5, "soft_boundary": 0.1, "warm_start": True}
