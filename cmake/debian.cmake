@@ -7,6 +7,10 @@ if(BPM_NATIVE AND NOT BPM_BUILD_TESTS)
   message(FATAL_ERROR "BPM_DEBIAN: packages are for any machine: configure with -DBPM_NATIVE=OFF, as the preset debian does")
 endif()
 
+if(NOT BPM_INSTALL)
+  message(FATAL_ERROR "BPM_DEBIAN: a package holds what is installed: configure with -DBPM_INSTALL=ON")
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "${BPM_MAINTAINER}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

@@ -34,7 +34,12 @@ write_basic_package_version_file(
 install(FILES "${PROJECT_BINARY_DIR}/bpm-config.cmake"
               "${PROJECT_BINARY_DIR}/bpm-config-version.cmake"
         DESTINATION "${bpm_package_dir}")
-file(RELATIVE_PATH bpm_pc_up "/prefix/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/prefix")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_DATADIR}")
+  set(bpm_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH bpm_pc_up "/prefix/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/prefix")
+  set(bpm_pc_prefix "\${pcfiledir}/${bpm_pc_up}")
+endif()
 set(bpm_pc_include "\${prefix}")
 cmake_path(APPEND bpm_pc_include "${CMAKE_INSTALL_INCLUDEDIR}")
 configure_file(cmake/bpm.pc.in "${PROJECT_BINARY_DIR}/bpm.pc" @ONLY)
