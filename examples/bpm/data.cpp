@@ -64,7 +64,10 @@ struct Source {
     if (second != std::string_view::npos) {
       const std::size_t colon = text.find_first_not_of("0123456789", second);
       const bool pair = colon != std::string_view::npos && colon > second && text[colon] == ':';
-      if (pair || text.substr(second, 4) == "qid:") format = "libsvm";
+      // (A time of day behind a date has its colon before a comma.)
+      if ((pair && text.find_first_of(",;") == std::string_view::npos) ||
+          text.substr(second, 4) == "qid:")
+        format = "libsvm";
       break;
     }
     if (text.find_first_not_of("+-0123456789 \t\r", first) != std::string_view::npos) break;
@@ -208,14 +211,16 @@ template <class Rows>
 }
 
 /// What to type where a table is not understood: the message with it.
+/// `trained`: by a model's columns, which are as they are.
 [[nodiscard]] std::string with_cure(const std::string& what, const ReadOptions& options,
-                                    bool labelled) {
+                                    bool labelled, bool trained) {
   if (what.ends_with("expected to be told which"))
     return what + ": say --header yes or --header no";
   const std::string label =
       labelled || !options.label.empty() ? "" : "; if that column is the label, name it by --label";
   if (what.find(": found the missing value ") != std::string::npos) {
     const bool is_label = what.ends_with("expected a label");
+    if (trained && !is_label) return what + "; no row that trained missed one" + label;
     return is_label ? what : what + "; --missing mean or indicator fills it" + label;
   }
   const std::size_t begin = what.find("found '");
@@ -229,16 +234,39 @@ template <class Rows>
   if (what.ends_with("fewer words for categories")) {
     return what + "; --ignore leaves the column out, --categories with its name takes it as it is";
   }
+  if (what.ends_with("which is one of the features, expected it in another")) {
+    return what + "; name it by --label";
+  }
+  if (trained && what.ends_with("expected a finite number")) {
+    return what + ", as in the rows that trained" + label;
+  }
   if (what.ends_with("expected a finite number")) {
-    return what + "; --categories makes a column of each word" + label;
+    return what + "; --categories auto makes a column of each word" + label;
   }
   return what;
+}
+
+/// Whether a line behind the first that does not begin with '#' does: a row then, such as of
+/// colours.
+[[nodiscard]] bool has_rows_like_comments(std::istream& stream) {
+  bool begun = false;
+  bool found = false;
+  for (std::string line; !found && std::getline(stream, line);) {
+    const std::size_t at = line.find_first_not_of(" \t\r");
+    if (at == std::string::npos) continue;
+    found = begun && line[at] == '#';
+    begun = begun || line[at] != '#';
+  }
+  stream.clear();
+  stream.seekg(0);
+  return found;
 }
 
 /// A table, of numbers alone or not.
 void read_any_table(std::istream& stream, const ReadOptions& options, bool labelled,
                     const ModelColumns& columns, const TrainingRows& training, Data& data) {
   bpm::TableSettings settings = table_settings(options, labelled);
+  if (has_rows_like_comments(stream)) settings.comment = '\0';
   settings.features = columns.names;
   if (columns.encoding) {
     settings.features = columns.encoding->names();
@@ -286,7 +314,7 @@ void read_any_table(std::istream& stream, const ReadOptions& options, bool label
         throw bpm::DataError(what + ", and no column has the name '" + options.label + "'");
       }
     }
-    throw bpm::DataError(with_cure(what, options, labelled));
+    throw bpm::DataError(with_cure(what, options, labelled, columns.count > 0));
   } catch (const std::invalid_argument& error) {
     throw bpm::DataError(in_words_of(data.name, error.what()));
   }

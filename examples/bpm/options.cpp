@@ -16,6 +16,41 @@ namespace bpm_examples {
 
 namespace {
 
+/// Whether two names are of one file; standard input and output, devices and pipes are none.
+[[nodiscard]] bool same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+  std::error_code unknown;
+  if (fs::exists(a, unknown) && fs::exists(b, unknown)) {
+    return fs::is_regular_file(a, unknown) && fs::equivalent(a, b, unknown);
+  }
+  return fs::weakly_canonical(a, unknown) == fs::weakly_canonical(b, unknown);
+}
+
+/// Refuses to write the results where a file of `read` is, one that `written` says will be written,
+/// or any model.
+void check_results(const CommonOptions& common, const std::vector<std::string>& read,
+                   const std::vector<std::string>& written) {
+  const std::string json = common.json.string();
+  const std::string plot = common.plot.string();
+  for (const std::string& file : {json, plot}) {
+    for (const std::string& other : read) {
+      if (same_file(file, other)) {
+        throw UsageError("'" + file + "' is to be read and written: name another file");
+      }
+    }
+    for (const std::string& other : written) {
+      if (same_file(file, other) || (!file.empty() && file == other)) {
+        throw UsageError("'" + file + "' is named twice: name another file");
+      }
+    }
+    if (file != "-" && is_model_file(file)) {
+      throw UsageError("'" + file + "' is a model, which results would replace: name another file");
+    }
+  }
+  if (same_file(json, plot)) throw UsageError("'" + json + "' is named twice: name another file");
+}
+
 /// A share of one: 0.01, or 1%. Throws `std::invalid_argument` unless it lies between 0 and 1.
 [[nodiscard]] double parse_share(std::string_view text) {
   const bool percent = text.ends_with('%');
@@ -101,7 +136,7 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
   add_threads_option(app, common);
   add_bytes_option(app, "--memory", memory,
                    "Working memory beside the data: digits with k, M or G (default: 1G)");
-  app.add_flag("--quiet,-q", common.quiet, "No progress, no report; errors only");
+  app.add_flag("--quiet,-q", common.quiet, "No progress, no report");
 }
 
 /// What LIBSVM's users may type and what to type instead.
@@ -223,6 +258,7 @@ void check_train_options(const CLI::App& app, TrainOptions& options) {
   if (sampler == "ep") {
     check_given(app, "--draws", false, " is of samplers; --sampler ep makes no draws");
     check_given(app, "--checkpoint", false, " is of samplers; --sampler ep keeps nothing to go on");
+    if (options.choosing) check_given(app, "--by", false, ": --sampler ep chooses by the evidence");
     if (options.folds > 0) {
       throw UsageError("--sampler ep has no folds: it chooses by the evidence");
     }
@@ -236,17 +272,24 @@ void check_train_options(const CLI::App& app, TrainOptions& options) {
         "--risk needs data that train nothing: --held-out FILE, or a share such as --held-out 0.2");
   }
   check_given(app, "--held-out", options.risk.has_value(), " is for --risk R: give both");
-  std::error_code unknown;
-  if (held_out && (options.held_out_file == options.data ||
-                   std::filesystem::equivalent(options.held_out_file, options.data, unknown))) {
+  if (held_out &&
+      (options.held_out_file == options.data || same_file(options.held_out_file, options.data))) {
     throw UsageError("--held-out: '" + options.held_out_file +
                      "' is the file that trains: a guarantee needs rows that train nothing, such "
                      "as a share of it, --held-out 0.2");
   }
   check_given(app, "--delta", options.risk.has_value(), " is for --risk R: give both");
   if (options.model.empty()) {
-    check_given(app, "--risk", false, " puts a threshold into a model: name the MODEL");
-    check_given(app, "--checkpoint", false, " is for a model's draws: name the MODEL");
+    const std::string cure = options.only_cross_validate ? "leave -v out" : "name the MODEL";
+    check_given(app, "--risk", false, " puts a threshold into a model: " + cure);
+    check_given(app, "--checkpoint", false, " is for a model's draws: " + cure);
+  }
+  if (options.soft_boundary == std::vector<double>{0} &&
+      (options.balanced || !options.class_weights.empty())) {
+    throw UsageError(
+        "--class-weights say how far rows may lie on the wrong side, --soft-boundary hard that "
+        "none "
+        "may: take one or the other");
   }
   for (std::size_t i = 0; i < options.class_weights.size(); ++i) {
     for (std::size_t other = 0; other < i; ++other) {
@@ -274,12 +317,9 @@ void check_train_options(const CLI::App& app, TrainOptions& options) {
     check_given(app, "--plot", options.soft_boundary.empty() && !options.only_cross_validate,
                 " draws what was tried for the soft boundary: leave that automatic");
   }
-  for (const std::string& file : {options.common.json.string(), options.common.plot.string()}) {
-    if (!file.empty() && (file == options.model || (file == options.data && file != "-"))) {
-      throw UsageError("'" + file + "' is named twice: name another file");
-    }
-  }
-  if (options.model == options.data && options.data != "-" && !options.data.empty()) {
+  check_results(options.common, {options.data, options.held_out_file, options.read.label},
+                {options.model});
+  if (same_file(options.model, options.data)) {
     throw UsageError("MODEL is DATA, '" + options.data + "': name another file");
   }
 }
@@ -506,9 +546,17 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
     if (given("-g")) libsvm.gamma = gamma;
     options.libsvm = libsvm;
   }
+  if (given("-v")) options.folds = parts;
+  // Of equals the widest is chosen, which is the last.
+  const auto ascending = [](auto& values) {
+    std::ranges::sort(values);
+    values.erase(std::ranges::unique(values).begin(), values.end());
+  };
+  ascending(options.widths);
+  ascending(options.degrees);
+  ascending(options.depths);
   check_kernel_options(app, options, type->count() > 0);
   check_train_options(app, options);
-  if (given("-v")) options.folds = parts;
   check_model_writable(options);
   return options;
 }
@@ -574,10 +622,11 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
   if (options.model == "-" && options.data == "-") {
     throw UsageError("MODEL and DATA are both -: one of them must be a file");
   }
-  for (const std::string& file :
-       {options.out, options.common.json.string(), options.common.plot.string()}) {
-    if (!file.empty() && file != "-" && (file == options.model || file == options.data)) {
-      throw UsageError("'" + file + "' is to be read and written: name another file");
+  const std::vector<std::string> read{options.model, options.data, options.read.label};
+  check_results(options.common, read, {});
+  for (const std::string& file : read) {
+    if (same_file(options.out, file)) {
+      throw UsageError("'" + options.out + "' is to be read and written: name another file");
     }
   }
   if (!is_model_file(options.model) && is_model_file(options.data)) {
@@ -599,7 +648,7 @@ InfoOptions parse_info_options(int argc, const char* const* argv) {
   app.add_option("MODEL", options.model, "The model's file; - for standard input")
       ->required()
       ->type_name("");
-  app.add_flag("--quiet,-q", options.common.quiet, "No report; errors only");
+  app.add_flag("--quiet,-q", options.common.quiet, "No report");
   add_json_option(app, options.common);
   app.footer(
       "Examples:\n"
@@ -607,6 +656,7 @@ InfoOptions parse_info_options(int argc, const char* const* argv) {
       "  bpm info flowers.model --quiet --json info.json");
   const std::vector<std::string> words(argv + 1, argv + argc);
   parse_words(app, words, argv[0]);
+  check_results(options.common, {options.model}, {});
   return options;
 }
 

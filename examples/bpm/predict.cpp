@@ -41,18 +41,27 @@ struct Answers {
   double seconds = 0;
 };
 
-/// As many of the lowest scores as bring the mean of what the probabilities expect of the others to
-/// be wrong to `error`, or all.
+/// As many of the least probable answers as bring the mean of what the probabilities expect of the
+/// others to be wrong to `error`, or all.
 [[nodiscard]] std::vector<bool> rejected_by_error(const Answers& answers, double error) {
   const std::size_t count = answers.scores.size();
+  // Of the label that is said: with class weights it need not be the most probable one.
+  std::vector<double> probability(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = std::ranges::lower_bound(answers.facts.classes, answers.labels[i]);
+    probability[i] =
+        answers.probabilities(static_cast<Eigen::Index>(i), at - answers.facts.classes.begin());
+  }
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, [&](std::size_t a, std::size_t b) { return answers.scores[a] > answers.scores[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return probability[a] != probability[b] ? probability[a] > probability[b]
+                                            : answers.scores[a] > answers.scores[b];
+  });
   std::size_t accepted = 0;
   double wrong = 0;
   for (std::size_t k = 0; k < count; ++k) {
-    wrong += 1 - answers.probabilities.row(static_cast<Eigen::Index>(order[k])).maxCoeff();
+    wrong += 1 - probability[order[k]];
     if (wrong <= error * static_cast<double>(k + 1)) accepted = k + 1;
   }
   std::vector<bool> rejected(count, true);

@@ -120,6 +120,23 @@ void check_held_out(const Data& train, const Data& held_out) {
             << ": the guarantee holds if that is chance, not if they are copies\n";
 }
 
+[[nodiscard]] std::string name_of(const Data& data, int label) {
+  return data.class_names.empty() ? std::to_string(label)
+                                  : data.class_names[static_cast<std::size_t>(label)];
+}
+
+/// Before the training, which would be lost: every class held out is one that trains.
+void check_labels(const Data& train, const Data& held_out) {
+  std::set<std::string> known;
+  for (const int label : train.labels) known.insert(name_of(train, label));
+  for (const int label : held_out.labels) {
+    if (!known.contains(name_of(held_out, label))) {
+      throw bpm::DataError(held_out.name + ": found the label '" + name_of(held_out, label) +
+                           "', which no row that trains has");
+    }
+  }
+}
+
 [[nodiscard]] TrainingData read_training(const TrainOptions& options) {
   const bool share = options.held_out_share > 0;
   const auto training = [&](std::size_t count) { return draw_parts(count, options).train; };
@@ -138,14 +155,13 @@ void check_held_out(const Data& train, const Data& held_out) {
     result.held_out =
         read_data(options.held_out_file, read, true,
                   {result.train.columns(), result.train.feature_names, result.train.encoding});
+    for (const std::string& note : result.held_out.notes) {
+      std::cerr << "bpm: note: " << note << '\n';
+    }
+    check_labels(result.train, result.held_out);
     check_held_out(result.train, result.held_out);
   }
   return result;
-}
-
-[[nodiscard]] std::string name_of(const Data& data, int label) {
-  return data.class_names.empty() ? std::to_string(label)
-                                  : data.class_names[static_cast<std::size_t>(label)];
 }
 
 /// Whether floats tell these rows apart as well as doubles: inner products lose no more than a
@@ -270,8 +286,11 @@ void prepare(const TrainOptions& options, Data& data,
     return weights;
   }
   for (const auto& [name, weight] : options.class_weights) {
-    const auto found = std::ranges::find_if(
-        counts, [&](const auto& one) { return name_of(data, one.first) == name; });
+    // As LIBSVM's files write it: +1.
+    const bool plus = data.class_names.empty() && name.starts_with('+');
+    const auto found = std::ranges::find_if(counts, [&](const auto& one) {
+      return name_of(data, one.first) == (plus ? name.substr(1) : name);
+    });
     if (found == counts.end()) {
       throw bpm::DataError(data.name + ": has no class '" + name + "' for --class-weights");
     }
@@ -486,9 +505,11 @@ struct TrainReport {
   return nullptr;
 }
 
-[[nodiscard]] std::vector<std::string> warnings_of(const ModelFacts& facts) {
+/// `scaled`: whether columns as they are were judged beside standardised ones.
+[[nodiscard]] std::vector<std::string> warnings_of(const ModelFacts& facts, bool scaled) {
   std::vector<std::string> warnings;
   for (const bpm::FitWarning& warning : facts.warnings) {
+    if (scaled && warning.kind == bpm::FitWarning::Kind::columns_differ_in_scale) continue;
     std::string text(warning.what());
     if (warning.kind == bpm::FitWarning::Kind::class_never_predicted) {
       const auto at = std::ranges::find(facts.classes, warning.label) - facts.classes.begin();
@@ -506,7 +527,7 @@ struct TrainReport {
       text = "columns differ in scale: " +
              (column < facts.feature_names.size() ? "'" + facts.feature_names[column] + "'"
                                                   : "feature " + std::to_string(column + 1)) +
-             " varies " + number_text(warning.found / warning.compared, 2) +
+             " varies " + number_text(warning.found / warning.compared, 3) +
              " times as much as most, and decides alone: try --standardise";
     }
     constexpr double rare = 0.25;  // All others together.
@@ -661,7 +682,7 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
     }
     text << '\n';
     report_line(text, "machine") << options.sampler;
-    if (options.sampler != "ep") text << ", " << facts.report.draws << " draws";
+    if (options.sampler != "ep") text << ", " << count_text(facts.report.draws, "draw", "draws");
     text << (facts.one_against_one ? ", one class against one, " : ", ")
          << (options.weights_only ? std::string("weights alone")
                                   : count_text(facts.support, "support row", "support rows"))
@@ -896,7 +917,8 @@ void run_train(const TrainOptions& given) {
                                              .chosen = true};
       }
     }
-    for (std::string& text : warnings_of(*report.facts)) report.warnings.push_back(text);
+    for (std::string& text : warnings_of(*report.facts, report.scaling.has_value()))
+      report.warnings.push_back(text);
     report.model_bytes = save_model(model, options.model);
   }
   report.train_seconds = timer.seconds();

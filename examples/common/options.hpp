@@ -252,7 +252,7 @@ inline void add_common_options(CLI::App& app, CommonOptions& options, const Exam
   add_threads_option(app, options);
   add_json_option(app, options);
   add_plot_option(app, options);
-  app.add_flag("--quiet", options.quiet, "No progress, no report; errors only");
+  app.add_flag("--quiet", options.quiet, "No progress, no report");
   std::string footer = "Examples:\n  ";
   footer += examples.first;
   footer += "\n  ";

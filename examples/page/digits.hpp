@@ -40,7 +40,8 @@ inline constexpr std::size_t voices = 6;  ///< Training digits that are shown fo
 
 /// A drawing of side x side grey levels as MNIST's digits are: what is drawn is scaled, its
 /// proportions kept, to fit a box of 20 x 20 pixels, each of them the mean of what it covers, and
-/// the box is moved by whole pixels until the centre of mass is in the middle of 28 x 28. All zeros
+/// the box is moved by whole pixels until the centre of mass is nearest to pixel (14, 14), counted
+/// from 0, as it is in MNIST: half a pixel below and right of the middle of 28 x 28. All zeros
 /// where nothing is drawn.
 [[nodiscard]] inline std::array<std::uint8_t, pixels> centred(std::span<const std::uint8_t> drawing,
                                                               std::size_t side) {
@@ -103,8 +104,8 @@ inline constexpr std::size_t voices = 6;  ///< Training digits that are shown fo
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < columns; ++c) {
       mass += small(r, c);
-      at_row += small(r, c) * (r + 0.5);
-      at_column += small(r, c) * (c + 0.5);
+      at_row += small(r, c) * r;
+      at_column += small(r, c) * c;
     }
   }
   if (mass <= 0) return image;

@@ -23,7 +23,7 @@ export class Machine {
   static async load(folder) {
     const [program, model, facts] = await Promise.all([
       bytesOf(`${folder}/page.wasm`), bytesOf(`${folder}/digits.model`),
-      fetch(`${folder}/facts.json`).then((response) => response.json())]);
+      bytesOf(`${folder}/facts.json`).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)))]);
     const machine = new Machine();
     machine.module = await WebAssembly.compile(program);
     machine.model = new Uint8Array(model);

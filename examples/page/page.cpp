@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t canvas_side = 140;
 
-/// Read by JavaScript, field by field: see page.js.
+/// Read by JavaScript, field by field: see machine.js.
 struct Answer {
   double score = 0;
   std::array<double, 10> probabilities{};

@@ -85,10 +85,12 @@ async function ask() {
 
 // --- What is drawn ---
 
-let point = null; // where the pen is, while it is down
+let point; // where the pen is, while it is down,
+let pen = null; // and which it is: the first finger, or the mouse with its first button
 const place = (event) => {
-  const box = canvas.getBoundingClientRect();
-  return [(event.clientX - box.left) * side / box.width, (event.clientY - box.top) * side / box.height];
+  const box = canvas.getBoundingClientRect(); // with the border
+  return [(event.clientX - box.left - canvas.clientLeft) * side / canvas.clientWidth,
+    (event.clientY - box.top - canvas.clientTop) * side / canvas.clientHeight];
 };
 function line(from, to) {
   context.strokeStyle = `rgb(${ink().join(" ")})`;
@@ -99,6 +101,12 @@ function line(from, to) {
   context.lineTo(...to);
   context.stroke();
 }
+function dot(at) { // A line of no length draws nothing.
+  context.fillStyle = `rgb(${ink().join(" ")})`;
+  context.beginPath();
+  context.arc(...at, 11, 0, 2 * Math.PI);
+  context.fill();
+}
 let waiting = false;
 function askSoon() {
   if (waiting || !machine) return;
@@ -106,14 +114,18 @@ function askSoon() {
   requestAnimationFrame(() => { waiting = false; ask(); });
 }
 canvas.addEventListener("pointerdown", (event) => {
+  if (event.button !== 0 || !event.isPrimary) return;
   canvas.setPointerCapture(event.pointerId);
+  pen = event.pointerId;
   if (comment) clear();
   point = place(event);
-  line(point, point);
+  dot(point);
   askSoon();
 });
 canvas.addEventListener("pointermove", (event) => {
-  if (point === null) return;
+  if (event.pointerId !== pen) return;
+  if (!(event.buttons & 1)) pen = null; // It was lifted unseen.
+  if (pen === null) return;
   const parts = event.getCoalescedEvents?.() ?? [];
   for (const part of parts.length > 0 ? parts : [event]) {
     const to = place(part);
@@ -122,7 +134,9 @@ canvas.addEventListener("pointermove", (event) => {
   }
   askSoon();
 });
-for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { point = null; });
+for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) {
+  canvas.addEventListener(end, (event) => { if (event.pointerId === pen) pen = null; });
+}
 
 function clear() {
   context.clearRect(0, 0, side, side);
@@ -130,7 +144,12 @@ function clear() {
 }
 at("clear").addEventListener("click", () => { clear(); ask(); });
 at("example").addEventListener("click", async () => {
-  tests ??= await testDigits(".");
+  try {
+    tests ??= await testDigits(".");
+  } catch (error) {
+    at("why").textContent = error.message;
+    return;
+  }
   const i = Math.floor(Math.random() * tests.count);
   draw(context, tests.image(i), ink());
   comment = `Test digit ${i + 1}, a ${tests.label(i)}. `;

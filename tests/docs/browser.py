@@ -117,8 +117,17 @@ def self_test(browser, root, site):
     result = json.loads(text)
     # And once as one draws: a 7, by the mouse.
     browser.open(root + "page/index.html", "!document.getElementById('clear').disabled")
+    inked = "document.getElementById('canvas').getContext('2d').getImageData(0, 0, 280, 280).data.some(v => v > 0)"
     left, top = browser.run("(b => [b.left, b.top])(document.getElementById('canvas').getBoundingClientRect())")
     stroke = [(90 + 6 * i, 70) for i in range(20)] + [(210 - 4 * i, 70 + 9 * i) for i in range(20)]
+    # The other button draws nothing, a tap a dot.
+    for button, buttons, draws in (("right", 2, False), ("left", 1, True)):
+        for kind in ("mousePressed", "mouseReleased"):
+            browser.ask("Input.dispatchMouseEvent", {"type": kind, "x": left + 140, "y": top + 140, "button": button,
+                                                     "buttons": buttons if kind == "mousePressed" else 0, "clickCount": 1})
+        if browser.run(inked) != draws:
+            sys.exit(f"a tap by the {button} button {'draws nothing' if draws else 'draws'}")
+    browser.run("document.getElementById('clear').click()")
     for i, (x, y) in enumerate(stroke):
         kind = "mousePressed" if i == 0 else "mouseMoved"
         browser.ask("Input.dispatchMouseEvent", {"type": kind, "x": left + x, "y": top + y, "button": "left", "buttons": 1,

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/random.hpp"
@@ -1073,6 +1074,130 @@ TEST_CASE("bpm: arguments in another order are told apart before anything is los
   static_cast<void>(garden.made({"train", rows, garden.path("b.model"), "--seed", "2"}));
 }
 
+TEST_CASE("bpm: no file is read and written, by whatever name", "[examples]") {
+  const Garden garden;
+  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("a.model")}));
+  const std::string table = garden.text("flowers.csv");
+  const std::string held_out = garden.text("more-flowers.csv");
+  const std::string model = garden.text("a.model");
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"predict a.model flowers.csv ./flowers.csv", "is to be read and written"},
+      {"evaluate a.model flowers.csv --json ./flowers.csv", "is to be read and written"},
+      {"evaluate a.model flowers.csv --plot ./flowers.csv", "is to be read and written"},
+      {"evaluate a.model flowers.csv --json b --plot ./b", "is named twice"},
+      {"train flowers.csv b.model --json ./b.model", "is named twice"},
+      {"train flowers.csv ./flowers.csv", "MODEL is DATA"},
+      {"train flowers.csv b.model --risk 9% --held-out more-flowers.csv --json ./more-flowers.csv",
+       "is to be read and written"},
+      {"train flowers.csv b.model --json a.model", "is a model, which results would replace"},
+      {"info a.model --json ./a.model", "is to be read and written"}};
+  for (const auto& [line, part] : cases) {
+    CAPTURE(line);
+    const BpmOutcome outcome = run_shell(garden.folder.path(), std::string("bpm ") + line);
+    CHECK(outcome.status == 2);
+    CHECK_THAT(outcome.errors, ContainsSubstring(part));
+  }
+  CHECK(garden.text("flowers.csv") == table);
+  CHECK(garden.text("more-flowers.csv") == held_out);
+  CHECK(garden.text("a.model") == model);
+}
+
+TEST_CASE("bpm: options that contradict each other are refused", "[examples]") {
+  const Garden garden;
+  const auto refused = [&](const std::string& words, const std::string& part) {
+    CAPTURE(words);
+    const BpmOutcome outcome = run_shell(garden.folder.path(), "bpm " + words);
+    CHECK(outcome.status == 2);
+    CHECK_THAT(outcome.errors, ContainsSubstring(part));
+  };
+  refused("train flowers.csv a.model -v 5 --sampler ep", "--sampler ep has no folds");
+  refused("choose flowers.csv --sampler ep --by error",
+          "--by: --sampler ep chooses by the evidence");
+  refused("train flowers.csv a.model --soft-boundary hard --class-weights balanced",
+          "take one or the other");
+  refused("train flowers.csv a.model -v 5 --risk 9% --held-out 0.2", "leave -v out");
+  // Of equals the widest is chosen, in whatever order they are given.
+  const auto widths = [&](const std::string& list) {
+    const BpmOutcome outcome =
+        run_shell(garden.folder.path(), "bpm choose flowers.csv --width " + list + " --json -");
+    return Json::parse(outcome.out)["candidates"].size();
+  };
+  CHECK(widths("2,1,2") == widths("1,2"));
+}
+
+TEST_CASE("bpm: a row may begin as a comment does, and a feature is no label", "[examples]") {
+  const Garden garden;
+  std::string table = "colour,size,kind\n";
+  std::string shuffled = "kind,size,colour\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string colour = i % 2 == 0 ? "#ff0000" : "blue";
+    const std::string size = std::to_string(i % 7);
+    const std::string kind = i % 2 == 0 ? "warm" : "cold";
+    table += colour + "," + size + "," + kind + "\n";
+    shuffled += kind + "," + size + "," + colour + "\n";
+  }
+  garden.write("h.csv", table);
+  garden.write("s.csv", shuffled);
+  const Json made =
+      garden.made({"train", garden.path("h.csv"), garden.path("h.model"), "--categories", "auto"});
+  CHECK(made["train_size"] == 40);
+  const BpmOutcome said = run_bpm({"predict", garden.path("h.model"), garden.path("h.csv")});
+  CHECK(std::ranges::count(said.out, '\n') == 41);
+  // The last column of this file is a feature of the model.
+  check_refused(bpm_program, 1, {"evaluate", garden.path("h.model"), garden.path("s.csv")},
+                "which is one of the features, expected it in another; name it by --label");
+  const BpmOutcome named =
+      run_bpm({"evaluate", garden.path("h.model"), garden.path("s.csv"), "--label", "kind"});
+  CHECK(named.status == 0);
+  // A word where training had numbers: what training alone can do is not advised.
+  garden.write("w.csv", "colour,size,kind\nblue,large,cold\n");
+  const BpmOutcome word = run_bpm({"predict", garden.path("h.model"), garden.path("w.csv")});
+  CHECK(word.status == 1);
+  CHECK_THAT(word.errors, ContainsSubstring("as in the rows that trained"));
+  CHECK(word.errors.find("--categories") == std::string::npos);
+}
+
+TEST_CASE("bpm: --reject error=E goes by the label that is said", "[examples]") {
+  const Garden garden;
+  std::string table = "x,kind\n";
+  for (int i = 0; i < 200; ++i) {
+    // Near the middle either may be.
+    const bool up = i >= 100 ? (i > 130 || i % 3 != 0) : (i > 70 && i % 3 == 0);
+    table += std::to_string(i) + "," + (up ? "up" : "down") + "\n";
+  }
+  garden.write("t.csv", table);
+  static_cast<void>(garden.made(
+      {"train", garden.path("t.csv"), garden.path("t.model"), "--class-weights", "up=20"}));
+  const BpmOutcome outcome = run_bpm({"predict", garden.path("t.model"), garden.path("t.csv"),
+                                      "--label", "kind", "--reject", "error=10%"});
+  std::istringstream lines(outcome.out);
+  std::string line;
+  std::getline(lines, line);
+  CHECK(line == "label,down,up,rejected");
+  double wrong = 0;
+  int accepted = 0;
+  int unlikely = 0;
+  while (std::getline(lines, line)) {
+    std::istringstream fields(line);
+    std::string label;
+    std::string down;
+    std::string up;
+    std::string rejected;
+    std::getline(fields, label, ',');
+    std::getline(fields, down, ',');
+    std::getline(fields, up, ',');
+    std::getline(fields, rejected, ',');
+    const double p = std::stod(label == "up" ? up : down);
+    unlikely += p < 0.5 ? 1 : 0;
+    if (rejected == "1") continue;
+    ++accepted;
+    wrong += 1 - p;
+  }
+  CHECK(unlikely > 0);  // Otherwise nothing is shown.
+  CHECK(accepted > 0);
+  CHECK(wrong <= 0.1 * accepted + 1e-4);
+}
+
 TEST_CASE("bpm: what no machine can be of is said in the words of the file", "[examples]") {
   const Garden garden;
   const auto refused = [&](const std::string& line, const std::string& message) {
@@ -1345,8 +1470,8 @@ TEST_CASE("bpm: tables of words, percentages and missing values as they are", "[
   garden.write("c.csv", travellers(300, 2, true));
   const std::string model = garden.path("t.model");
   check_refused(bpm_program, 1, {"train", garden.path("a.csv"), model},
-                "column 1 ('seat'): found 'front', expected a finite number; --categories makes a "
-                "column of each word");
+                "column 1 ('seat'): found 'front', expected a finite number; --categories auto "
+                "makes a column of each word");
   check_refused(bpm_program, 1, {"train", garden.path("a.csv"), model, "--categories", "seat"},
                 "column 3 ('age'): found the missing value 'NA', expected a value; --missing mean "
                 "or indicator fills it");

@@ -40,9 +40,9 @@ TEST_CASE("an automatic boundary is judged by points that are not alone in their
           "[machine]") {
   const bpm::RowMatrix<double> inputs = bpm::RowMatrix<double>::Random(12, 2);
   const std::vector<int> labels{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2, 3};
-  const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{},
-                                                  automatic()))
-                          .fit(inputs, labels);
+  const auto fitted =
+      OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, automatic()))
+          .fit(inputs, labels);
   REQUIRE(fitted.parts().boundary);
   CHECK(fitted.parts().boundary->points == 10);
   // A share of ten.
