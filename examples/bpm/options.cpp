@@ -24,7 +24,10 @@ namespace {
   if (fs::exists(a, unknown) && fs::exists(b, unknown)) {
     return fs::is_regular_file(a, unknown) && fs::equivalent(a, b, unknown);
   }
-  return fs::weakly_canonical(a, unknown) == fs::weakly_canonical(b, unknown);
+  const auto whole = [&](const fs::path& path) {
+    return fs::weakly_canonical(fs::absolute(path, unknown), unknown);
+  };
+  return whole(a) == whole(b);
 }
 
 /// Refuses to write the results where a file of `read` is, one that `written` says will be written,
@@ -48,7 +51,6 @@ void check_results(const CommonOptions& common, const std::vector<std::string>& 
       throw UsageError("'" + file + "' is a model, which results would replace: name another file");
     }
   }
-  if (same_file(json, plot)) throw UsageError("'" + json + "' is named twice: name another file");
 }
 
 /// A share of one: 0.01, or 1%. Throws `std::invalid_argument` unless it lies between 0 and 1.

@@ -1084,7 +1084,7 @@ TEST_CASE("bpm: no file is read and written, by whatever name", "[examples]") {
       {"predict a.model flowers.csv ./flowers.csv", "is to be read and written"},
       {"evaluate a.model flowers.csv --json ./flowers.csv", "is to be read and written"},
       {"evaluate a.model flowers.csv --plot ./flowers.csv", "is to be read and written"},
-      {"evaluate a.model flowers.csv --json b --plot ./b", "is named twice"},
+      {"evaluate a.model flowers.csv --json b --plot ./b", "name the same file"},
       {"train flowers.csv b.model --json ./b.model", "is named twice"},
       {"train flowers.csv ./flowers.csv", "MODEL is DATA"},
       {"train flowers.csv b.model --risk 9% --held-out more-flowers.csv --json ./more-flowers.csv",
