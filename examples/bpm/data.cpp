@@ -7,6 +7,7 @@
 #include <concepts>
 #include <filesystem>
 #include <istream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -246,16 +247,27 @@ template <class Rows>
   return what;
 }
 
-/// Whether a line behind the first that does not begin with '#' does: a row then, such as of
-/// colours.
+/// Whether a line behind the first begins with '#' and has as many fields: a row then, such as of
+/// colours, and no comment.
 [[nodiscard]] bool has_rows_like_comments(std::istream& stream) {
-  bool begun = false;
+  // What stands between fields, one of them at most in most files; else the words.
+  const auto fields = [](const std::string& line) {
+    const auto marks =
+        std::ranges::count_if(line, [](char c) { return c == ',' || c == ';' || c == '\t'; });
+    if (marks > 0) return marks;
+    std::istringstream words(line);
+    return -std::distance(std::istream_iterator<std::string>(words), {});
+  };
+  std::optional<std::ptrdiff_t> width;
   bool found = false;
   for (std::string line; !found && std::getline(stream, line);) {
     const std::size_t at = line.find_first_not_of(" \t\r");
     if (at == std::string::npos) continue;
-    found = begun && line[at] == '#';
-    begun = begun || line[at] != '#';
+    if (line[at] == '#') {
+      found = width && *width == fields(line);
+    } else if (!width) {
+      width = fields(line);
+    }
   }
   stream.clear();
   stream.seekg(0);

@@ -30,6 +30,16 @@ namespace {
   return whole(a) == whole(b);
 }
 
+/// Refuses to write `file` where one of `read` is. (A label may be the name of a column.)
+void check_not_read(const std::string& file, const std::vector<std::string>& read) {
+  for (const std::string& other : read) {
+    std::error_code unknown;
+    if (std::filesystem::exists(other, unknown) && same_file(file, other)) {
+      throw UsageError("'" + file + "' is to be read and written: name another file");
+    }
+  }
+}
+
 /// Refuses to write the results where a file of `read` is, one that `written` says will be written,
 /// or any model.
 void check_results(const CommonOptions& common, const std::vector<std::string>& read,
@@ -37,11 +47,7 @@ void check_results(const CommonOptions& common, const std::vector<std::string>& 
   const std::string json = common.json.string();
   const std::string plot = common.plot.string();
   for (const std::string& file : {json, plot}) {
-    for (const std::string& other : read) {
-      if (same_file(file, other)) {
-        throw UsageError("'" + file + "' is to be read and written: name another file");
-      }
-    }
+    check_not_read(file, read);
     for (const std::string& other : written) {
       if (same_file(file, other) || (!file.empty() && file == other)) {
         throw UsageError("'" + file + "' is named twice: name another file");
@@ -626,11 +632,7 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
   }
   const std::vector<std::string> read{options.model, options.data, options.read.label};
   check_results(options.common, read, {});
-  for (const std::string& file : read) {
-    if (same_file(options.out, file)) {
-      throw UsageError("'" + options.out + "' is to be read and written: name another file");
-    }
-  }
+  check_not_read(options.out, read);
   if (!is_model_file(options.model) && is_model_file(options.data)) {
     throw UsageError("MODEL comes first, then DATA: '" + options.data + "' is a model, '" +
                      options.model + "' is none");

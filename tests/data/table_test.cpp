@@ -148,7 +148,7 @@ TEST_CASE(
   const auto data = read("\xef\xbb\xbf# made by hand\r\n\r\n1, 2 ,1\r\n   \n\t# more\n +3\t,4,-1");
   CHECK(data.inputs == (Eigen::MatrixXd(2, 2) << 1, 2, 3, 4).finished());
   CHECK(data.labels == std::vector<int>{1, -1});
-  CHECK(data.notes == std::vector<std::string>{"f: lines that begin with '#' are skipped, 2"});
+  CHECK(data.notes == std::vector<std::string>{"f: 2 lines begin with '#', and are skipped"});
 }
 
 TEST_CASE("read_table takes no column for a feature and for the label") {
@@ -185,6 +185,7 @@ TEST_CASE("read_table reads names from a header where there is one") {
   CHECK(data.inputs.rows() == 1);
   CHECK(data.labels == std::vector<int>{3});
   CHECK(data.feature_names == Names{"width", "height"});
+  CHECK(data.notes == Names{"f: 1 line begins with '#', and is skipped"});
   CHECK(read("1,2,3\n1,2,4\n", settings).labels == std::vector<int>{4});
   CHECK_THROWS_WITH(read("a,b\n", settings), "f:1: found the end, expected a line of data");
   settings.header = Header::no;

@@ -1149,12 +1149,65 @@ TEST_CASE("bpm: a row may begin as a comment does, and a feature is no label", "
   const BpmOutcome named =
       run_bpm({"evaluate", garden.path("h.model"), garden.path("s.csv"), "--label", "kind"});
   CHECK(named.status == 0);
+  // A comment has other fields than a row.
+  garden.write("c.csv", "# by hand\n" + table + "# the end\n");
+  const BpmOutcome commented = run_bpm({"predict", garden.path("h.model"), garden.path("c.csv")});
+  CHECK(commented.status == 1);  // Its colours are rows, and so are its comments.
+  garden.write("d.csv", "# by hand\ncolour,size,kind\nblue,1,cold\n# the end\nblue,3,cold\n");
+  const BpmOutcome skipped = run_bpm({"predict", garden.path("h.model"), garden.path("d.csv")});
+  CHECK(std::ranges::count(skipped.out, '\n') == 3);
+  CHECK_THAT(skipped.errors, ContainsSubstring("2 lines begin with '#', and are skipped"));
   // A word where training had numbers: what training alone can do is not advised.
   garden.write("w.csv", "colour,size,kind\nblue,large,cold\n");
   const BpmOutcome word = run_bpm({"predict", garden.path("h.model"), garden.path("w.csv")});
   CHECK(word.status == 1);
   CHECK_THAT(word.errors, ContainsSubstring("as in the rows that trained"));
   CHECK(word.errors.find("--categories") == std::string::npos);
+  garden.write("m.csv", "colour,size,kind\nblue,NA,cold\n");
+  const BpmOutcome missing = run_bpm({"predict", garden.path("h.model"), garden.path("m.csv")});
+  CHECK_THAT(missing.errors, ContainsSubstring("no row that trained missed one"));
+  CHECK(missing.errors.find("--missing") == std::string::npos);
+  // A time of day is no feature of LIBSVM's format.
+  garden.write("time.csv", "2020-01-01 12:00,0.1,a\n2020-01-02 13:00,0.2,b\n");
+  CHECK_THAT(run_bpm({"train", garden.path("time.csv"), garden.path("x.model")}).errors,
+             ContainsSubstring("found '2020-01-01 12:00', expected a finite number"));
+}
+
+TEST_CASE("bpm: what is held out is read before the training", "[examples]") {
+  const Garden garden;
+  garden.write("novel.csv", "kind,width,length,height,more\nnovel,1,2,3,4\n");
+  const BpmOutcome outcome =
+      run_bpm({"train", garden.path("flowers.csv"), garden.path("x.model"), "--label", "kind",
+               "--risk", "9%", "--held-out", garden.path("novel.csv")});
+  CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.errors,
+             ContainsSubstring("found the label 'novel', which no row that trains has"));
+  CHECK_THAT(outcome.errors, ContainsSubstring("are not among the features, and skipped"));
+  CHECK(outcome.errors.find("kernel matrix") == std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(garden.path("x.model")));
+  // Classes that are numbers may be named as LIBSVM's files write them.
+  garden.write("w.svm", "+1 1:1\n-1 1:2\n+1 1:1.5\n-1 1:2.5\n+1 1:0.5\n-1 1:3\n");
+  CHECK(run_bpm({"train", garden.path("w.svm"), garden.path("w.model"), "--class-weights", "+1=2"})
+            .status == 0);
+}
+
+TEST_CASE("bpm: columns that were judged as they are bring no warning of their scales",
+          "[examples]") {
+  const Garden garden;
+  // The large column decides; standardised, nine of noise would be as large.
+  std::string table = "x,a,b,c,d,e,f,g,h,i,kind\n";
+  bpm::RandomEngine random(1, 1);
+  for (int i = 0; i < 120; ++i) {
+    table += std::to_string(100 * i);
+    for (int j = 0; j < 9; ++j) table += "," + std::to_string(bpm::uniform_unit(random));
+    table += i / 30 % 2 == 0 ? ",up\n" : ",down\n";
+  }
+  garden.write("t.csv", table);
+  const auto trained = [&](const std::string& more) {
+    return run_shell(garden.folder.path(), "bpm train t.csv t.model " + more).errors;
+  };
+  CHECK_THAT(trained("--no-standardise"), ContainsSubstring("differ in scale"));
+  CHECK(trained("").find("differ in scale") == std::string::npos);
 }
 
 TEST_CASE("bpm: --reject error=E goes by the label that is said", "[examples]") {

@@ -295,12 +295,9 @@ class _Machine(ClassifierMixin, BaseEstimator):
         self._input_kind = model.kind.rsplit(", ", 1)[-1]
         facts = model.facts
         self.support_ = facts["support"]
-        if more:
-            pass  # As it was chosen or given.
-        elif self.soft_boundary == "automatic":
-            self.soft_boundary_ = facts["soft_boundary"]
-        else:
-            self.soft_boundary_ = 0.0 if self.soft_boundary == "hard" else float(self.soft_boundary)
+        if not more:  # Else it stays as it was chosen or given.
+            given = {"automatic": facts["soft_boundary"], "hard": 0.0}
+            self.soft_boundary_ = float(given.get(self.soft_boundary, self.soft_boundary))
         self.training_seconds_ = facts["training_seconds"]
         self._take_facts(facts)
         vars(self).pop("certified_risk_", None)  # It was of another model.
@@ -712,11 +709,12 @@ class BayesPointClassifier(_Machine):
         params = self.get_params(deep=False)
         for name in ("draws", "n_jobs", "memory", "warm_start", "keep_interrupted", "verbose"):
             del params[name]
+        params["class_weight"] = deepcopy(self.class_weight)
         return params
 
     def _remember(self, X: Any, y: NDArray) -> None:
         # Copies: what is changed in place would be held against itself. (X may be large.)
-        self._fitted_to = (X, y.copy(), deepcopy(self._drawing_params()))
+        self._fitted_to = (X, y.copy(), self._drawing_params())
 
     def _goes_on(self, X: Any, y: NDArray) -> bool:
         if not self.warm_start or not hasattr(self, "_fitted_to"):

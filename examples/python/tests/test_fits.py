@@ -34,6 +34,11 @@ def test_a_warm_start_sees_what_was_changed_in_place(squares):
     X, y = squares
     weights = {label: 1.0 for label in np.unique(y)}
     words = {"draws": 3, "width": 0.5, "soft_boundary": 0.1}
+    # A generator of random numbers is another after a fit, and yet the same.
+    random = np.random.RandomState(1)
+    again = BayesPointClassifier(random_state=random, warm_start=True, **words).fit(X, y)
+    before = again.decision_function(X)
+    assert np.array_equal(again.fit(X, y).decision_function(X), before)
     machine = BayesPointClassifier(class_weight=weights, warm_start=True, **words).fit(X, y)
     weights[y[0]] = 50.0
     fresh = BayesPointClassifier(class_weight=weights, **words).fit(X, y)

@@ -74,8 +74,10 @@ class TableLines {
       take(std::as_const(line_));
     }
     if (comments_ > 0) {
-      notes_.push_back(join(name_, ": lines that begin with ", Quoted{{&settings_.comment, 1}},
-                            " are skipped, ", comments_));
+      notes_.push_back(join(name_, ": ", comments_,
+                            comments_ == 1 ? " line begins" : " lines begin", " with ",
+                            Quoted{{&settings_.comment, 1}}, ", and ",
+                            comments_ == 1 ? "is skipped" : "are skipped"));
     }
   }
 
