@@ -108,12 +108,14 @@ Row run_library(const Problem& problem, const Options& options) {
   const double each = std::max(1e-7, (last - first) / 32);
   // Chains one after the other, each of 128 MiB of draws at most.
   ChainStatistics statistics(problem);
-  while (row.seconds < options.seconds) {
-    const double most = std::min((options.seconds - row.seconds) / each,
-                                 std::ldexp(1.0, 24) / static_cast<double>(n));
+  for (std::ptrdiff_t held = 0; row.seconds < options.seconds || held < options.draws;) {
+    const double wanted =
+        std::max((options.seconds - row.seconds) / each, static_cast<double>(options.draws - held));
+    const double most = std::min(wanted, std::ldexp(1.0, 24) / static_cast<double>(n));
     const Eigen::MatrixXd draws =
         sample(std::max<std::ptrdiff_t>(64, static_cast<std::ptrdiff_t>(most)) + 1, 200);
     row.seconds += last - first;
+    held += draws.cols() - 1;
     for (Eigen::Index j = 1; j < draws.cols(); ++j) statistics.add(draws.col(j).data());
   }
   row.chain = statistics.summary();
@@ -125,7 +127,8 @@ Row run_rival(const Problem& problem, const std::string& name, const Eigen::Vect
               const Options& options) {
   Row row{.problem = problem.name, .sampler = name};
   double begin = cpu_seconds();
-  Chain chain(problem, start, bpm::RandomEngine(options.common.seed, 5));
+  // The library's chains have the numbers of another seed.
+  Chain chain(problem, start, bpm::RandomEngine(options.common.seed + 2, 0));
   row.set_up = cpu_seconds() - begin;
   for (double spent = 0; spent < 0.1 * options.seconds;) {
     begin = cpu_seconds();
@@ -133,7 +136,7 @@ Row run_rival(const Problem& problem, const std::string& name, const Eigen::Vect
     spent += cpu_seconds() - begin;
   }
   ChainStatistics statistics(problem);
-  while (row.seconds < options.seconds) {
+  for (std::ptrdiff_t held = 0; row.seconds < options.seconds || held < options.draws; ++held) {
     begin = cpu_seconds();
     chain.step();
     row.seconds += cpu_seconds() - begin;

@@ -16,6 +16,9 @@ namespace truncated_normals {
 struct Options {
   bpm_examples::CommonOptions common{};
   double seconds = 10;
+  /// Draws of a chain at least, however slow it is: the smallest of thousands of effective sizes is
+  /// noise where each rests on a few hundred.
+  std::ptrdiff_t draws = 2048;
   std::ptrdiff_t points = 0;  ///< Coordinates; 0: each problem's own number.
   std::vector<std::string> problems{"equicorrelated", "shifted", "digits_500", "digits_2000"};
   std::vector<std::string> samplers{"TruncatedNormal", "harmonic", "zigzag", "slice", "arc"};
@@ -37,9 +40,12 @@ struct Options {
     return text;
   };
   bpm_examples::add_real_option(app, "--seconds", options.seconds,
-                                "CPU time of a sampler on a problem, burn-in not counted (default: "
-                                "10)",
+                                "CPU time of a sampler on a problem at least, burn-in not counted "
+                                "(default: 10)",
                                 0.01, 1e5);
+  bpm_examples::add_whole_option(app, "--draws", options.draws,
+                                 "Its draws at least, whatever time they take (default: 2048)", 64,
+                                 1'000'000'000);
   bpm_examples::add_whole_option(app, "--points", options.points,
                                  "Coordinates in the place of each problem's own number", 2, 5000);
   app.add_option("--problems", options.problems, "Some of: " + joined(problems))

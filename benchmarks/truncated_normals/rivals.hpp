@@ -50,8 +50,8 @@ class Rival {
 };
 
 /// Harmonic flights with reflections as published (A. Pakman, L. Paninski, J. Comput. Graph. Stat.
-/// 23(2), 2014): a quarter turn a trajectory in the mean, and every plane's time of meeting, by its
-/// phase and amplitude, after every bounce.
+/// 23(2), 2014): a quarter turn a trajectory, and every plane's time of meeting, by its phase and
+/// amplitude, after every bounce.
 class HarmonicReflections : public Rival {
  public:
   using Rival::Rival;
@@ -60,7 +60,7 @@ class HarmonicReflections : public Rival {
     const Eigen::VectorXd& mean = problem_.mean;
     Eigen::ArrayXd a = (x_ - mean).array();
     Eigen::ArrayXd b = velocity().array();
-    double left = std::numbers::pi / 2 * (0.5 + bpm::uniform_unit(engine_));
+    double left = std::numbers::pi / 2;
     Eigen::Index last = -1;
     Eigen::ArrayXd times(x_.size());
     while (true) {

@@ -222,7 +222,9 @@ inline void add_seed_option(CLI::App& app, CommonOptions& options) {
       ->type_name("S");
 }
 inline void add_threads_option(CLI::App& app, CommonOptions& options) {
-  add_whole_option(app, "--threads", options.threads, "Threads to use (default: all)", 1,
+  const bool all = options.threads == all_threads();
+  add_whole_option(app, "--threads", options.threads,
+                   std::string("Threads to use (default: ") + (all ? "all)" : "1)"), 1,
                    most_threads)
       ->type_name("T");
 }

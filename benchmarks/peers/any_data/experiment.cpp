@@ -192,7 +192,8 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
         svm_model* model = svm_train(&train.get(), &plain);
         svm_free_and_destroy_model(&model);
       }));
-      const SvmResult found = run_svm(train, test, parts.test_labels, classes, of_svm);
+      const SvmResult found = run_svm(train, test, parts.test_labels, classes, of_svm,
+                                      options.common.seed + options.first_split + s);
       result.libsvm.push_back(found.error);
       result.loss_libsvm.push_back(bpm::log_loss(found.probabilities, parts.test_labels, classes));
       result.libsvm_calibration_error.push_back(

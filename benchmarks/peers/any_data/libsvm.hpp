@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -71,15 +73,15 @@ struct FreeSvm {
 };
 using SvmModel = std::unique_ptr<svm_model, FreeSvm>;
 
-/// The width and the cost with the fewest errors of five-fold cross-validation, the first of
-/// equals.
+/// The width and the cost with the fewest errors of five-fold cross-validation; of equals the
+/// widest kernel, then the smallest cost: the smoothest machine, as `choose` takes it.
 struct SvmChoice {
   double width = 0;
   double cost = 0;
 };
 [[nodiscard]] inline SvmChoice choose_svm(const bpm::RowMatrix<float>& inputs,
                                           const std::vector<int>& labels,
-                                          std::span<const double> widths, std::uint64_t seed) {
+                                          std::vector<double> widths, std::uint64_t seed) {
   svm_set_print_string_function([](const char*) {});
   struct Part {
     std::unique_ptr<SvmProblem> train;
@@ -100,6 +102,7 @@ struct SvmChoice {
     part.train = problem(false, of_train);
     part.left_out = problem(true, part.labels);
   }
+  std::ranges::sort(widths, std::greater<>());
   SvmChoice best;
   std::size_t fewest = labels.size() + 1;
   for (const double width : widths) {
@@ -121,16 +124,19 @@ struct SvmChoice {
   return best;
 }
 
-/// Test errors, and probabilities by LIBSVM's `-b 1`, columns in the order of `classes`.
+/// Test errors, and probabilities by LIBSVM's `-b 1`, columns in the order of `classes`. Their
+/// folds are those of `seed`, whatever was trained before.
 struct SvmResult {
   double error = 0;
   Eigen::MatrixXd probabilities;
 };
 [[nodiscard]] inline SvmResult run_svm(const SvmProblem& train, const SvmProblem& test,
                                        std::span<const int> test_labels,
-                                       std::span<const int> classes, const SvmChoice& choice) {
+                                       std::span<const int> classes, const SvmChoice& choice,
+                                       std::uint64_t seed) {
   svm_parameter parameters = svm_parameters(choice.width, choice.cost);
   parameters.probability = 1;
+  std::srand(static_cast<unsigned>(seed));
   const SvmModel model(svm_train(&train.get(), &parameters));
   std::vector<int> order(classes.size());
   svm_get_labels(model.get(), order.data());

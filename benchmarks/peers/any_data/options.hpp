@@ -38,9 +38,8 @@ struct Options {
   CLI::App app{
       "Fits whatever data with the defaults, with what `choose` chooses, and with support vector "
       "machines (LIBSVM) tuned by cross-validation on a grid of the same widths; compares errors "
-      "on "
-      "held-out points, paired by split, seconds and log losses. Inputs are standardised for both. "
-      "Of bpm's threads: --threads (default: 1, as LIBSVM)."};
+      "on held-out points, paired by split, seconds and log losses. Inputs are standardised for "
+      "both, except pixels and words, whose features have one unit. LIBSVM has one thread."};
   std::string names;
   for (const auto& set : bpm_examples::benchmark_sets) names += std::string(set.name) + " ";
   for (const std::string& set : made_sets()) names += set + " ";
