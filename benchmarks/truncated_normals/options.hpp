@@ -18,7 +18,7 @@ struct Options {
   double seconds = 10;
   /// Draws of a chain at least, however slow it is: the smallest of thousands of effective sizes is
   /// noise where each rests on a few hundred.
-  std::ptrdiff_t draws = 2048;
+  std::ptrdiff_t draws = 1024;
   std::ptrdiff_t points = 0;  ///< Coordinates; 0: each problem's own number.
   std::vector<std::string> problems{"equicorrelated", "shifted", "digits_500", "digits_2000"};
   std::vector<std::string> samplers{"TruncatedNormal", "harmonic", "zigzag", "slice", "arc"};
@@ -44,7 +44,7 @@ struct Options {
                                 "(default: 10)",
                                 0.01, 1e5);
   bpm_examples::add_whole_option(app, "--draws", options.draws,
-                                 "Its draws at least, whatever time they take (default: 2048)", 64,
+                                 "Its draws at least, whatever time they take (default: 1024)", 64,
                                  1'000'000'000);
   bpm_examples::add_whole_option(app, "--points", options.points,
                                  "Coordinates in the place of each problem's own number", 2, 5000);

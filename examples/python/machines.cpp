@@ -4,6 +4,7 @@
 #include <concepts>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 
 #include "bpm/core/errors.hpp"
@@ -30,6 +31,22 @@ template <class C>
 inline constexpr bool is_precomputed = std::same_as<kernel_of<C>, bpm::PrecomputedKernel>;
 template <class C>
 inline constexpr bool is_posterior = requires(const C& c) { c.posterior(); };
+
+/// A warning, its way out in words of Python where the library's are of C++.
+[[nodiscard]] std::string text_of(const bpm::FitWarning& warning) {
+  using Kind = bpm::FitWarning::Kind;
+  const std::string text(warning.what());
+  const auto with = [&](const char* way_out) {
+    return text.substr(0, text.find(": ")) + ": " + way_out;
+  };
+  if (warning.kind == Kind::class_never_predicted) return with("give it a larger class_weight");
+  if (warning.kind == Kind::width_far_from_distances) return with("leave width and gamma out");
+  if (warning.kind == Kind::columns_differ_in_scale) {
+    return with("a StandardScaler brings them to one scale");
+  }
+  if (warning.kind == Kind::chains_disagree) return with("make more draws");
+  return text;
+}
 
 // --- Questions -----------------------------------------------------------------------------------
 
@@ -106,7 +123,7 @@ class Fitted : public Model {
       }
     }
     for (const bpm::FitWarning& warning : parts.warnings)
-      facts.warnings.emplace_back(warning.what());
+      facts.warnings.push_back(text_of(warning));
     facts.training_seconds = parts.training_seconds;
     return facts;
   }

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from joblib import cpu_count
+from joblib import hash as hash_of
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -43,7 +44,10 @@ def _whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
 def _real(name: str, value: Any) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ValueError(f"{name} is {value!r}, must be a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is a whole number beyond every float") from None
 
 
 def _threads(n_jobs: int | None) -> int:
@@ -53,7 +57,9 @@ def _threads(n_jobs: int | None) -> int:
         return 1 if get_active_backend()[0].nesting_level else 0
     if not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs is {n_jobs!r}, must be None or a whole number other than 0")
-    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+    if n_jobs < 0:
+        return max(1, cpu_count() + 1 + int(n_jobs))
+    return _whole("n_jobs", n_jobs, 1, 4096)
 
 
 def _seed(random_state: Any) -> int:
@@ -63,15 +69,10 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def _same(a: Any, b: Any) -> bool:
-    """Whether two training sets hold the same numbers."""
-    if a is b:
-        return True
-    if a.shape != b.shape or a.dtype != b.dtype or sparse.issparse(a) != sparse.issparse(b):
-        return False
-    if sparse.issparse(a):
-        return (a != b).nnz == 0
-    return np.array_equal(a, b)
+def _digest(X: Any, y: NDArray) -> str:
+    """Of a training set, so that one that was changed in place is another one."""
+    numbers = (X.data, X.indices, X.indptr) if sparse.issparse(X) else X
+    return hash_of((X.shape, numbers, y))
 
 
 def _median_distance(X: Any, unit_inputs: bool) -> float:
@@ -129,7 +130,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if sparse.issparse(X):
             if X.dtype != np.float64:
                 X = X.astype(np.float64)
-            if not X.has_canonical_format:
+            arrays = (X.data, X.indices, X.indptr)
+            if not (X.has_canonical_format and all(a.flags.c_contiguous for a in arrays)):
                 X = X.copy()
                 X.sum_duplicates()
             return X
@@ -142,12 +144,23 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if method != "perceptron" or self.kernel in ("laplacian", "precomputed"):
             X = X.toarray() if sparse.issparse(X) else X
             X = np.ascontiguousarray(X, dtype=np.float64)
+        self._check_directions(X)
         return X
+
+    def _check_directions(self, X: Any) -> None:
+        if self.unit_inputs:
+            empty = X.getnnz(axis=1) == 0 if sparse.issparse(X) else ~X.any(axis=1)
+            if empty.any():
+                raise ValueError(
+                    f"X has the row {int(empty.argmax())} of zeros alone, which unit_inputs cannot "
+                    "scale to norm 1"
+                )
 
     def _query_numbers(self, X: Any) -> Any:
         """`X` in the kind of the training set, every number what it was, or a ValueError."""
         check_is_fitted(self, "_model")
         X = self._numbers(X, reset=False)
+        self._check_directions(X)
         kind = self._input_kind
         if kind == "sparse":
             return X if sparse.issparse(X) else sparse.csr_matrix(X, dtype=np.float64)
@@ -638,7 +651,7 @@ class BayesPointClassifier(_Machine):
                 f"draws is {draws}, must be {self.n_draws_} or more: warm_start goes on from a fit "
                 "with as many"
             )
-        return self.add_draws(draws - self.n_draws_) if draws > self.n_draws_ else self
+        return self._more_draws(draws - self.n_draws_) if draws > self.n_draws_ else self
 
     def add_draws(self, draws: int) -> BayesPointClassifier:
         """Make more draws and take them in: 5 draws and 5 more equal 10 at once, to the bit.
@@ -665,7 +678,9 @@ class BayesPointClassifier(_Machine):
         10
         """
         check_is_fitted(self, "_model")
-        draws = _whole("draws", draws, 1)
+        return self._more_draws(_whole("draws", draws, 1))
+
+    def _more_draws(self, draws: int) -> BayesPointClassifier:
         try:
             self._take(*_native.add_draws(self._model, draws, self._watch()), more=True)
         finally:  # If it is interrupted, the draws before these stay.
@@ -713,14 +728,12 @@ class BayesPointClassifier(_Machine):
         return params
 
     def _remember(self, X: Any, y: NDArray) -> None:
-        # Copies: what is changed in place would be held against itself. (X may be large.)
-        self._fitted_to = (X, y.copy(), self._drawing_params())
+        self._fitted_to = (_digest(X, y), self._drawing_params())
 
     def _goes_on(self, X: Any, y: NDArray) -> bool:
         if not self.warm_start or not hasattr(self, "_fitted_to"):
             return False
-        inputs, labels, params = self._fitted_to
-        return params == self._drawing_params() and _same(inputs, X) and _same(labels, y)
+        return self._fitted_to == (_digest(X, y), self._drawing_params())
 
 
 class GaussianProcessBayesPointClassifier(_Machine):
@@ -829,7 +842,11 @@ class GaussianProcessBayesPointClassifier(_Machine):
         """
         check_is_fitted(self, "_model")
         if diagonal is not None:
+            if self.kernel != "precomputed":
+                raise ValueError(f"diagonal is given, which the kernel {self.kernel!r} computes")
             diagonal = np.ascontiguousarray(diagonal, dtype=np.float64)
+            if diagonal.ndim != 1:
+                raise ValueError(f"diagonal has {diagonal.ndim} dimensions, expected 1")
         return self._model.probabilities(self._query_numbers(X), diagonal)
 
     def _take_facts(self, facts: dict[str, Any]) -> None:

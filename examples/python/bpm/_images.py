@@ -30,9 +30,12 @@ def _rows(images: ArrayLike, shape: tuple[int, int] | None) -> tuple[NDArray, in
                     f"images have {images.shape[1]} pixels, which is no square: give their shape"
                 )
         height, width = shape
+        if height * width != images.shape[1]:
+            raise ValueError(f"shape is {tuple(shape)}, but images have {images.shape[1]} pixels")
     else:
         raise ValueError(f"images have {images.ndim} dimensions, must have 2 or 3")
-    return np.ascontiguousarray(images).reshape(len(images), -1), int(height), int(width)
+    rows = np.ascontiguousarray(images).reshape(len(images), height * width)
+    return rows, int(height), int(width)
 
 
 def gradient_features(

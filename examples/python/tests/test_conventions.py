@@ -129,8 +129,12 @@ def test_the_evidence_tells_kernels_apart(squares):
 
 def test_warnings_of_the_library_are_warnings(squares):
     X, y = squares
-    with pytest.warns(UserWarning, match="width is far from the distances"):
-        BayesPointClassifier(width=1000.0).fit(X, y)
+    with pytest.warns(UserWarning, match="width is far from .*: leave width and gamma out") as told:
+        machine = BayesPointClassifier(width=1000.0).fit(X, y)
+        machine.add_draws(1)
+    assert {warning.filename for warning in told} == {__file__}  # The caller's line.
+    with pytest.warns(UserWarning, match="decides alone: a StandardScaler brings them to one scale"):
+        BayesPointClassifier().fit(np.hstack([X, X[:, :1], 1e4 * X[:, 1:]]), y)
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from bpm import (
     BayesPointClassifier,
@@ -21,7 +22,9 @@ from bpm import (
         ({"draws": 0}, "draws is 0, must be a whole number, 1 to"),
         ({"draws": 2**63}, "draws is 9223372036854775808, must be a whole number, 1 to"),
         ({"coef0": "one"}, "coef0 is 'one', must be a number"),
+        ({"coef0": 10**400}, "coef0 is a whole number beyond every float"),
         ({"n_jobs": 0}, "n_jobs is 0, must be None or a whole number other than 0"),
+        ({"n_jobs": 10**12}, "n_jobs is 1000000000000, must be a whole number, 1 to 4096"),
         ({"class_weight": {"blue": 2}}, "class_weight has the class 'blue', which y has not"),
         ({"class_weight": "even"}, "class_weight is 'even', must be one of balanced"),
         ({"class_weight": {"same": -1.0}}, "weight is -1, must be positive"),
@@ -110,5 +113,31 @@ def test_images(make):
         make(np.zeros((2, 783), dtype=np.uint8))
     with pytest.raises(ValueError, match="images have 1 dimensions, must have 2 or 3"):
         make(np.zeros(784, dtype=np.uint8))
-    with pytest.raises(ValueError, match="784 bytes a row, expected 756"):
+    with pytest.raises(ValueError, match="shape is .28, 27., but images have 784 pixels"):
         make(np.zeros((2, 784), dtype=np.uint8), shape=(28, 27))
+    assert len(make(np.zeros((0, 28, 28), dtype=np.uint8))) == 0
+
+
+def test_rows_without_a_direction(squares):
+    X, y = squares
+    Z = X.copy()
+    Z[5] = 0
+    machine = BayesPointClassifier(unit_inputs=True)
+    for rows in (Z, sparse.csr_matrix(Z)):
+        with pytest.raises(ValueError, match="X has the row 5 of zeros alone, which unit_inputs"):
+            machine.fit(rows, y)
+    machine.fit(X, y)
+    with pytest.raises(ValueError, match="X has the row 5 of zeros alone, which unit_inputs"):
+        machine.predict(Z)
+
+
+def test_diagonals(squares):
+    X, y = squares
+    machine = GaussianProcessBayesPointClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="diagonal is given, which the kernel 'gaussian' computes"):
+        machine.predict_proba(X, np.ones(300))
+    machine = GaussianProcessBayesPointClassifier("precomputed").fit(X @ X.T + np.eye(300), y)
+    with pytest.raises(ValueError, match="diagonal has 2 dimensions, expected 1"):
+        machine.predict_proba(X @ X.T, np.ones((30, 10)))
+    with pytest.raises(ValueError, match="diagonal has 3 entries, expected 300"):
+        machine.predict_proba(X @ X.T, np.ones(3))

@@ -48,6 +48,12 @@ def test_a_warm_start_sees_what_was_changed_in_place(squares):
     labels[:] = labels[::-1].copy()
     fresh.fit(X, labels)
     assert np.array_equal(machine.fit(X, labels).decision_function(X), fresh.decision_function(X))
+    inputs = X.copy()
+    machine.fit(inputs, labels)
+    inputs[:] = inputs[::-1].copy()
+    fresh.fit(inputs, labels)
+    machine.fit(inputs, labels)
+    assert np.array_equal(machine.decision_function(X), fresh.decision_function(X))
 
 
 def test_more_draws_keep_the_soft_boundary(squares):

@@ -74,6 +74,9 @@ def test_other_integers_and_layouts_become_doubles(blobs):
     unsorted.has_canonical_format = False
     first = BayesPointClassifier().fit(sparse.csr_matrix(X, dtype=float), y)
     assert np.array_equal(first.predict(unsorted), first.predict(X))
+    strided = sparse.csr_matrix(X, dtype=float)
+    strided.data = np.repeat(strided.data, 2)[::2]
+    assert np.array_equal(first.fit(strided, y).predict(strided), first.predict(X))
 
 
 @pytest.mark.parametrize("kind", KINDS)

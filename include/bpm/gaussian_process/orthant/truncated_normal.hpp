@@ -247,8 +247,14 @@ class TruncatedNormal {
     detail::SumOfSpreads sum;
     const auto all = static_cast<double>(draws);
     for (; level < result.levels; ++level) {
-      std::vector<double> values = distances(shifts[level], draws);
-      for (double& value : values) value = value <= shifts[level + 1] ? 1 : 0;
+      // A chain's draws one after the other: a batch of neighbours holds what they share.
+      const std::vector<double> far = distances(shifts[level], draws);
+      std::vector<double> values;
+      for (std::size_t chain = 0; chain < settings.chains; ++chain) {
+        for (std::size_t j = chain; j < far.size(); j += settings.chains) {
+          values.push_back(far[j] <= shifts[level + 1] ? 1 : 0);
+        }
+      }
       const auto within = static_cast<double>(std::ranges::count(values, 1.0));
       const double share = within / all;
       result.log_probability += std::log(share);
