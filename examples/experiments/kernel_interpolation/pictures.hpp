@@ -94,13 +94,13 @@ class Lines {
   bounds.add(curve(results, [](const auto& r) { return r.bpm_bound_a; }), line(orange, 2),
              "BPM, A");
   bounds.add(curve(results, [](const auto& r) { return r.bpm_bound_certified; }), line(orange),
-             "BPM, log 1/P_Y, certified");
+             "BPM, log 1/P_Y, estimated");
   bounds.add(curve(results, [](const auto& r) { return r.bpm_bound_by_vote; }), line(green),
-             "BPM, by the vote, certified");
+             "BPM, by the vote, estimated");
   bounds.add(curve(results, [](const auto& r) { return r.gibbs_bound_a; }), line(blue, 2),
              "Gibbs, A");
   bounds.add(curve(results, [](const auto& r) { return r.gibbs_bound_certified; }), line(blue),
-             "Gibbs, log 1/P_Y, certified");
+             "Gibbs, log 1/P_Y, estimated");
   errors.add(curve(results, [](const auto& r) { return r.isotropic.gibbs_error; }), line(blue, 2),
              "Gibbs, isotropic");
   errors.add(curve(results, [](const auto& r) { return r.exact.gibbs_error; }), line(blue),

@@ -213,7 +213,8 @@ struct GibbsBound {
   struct Settings {
     Confidence confidence{};  ///< How its delta is shared.
     /// Kernels among which the one in use was chosen on the same data. It costs the logarithm of
-    /// their number: the prior is then the even mixture of theirs.
+    /// their number: the prior is then the even mixture of theirs. Where the choice saw estimates
+    /// of the complexity, the limit of the chosen one takes an `estimate` over that number too.
     std::uint64_t kernels = 1;
     PacBayes theorem = PacBayes::langford_seeger;  ///< The paper's; `realizable` is smaller.
     double empirical_error = 0;  ///< Q's Gibbs error on the n examples, which `maurer` allows.

@@ -61,7 +61,9 @@ struct VoteBound {
 
 /// Agreement as measured on inputs without labels, which took no part in the training.
 struct AgreementSample {
-  double mean = 1;  ///< Of the squared mean signs, or of (2 Phi - 1)^2 where known exactly.
+  /// Of the squared mean signs, or of (2 Phi - 1)^2 where known exactly. Not `Votes::agreement` of
+  /// votes of 0 or 1, whose correction leaves [0, 1] on single inputs.
+  double mean = 1;
   std::ptrdiff_t inputs = 0;  ///< How many, independent of each other.
   /// Independent voters that all inputs share; 0: the mean signs are exact, or every input has
   /// voters of its own (two or more).

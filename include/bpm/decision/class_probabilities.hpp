@@ -25,6 +25,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// The probabilities of classes, of the shape of `decision_values`: n x C, softmax of s f_c + b_c
 /// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one per column,
+/// or none. `judged`: how many rows gave slope and offsets; so many say nothing of what happens
 /// less often than once in n + 2 times, so that no probability of two classes is below
 /// e = 1 / (n + 2) or above 1 - e, and those of C below e / (C - 1) are raised to it, before a row
 /// is divided by its sum; 0: not known, no bound. Cost O(n C).
