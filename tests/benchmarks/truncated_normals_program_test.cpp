@@ -40,5 +40,6 @@ TEST_CASE("truncated_normals: digits, and what is refused", "[benchmarks]") {
   CHECK(rows[0]["worst_z"].is_null());
   CHECK(rows[1]["worst_z"].get<double>() < 6);
   check_refused(program, 2, {"--problems", "cube"}, "--problems");
+  check_refused(program, 2, {"--draws", "63"}, "'63' is no whole number from 64 to 1000000000");
   check_refused(program, 2, {"--seconds", "0"}, "'0' is no number from 0.01 to 100000");
 }

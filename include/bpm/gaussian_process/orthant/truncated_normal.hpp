@@ -251,6 +251,7 @@ class TruncatedNormal {
       // A chain's draws one after the other: a batch of neighbours holds what they share.
       const std::vector<double> far = distances(shifts[level], draws);
       std::vector<double> values;
+      values.reserve(far.size());
       for (std::size_t chain = 0; chain < settings.chains; ++chain) {
         for (std::size_t j = chain; j < far.size(); j += settings.chains) {
           values.push_back(far[j] <= shifts[level + 1] ? 1 : 0);
