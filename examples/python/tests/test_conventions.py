@@ -133,7 +133,7 @@ def test_warnings_of_the_library_are_warnings(squares):
         machine = BayesPointClassifier(width=1000.0).fit(X, y)
         machine.add_draws(1)
     assert {warning.filename for warning in told} == {__file__}  # The caller's line.
-    with pytest.warns(UserWarning, match="decides alone: a StandardScaler brings them to one scale"):
+    with pytest.warns(UserWarning, match="alone: a StandardScaler brings them to one scale"):
         BayesPointClassifier().fit(np.hstack([X, X[:, :1], 1e4 * X[:, 1:]]), y)
     with pytest.warns(UserWarning, match="chains tell of different laws: make more draws$"):
         BayesPointClassifier(sampler="gibbs", width=0.5, soft_boundary=0.01).fit(X, y)
