@@ -278,7 +278,8 @@ TEST_CASE("the bound by the vote, by hand") {
   CHECK(bpm::VoteBound::certified(large, votes, outputs, 0).vote_error == 1);
 }
 
-TEST_CASE("the limit of the disagreement holds as often as it says; an estimate does not") {
+TEST_CASE("the limit of the disagreement holds as often as it says; an estimate does not",
+          "[at length]") {
   // 2000 samples of 100 inputs; a limit that fails in more than 10 % of all cases passes with a
   // probability below 0.5, one that fails in 13 % with 5e-5.
   constexpr int runs = 2000;

@@ -96,7 +96,7 @@ TEST_CASE("equal scores are accepted or refused together", "[decision]") {
   CHECK(top.threshold == 1);
 }
 
-TEST_CASE("a certified risk holds as often as it says", "[decision]") {
+TEST_CASE("a certified risk holds as often as it says", "[decision][at length]") {
   // Scores s uniform on a grid of 500, wrong with probability q(s) = (1 - s)^3 / 2; the risk above
   // a threshold is known. 4 000 samples of 1 000 at risk 5 %, delta 0.1: 400 violations allowed,
   // one standard error is 19. The threshold at which the error of the sample itself is 5 % violates

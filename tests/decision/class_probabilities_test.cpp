@@ -56,7 +56,7 @@ TEST_CASE("probabilities of outputs are logistic and softmax", "[decision]") {
         Approx(bpm::probabilities_of(Eigen::MatrixXd{{0.7}}, 3)(0, 0)).epsilon(1e-14));
 }
 
-TEST_CASE("the slope that made the labels is found", "[decision]") {
+TEST_CASE("the slope that made the labels is found", "[decision][at length]") {
   // 100 000 labels drawn at slope 1.7: Fisher's information gives a standard error of 0.014.
   bpm::RandomEngine engine(5);
   bpm::NormalDraws normal;

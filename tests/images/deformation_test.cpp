@@ -304,7 +304,8 @@ double spline_of_order_8(double x) {
 
 }  // namespace
 
-TEST_CASE("elastic fields have the mean square and the correlation of the theory", "[images]") {
+TEST_CASE("elastic fields have the mean square and the correlation of the theory",
+          "[images][at length]") {
   // Grey levels are rounded, which adds 1/12 of their squares; correlations over a distance do not
   // see it. 5 standard errors are the bound, and those are to be below what is said: so a field
   // whose root mean square is 4 % off fails.

@@ -122,7 +122,7 @@ TEST_CASE("a kernel that is zero everywhere is a kernel", "[kernels]") {
   CHECK(bpm::check_kernel(square, one).largest_eigenvalue == 1e200);
 }
 
-TEST_CASE("eigenvalues of kernel matrices are not negative", "[kernels]") {
+TEST_CASE("eigenvalues of kernel matrices are not negative", "[kernels][at length]") {
   // The library's kernels on random draws, by a decomposition of our own.
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const auto x = test_support::normal_inputs<double>(40, 4, seed);

@@ -86,7 +86,8 @@ struct Trying {
 
 }  // namespace
 
-TEST_CASE("candidates far behind on a large first fold are tried there alone", "[machine]") {
+TEST_CASE("candidates far behind on a large first fold are tried there alone",
+          "[machine][at length]") {
   const int classes = GENERATE(2, 3);
   const int count = GENERATE(600, 1000);  // 120 and 200 points a fold.
   const auto [inputs, labels] = noisy_rings(count, classes, 0.1);

@@ -111,7 +111,8 @@ TEST_CASE("a Bayes point that is worse than its draws is said to be so", "[machi
   CHECK(warning.found == static_cast<double>(fitted.training_errors()) / 50);
 }
 
-TEST_CASE("a width that is not of the inputs that are fitted is said, with its cure", "[machine]") {
+TEST_CASE("a width that is not of the inputs that are fitted is said, with its cure",
+          "[machine][at length]") {
   auto points = test_support::noisy_rings(120, 3, 0.1);
   bpm::RowMatrix<float> raw = points.inputs;
   raw.col(0) *= 1000;  // In a unit of its own: all distances are of this column.

@@ -130,7 +130,8 @@ TEST_CASE("wrong labels of a linear kernel are proved, as the largest margin say
   CHECK_FALSE(flipped(2000, 10, 0, 6).proof());
 }
 
-TEST_CASE("separable points are never proved inseparable, all at the margin or some", "[machine]") {
+TEST_CASE("separable points are never proved inseparable, all at the margin or some",
+          "[machine][at length]") {
   for (const double margin : {1e-2, 1e-3, 3e-4, 1e-4, 1e-5}) {
     for (const auto& [points, dimension] : {std::pair{200, 2}, {200, 5}, {300, 20}}) {
       for (const int period : {1, 4}) {
@@ -200,7 +201,8 @@ TEST_CASE("one lambda above zero is enough for no proof to be looked for", "[mac
   }
 }
 
-TEST_CASE("a fit that takes long goes on where there is no proof, to the same model", "[machine]") {
+TEST_CASE("a fit that takes long goes on where there is no proof, to the same model",
+          "[machine][at length]") {
   // All points at the margin: consistent after more than the passes that come before the search.
   const Problem problem = separable(200, 5, 1e-3, 1, 1);
   const std::vector<int> labels = problem.labels();

@@ -190,7 +190,7 @@ TEST_CASE("pairs have the bias of all points", "[machine]") {
   CHECK((fitted.decision_values(set.inputs) - expected).cwiseAbs().maxCoeff() < 1e-9);
 }
 
-TEST_CASE("pairs by other samplers", "[machine]") {
+TEST_CASE("pairs by other samplers", "[machine][at length]") {
   const Clusters set;
   const FitSettings settings = by_pairs({.soft_boundary = SoftBoundary::relative(0.5)});
   const bpm::Billiard billiard{.draws = 20};
@@ -233,7 +233,8 @@ TEST_CASE("folds of pairs are fits of pairs", "[machine]") {
   CHECK((found.decision_values - rest.decision_values).cwiseAbs().maxCoeff() > 0.01);
 }
 
-TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets", "[machine]") {
+TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets",
+          "[machine][at length]") {
   const auto [inputs, labels] = noisy_rings(400, 4, 0.05);
   const auto [others, truth] = noisy_rings(800, 4, 0.05, 2);
   const PermutedPerceptron sampler{.draws = 3};
@@ -319,7 +320,8 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at l
   CHECK(weighted.candidates.size() == 6);
 }
 
-TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classes", "[machine]") {
+TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classes",
+          "[machine][at length]") {
   const Doubles inputs = machine_tests::triangle(120, 1, 0.9);
   const std::vector<int> labels = machine_tests::three_labels(120);
   const OneVsRest machine(
@@ -435,7 +437,7 @@ TEST_CASE("what no pair of classes can have names the two", "[machine]") {
         "boundary; raise memory or give a soft boundary");
 }
 
-TEST_CASE("pairs in what is made of machines", "[machine]") {
+TEST_CASE("pairs in what is made of machines", "[machine][at length]") {
   const auto [inputs, labels] = noisy_rings(600, 4, 0.05);
   const PermutedPerceptron sampler{.draws = 2};
   const auto machine = standardising(OneVsRest(BayesPointMachine(

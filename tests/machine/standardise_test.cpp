@@ -42,7 +42,7 @@ TEST_CASE("mean and deviation of listed numbers; constant columns are told", "[m
   CHECK(Standardisation::of(tenths).apply(tenths).isZero(0));
 }
 
-TEST_CASE("a standardising machine is the machine on standardised inputs", "[machine]") {
+TEST_CASE("a standardising machine is the machine on standardised inputs", "[machine][at length]") {
   auto [inputs, labels] = noisy_rings(90, 3, 0.1);
   const bpm::RowMatrix<float> plain = inputs;
   inputs.col(0) = (inputs.col(0).array() * 1000 + 50).matrix();

@@ -279,7 +279,7 @@ TEST_CASE("ten draws today and ten tomorrow are twenty at once, for every sample
   }
 }
 
-TEST_CASE("an automatic boundary stays as it was chosen, also tomorrow") {
+TEST_CASE("an automatic boundary stays as it was chosen, also tomorrow", "[at length]") {
   for (const int classes : {2, 3}) {
     const auto [inputs, labels] = noisy_stripes(36, classes, 0.15);
     const FitSettings settings{.keep_draws = classes == 3};

@@ -129,7 +129,7 @@ TEST_CASE("half spaces: a wedge at the mean is known by its angle") {
   CHECK(worst_z(moments(draws), truth) < 5);
 }
 
-TEST_CASE("half spaces: a wedge off the mean and simplexes agree with rejection") {
+TEST_CASE("half spaces: a wedge off the mean and simplexes agree with rejection", "[at length]") {
   CHECK(wedge().z_against_rejection(20'000) < 5);
   CHECK(simplex(2).z_against_rejection(10'000) < 5);
   CHECK(simplex(4).z_against_rejection(10'000) < 5);
@@ -158,7 +158,7 @@ TEST_CASE("half spaces: more planes than coordinates, redundant and repeated one
   CHECK(cut.z_against_rejection(20'000) < 5);
 }
 
-TEST_CASE("half spaces: coordinates' own planes are a box") {
+TEST_CASE("half spaces: coordinates' own planes are a box", "[at length]") {
   const Eigen::Index n = 30;
   CutLaw cut{Eigen::VectorXd::LinSpaced(n, -1, 1), random_covariance(n, n, 0.2, 5),
              Eigen::MatrixXd::Identity(n, n), Eigen::VectorXd::Constant(n, 0.2)};

@@ -199,7 +199,7 @@ TEST_CASE("orthant probability: equal correlations, by quadrature") {
   check_value(probability(equicorrelated(n, rho), signs), log_equicorrelated(signs, rho), 0.25);
 }
 
-TEST_CASE("orthant probability: three hundred points with correlation one half") {
+TEST_CASE("orthant probability: three hundred points with correlation one half", "[at length]") {
   const OrthantProbability found = probability(equicorrelated(300, 0.5), ones(300));
   check_value(found, -std::log(301.0), 0.25);
   CHECK(found.reached);

@@ -68,7 +68,8 @@ TEST_CASE("probability of a box: products of independent coordinates, far out an
   check_found({mean, variance.asDiagonal().toDenseMatrix(), lower, upper}, truth, 0.15);
 }
 
-TEST_CASE("probability of an equicorrelated orthant, with its corner off the mean and at it") {
+TEST_CASE("probability of an equicorrelated orthant, with its corner off the mean and at it",
+          "[at length]") {
   const Eigen::Index n = 40;
   const Eigen::VectorXd none = Eigen::VectorXd::Constant(n, infinite);
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(n);
@@ -175,7 +176,7 @@ TEST_CASE("probability: its error bar holds the truth as often as it says", "[at
   CHECK(half_of_it < 0.92 * runs);
 }
 
-TEST_CASE("probability: draws of many chains depend on each other within a chain") {
+TEST_CASE("probability: draws of many chains depend on each other within a chain", "[at length]") {
   // Far out in a tail a chain forgets slowly. Batches across chains left the truth out of a third
   // of these intervals.
   const TruncatedNormal law(Eigen::VectorXd::Zero(1), Eigen::MatrixXd::Identity(1, 1),

@@ -107,7 +107,7 @@ TEST_CASE("KernelGibbs: draws have norm 1 and stand in version space") {
   }
 }
 
-TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says") {
+TEST_CASE("KernelGibbs: the centre lies as far from the truth as the report says", "[at length]") {
   struct Case {
     double noise;
     std::ptrdiff_t flipped;

@@ -78,7 +78,7 @@ struct Problems {
 
 }  // namespace
 
-TEST_CASE("threads that help in a draw do not change it", "[windowed]") {
+TEST_CASE("threads that help in a draw do not change it", "[windowed][at length]") {
   // One window, and five, the last one of a single point.
   const std::ptrdiff_t m = GENERATE(200, 1025);
   CAPTURE(m);
@@ -177,7 +177,7 @@ TEST_CASE("a kernel on pairs computes a mistake's row once, and not again where 
   }
 }
 
-TEST_CASE("fewer draws at once than threads: the same draws", "[windowed]") {
+TEST_CASE("fewer draws at once than threads: the same draws", "[windowed][at length]") {
   const std::ptrdiff_t m = 700;
   Problems problems(m);
   const PermutedPerceptron sampler{.draws = 6};
