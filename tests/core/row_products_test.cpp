@@ -13,14 +13,14 @@
 namespace {
 
 template <class T>
-struct Rows {
+struct DrawnRows {
   std::ptrdiff_t count;
   std::ptrdiff_t length;
   std::vector<T> values;
   std::vector<const T*> pointers;
 
   template <class Draw>
-  Rows(std::ptrdiff_t rows, std::ptrdiff_t columns, Draw&& draw) : count(rows) {
+  DrawnRows(std::ptrdiff_t rows, std::ptrdiff_t columns, Draw&& draw) : count(rows) {
     constexpr std::ptrdiff_t width = bpm::detail::lane_count<T>;
     length = (columns + width - 1) / width * width;
     values.resize(static_cast<std::size_t>(rows * length));
@@ -34,7 +34,7 @@ struct Rows {
 };
 
 template <class Term, class T>
-std::vector<T> block(const Rows<T>& a, const Rows<T>& b, std::ptrdiff_t ld) {
+std::vector<T> block(const DrawnRows<T>& a, const DrawnRows<T>& b, std::ptrdiff_t ld) {
   std::vector<T> out(static_cast<std::size_t>(a.count * ld), T{-1});
   bpm::detail::row_products<Term, T>(a.pointers.data(), a.count, b.pointers.data(), b.count,
                                      a.length, out.data(), ld);
@@ -49,8 +49,8 @@ TEMPLATE_TEST_CASE("row products of small integers are exact", "[detail]", float
     for (std::ptrdiff_t rows_b = 1; rows_b <= 14; ++rows_b) {
       const std::ptrdiff_t columns = 1 + rows_a * rows_b;
       const auto draw = [&] { return static_cast<double>(bpm::uniform_below(engine, 21)) - 10; };
-      const Rows<TestType> a(rows_a, columns, draw);
-      const Rows<TestType> b(rows_b, columns, draw);
+      const DrawnRows<TestType> a(rows_a, columns, draw);
+      const DrawnRows<TestType> b(rows_b, columns, draw);
       const std::ptrdiff_t ld = rows_b + 3;
       const auto products = block<bpm::detail::ProductTerm>(a, b, ld);
       const auto distances = block<bpm::detail::DistanceTerm>(a, b, ld);
@@ -87,8 +87,8 @@ TEMPLATE_TEST_CASE("row products agree with long double sums", "[detail]", float
   constexpr auto epsilon = static_cast<long double>(std::numeric_limits<TestType>::epsilon());
   for (const std::ptrdiff_t columns : {1, 2, 15, 16, 17, 100, 784, 3000}) {
     const auto draw = [&] { return normal(engine); };
-    const Rows<TestType> a(7, columns, draw);
-    const Rows<TestType> b(9, columns, draw);
+    const DrawnRows<TestType> a(7, columns, draw);
+    const DrawnRows<TestType> b(9, columns, draw);
     const auto products = block<bpm::detail::ProductTerm>(a, b, 9);
     const auto distances = block<bpm::detail::DistanceTerm>(a, b, 9);
     for (std::size_t i = 0; i < 7; ++i) {
@@ -119,8 +119,8 @@ TEMPLATE_TEST_CASE("the lanes are summed in one order, whatever the block", "[de
   bpm::RandomEngine engine(3);
   bpm::NormalDraws normal;
   const std::ptrdiff_t columns = 2048 + 5;
-  const Rows<TestType> a(11, columns, [&] { return normal(engine); });
-  const Rows<TestType> b(101, columns, [&] { return normal(engine); });
+  const DrawnRows<TestType> a(11, columns, [&] { return normal(engine); });
+  const DrawnRows<TestType> b(101, columns, [&] { return normal(engine); });
   const auto all = block<bpm::detail::ProductTerm>(a, b, 101);
   int different = 0;
   for (std::size_t i = 0; i < 11; ++i) {

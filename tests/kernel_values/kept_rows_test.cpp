@@ -14,7 +14,7 @@ using Borrowed = bpm::detail::BorrowedRow<float>;
 
 namespace {
 
-constexpr std::ptrdiff_t length = 16;
+constexpr std::ptrdiff_t row_length = 16;
 
 enum class Visit { known, written, neither, wrong };
 
@@ -22,13 +22,13 @@ enum class Visit { known, written, neither, wrong };
 Visit visit(Rows& rows, bpm::PointIndex point, bool fill = true) {
   Borrowed row(&rows, point);
   if (row.read() != nullptr) {
-    return std::all_of(row.read(), row.read() + length,
+    return std::all_of(row.read(), row.read() + row_length,
                        [&](float value) { return value == static_cast<float>(point); })
                ? Visit::known
                : Visit::wrong;
   }
   if (row.write() == nullptr) return Visit::neither;
-  std::fill_n(row.write(), length, static_cast<float>(point));
+  std::fill_n(row.write(), row_length, static_cast<float>(point));
   if (fill) row.set_filled();
   return Visit::written;
 }
@@ -36,7 +36,7 @@ Visit visit(Rows& rows, bpm::PointIndex point, bool fill = true) {
 }  // namespace
 
 TEST_CASE("rows are written by who borrows them first, and then known", "[gram]") {
-  Rows rows(length, 3 * Rows::row_bytes(length));
+  Rows rows(row_length, 3 * Rows::row_bytes(row_length));
   CHECK(rows.capacity() == 3);
   CHECK(rows.kept() == 0);
   CHECK(visit(rows, 4) == Visit::written);
@@ -48,26 +48,26 @@ TEST_CASE("rows are written by who borrows them first, and then known", "[gram]"
 }
 
 TEST_CASE("while one fills a row nobody else reads or writes it", "[gram]") {
-  Rows rows(length, length * Rows::row_bytes(length));
+  Rows rows(row_length, row_length * Rows::row_bytes(row_length));
   {
     Borrowed filling(&rows, 5);
     REQUIRE(filling.write() != nullptr);
     CHECK(visit(rows, 5) == Visit::neither);
-    std::fill_n(filling.write(), length, 5.0F);
+    std::fill_n(filling.write(), row_length, 5.0F);
     filling.set_filled();
   }
   CHECK(visit(rows, 5) == Visit::known);
 }
 
 TEST_CASE("what was not filled is forgotten", "[gram]") {
-  Rows rows(length, Rows::row_bytes(length));
+  Rows rows(row_length, Rows::row_bytes(row_length));
   CHECK(visit(rows, 5, false) == Visit::written);
   CHECK(visit(rows, 5) == Visit::written);
   CHECK(visit(rows, 5) == Visit::known);
 }
 
 TEST_CASE("where not all fit, the rows asked for most often stay", "[gram]") {
-  Rows rows(length, 2 * Rows::row_bytes(length));
+  Rows rows(row_length, 2 * Rows::row_bytes(row_length));
   for (int repeat = 0; repeat < 3; ++repeat) {
     CHECK(visit(rows, 1) != Visit::neither);
     CHECK(visit(rows, 2) != Visit::neither);
@@ -84,7 +84,7 @@ TEST_CASE("where not all fit, the rows asked for most often stay", "[gram]") {
 }
 
 TEST_CASE("a borrowed row stays where it is", "[gram]") {
-  Rows rows(length, Rows::row_bytes(length));
+  Rows rows(row_length, Rows::row_bytes(row_length));
   CHECK(visit(rows, 3) == Visit::written);
   const Borrowed held(&rows, 3);
   REQUIRE(held.read() != nullptr);
@@ -105,7 +105,7 @@ TEST_CASE("as many rows as the bytes hold, at most all", "[gram]") {
 }
 
 TEST_CASE("without room, or without rows at all, nothing is written or known", "[gram]") {
-  Rows rows(length, 0);
+  Rows rows(row_length, 0);
   CHECK(visit(rows, 7) == Visit::neither);
   const Borrowed nowhere(nullptr, 7);
   CHECK(nowhere.read() == nullptr);

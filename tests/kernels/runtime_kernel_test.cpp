@@ -42,17 +42,18 @@ TEMPLATE_TEST_CASE("a single kernel has its own values, to the bit", "[kernels]"
 
 TEMPLATE_TEST_CASE("a composition has its values, to rounding", "[kernels]", float, double) {
   const bpm::Linear linear;
-  const bpm::Polynomial cubic(3, 0.1, 1);
-  const bpm::Gaussian bell = bpm::Gaussian::from_gamma(0.05);
+  const bpm::Polynomial polynomial(3, 0.1, 1);
+  const bpm::Gaussian gaussian = bpm::Gaussian::from_gamma(0.05);
   const double tolerance = 100 * unit<TestType>;
-  CHECK(change<TestType>(bpm::sum(linear, bell)) <= tolerance);
-  CHECK(change<TestType>(bpm::product(cubic, bell)) <= tolerance);
-  CHECK(change<TestType>(bpm::scaled(bell, 3.5)) <= tolerance);
+  CHECK(change<TestType>(bpm::sum(linear, gaussian)) <= tolerance);
+  CHECK(change<TestType>(bpm::product(polynomial, gaussian)) <= tolerance);
+  CHECK(change<TestType>(bpm::scaled(gaussian, 3.5)) <= tolerance);
   CHECK(change<TestType>(bpm::biased(linear, 0.25)) <= tolerance);
-  CHECK(change<TestType>(bpm::normalised(cubic)) <= tolerance);
-  CHECK(change<TestType>(bpm::on_unit_inputs(cubic)) <= tolerance);
+  CHECK(change<TestType>(bpm::normalised(polynomial)) <= tolerance);
+  CHECK(change<TestType>(bpm::on_unit_inputs(polynomial)) <= tolerance);
   CHECK(change<TestType>(bpm::normalised(bpm::sum(
-            bpm::biased(cubic, 2), bpm::product(bell, bpm::on_unit_inputs(linear))))) <= tolerance);
+            bpm::biased(polynomial, 2), bpm::product(gaussian, bpm::on_unit_inputs(linear))))) <=
+        tolerance);
 }
 
 TEST_CASE("a kernel is composed step by step, as a program would by its options", "[kernels]") {
