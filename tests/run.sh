@@ -90,21 +90,12 @@ step() {
   printf '%-52s %4d s\n' "$title" $((SECONDS - start))
 }
 
-# Who has ccache compiles again only what changed, in whatever folder the checkout is.
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
-  export CCACHE_SLOPPINESS=pch_defines,time_macros
-fi
-
 # Several files are compiled as one, as most of the time goes into what all of them include. Where GCC compiles, it
-# seldom looks for memory that it could give back: 14 % less of it at -O0, for about a gigabyte a job. What else is said
-# to the compilers lets ccache keep what was compiled with a precompiled header.
+# seldom looks for memory that it could give back: 14 % less of it at -O0, for about a gigabyte a job.
 configure() {  # configure PRESET OPTION...
   local options=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16)
-  if [[ "$1" == asan ]]; then
-    options+=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} -Xclang -fno-pch-timestamp")
-  else
-    options+=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} -fpch-preprocess --param ggc-min-heapsize=1000000 --param ggc-min-expand=200")
+  if [[ "$1" != asan ]]; then
+    options+=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} --param ggc-min-heapsize=1000000 --param ggc-min-expand=200")
   fi
   step "$1: configure" cmake --preset "$1" -DBPM_WARNINGS_AS_ERRORS=ON -DBPM_BUILD_TESTS=ON "${options[@]}" "${@:2}"
 }
