@@ -37,11 +37,12 @@ bpm::detail::RunIdentity identity(const G& gram, const std::vector<signed char>&
                                   const std::vector<double>& lambda = {},
                                   const bpm::PermutedPerceptron& sampler = {},
                                   std::uint64_t seed = 1, std::uint64_t left_out = 0) {
-  using Space = bpm::KernelVersionSpace<typename G::Scalar>;
-  const Space space(gram, labels, std::make_shared<const std::vector<double>>(lambda));
+  using VersionSpace = bpm::KernelVersionSpace<typename G::Scalar>;
+  const VersionSpace space(gram, labels, std::make_shared<const std::vector<double>>(lambda));
   bpm::detail::BlockScratch<typename G::Scalar> scratch;
   bpm::detail::RunIdentity run;
-  bpm::detail::add_run(run, sampler, std::span<const Space>(&space, 1), seed, scratch, left_out);
+  bpm::detail::add_run(run, sampler, std::span<const VersionSpace>(&space, 1), seed, scratch,
+                       left_out);
   return run;
 }
 
