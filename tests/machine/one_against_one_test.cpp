@@ -320,8 +320,7 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at l
   CHECK(weighted.candidates.size() == 6);
 }
 
-TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classes",
-          "[machine][at length]") {
+TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classes", "[machine]") {
   const Doubles inputs = machine_tests::triangle(120, 1, 0.9);
   const std::vector<int> labels = machine_tests::three_labels(120);
   const OneVsRest machine(
