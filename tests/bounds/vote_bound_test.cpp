@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "bpm/core/random.hpp"
@@ -271,11 +272,12 @@ TEST_CASE("the bound by the vote, by hand") {
   CHECK(0.006 * std::log(0.006 / p) + 0.994 * std::log(0.994 / (1 - p)) ==
         Approx(-std::log(0.005) / 1000).epsilon(1e-10));
   // Exact shares: nothing is in doubt, and the inputs take all of 0.01.
-  CHECK(bpm::VoteBound::certified(gibbs, votes, outputs, 0).disagreement ==
+  const bpm::Votes exact{.positive = shares};
+  CHECK(bpm::VoteBound::certified(gibbs, exact, outputs, 0).disagreement ==
         Approx(bpm::kl_upper_inverse(0.004, std::log(100.0) / 1000)).epsilon(1e-12));
   // Twice a Gibbs bound of more than one half is one, and no more.
   const bpm::GibbsBound large(800, 1000, {.confidence = thirds});
-  CHECK(bpm::VoteBound::certified(large, votes, outputs, 0).vote_error == 1);
+  CHECK(bpm::VoteBound::certified(large, exact, outputs, 0).vote_error == 1);
 }
 
 TEST_CASE("the limit of the disagreement holds as often as it says; an estimate does not",
@@ -305,7 +307,8 @@ TEST_CASE("the limit of the disagreement holds as often as it says; an estimate 
   const auto certified = [&](const bpm::Votes& votes, const Eigen::VectorXd& outputs) {
     return bpm::VoteBound::certified(gibbs, votes, outputs, votes.voters).disagreement;
   };
-  const auto without_doubt = [&](const bpm::Votes& votes, const Eigen::VectorXd& outputs) {
+  const auto without_doubt = [&](bpm::Votes votes, const Eigen::VectorXd& outputs) {
+    votes.voters = 0;
     return bpm::VoteBound::certified(gibbs, votes, outputs, 0).disagreement;
   };
   const auto estimate = [](const bpm::Votes& votes, const Eigen::VectorXd& outputs) {
@@ -369,7 +372,11 @@ TEST_CASE("arguments of the bounds on the vote are checked") {
                     "VoteBound::certified: confidence.inputs is 0, must lie between 0 and 1");
   CHECK_THROWS_WITH(bpm::VoteBound::certified(gibbs, votes, outputs, 1),
                     "VoteBound::certified: independent_voters is 1, must be 0 or 2 or more");
-  CHECK_THROWS_WITH(bpm::VoteBound::certified(gibbs, votes, outputs.head(1), 0),
+  const auto of_more = GENERATE(0U, 3U);  // No shares of two voters are exact, or worth three.
+  CHECK_THROWS_WITH(bpm::VoteBound::certified(gibbs, votes, outputs, of_more),
+                    "VoteBound::certified: independent_voters is " + std::to_string(of_more) +
+                        ", must be 2 to 2, the number of voters");
+  CHECK_THROWS_WITH(bpm::VoteBound::certified(gibbs, votes, outputs.head(1), 2),
                     "Votes::disagreement: outputs has 1 entries, expected 2 (one per input)");
 }
 

@@ -11,6 +11,7 @@
 
 #include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/core/random.hpp"
+#include "bpm/data/table.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/dot_product.hpp"
@@ -18,6 +19,7 @@
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/choose.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
@@ -154,6 +156,21 @@ TEST_CASE("a certificate refuses what it sees to break its conditions", "[machin
   auto parts = fit(train).parts();
   parts.training_points = 0;
   CHECK(refusal(bpm::Classifier(parts)) == none);
+  parts = fit(train).parts();
+  parts.report.stopped = true;
+  CHECK(refusal(bpm::Classifier(parts)) ==
+        is + "was stopped before the draws that were asked for; fix their number");
+  // Categories and means of the training set; two columns of numbers are what they are.
+  bpm::TableEncoding encoding{{{.name = "a"}, {.name = "b"}}};
+  CHECK(bpm::certificate(fit(train).with_encoding(encoding), 0.1).error < 1);
+  encoding.columns[1].fill = 0.5;
+  const std::string of_encoding =
+      is +
+      "has words or missing values encoded by the training set, whose categories and means change "
+      "when points go; encode by other rows, and certify before with_encoding";
+  CHECK(refusal(fit(train).with_encoding(encoding)) == of_encoding);
+  encoding.columns = {{.kind = bpm::MixedTable::Kind::words, .categories = {"x", "y"}}};
+  CHECK(refusal(fit(train).with_encoding(encoding)) == of_encoding);
   parts = fit(train).parts();
   parts.report.perceptron->training_errors = 1;
   CHECK(refusal(bpm::Classifier(parts)) == is + "has draws with training errors left");

@@ -44,7 +44,8 @@ struct VoteBound {
   /// Chernoff bound (`kl_upper_inverse`). V is the number of independent voters: draws of a chain
   /// are worth fewer than they are. 0: the shares are exact.
   /// \throws std::invalid_argument without inputs, if sizes disagree, or unless the Gibbs bound has
-  ///         a confidence for inputs, and V is 0 or 2 and more.
+  ///         a confidence for inputs, and V is 2 to `votes.voters`; where that is 0, V is 0 or 2
+  ///         and more.
   [[nodiscard]] static VoteBound certified(const GibbsBound& gibbs, const Votes& votes,
                                            const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                            std::uint64_t independent_voters);
@@ -226,6 +227,9 @@ BPM_INLINE VoteBound VoteBound::certified(const GibbsBound& gibbs, const Votes& 
   const char* const f = "VoteBound::certified";
   detail::check_delta(f, "confidence.inputs", gibbs.confidence.inputs);
   detail::check(independent_voters != 1, f, "independent_voters", "is 1, must be 0 or 2 or more");
+  detail::check(votes.voters == 0 || (independent_voters > 0 && independent_voters <= votes.voters),
+                f, "independent_voters", "is ", independent_voters, ", must be 2 to ", votes.voters,
+                ", the number of voters");
   const auto count = static_cast<double>(outputs.size());
   const bool exact = independent_voters == 0;
   const double delta = exact ? gibbs.confidence.inputs : gibbs.confidence.inputs / 2;

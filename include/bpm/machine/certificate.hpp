@@ -11,12 +11,14 @@
 #include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/data/table.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -70,6 +72,11 @@ template <class Kernel>
          std::same_as<Kernel, Exponential>;
 }
 
+/// Whether the rows decide what a column of a table becomes.
+[[nodiscard]] inline bool made_by_rows(const TableEncoding::Column& column) {
+  return column.kind == MixedTable::Kind::words || column.fill.has_value();
+}
+
 /// Throws unless what can be seen of a classifier allows a bound by compression.
 template <class Kernel, InputSet Inputs>
 void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
@@ -78,11 +85,17 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
   allow(parts.training_points > 0 && parts.report.perceptron &&
             parts.report.mistaken_points.size() == parts.report.draws && parts.report.draws > 0,
         "is not of permuted perceptrons on one training set: no compression makes it");
+  allow(!parts.report.stopped,
+        "was stopped before the draws that were asked for; fix their number");
   allow(parts.report.perceptron->training_errors == 0, "has draws with training errors left");
   allow(!parts.boundary, "has a soft boundary that its training set chose; fix one beforehand");
   allow(!parts.chosen, "has settings that choose found; fix them beforehand");
   allow(!parts.standardisation,
         "has inputs standardised by the training set, whose means change when points go");
+  allow(
+      !parts.encoding || std::ranges::none_of(parts.encoding->columns, &made_by_rows),
+      "has words or missing values encoded by the training set, whose categories and means change "
+      "when points go; encode by other rows, and certify before with_encoding");
   allow(parts.offsets.empty() || !parts.offsets_move_labels,
         "has labels that offsets of its probabilities move");
   allow(parts.bias == 0 || has_one_diagonal(parts.kernel),
@@ -96,13 +109,14 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
 /// alone would have made it. Its first draw errs at most at the rate of
 /// `stable_compression_bound(report().mistaken_points[0], N, delta)`.
 ///
-/// Conditions. Checked: one training set, no soft boundary chosen on it, nothing found by `choose`,
-/// no standardising, no bias but of a kernel on distances, whose k(x, x) is 1, no offsets. For the
-/// caller to keep: independent examples of one source; kernel, width (not the median of distances),
-/// features, lambda and number of draws fixed before these examples were seen, or delta divided by
-/// the number of combinations that could have been chosen; no fit repeated because another failed
-/// (`NotSeparable`) or for its certificate.
-/// \throws std::invalid_argument where a condition is seen to fail, or unless 0 < delta < 1.
+/// Conditions. Checked: one training set, all draws that were asked for, no soft boundary chosen on
+/// it, nothing found by `choose`, no standardising, no encoding of words or missing values, no bias
+/// but of a kernel on distances, whose k(x, x) is 1, no offsets. For the caller to keep:
+/// independent examples of one source; kernel, width (not the median of distances), features,
+/// lambda and number of draws fixed before these examples were seen, or delta divided by the number
+/// of combinations that could have been chosen; no fit repeated because another failed
+/// (`NotSeparable`) or for its certificate. \throws std::invalid_argument where a condition is seen
+/// to fail, or unless 0 < delta < 1.
 template <class Kernel, InputSet Inputs>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier, double delta) {
   const auto& parts = classifier.parts();
