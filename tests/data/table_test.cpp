@@ -159,6 +159,17 @@ TEST_CASE("read_table takes no column for a feature and for the label") {
   CHECK_THROWS_WITH(read("kind,height\n1,2\n1,3\n", settings),
                     "f:1: found no column 'width', expected one of 'kind', 'height'");
   CHECK_THROWS_WITH(read("width,height\n1,2\n", settings), why);
+  // The only column that is no feature is the label, wherever it stands; of two, none.
+  const auto moved = read("kind,height,width\n7,2,3\n", settings);
+  CHECK(moved.labels == std::vector<int>{7});
+  CHECK(moved.inputs == Eigen::RowVector2d(3, 2));
+  CHECK(moved.notes == std::vector<std::string>{
+                           "f: the label is in column 1 ('kind'), the only one that is no feature",
+                           "f: the columns are in another order, and matched by name"});
+  CHECK(read("width,height,kind\n3,2,7\n", settings).notes.empty());
+  CHECK_THROWS_WITH(read("kind,width,name,height\n1,2,3,4\n", settings),
+                    "f:1: found the label in column 4, which is one of the features, expected it "
+                    "in another");
   settings.label = std::string("height");
   CHECK_THROWS_WITH(read("width,height,kind\n1,2,3\n", settings), why);
   settings.label = std::string("kind");

@@ -112,7 +112,7 @@ struct TableSettings {
   /// Where the label of a line stands.
   enum class LabelColumn {
     first,  ///< In the leftmost field.
-    last,   ///< In the rightmost field.
+    last,   ///< In the rightmost field; where `features` has it, in the only one that is none.
     none    ///< Nowhere: all fields are features.
   };
 

@@ -231,6 +231,7 @@ class TableLines {
     words_ = columns_of(settings_.words, "column of words");
     if (has_header_ && !settings_.features.empty()) {
       for (const std::string& wanted : settings_.features) features_.push_back(column_of(wanted));
+      find_other_label();
       ensure<DataError>(std::ranges::find(features_, label_) == features_.end(), name_, ":",
                         first_.number, ": found the label in column ", label_ + 1,
                         ", which is one of the features, expected it in another");
@@ -252,6 +253,20 @@ class TableLines {
     ensure<DataError>(settings_.kinds.empty() || settings_.kinds.size() == features_.size(), name_,
                       ":", first_.number, ": found ", features_.size(), " features, expected ",
                       settings_.kinds.size());
+  }
+
+  /// Moves the label from a last column that is a feature to the only column that is none.
+  void find_other_label() {
+    const auto* const column = std::get_if<TableSettings::LabelColumn>(&settings_.label);
+    if (column == nullptr || *column != TableSettings::LabelColumn::last) return;
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < width(); ++i) {
+      if (std::ranges::find(features_, i) == features_.end()) others.push_back(i);
+    }
+    if (others.size() != 1 || others[0] == label_) return;
+    label_ = others[0];
+    notes_.push_back(join(name_, ": the label is in column ", label_ + 1, " (",
+                          Quoted{names_[label_]}, "), the only one that is no feature"));
   }
 
   /// Which columns are in a list of indices and names.
