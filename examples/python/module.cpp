@@ -295,7 +295,6 @@ template <class Ask>
   words["coverage"] = certified.coverage;
   words["accepted"] = certified.accepted;
   words["errors"] = certified.errors;
-  words["upper_limit"] = certified.upper_limit;
   words["message"] = certified.message();
   return words;
 }

@@ -93,8 +93,8 @@ TEST_CASE("the certificate of a fit is its bound by compression", "[machine]") {
   CHECK(by_first.error < of_all.error);
   CHECK(bpm::error_rate(others.labels, labels) < by_first.error);
   const std::string conditions =
-      "; for independent examples of one source, kernel, width, features and lambda fixed "
-      "beforehand";
+      "; for independent examples of one source, inputs without labels included, and kernel, "
+      "width, features, lambda and number of draws fixed beforehand";
   using Catch::Matchers::ContainsSubstring;
   CHECK_THAT(
       of_all.message(),

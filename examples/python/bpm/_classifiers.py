@@ -456,8 +456,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         -------
         dict
             Also kept as ``certified_risk_``: `risk`, `delta`, `found`, `threshold`, `coverage` (the
-            share of these rows that is accepted), `accepted`, `errors`, `upper_limit` of the risk,
-            and a `message`.
+            share of these rows that is accepted), `accepted`, `errors` and a
+            `message`.
         """
         scores = self._scores(X)
         y = column_or_1d(y)

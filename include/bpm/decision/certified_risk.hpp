@@ -45,9 +45,8 @@ struct CertifiedRisk {
   /// Inputs with a higher score are accepted; not those with this score itself.
   double threshold = std::numeric_limits<double>::infinity();
   std::size_t accepted = 0;  ///< Calibration inputs above the threshold,
-  std::size_t errors = 0;    ///< and those of them that were classified wrongly.
+  std::size_t errors = 0;    ///< and those that were classified wrongly, which chose it too.
   double coverage = 0;       ///< accepted / n.
-  double upper_limit = 1;    ///< Of the risk at this threshold, with confidence 1 - delta.
   /// The fewest accepted inputs that can show the risk: without an error among them.
   std::size_t needed = 0;
 
@@ -60,7 +59,7 @@ struct CertifiedRisk {
   [[nodiscard]] std::string message() const {
     return found ? detail::join("scores above ", threshold, ": ", accepted,
                                 " calibration inputs accepted, ", errors, " wrong, risk at most ",
-                                upper_limit, " with confidence ", 1 - delta)
+                                risk, " with confidence ", 1 - delta)
                  : detail::join("not with these data: at least ", needed,
                                 " accepted inputs without an error");
   }
@@ -145,10 +144,11 @@ BPM_INLINE std::size_t inputs_needed(double risk, double delta) {
 /// Candes, Jordan, Lei, "Learn then Test", 2021): at most 20 thresholds, set by the scores before
 /// `correct` is looked at, from few accepted inputs to all of them, are tested each at the whole
 /// delta by P(Bin(n, risk) <= errors) <= delta, and the last before the first failure is returned.
-/// The first accepts twice as many inputs as would do without an error, so that one or two errors
-/// do not end the sequence. A threshold is the score of a calibration input, which is not accepted
-/// itself: the others above it are then independent draws of what is accepted. Equal scores are
-/// accepted or refused together.
+/// The first accepts twice as many inputs as would do without an error, so that one error (two at
+/// delta = 0.01) does not end the sequence. The guarantee is of `risk` alone: what binomial limits
+/// the counts at the threshold would have do not hold, since the same errors chose it. A threshold
+/// is the score of a calibration input, which is not accepted itself: the others above it are then
+/// independent draws of what is accepted. Equal scores are accepted or refused together.
 ///
 /// `scores`: any confidence scores, such as `gap_scores`, of n independent inputs that took no part
 /// in training, scaling, choosing of parameters or calibration; `correct[i]`: whether input i was
@@ -189,7 +189,6 @@ template <detail::Flags Correct = std::vector<bool>>
   }
   if (result.found) {
     result.coverage = static_cast<double>(result.accepted) / static_cast<double>(n);
-    result.upper_limit = binomial_upper_limit(result.errors, result.accepted, delta);
   }
   return result;
 }

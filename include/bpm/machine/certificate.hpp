@@ -51,8 +51,8 @@ struct Certificate {
                      ", by stable compression (Campi, Garatti, JMLR 24, 2023): ", mistaken, " of ",
                      points, " training points were mistaken");
     const std::string conditions =
-        "; for independent examples of one source, kernel, width, features and lambda fixed "
-        "beforehand";
+        "; for independent examples of one source, inputs without labels included, and kernel, "
+        "width, features, lambda and number of draws fixed beforehand";
     return unlabelled == 0
                ? by + " in some draw" + conditions
                : detail::join(by, " in the first draw, from which it differs on ", disagreements,
@@ -113,10 +113,10 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
 /// it, nothing found by `choose`, no standardising, no encoding of words or missing values, no bias
 /// but of a kernel on distances, whose k(x, x) is 1, no offsets. For the caller to keep:
 /// independent examples of one source; kernel, width (not the median of distances), features,
-/// lambda and number of draws fixed before these examples were seen, or delta divided by the number
-/// of combinations that could have been chosen; no fit repeated because another failed
-/// (`NotSeparable`) or for its certificate. \throws std::invalid_argument where a condition is seen
-/// to fail, or unless 0 < delta < 1.
+/// lambda (no class weights from counts, no lambda by a point's index) and number of draws fixed
+/// before these examples were seen, or delta divided by the number of combinations that could have
+/// been chosen; no fit repeated because another failed (`NotSeparable`) or for its certificate.
+/// \throws std::invalid_argument where a condition is seen to fail, or unless 0 < delta < 1.
 template <class Kernel, InputSet Inputs>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier, double delta) {
   const auto& parts = classifier.parts();

@@ -222,6 +222,22 @@ TEST_CASE("orthant probability: intervals hold the truth as often as they say", 
   CHECK(held.of_a_third >= (n == 2 ? 99.0 : 99.28));
 }
 
+TEST_CASE("orthant probability: limits hold where the error itself ends the run", "[at length]") {
+  // As bounds ask for it, and near what the first draws reach: 2000 runs, as above.
+  const Eigen::MatrixXd points = equicorrelated(20, 0.5);
+  int above = 0;
+  int of_a_third = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    RandomStreams streams{.seed = seed};
+    const OrthantProbability found =
+        bpm::orthant_probability(points, ones(20), {.standard_error = 0.1}, streams);
+    above += found.upper_log_inverse(0.99) >= std::log(21.0) ? 1 : 0;
+    of_a_third += found.upper_log_inverse(1 - 0.01 / 3) >= std::log(21.0) ? 1 : 0;
+  }
+  CHECK(above >= 0.984 * 2000);
+  CHECK(of_a_third >= 0.9928 * 2000);
+}
+
 TEST_CASE("orthant probability: wrong intervals are found out") {
   // A weight without all dimensions, and a chain that hardly moves.
   CHECK(coverage<bpm::detail::few_dimensions_OrthantStages>(20).two_sided < 60);
