@@ -274,6 +274,19 @@ template <class Rows>
   return found;
 }
 
+/// A name that two columns have names none: then columns go by position, in all that the model is
+/// asked about.
+void drop_double_names(const ModelColumns& columns, Data& data) {
+  if (columns.count > 0) return;
+  std::vector<std::string> sorted = data.feature_names;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice == sorted.end()) return;
+  data.notes.push_back(data.name + ": two columns have the name '" + *twice +
+                       "': columns go by their position");
+  data.feature_names.clear();
+}
+
 /// A table, of numbers alone or not.
 void read_any_table(std::istream& stream, const ReadOptions& options, bool labelled,
                     const ModelColumns& columns, const TrainingRows& training, Data& data) {
@@ -285,11 +298,12 @@ void read_any_table(std::istream& stream, const ReadOptions& options, bool label
     settings.kinds = columns.encoding->kinds();
     settings.missing = columns.encoding->fills();
   }
-  const auto take = [&data](auto table) {
+  const auto take = [&data, &columns](auto table) {
     data.labels = std::move(table.labels);
     data.class_names = std::move(table.class_names);
     data.feature_names = std::move(table.feature_names);
     data.notes = std::move(table.notes);
+    drop_double_names(columns, data);
     return std::move(table.inputs);
   };
   const auto read = [&] {
@@ -304,6 +318,9 @@ void read_any_table(std::istream& stream, const ReadOptions& options, bool label
       std::vector<bpm::PointIndex> rows;
       if (training) rows = training(static_cast<std::size_t>(table.rows()));
       data.encoding = bpm::TableEncoding::of(table, options.missing, rows);
+      if (data.feature_names.empty()) {
+        for (bpm::TableEncoding::Column& column : data.encoding->columns) column.name.clear();
+      }
     }
     for (const std::string& note : data.encoding->unknown(table)) {
       data.notes.push_back(data.name + ": " + note);

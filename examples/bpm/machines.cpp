@@ -147,10 +147,11 @@ template <class Sampler, class I, class Fit>
     settings.one_against_one = machine.settings().one_against_one;
     const Machine<Sampler> judged(bpm::BayesPointMachine(task.kernels.front(), sampler, settings));
     const bpm::OutOfFold left_out = bpm::cross_validate(judged, inputs, labels, task.folds, watch);
-    const bpm::FittedSlope slope = left_out.slope(task.settings.soft_boundary.has_class_weights() ||
-                                                  left_out.classes.size() > 2);
-    outcome.out_of_fold = {left_out.error(slope), slope.loss, slope.slope, slope.offsets,
-                           left_out.points.size()};
+    const bool weighted = task.settings.soft_boundary.has_class_weights();
+    const bpm::FittedSlope slope = left_out.slope(weighted || left_out.classes.size() > 2);
+    // Offsets move no labels of a weighted boundary.
+    outcome.out_of_fold = {left_out.error(weighted ? bpm::FittedSlope{} : slope), slope.loss,
+                           slope.slope, slope.offsets, left_out.points.size()};
   }
   if (task.fit) outcome.model = Model{fit(machine)};
   return outcome;

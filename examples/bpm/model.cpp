@@ -6,6 +6,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -209,21 +210,37 @@ Eigen::MatrixXd shifted_values(const Model& model, const Eigen::MatrixXd& values
                     model.classifier);
 }
 
+std::size_t place_of_label(const std::vector<std::string>& names, const Data& data, int label) {
+  const bool integers = data.class_names.empty();
+  const std::string name =
+      integers ? std::to_string(label) : data.class_names[static_cast<std::size_t>(label)];
+  const auto exactly = std::ranges::find(names, name);
+  if (exactly != names.end() || !integers) {
+    return static_cast<std::size_t>(exactly - names.begin());
+  }
+  const auto is_number = [label](const std::string& one) {
+    char* end = nullptr;
+    return std::strtod(one.c_str(), &end) == label && end == one.c_str() + one.size();
+  };
+  if (std::ranges::count_if(names, is_number) != 1) return names.size();
+  return static_cast<std::size_t>(std::ranges::find_if(names, is_number) - names.begin());
+}
+
 std::vector<int> labels_for(const ModelFacts& facts, const Data& data) {
   std::vector<int> labels;
   labels.reserve(data.labels.size());
   for (const int label : data.labels) {
-    const std::string name = data.class_names.empty()
-                                 ? std::to_string(label)
-                                 : data.class_names[static_cast<std::size_t>(label)];
-    const auto found = std::ranges::find(facts.class_names, name);
-    if (found == facts.class_names.end()) {
+    const std::size_t place = place_of_label(facts.class_names, data, label);
+    if (place == facts.class_names.size()) {
+      const std::string name = data.class_names.empty()
+                                   ? std::to_string(label)
+                                   : data.class_names[static_cast<std::size_t>(label)];
       std::string known;
       for (const std::string& one : facts.class_names) known += (known.empty() ? "" : ", ") + one;
       throw bpm::DataError(data.name + ": found the label '" + name + "', the model knows " +
                            known);
     }
-    labels.push_back(facts.classes[static_cast<std::size_t>(found - facts.class_names.begin())]);
+    labels.push_back(facts.classes[place]);
   }
   return labels;
 }

@@ -33,7 +33,8 @@ namespace bpm_examples {
   return std::to_string(count) + ' ' + std::string(count == 1 ? one : many);
 }
 
-/// What the library says of rows, in the words of the file: without the function, rows from 1 on.
+/// What the library says of rows, in the words of the file: without the function, rows and columns
+/// from 1 on.
 [[nodiscard]] inline std::string in_words_of(std::string_view file, std::string_view what) {
   constexpr std::string_view name =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:";
@@ -56,7 +57,8 @@ namespace bpm_examples {
       return true;
     };
     const bool row = take("points ", "rows ") || take("point ", "row ") ||
-                     take("inputs row ", "row ") || (rows && take(" and ", " and "));
+                     take("inputs row ", "row ") || take("in column ", "in column ") ||
+                     (rows && take(" and ", " and "));
     rows = row;
     if (!row) {
       text += what.front();

@@ -120,6 +120,15 @@ void check_held_out(const Data& train, const Data& held_out) {
             << ": the guarantee holds if that is chance, not if they are copies\n";
 }
 
+/// How many rows have the numbers of another.
+[[nodiscard]] std::size_t count_copies(const Data& data) {
+  std::vector<std::uint64_t> hashes = hashes_of(data);
+  std::ranges::sort(hashes);
+  std::size_t copies = 0;
+  for (std::size_t i = 1; i < hashes.size(); ++i) copies += hashes[i] == hashes[i - 1] ? 1U : 0U;
+  return copies;
+}
+
 [[nodiscard]] std::string name_of(const Data& data, int label) {
   return data.class_names.empty() ? std::to_string(label)
                                   : data.class_names[static_cast<std::size_t>(label)];
@@ -127,10 +136,11 @@ void check_held_out(const Data& train, const Data& held_out) {
 
 /// Before the training, which would be lost: every class held out is one that trains.
 void check_labels(const Data& train, const Data& held_out) {
-  std::set<std::string> known;
-  for (const int label : train.labels) known.insert(name_of(train, label));
+  std::set<std::string> found;
+  for (const int label : train.labels) found.insert(name_of(train, label));
+  const std::vector<std::string> known(found.begin(), found.end());
   for (const int label : held_out.labels) {
-    if (!known.contains(name_of(held_out, label))) {
+    if (place_of_label(known, held_out, label) == known.size()) {
       throw bpm::DataError(held_out.name + ": found the label '" + name_of(held_out, label) +
                            "', which no row that trains has");
     }
@@ -226,7 +236,7 @@ void prepare(const TrainOptions& options, Data& data,
   const double median = median_of(data.inputs, options.normalise);
   if (!(median > 0)) {
     throw bpm::DataError(data.name +
-                         ": most rows are equal, there is no median distance; give --width W");
+                         ": no two rows at a distance above 0 were found; give --width W");
   }
   std::vector<bpm::RuntimeKernel> kernels;
   for (const double factor : factors) {
@@ -469,7 +479,8 @@ struct JudgedScaling {
     } catch (const bpm::KernelValueError&) {
     } catch (const bpm::BudgetTooSmall&) {
       return std::nullopt;
-    } catch (const bpm::DataError&) {  // No median distance.
+    } catch (const bpm::DataError&) {         // No median distance.
+    } catch (const std::invalid_argument&) {  // Numbers too small or too large to be scaled.
     }
   }
   return result;
@@ -494,6 +505,16 @@ struct TrainReport {
   std::size_t model_bytes = 0;
 };
 
+/// Whether the largest class is clearly smaller in the part that was judged than in the table: each
+/// class has ten rows there, where it has them.
+[[nodiscard]] bool has_rare_classes_more_often(const TrainReport& report) {
+  if (!report.facts || !report.facts->boundary) return false;
+  std::size_t largest = 0;
+  for (const auto& [label, count] : report.class_counts) largest = std::max(largest, count);
+  const double share = static_cast<double>(largest) / static_cast<double>(report.rows);
+  return report.facts->boundary->largest_class < share - 0.01;
+}
+
 /// The boundary that was taken, if it was chosen; the candidate that it was.
 [[nodiscard]] const bpm::ChoiceCandidate* taken_candidate(const bpm::BoundaryChoice& boundary) {
   for (const bpm::ChoiceCandidate& one : boundary.candidates) {
@@ -505,8 +526,10 @@ struct TrainReport {
   return nullptr;
 }
 
-/// `scaled`: whether columns as they are were judged beside standardised ones.
-[[nodiscard]] std::vector<std::string> warnings_of(const ModelFacts& facts, bool scaled) {
+/// `scaled`: whether columns as they are were judged beside standardised ones; `weighted`: whether
+/// there are class weights.
+[[nodiscard]] std::vector<std::string> warnings_of(const ModelFacts& facts, bool scaled,
+                                                   bool weighted) {
   std::vector<std::string> warnings;
   for (const bpm::FitWarning& warning : facts.warnings) {
     if (scaled && warning.kind == bpm::FitWarning::Kind::columns_differ_in_scale) continue;
@@ -515,7 +538,9 @@ struct TrainReport {
       const auto at = std::ranges::find(facts.classes, warning.label) - facts.classes.begin();
       text = "class " + facts.class_names[static_cast<std::size_t>(at)] +
              ": never predicted on the rows that train, of which it is " +
-             percent_text(warning.compared) + ": --class-weights balanced holds on to it";
+             percent_text(warning.compared) +
+             (weighted ? ": --class-weights with more for it hold on to it"
+                       : ": --class-weights balanced holds on to it");
     }
     if (warning.kind == bpm::FitWarning::Kind::width_far_from_distances) {
       text = "the width " + number_text(warning.found) + " is far from the rows' median distance " +
@@ -699,8 +724,8 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
         << (report.out_of_fold->rows < report.rows
                 ? std::to_string(report.out_of_fold->rows) + " of " + std::to_string(report.rows)
                 : "all")
-        << " rows" << (report.out_of_fold->chosen ? ", by which it was chosen: optimistic" : "")
-        << '\n';
+        << " rows" << (has_rare_classes_more_often(report) ? ", rare classes more often" : "")
+        << (report.out_of_fold->chosen ? ", by which it was chosen: optimistic" : "") << '\n';
   }
   if (report.guarantee) {
     report_line(text, "guarantee")
@@ -863,6 +888,9 @@ void run_train(const TrainOptions& given) {
       task = make_task(options, data.train);
       check_weights(options, task);
       outcome = fit(task, data.train, watch);
+    } catch (const std::invalid_argument& error) {
+      throw std::runtime_error(in_words_of(data.train.name, error.what()) +
+                               " (here: scale the columns, or --ignore them)");
     } catch (const bpm::Stopped&) {
       throw Interrupted(
           "stopped before there was a whole machine: no model is written" +
@@ -879,11 +907,6 @@ void run_train(const TrainOptions& given) {
   const bool quiet = options.common.quiet || options.model == "-";
   if (outcome.model) {
     Model model = *outcome.model;
-    // Asked before the scaling is put in: these rows are scaled. A multiple of training's own work.
-    if (!quiet || !options.common.json.empty()) {
-      report.training_error = bpm::error_rate(
-          data.train.labels, labels_of(model, decision_values(model, data.train.inputs)));
-    }
     const ModelFacts fitted = facts_of(model);
     // What --folds found of train is of machines of more rows and draws than what a fit finds.
     const bool by_folds = options.folds > 0 && !options.choosing;
@@ -893,6 +916,12 @@ void run_train(const TrainOptions& given) {
       const double growth = fitted.boundary ? fitted.boundary->growth : 0;
       finish.calibration =
           Calibration{folds->slope * std::pow(rows, -growth), folds->offsets, folds->rows};
+    }
+    // Asked before the scaling is put in: these rows are scaled. A multiple of training's own work.
+    model = finished(model, {.calibration = finish.calibration});
+    if (!quiet || !options.common.json.empty()) {
+      report.training_error = bpm::error_rate(
+          data.train.labels, labels_of(model, decision_values(model, data.train.inputs)));
     }
     model = finished(model, finish);
     if (options.risk) {
@@ -906,6 +935,11 @@ void run_train(const TrainOptions& given) {
                                   "--held-out or a larger --risk");
       }
     }
+    if (options.sampler == "ep" && (options.balanced || !options.class_weights.empty())) {
+      report.warnings.emplace_back(
+          "--sampler ep: with class weights the probabilities are of the weighted classes, not in "
+          "their shares of the rows");
+    }
     if (options.weights_only) model = weights_alone(model);
     report.facts = facts_of(model);
     if (!report.out_of_fold && report.facts->boundary) {
@@ -917,7 +951,15 @@ void run_train(const TrainOptions& given) {
                                              .chosen = true};
       }
     }
-    for (std::string& text : warnings_of(*report.facts, report.scaling.has_value()))
+    if (const std::size_t copies = count_copies(data.train);
+        report.out_of_fold && copies * 100 >= report.rows) {
+      report.warnings.push_back(std::to_string(copies) + " of the " +
+                                count_text(report.rows, "row has", "rows have") +
+                                " the numbers of another: if they are copies, what is out of fold "
+                                "is too good");
+    }
+    for (std::string& text : warnings_of(*report.facts, report.scaling.has_value(),
+                                         options.balanced || !options.class_weights.empty()))
       report.warnings.push_back(text);
     report.model_bytes = save_model(model, options.model);
   }

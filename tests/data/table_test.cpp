@@ -151,6 +151,23 @@ TEST_CASE(
   CHECK(data.notes == std::vector<std::string>{"f: 2 lines begin with '#', and are skipped"});
 }
 
+TEST_CASE("read_table takes no ignored column for the label") {
+  bpm::TableSettings settings;
+  settings.ignored = {std::string("flag")};
+  const auto last = read("width,kind,flag\n1,2,3\n", settings);
+  CHECK(last.labels == std::vector<int>{2});
+  CHECK(last.inputs.cols() == 1);
+  settings.label = bpm::TableSettings::LabelColumn::first;
+  settings.ignored = {Eigen::Index{0}};
+  CHECK(read("7,2,3\n", settings).labels == std::vector<int>{2});
+  for (const bool named : {false, true}) {
+    if (named) settings.label = std::string("kind");
+    if (!named) settings.label = Eigen::Index{0};
+    CHECK_THROWS_WITH(read("kind,width\n1,2\n", settings),
+                      "f:1: found the label in column 1, which is ignored, expected it in another");
+  }
+}
+
 TEST_CASE("read_table takes no column for a feature and for the label") {
   bpm::TableSettings settings;
   settings.features = {"width", "height"};

@@ -566,6 +566,121 @@ TEST_CASE("bpm: weights of classes hold on to the rare one", "[examples]") {
       "has no class 'maybe' for --class-weights");
 }
 
+TEST_CASE("bpm: figures are of the labels that the model gives", "[examples]") {
+  const Garden garden;
+  const auto table = [](std::uint64_t seed) {
+    std::string text = "x,y,kind\n";
+    bpm::RandomEngine engine(seed);
+    bpm::NormalDraws normal;
+    for (int i = 0; i < 600; ++i) {
+      const bool rare = i % 10 == 0;
+      text += std::to_string(normal(engine) + (rare ? 0.8 : 0)) + "," +
+              std::to_string(normal(engine)) + (rare ? ",b\n" : ",a\n");
+    }
+    return text;
+  };
+  garden.write("t.csv", table(1));
+  garden.write("more.csv", table(2));
+  const auto train = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"train", garden.path("t.csv"), garden.path("t.model")};
+    words.insert(words.end(), more.begin(), more.end());
+    return garden.made(words);
+  };
+  const auto error = [&](const char* file) {
+    return garden.made({"evaluate", garden.path("t.model"), garden.path(file)})["error_percent"]
+        .get<double>();
+  };
+  // Calibrating by folds moves no labels of a weighted boundary.
+  static_cast<void>(train({"--class-weights", "b=30", "--soft-boundary", "0.1"}));
+  const std::string without = garden.predicted("t.model", "more.csv", {"--label", "kind"});
+  const Json folds = train({"--class-weights", "b=30", "--soft-boundary", "0.1", "--folds", "5"});
+  const std::string with = garden.predicted("t.model", "more.csv", {"--label", "kind"});
+  const auto labels = [](const std::string& predictions) {
+    std::string only;
+    std::istringstream lines(predictions);
+    for (std::string line; std::getline(lines, line);) only += line.substr(0, line.find(','));
+    return only;
+  };
+  CHECK(labels(with) == labels(without));
+  CHECK_THAT(labels(with), ContainsSubstring("b"));
+  CHECK(folds["training_error_percent"].get<double>() == Approx(error("t.csv")));
+  // A machine of four fifths of the rows errs as often on the others, within 4 standard errors.
+  CHECK(std::abs(folds["out_of_fold_error_percent"].get<double>() - error("more.csv")) < 11);
+  const Json chosen = train({"--class-weights", "b=30"});
+  CHECK(std::abs(chosen["out_of_fold_error_percent"].get<double>() - error("more.csv")) < 9);
+  CHECK(error("more.csv") > 15);
+  // Without weights offsets move labels, of the training rows as well.
+  const Json plain = train({"--soft-boundary", "0.1", "--folds", "5"});
+  CHECK(plain["training_error_percent"].get<double>() == Approx(error("t.csv")));
+  const BpmOutcome said = run_bpm({"train", garden.path("t.csv"), garden.path("t.model"),
+                                   "--sampler", "ep", "--class-weights", "balanced"});
+  CHECK_THAT(said.errors, ContainsSubstring("the probabilities are of the weighted classes"));
+}
+
+TEST_CASE("bpm: a label is not ignored, a name is one column's, a word may look like a number",
+          "[examples]") {
+  const Garden garden;
+  std::string table = "x,y,kind,flag\n";
+  std::string twice = "x,x,kind\n";
+  std::string words = "x,y,kind\n";
+  std::string ones = words;
+  std::string tiny = words;
+  std::string copies = words;
+  bpm::RandomEngine engine(3);
+  for (int i = 0; i < 120; ++i) {
+    const std::string x = std::to_string(bpm::uniform_unit(engine) + (i % 2 == 0 ? 0.7 : 0));
+    const std::string y = std::to_string(bpm::uniform_unit(engine));
+    const std::string kind = i % 2 == 0 ? "1" : "0";
+    table += x + "," + y + "," + kind + "," + (i % 3 == 0 ? "8" : "9") + "\n";
+    twice += x + "," + y + "," + kind + "\n";
+    words += x + "," + y + (i % 2 == 0 ? ",01\n" : ",2x\n");
+    if (i % 2 == 0) ones += x + "," + y + ",01\n";
+    tiny += x + "e-200," + y + "," + kind + "\n";
+    copies += (i < 60 ? x + "," + y : "0.5," + std::to_string(i % 5)) + "," + kind + "\n";
+  }
+  garden.write("t.csv", table);
+  garden.write("twice.csv", twice);
+  garden.write("words.csv", words);
+  garden.write("ones.csv", ones);
+  garden.write("tiny.csv", tiny);
+  garden.write("copies.csv", copies);
+  const Json made =
+      garden.made({"train", garden.path("t.csv"), garden.path("t.model"), "--ignore", "flag"});
+  CHECK(made["features"] == 2);
+  const auto error = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"evaluate", garden.path("t.model"), garden.path("t.csv")};
+    all.insert(all.end(), more.begin(), more.end());
+    return garden.made(all)["error_percent"].get<double>();
+  };
+  CHECK(error({"--ignore", "flag"}) == error({"--label", "kind"}));
+  CHECK(error({"--ignore", "flag"}) < 40);
+  const BpmOutcome other = run_bpm({"evaluate", garden.path("t.model"), garden.path("t.csv")});
+  CHECK_THAT(other.errors, ContainsSubstring("the label is in column 4 ('flag'), the last"));
+  check_refused(bpm_program, 1,
+                {"train", garden.path("t.csv"), garden.path("t.model"), "--ignore", "kind",
+                 "--label", "kind"},
+                "found the label in column 3, which is ignored");
+
+  const BpmOutcome named = run_bpm({"train", garden.path("twice.csv"), garden.path("n.model")});
+  CHECK_THAT(named.errors, ContainsSubstring("two columns have the name 'x'"));
+  CHECK(run_bpm({"evaluate", garden.path("n.model"), garden.path("twice.csv")}).status == 0);
+
+  static_cast<void>(garden.made({"train", garden.path("words.csv"), garden.path("w.model")}));
+  CHECK(run_bpm({"evaluate", garden.path("w.model"), garden.path("ones.csv")}).status == 0);
+
+  static_cast<void>(garden.made({"train", garden.path("tiny.csv"), garden.path("y.model")}));
+  check_refused(bpm_program, 1,
+                {"train", garden.path("tiny.csv"), garden.path("y.model"), "--standardise"},
+                "deviation of 0 in column 1");
+
+  const BpmOutcome copied = run_bpm({"train", garden.path("copies.csv"), garden.path("c.model")});
+  CHECK_THAT(
+      copied.errors,
+      ContainsSubstring("55 of the 120 rows have the numbers of another: if they are copies"));
+  CHECK(run_bpm({"train", garden.path("twice.csv"), garden.path("c.model")})
+            .errors.find("numbers of another") == std::string::npos);
+}
+
 TEST_CASE("bpm: LIBSVM's flags mean what they mean there", "[examples]") {
   const Garden garden;
   garden.write("flowers.txt", garden.flowers.libsvm());
@@ -737,7 +852,7 @@ TEST_CASE("bpm: what cannot be done ends with status 1 and what to do", "[exampl
   refuse("predict m three.csv new", "found 2 features, the model has 3");
   garden.write("four.csv", "1,2,3,4\n5,6,7,8\n");
   refuse("predict m four.csv new", "if one column is the label, name it by --label");
-  garden.write("equal.csv", "1,1,a\n1,1,b\n1,1,a\n1,1,b\n2,1,b\n");
+  garden.write("equal.csv", "1,1,a\n1,1,b\n1,1,a\n1,1,b\n1,1,b\n");
   refuse("train equal.csv new", "give --width W");
   garden.write("same.csv", "0,0,a\n0,0,b\n1,1,a\n1,2,b\n");
   refuse("train same.csv new --soft-boundary hard --width 1",

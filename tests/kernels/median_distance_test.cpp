@@ -39,6 +39,15 @@ TEST_CASE("the median distance of many inputs is estimated, by seed", "[kernels]
   CHECK(bpm::median_distance(inputs, 3) != bpm::median_distance(inputs, 4));
 }
 
+TEST_CASE("where most inputs are equal it is the median of the others' distances", "[kernels]") {
+  bpm::RowMatrix<double> mostly = bpm::RowMatrix<double>::Zero(40, 1);
+  mostly(3, 0) = 2;
+  mostly(7, 0) = -1;
+  mostly(8, 0) = -1;  // 37 distances of 2, 74 of 1, two of 3; all other 667 are 0.
+  CHECK(bpm::median_distance(mostly) == 1);
+  CHECK(bpm::median_distance(bpm::RowMatrix<double>::Zero(40, 1)) == 0);
+}
+
 TEST_CASE("the median distance refuses what has none", "[kernels]") {
   CHECK(message_of([] { (void)bpm::median_distance(bpm::RowMatrix<float>(1, 2)); }) ==
         "median_distance: inputs has 1 rows, must be 2 or more");

@@ -315,6 +315,11 @@ TEST_CASE("class weights move labels, and leave probabilities those of the class
   CHECK(recall(weighted) > recall(plain) + 0.2);
   REQUIRE(weighted.parts().offsets.size() == 1);
   CHECK_FALSE(weighted.parts().offsets_move_labels);
+  settings.soft_boundary = SoftBoundary::relative(0.1).with_class_weights({{1, 8.0}});
+  CHECK_FALSE(BayesPointMachine(Gaussian::from_width(2), PermutedPerceptron{}, settings)
+                  .fit(inputs, labels)
+                  .parts()
+                  .offsets_move_labels);
   CHECK(weighted.shifted(weighted.decision_values(others)) == weighted.decision_values(others));
   CHECK(plain.parts().offsets.empty());
   const Eigen::MatrixXd p = weighted.predict_probability(others);

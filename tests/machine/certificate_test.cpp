@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bpm/bounds/classifier_bounds.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/data/table.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/dot_product.hpp"

@@ -247,6 +247,21 @@ TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "
   CHECK(found(4)[0].compared == 0.2);
   CHECK(found(4)[0].standard_error == Approx(std::sqrt(0.25 / 20)));
   for (const FitWarning& warning : found(6)) CHECK(warning.kind != Kind::worse_than_its_draws);
+
+  // Labels are taken from shifted outputs: 2 above, none is of the first class. Draws that err as
+  // often as the larger class would, 10 of 20, are no better; with class weights that says nothing.
+  const auto kinds_of = [&](std::vector<double> shifts, bool weighted) {
+    std::vector<Kind> all;
+    for (const FitWarning& one : bpm::detail::fit_warnings(problems, means, own, 10.0, std::nullopt,
+                                                           labels, shifts, weighted)) {
+      all.push_back(one.kind);
+    }
+    return all;
+  };
+  CHECK(kinds_of({}, false) == std::vector{Kind::no_better_than_largest_class});
+  CHECK(kinds_of({2}, false) ==
+        std::vector{Kind::class_never_predicted, Kind::no_better_than_largest_class});
+  CHECK(kinds_of({2}, true) == std::vector{Kind::class_never_predicted});
 }
 
 TEST_CASE("chains that tell of different laws are said, good ones are not",

@@ -86,12 +86,14 @@ def _median_distance(X: Any, unit_inputs: bool) -> float:
 def _median_manhattan_distance(X: NDArray) -> float:
     pairs = np.random.RandomState(1).randint(len(X), size=(2000, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return _positive_distance(float(np.median(np.abs(X[pairs[:, 0]] - X[pairs[:, 1]]).sum(axis=1))))
+    distances = np.abs(X[pairs[:, 0]] - X[pairs[:, 1]]).sum(axis=1)
+    some = distances if np.median(distances) > 0 else distances[distances > 0]
+    return _positive_distance(float(np.median(some)) if len(some) else 0.0)
 
 
 def _positive_distance(distance: float) -> float:
     if not distance > 0:
-        raise ValueError("X has a median distance of 0, as most rows are equal: give a width")
+        raise ValueError("X has no two rows at a distance above 0, by which to choose a width")
     return distance
 
 
@@ -149,7 +151,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
 
     def _check_directions(self, X: Any) -> None:
         if self.unit_inputs:
-            empty = X.getnnz(axis=1) == 0 if sparse.issparse(X) else ~X.any(axis=1)
+            empty = np.asarray(abs(X).sum(axis=1) == 0).ravel()
             if empty.any():
                 raise ValueError(
                     f"X has the row {int(empty.argmax())} of zeros alone, which unit_inputs cannot "
@@ -157,7 +159,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
                 )
 
     def _query_numbers(self, X: Any) -> Any:
-        """`X` in the kind of the training set, every number what it was, or a ValueError."""
+        """`X` in the kind of the training set, as float32 rounded, or a ValueError."""
         check_is_fitted(self, "_model")
         X = self._numbers(X, reset=False)
         self._check_directions(X)
@@ -170,8 +172,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
             return np.ascontiguousarray(X)
         with np.errstate(over="ignore", invalid="ignore"):
             converted = np.ascontiguousarray(X, dtype=kind)
-            exact = np.can_cast(X.dtype, kind) or np.array_equal(converted, X)
-        if not exact:
+        finite = kind != "uint8" and np.isfinite(converted).all()
+        if not (finite or np.array_equal(converted, X)):
             raise ValueError(
                 f"X is of {X.dtype} and holds numbers that are none of {kind}, which the training "
                 f"set was of; convert it with X.astype('{kind}'), or fit to {X.dtype}"
@@ -183,11 +185,13 @@ class _Machine(ClassifierMixin, BaseEstimator):
             return []
         if isinstance(self.class_weight, dict):
             known = list(self.classes_)
+            every = all(label in self.class_weight for label in known)
             for label, weight in self.class_weight.items():
-                if label not in known:
+                # Where every class of y has a weight, others are of classes that a fold lacks.
+                if label not in known and not every:
                     raise ValueError(f"class_weight has the class {label!r}, which y has not")
                 _real("class_weight", weight)
-            return [(known.index(c), float(w)) for c, w in self.class_weight.items()]
+            return [(known.index(c), float(w)) for c, w in self.class_weight.items() if c in known]
         _one_of("class_weight", self.class_weight, ("balanced",))
         weights = compute_class_weight("balanced", classes=self.classes_, y=y)
         return list(enumerate(weights.tolist()))
@@ -377,6 +381,10 @@ class _Machine(ClassifierMixin, BaseEstimator):
 
     # --- Rejection ------------------------------------------------------------------------------
 
+    def _needs_diagonal(self) -> bool:
+        """Whether probabilities need more than the rows."""
+        return False
+
     def _scores(self, X: Any) -> list[float]:
         check_is_fitted(self, "_model")
         return _native.gap_scores(self._values(X))
@@ -422,6 +430,11 @@ class _Machine(ClassifierMixin, BaseEstimator):
                 )
             return ~(scores >= found["threshold"])
         error = _real("error", error)
+        if self._needs_diagonal():
+            raise ValueError(
+                "reject: error is given, for which a precomputed kernel lacks k(x, x) of the rows: "
+                "use rate or risk"
+            )
         if not 0 <= error <= 1:
             raise ValueError(f"reject: error is {error!r}, must lie in [0, 1]")
         # Of the class that is said: with class weights it need not be the most probable one.
@@ -728,12 +741,14 @@ class BayesPointClassifier(_Machine):
         return params
 
     def _remember(self, X: Any, y: NDArray) -> None:
-        self._fitted_to = (_digest(X, y), self._drawing_params())
+        self._fitted_to = (_digest(X, y), self._drawing_params(), X, y)
 
     def _goes_on(self, X: Any, y: NDArray) -> bool:
         if not self.warm_start or not hasattr(self, "_fitted_to"):
             return False
-        return self._fitted_to == (_digest(X, y), self._drawing_params())
+        digest, params, *trained_on = self._fitted_to
+        same = (digest, params) == (_digest(X, y), self._drawing_params())
+        return same and _digest(*trained_on) == digest  # Not changed in place.
 
 
 class GaussianProcessBayesPointClassifier(_Machine):
@@ -838,9 +853,15 @@ class GaussianProcessBayesPointClassifier(_Machine):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            In the order of ``classes_``. The largest is that of the predicted class.
+            In the order of ``classes_``. The largest is that of the predicted class, but for
+            ``kernel="precomputed"``, where ``predict`` does not know the variances.
         """
         check_is_fitted(self, "_model")
+        if diagonal is None and self._needs_diagonal():
+            raise ValueError(
+                "predict_proba: diagonal is None, must be k(x, x) of every row with a precomputed "
+                "kernel, whose probabilities scikit-learn's scorers cannot ask for"
+            )
         if diagonal is not None:
             if self.kernel != "precomputed":
                 raise ValueError(f"diagonal is given, which the kernel {self.kernel!r} computes")
@@ -848,6 +869,9 @@ class GaussianProcessBayesPointClassifier(_Machine):
             if diagonal.ndim != 1:
                 raise ValueError(f"diagonal has {diagonal.ndim} dimensions, expected 1")
         return self._model.probabilities(self._query_numbers(X), diagonal)
+
+    def _needs_diagonal(self) -> bool:
+        return self.kernel == "precomputed"
 
     def _take_facts(self, facts: dict[str, Any]) -> None:
         self.log_marginal_likelihoods_ = np.asarray(facts["log_evidence"])

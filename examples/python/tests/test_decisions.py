@@ -89,3 +89,24 @@ def test_a_posterior_of_a_matrix_of_ones_own(squares):
     assert np.allclose(machine.predict_proba(cross, np.ones(100)), expected, atol=1e-6)
     with pytest.raises(ValueError, match="diagonal is None, must hold k"):
         machine.predict_proba(cross)
+
+
+def test_class_weights_of_classes_that_a_fold_lacks():
+    X, y = noisy(300, 1)
+    names = np.unique(y)
+    weights = {name: 2.0 for name in names} | {"elsewhere": 5.0}
+    machine = BayesPointClassifier(class_weight=weights, random_state=1).fit(X, y)
+    del weights["elsewhere"]
+    same = BayesPointClassifier(class_weight=weights, random_state=1).fit(X, y)
+    assert np.array_equal(machine.decision_function(X), same.decision_function(X))
+
+
+def test_no_expected_error_without_the_diagonal():
+    X, y = noisy(200, 1)
+    K = X @ X.T + 1
+    machine = GaussianProcessBayesPointClassifier("precomputed").fit(K, y)
+    with pytest.raises(ValueError, match="a precomputed kernel lacks k\\(x, x\\) of the rows"):
+        machine.reject(K, error=0.1)
+    with pytest.raises(ValueError, match="diagonal is None, must be k\\(x, x\\) of every row"):
+        machine.predict_proba(K)
+    assert machine.reject(K, rate=0.1).sum() == 20

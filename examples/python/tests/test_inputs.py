@@ -40,7 +40,7 @@ def test_every_kind_learns_and_survives_a_pickle(blobs, kind):
 
 @pytest.mark.parametrize("trained", KINDS)
 @pytest.mark.parametrize("asked", KINDS)
-def test_another_kind_is_converted_exactly(blobs, trained, asked):
+def test_another_kind_is_converted(blobs, trained, asked):
     X, y = blobs
     machine = BayesPointClassifier("linear").fit(of_kind(X, trained), y)
     expected = machine.decision_function(of_kind(X, trained))
@@ -48,15 +48,33 @@ def test_another_kind_is_converted_exactly(blobs, trained, asked):
 
 
 @pytest.mark.parametrize(
-    "trained, number", [("float32", 0.1), ("uint8", 0.5), ("uint8", 256), ("uint8", -1)]
+    "trained, number", [("float32", 1e300), ("uint8", 0.5), ("uint8", 256), ("uint8", -1)]
 )
-def test_what_is_not_exact_is_refused(blobs, trained, number):
+def test_what_the_kind_has_not_is_refused(blobs, trained, number):
     X, y = blobs
     machine = BayesPointClassifier("linear").fit(X.astype(trained), y)
     other = X.astype(float)
     other[3, 2] = number
     with pytest.raises(ValueError, match=f"holds numbers that are none of {trained}"):
         machine.predict(other)
+
+
+def test_a_model_of_floats_rounds_doubles(blobs):
+    X, y = blobs
+    machine = BayesPointClassifier().fit(X.astype("float32"), y)
+    asked = X + np.random.RandomState(0).uniform(size=X.shape)
+    expected = machine.decision_function(asked.astype("float32"))
+    assert np.array_equal(machine.decision_function(asked), expected)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_two_kinds_of_rows_are_enough_for_a_width(kernel):
+    random = np.random.RandomState(0)
+    X = (random.uniform(size=(200, 1)) < 0.2).astype(float)
+    y = (X[:, 0] > 0) ^ (random.uniform(size=200) < 0.05)
+    machine = BayesPointClassifier(kernel).fit(X, y)
+    assert machine.width_ == 1
+    assert machine.score(X, y) > 0.9
 
 
 def test_other_integers_and_layouts_become_doubles(blobs):

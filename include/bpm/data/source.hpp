@@ -111,8 +111,8 @@ struct TableSettings {
   };
   /// Where the label of a line stands.
   enum class LabelColumn {
-    first,  ///< In the leftmost field.
-    last,   ///< In the rightmost field; where `features` has it, in the only one that is none.
+    first,  ///< In the leftmost field that is not ignored.
+    last,   ///< In the rightmost likewise; where it is of `features`, in the only one that is not.
     none    ///< Nowhere: all fields are features.
   };
 

@@ -185,13 +185,6 @@ class TableLines {
     }
   }
 
-  struct Delimiter {
-    char value;
-    friend std::ostream& operator<<(std::ostream& out, const Delimiter& delimiter) {
-      return delimiter.value == ' ' ? out << "blanks" : out << Quoted{{&delimiter.value, 1}};
-    }
-  };
-
   /// Sets label_ by the first line.
   void find_label() {
     using LabelColumn = TableSettings::LabelColumn;
@@ -203,7 +196,11 @@ class TableLines {
                       " field, expected 2 or more (a label and at least one value), separated by ",
                       Delimiter{delimiter_});
     if (column != nullptr) {
-      label_ = *column == LabelColumn::first ? 0 : width() - 1;
+      const bool first = *column == LabelColumn::first;
+      label_ = first ? 0 : width() - 1;
+      for (std::size_t i = 1; i < width() && is_ignored(label_); ++i) {
+        label_ = first ? i : width() - 1 - i;
+      }
     } else if (const auto* const index = std::get_if<Eigen::Index>(&settings_.label)) {
       label_ = static_cast<std::size_t>(*index);
       ensure<DataError>(label_ < width(), name_, ":", first_.number, ": found ", width(),
@@ -212,6 +209,18 @@ class TableLines {
       const std::string& wanted = std::get<std::string>(settings_.label);
       label_ = column_of(wanted);
     }
+    ensure<DataError>(!is_ignored(label_), name_, ":", first_.number,
+                      ": found the label in column ", label_ + 1,
+                      ", which is ignored, expected it in another");
+  }
+
+  /// Whether a column of the first line is to be skipped.
+  [[nodiscard]] bool is_ignored(std::size_t i) const {
+    return std::ranges::any_of(settings_.ignored, [&](const auto& one) {
+      const auto* const index = std::get_if<Eigen::Index>(&one);
+      return index != nullptr ? static_cast<std::size_t>(*index) == i
+                              : std::get<std::string>(one) == first_.fields[i];
+    });
   }
 
   /// The only column of a name in the first line.
@@ -255,18 +264,21 @@ class TableLines {
                       settings_.kinds.size());
   }
 
-  /// Moves the label from a last column that is a feature to the only column that is none.
+  /// Moves the label from a last column that is a feature to the only column that is none; says
+  /// which it is where it could be another.
   void find_other_label() {
     const auto* const column = std::get_if<TableSettings::LabelColumn>(&settings_.label);
     if (column == nullptr || *column != TableSettings::LabelColumn::last) return;
     std::vector<std::size_t> others;
     for (std::size_t i = 0; i < width(); ++i) {
-      if (std::ranges::find(features_, i) == features_.end()) others.push_back(i);
+      if (std::ranges::find(features_, i) == features_.end() && !is_ignored(i)) others.push_back(i);
     }
-    if (others.size() != 1 || others[0] == label_) return;
-    label_ = others[0];
-    notes_.push_back(join(name_, ": the label is in column ", label_ + 1, " (",
-                          Quoted{names_[label_]}, "), the only one that is no feature"));
+    const bool is_last = std::ranges::find(others, label_) != others.end();
+    if (is_last ? others.size() == 1 : others.size() != 1) return;
+    if (!is_last) label_ = others[0];
+    notes_.push_back(
+        join(name_, ": the label is in column ", label_ + 1, " (", Quoted{names_[label_]},
+             is_last ? "), the last that is no feature" : "), the only one that is no feature"));
   }
 
   /// Which columns are in a list of indices and names.
@@ -317,17 +329,6 @@ class TableLines {
     }
     return true;
   }
-
-  struct ColumnList {
-    std::span<const std::string_view> names;
-    friend std::ostream& operator<<(std::ostream& out, const ColumnList& list) {
-      constexpr std::size_t most = 10;
-      for (std::size_t i = 0; i < std::min(list.names.size(), most); ++i) {
-        out << (i == 0 ? "" : ", ") << Quoted{list.names[i]};
-      }
-      return list.names.size() > most ? out << ", ..." : out;
-    }
-  };
 
   [[nodiscard]] bool is_header() {
     if (settings_.header != TableSettings::Header::automatic) {

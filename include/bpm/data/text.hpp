@@ -41,6 +41,28 @@ struct Quoted {
   }
 };
 
+/// What stands between fields, in words.
+struct Delimiter {
+  char value;
+
+  friend std::ostream& operator<<(std::ostream& out, const Delimiter& delimiter) {
+    return delimiter.value == ' ' ? out << "blanks" : out << Quoted{{&delimiter.value, 1}};
+  }
+};
+
+/// The first names of columns, for a message.
+struct ColumnList {
+  std::span<const std::string_view> names;
+
+  friend std::ostream& operator<<(std::ostream& out, const ColumnList& list) {
+    constexpr std::size_t most = 10;
+    for (std::size_t i = 0; i < std::min(list.names.size(), most); ++i) {
+      out << (i == 0 ? "" : ", ") << Quoted{list.names[i]};
+    }
+    return list.names.size() > most ? out << ", ..." : out;
+  }
+};
+
 [[nodiscard]] inline std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) {

@@ -20,9 +20,10 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 /// The median of |x_i - x_j| over pairs i < j: of all pairs up to 64 inputs, beyond of 2 000 random
-/// ones of the seed, whose median has a standard error of some 3 % of their standard deviation. A
-/// measure for the width of a kernel. Cost: 2 000 distances.
-/// \throws std::invalid_argument on fewer than two inputs, or numbers that are not finite.
+/// ones of the seed, whose median has a standard error of some 3 % of their standard deviation.
+/// Where that is 0, since most inputs are equal, the median of the distances that are not; 0 if all
+/// are. A measure for the width of a kernel. Cost: 2 000 distances. \throws std::invalid_argument
+/// on fewer than two inputs, or numbers that are not finite.
 template <class I>
   requires DenseInputs<I> || SparseInputs<I>
 [[nodiscard]] double median_distance(const I& inputs, std::uint64_t seed = 1) {
@@ -54,9 +55,15 @@ template <class I>
       if (i != j) add(i, j);
     }
   }
-  const auto middle = distances.begin() + std::ssize(distances) / 2;
-  std::nth_element(distances.begin(), middle, distances.end());
-  return *middle;
+  const auto median = [&] {
+    const auto middle = distances.begin() + std::ssize(distances) / 2;
+    std::nth_element(distances.begin(), middle, distances.end());
+    return *middle;
+  };
+  const double of_all = median();
+  if (of_all > 0) return of_all;
+  std::erase(distances, 0.0);
+  return distances.empty() ? 0 : median();
 }
 
 namespace detail {
@@ -100,7 +107,7 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
   }
 
   /// The width by the inputs: `factor` times their median distance.
-  /// \throws std::invalid_argument where that is 0 (most inputs equal), and as `median_distance`.
+  /// \throws std::invalid_argument where that is 0, and as `median_distance`.
   template <class I>
   [[nodiscard]] static Gaussian from_median(const I& inputs, double factor = 1) {
     return from_width(factor * median_distance(inputs));

@@ -93,7 +93,10 @@ struct Trial {
 
 /// Writes what is found of candidates that were tried on the same points. Returns the losses at
 /// these points, of each.
-BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials, bool with_offsets);
+/// Errors are those of the labels that a fit would give: offsets move them where no class weights
+/// do.
+BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
+                                                  const SoftBoundary& boundary);
 
 /// The candidate with the smallest loss on the first fold among those that were tried there.
 struct BestOfFirstFold {
@@ -129,7 +132,6 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
                     std::span<const int> labels, const Sampler& sampler,
                     const FitSettings& settings, const RunControl& control,
                     std::span<ChoiceCandidate> candidates, BestOfFirstFold* best = nullptr) {
-  const bool with_offsets = wants_offsets(settings.soft_boundary, folds.classes.size());
   std::vector<Trial> trials;  // From soft to hard.
   for (std::size_t l = candidates.size(); l-- > 0;) trials.push_back({&candidates[l], folds});
   BestOfFirstFold ahead;
@@ -160,7 +162,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     if (k > 0 || best == nullptr || part.left_out.size() < points_to_drop_by || trials.empty()) {
       continue;
     }
-    const auto losses = judge(of_fold, with_offsets);
+    const auto losses = judge(of_fold, settings.soft_boundary);
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const ChoiceCandidate& one = *trials[i].candidate;
       if (one.loss >= ahead.loss) continue;
@@ -181,7 +183,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     try_boundaries(values, folds, labels, sampler, settings, control, candidates);
     return;
   }
-  if (!trials.empty()) judge(trials, with_offsets);
+  if (!trials.empty()) judge(trials, settings.soft_boundary);
   if (best == nullptr) return;
   if (own != nullptr) {
     ahead.loss_of_all = own->loss;
@@ -211,11 +213,12 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
 #if BPM_BODIES
 
 BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
-                                                  bool with_offsets) {
+                                                  const SoftBoundary& boundary) {
   std::vector<Eigen::Ref<const Eigen::MatrixXd>> values;
   for (const Trial& one : trials) values.emplace_back(one.outputs.decision_values);
   const OutOfFold& points = trials.front().outputs;
-  const auto slopes = fit_slopes(values, points.labels, points.classes, with_offsets);
+  const auto slopes = fit_slopes(values, points.labels, points.classes,
+                                 wants_offsets(boundary, points.classes.size()));
   std::vector<std::vector<double>> losses;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     ChoiceCandidate& candidate = *trials[i].candidate;
@@ -226,7 +229,8 @@ BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
     candidate.offsets = slopes[i].offsets;
     const Eigen::MatrixXd probabilities =
         probabilities_of(values[i], candidate.slope, candidate.offsets, points.points.size());
-    candidate.error = trials[i].outputs.error(slopes[i]);
+    candidate.error =
+        trials[i].outputs.error(boundary.has_class_weights() ? FittedSlope{} : slopes[i]);
     losses.push_back(log_losses(probabilities, points.labels, points.classes));
   }
   return losses;

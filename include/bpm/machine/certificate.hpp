@@ -10,8 +10,8 @@
 
 #include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/data/table.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"

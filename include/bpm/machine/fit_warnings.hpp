@@ -93,11 +93,14 @@ namespace detail {
     const BoundaryChoice& choice);
 
 /// The warnings of a fit. `draw_errors`: training errors under the plain kernel, summed over the
-/// binary subproblems, mean over draws; empty: not known.
+/// binary subproblems, mean over draws; empty: not known. `shifts`: what is added to each output
+/// before a label is taken from it; none: nothing. `weighted`: by class weights, so that errors say
+/// little.
 [[nodiscard]] BPM_INLINE std::vector<FitWarning> fit_warnings(
     const Subproblems& problems, std::span<const DrawMean> means,
     std::span<const std::size_t> training_errors, std::optional<double> draw_errors,
-    const std::optional<BoundaryChoice>& boundary, std::span<const int> labels);
+    const std::optional<BoundaryChoice>& boundary, std::span<const int> labels,
+    std::span<const double> shifts = {}, bool weighted = false);
 
 /// The width of a Gaussian, also of one known at run time; empty of other kernels.
 template <class Kernel>
@@ -170,9 +173,9 @@ void warn_of_scale(const I& inputs, std::vector<FitWarning>& warnings) {
 }
 
 /// Adds the warning of chains that disagree: R-hat above 1.2, and above what it is but once in
-/// 100 000 where a draw is worth half an independent one. With h halves of n draws R-hat^2 - 1 is
-/// then 2 (X / (h - 1) - 1) / n, X of the chi-squared law, whose quantile is E. Wilson's and M.
-/// Hilferty's (1931).
+/// 100 000 for one number where a draw is worth half an independent one. With h halves of n draws
+/// R-hat^2 - 1 is then (2 X / (h - 1) - 1) / n, X of the chi-squared law, whose quantile is E.
+/// Wilson's and M. Hilferty's (1931).
 inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>& warnings) {
   if (!report.chains || report.chains->r_hat == 0) return;
   const double freedom = 2.0 * report.chains->chains - 1;
@@ -180,7 +183,7 @@ inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>&
       std::min(512.0, static_cast<double>(report.draws) / report.chains->chains) / 2;
   const double part = 2 / (9 * freedom);
   const double quantile = std::pow(1 - part + 4.26 * std::sqrt(part), 3);
-  const double most = std::max(1.2, std::sqrt(1 + 2 * (quantile - 1) / kept));
+  const double most = std::max(1.2, std::sqrt(1 + (2 * quantile - 1) / kept));
   if (report.chains->r_hat <= most) return;
   warnings.push_back(
       {.kind = FitWarning::Kind::chains_disagree, .found = report.chains->r_hat, .compared = most});
@@ -220,7 +223,8 @@ BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
                                                 std::span<const std::size_t> training_errors,
                                                 std::optional<double> draw_errors,
                                                 const std::optional<BoundaryChoice>& boundary,
-                                                std::span<const int> labels) {
+                                                std::span<const int> labels,
+                                                std::span<const double> shifts, bool weighted) {
   std::vector<FitWarning> warnings;
   const auto m = static_cast<double>(labels.size());
   const double decisions = m * static_cast<double>(problems.size());
@@ -238,7 +242,8 @@ BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
     const auto output = [&](std::ptrdiff_t of) {
       const auto p = static_cast<std::size_t>(of);
       const auto point = static_cast<std::ptrdiff_t>(i);
-      return means[p].plain_output(point, problems.lambda_at(p, point));
+      return means[p].plain_output(point, problems.lambda_at(p, point)) +
+             (p < shifts.size() ? shifts[p] : 0);
     };
     ++predicted[class_of_outputs(std::ssize(means), output)];
     const auto own_class = std::ranges::lower_bound(problems.classes, labels[i]);
@@ -251,6 +256,7 @@ BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
                         .label = problems.classes[c]});
   }
 
+  if (weighted) return warnings;
   if (boundary && candidate_taken(*boundary) != nullptr) {
     if (const auto warning = no_better_out_of_fold(*boundary)) warnings.push_back(*warning);
   } else if (draw_errors) {

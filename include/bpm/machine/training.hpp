@@ -142,7 +142,12 @@ class Training {
       parts.slope = found.slope;
       parts.offsets = std::move(found.offsets);
       parts.probability_rows = found.rows;
-      parts.offsets_move_labels = !given_boundary_.has_class_weights();
+    }
+    const bool weighted = given_boundary_.has_class_weights();
+    parts.offsets_move_labels = !weighted;
+    std::vector<double> shifts;  // Of the outputs that labels are taken from.
+    if (!weighted) {
+      for (const double offset : parts.offsets) shifts.push_back(offset / parts.slope);
     }
     parts.report = state_.report;
     parts.forecast = forecast_;
@@ -152,7 +157,7 @@ class Training {
       draw_errors = problems * static_cast<double>(state_.draw_errors) / draws;
     }
     parts.warnings = detail::fit_warnings(problems_, state_.means, parts.training_errors,
-                                          draw_errors, boundary_, labels_.list());
+                                          draw_errors, boundary_, labels_.list(), shifts, weighted);
     detail::warn_of_inputs(kernel_, *inputs_, parts.warnings);
     detail::warn_of_chains(parts.report, parts.warnings);
     parts.training_seconds = state_.seconds;

@@ -176,6 +176,20 @@ TEST_CASE("probability: its error bar holds the truth as often as it says", "[at
   CHECK(half_of_it < 0.92 * runs);
 }
 
+TEST_CASE("probability: far out its logarithm is not too small", "[at length]") {
+  // x > 20: log P = -203.917. Sums of 286 logarithms of shares would be 2.6 short on average,
+  // where the mean of 24 is known to 0.5.
+  const TruncatedNormal tail(Eigen::VectorXd::Zero(1), Eigen::MatrixXd::Identity(1, 1),
+                             Eigen::VectorXd::Constant(1, 20.0),
+                             Eigen::VectorXd::Constant(1, infinite));
+  double sum = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    bpm::RandomStreams streams{.seed = seed};
+    sum += tail.probability(256, {}, streams).log_probability + 203.9171554;
+  }
+  CHECK(std::abs(sum / 24) < 1.3);
+}
+
 TEST_CASE("probability: draws of many chains depend on each other within a chain", "[at length]") {
   // Far out in a tail a chain forgets slowly. Batches across chains left the truth out of a third
   // of these intervals.

@@ -107,6 +107,29 @@ TEST_CASE("chains report R-hat of their outputs; stuck ones are found out", "[sa
   for (std::size_t k = 1; k < series.size(1); ++k) {
     REQUIRE(series.at(k, 0, 1) - series.at(k - 1, 0, 1) == Approx(step));
   }
+  // Chains of one spacing and another, at 511 draws and 513: the same draws of both are compared.
+  const auto series_of = [&](std::uint64_t draws, std::uint64_t of_every) {
+    bpm::detail::OutputSeries result;
+    for (std::uint64_t draw = of_every; draw <= draws; draw += of_every) {
+      position[0] = std::sin(0.1 * static_cast<double>(draw * draw));
+      result.add(draw, cone, position.data(), std::vector<std::ptrdiff_t>{0});
+    }
+    return result;
+  };
+  const std::vector mixed{series_of(511, 1), series_of(513, 1)};
+  CHECK(mixed[0].spacing() == 1);
+  CHECK(mixed[1].spacing() == 2);
+  ChainValues every_other(2);
+  for (std::uint64_t draw = 2; draw <= 510; draw += 2) {
+    for (auto& chain : every_other) {
+      chain.push_back(mixed[0].at(static_cast<std::size_t>(draw) - 1, 0, 1));
+    }
+  }
+  every_other[1].erase(every_other[1].begin());
+  every_other[1].push_back(mixed[1].at(255, 0, 1));
+  const auto agreement = bpm::detail::agreement_of(mixed, 1);
+  CHECK(agreement.r_hat == bpm::detail::split_r_hat(every_other));
+  CHECK(agreement.effective_draws == bpm::detail::bulk_effective_draws(every_other));
   // As a file may have it: 7 values of 20 points each are no draws.
   bpm::detail::OutputSeries damaged;
   bpm::detail::OutputSeries::visit_members(damaged, [](const char*, auto& member, auto&&...) {

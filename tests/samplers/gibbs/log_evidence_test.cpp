@@ -141,6 +141,7 @@ TEST_CASE("log evidence: contradictions cost q (1 - q) each, and leave no versio
     check_value(evidence(cone, q), truth, 0.1);
   }
   CHECK(evidence(cone, 0.0, 1, 640).value == -std::numeric_limits<double>::infinity());
+  CHECK(evidence(cone, 0.0, 1, 640).standard_error == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("log evidence: one seed, one value; streams advance by two") {

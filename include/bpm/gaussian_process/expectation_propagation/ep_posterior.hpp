@@ -247,8 +247,8 @@ struct EpPosterior {
 /// KL(q || p) in nats between two posteriors of one prior N(0, covariance), q of n points and p of
 /// the first n1 <= n of them: what the others have told. The complexity of a PAC-Bayes bound whose
 /// prior is p (`GibbsBound`: split prior), whatever the sites are worth; exact where the cones'
-/// factors leave nothing out (`Cone::residual` 0, as in double by default). With sites tau, means
-/// mu = K alpha and precisions K^-1 + diag(tau), it is half of
+/// factors leave nothing out (`Cone::residual` 0: rank m), and to rounding in double by default.
+/// With sites tau, means mu = K alpha and precisions K^-1 + diag(tau), it is half of
 ///
 ///     sum_i (tau^p_i - tau^q_i) Var_q[d_i] + log|I + K tau^q| - log|I + K tau^p|
 ///         + (alpha_q - alpha_p)' (mu_q - mu_p) + sum_i tau^p_i (mu_q - mu_p)_i^2,

@@ -85,7 +85,7 @@ struct OrthantProbability {
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
   Method method = Method::exact;  ///< How this one was found.
   std::size_t stages = 0;         ///< Covariances that were drawn from, both ends counted.
-  std::uint64_t draws = 0;        ///< That the estimate is made of, all stages together.
+  std::uint64_t draws = 0;        ///< Of all stages; of `annealed_noise` every step.
   std::uint64_t bounces = 0;      ///< Pilot and burn-in included.
   bool reached = true;            ///< The standard error asked for is reached, or none was.
   bool stopped = false;           ///< From outside, after a first estimate.
@@ -99,7 +99,7 @@ struct OrthantProbability {
     detail::check(confidence >= 0.5 && confidence <= 0.9995,
                   "OrthantProbability::upper_log_inverse", "confidence", "is ", confidence,
                   ", must lie in [0.5, 0.9995]");
-    if (standard_error == 0) {
+    if (standard_error == 0 || !std::isfinite(log_probability)) {
       return -log_probability;
     }
     return -log_probability +

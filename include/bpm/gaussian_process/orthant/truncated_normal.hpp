@@ -68,8 +68,8 @@ class TruncatedNormal {
   struct Probability {
     double log_probability = 0;  ///< -infinity where a level had no draw within the next.
     /// Of it, by batch means of each chain's draws; where fewer draws than batches are on one side
-    /// of a level, as of independent draws with one more on each side. Infinite where P is 0. Far
-    /// out in a tail it is too small by a third with 64 draws a level, by a tenth with 256.
+    /// of a level, as of independent draws with one more on each side. Infinite where P is 0. An
+    /// interval by it is right where it is below 1: with more, log P is no normal number.
     double standard_error = std::numeric_limits<double>::infinity();
     double degrees_of_freedom = 0;  ///< Of the standard error (Welch, Satterthwaite); P = 0: 0.
     std::size_t levels = 0;         ///< Regions on the way, the whole space counted.
@@ -259,12 +259,12 @@ class TruncatedNormal {
       }
       const auto within = static_cast<double>(std::ranges::count(values, 1.0));
       const double share = within / all;
-      result.log_probability += std::log(share);
-      if (std::min(within, all - within) < detail::variance_batches) {
-        sum.add((all - within + 1) / ((within + 1) * all));  // Batches say too little.
-      } else {
-        sum.add(detail::batch_variance(values) / (share * share));
-      }
+      const bool few = std::min(within, all - within) < detail::variance_batches;  // For batches.
+      const double variance = few ? (all - within) / (std::max(1.0, within) * all)
+                                  : detail::batch_variance(values) / (share * share);
+      sum.add(few ? (all - within + 1) / ((within + 1) * all) : variance);
+      // A share is without bias; its logarithm falls short by half of its variance.
+      result.log_probability += std::log(share) + variance / 2;
       result.draws += static_cast<std::uint64_t>(draws);
     }
     if (std::isfinite(result.log_probability)) {

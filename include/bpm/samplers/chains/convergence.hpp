@@ -185,6 +185,8 @@ class OutputSeries {
   [[nodiscard]] std::size_t size(std::size_t points) const noexcept {
     return values_.size() / points;
   }
+  /// Every how many draws one is kept.
+  [[nodiscard]] std::uint64_t spacing() const noexcept { return spacing_; }
   /// Output j of kept draw k.
   [[nodiscard]] double at(std::size_t k, std::size_t j, std::size_t points) const {
     return values_[k * points + j];
@@ -216,13 +218,18 @@ struct ChainAgreement {
   double effective_draws = 0;
 };
 
-/// What the series of all chains say, from their last draws where some have more; nothing (the
-/// defaults) where a chain has fewer than 16.
+/// What the series of all chains say, equally spaced, from their last draws where some have more;
+/// nothing (the defaults) where a chain has fewer than 16.
 [[nodiscard]] inline ChainAgreement agreement_of(std::span<const OutputSeries> series,
                                                  std::size_t points) {
   ChainAgreement result;
   std::size_t count = std::numeric_limits<std::size_t>::max();
-  for (const OutputSeries& chain : series) count = std::min(count, chain.size(points));
+  std::uint64_t spacing = 1;
+  for (const OutputSeries& chain : series) spacing = std::max(spacing, chain.spacing());
+  const auto step = [&](const OutputSeries& chain) { return spacing / chain.spacing(); };
+  for (const OutputSeries& chain : series) {
+    count = std::min<std::size_t>(count, chain.size(points) / step(chain));
+  }
   if (series.empty() || count < 16) return result;
   result.r_hat = 0;
   result.effective_draws = std::numeric_limits<double>::infinity();
@@ -230,8 +237,10 @@ struct ChainAgreement {
     ChainValues values;
     for (const OutputSeries& chain : series) {
       auto& mine = values.emplace_back();
-      const std::size_t kept = chain.size(points);
-      for (std::size_t k = kept - count; k < kept; ++k) mine.push_back(chain.at(k, j, points));
+      const std::size_t kept = chain.size(points) / step(chain);
+      for (std::size_t k = kept - count; k < kept; ++k) {
+        mine.push_back(chain.at((k + 1) * step(chain) - 1, j, points));
+      }
     }
     result.r_hat = std::max(result.r_hat, split_r_hat(values));
     result.effective_draws = std::min(result.effective_draws, bulk_effective_draws(values));

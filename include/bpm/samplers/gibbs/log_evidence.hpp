@@ -256,8 +256,15 @@ BPM_INLINE LogEvidence log_evidence(const Cone& cone, double label_noise,
     result.value += std::log(mean);
     if (mean > 0) sum.add(detail::batch_variance(ratios) / (mean * mean));
   }
-  result.standard_error = std::sqrt(sum.variance());
-  result.degrees_of_freedom = sum.freedom();
+  if (std::isfinite(result.value)) {
+    // The means are without bias; their logarithms fall short by half of their variance.
+    result.value += sum.variance() / 2;
+    result.standard_error = std::sqrt(sum.variance());
+    result.degrees_of_freedom = sum.freedom();
+  } else {  // Not one step met a classifier without errors, of which there may be some.
+    result.standard_error = std::numeric_limits<double>::infinity();
+    result.degrees_of_freedom = 0;
+  }
   result.stages = shares.size() - 1;
   result.steps = pilot.steps() + run.steps();
   return result;
