@@ -857,11 +857,6 @@ class GaussianProcessBayesPointClassifier(_Machine):
             ``kernel="precomputed"``, where ``predict`` does not know the variances.
         """
         check_is_fitted(self, "_model")
-        if diagonal is None and self._needs_diagonal():
-            raise ValueError(
-                "predict_proba: diagonal is None, must be k(x, x) of every row with a precomputed "
-                "kernel, whose probabilities scikit-learn's scorers cannot ask for"
-            )
         if diagonal is not None:
             if self.kernel != "precomputed":
                 raise ValueError(f"diagonal is given, which the kernel {self.kernel!r} computes")
