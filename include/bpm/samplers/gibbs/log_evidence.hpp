@@ -188,7 +188,7 @@ struct LogEvidence {
 /// then frozen: choosing them while measuring would bias the product. The standard error is by 16
 /// batches of each stage; it is as right as a stage is long against the sampler's memory. With
 /// hundreds of points and q near 0 that memory is long: on 300 digits 4000
-/// steps a stage gave -135.7 +- 1.3 where -103.75 is right, and the default -105.9 +- 1.2. For q =
+/// steps a stage gave -134.9 +- 1.3 where -103.75 is right, and the default -105.2 +- 1.2. For q =
 /// 0 and a kernel matrix that is not singular, `orthant_probability` (gaussian_process/orthant/) is
 /// right in seconds.
 ///
