@@ -120,7 +120,7 @@ void check_held_out(const Data& train, const Data& held_out) {
             << ": the guarantee holds if that is chance, not if they are copies\n";
 }
 
-/// How many rows have the numbers of another.
+/// How many rows repeat the numbers of one before them.
 [[nodiscard]] std::size_t count_copies(const Data& data) {
   std::vector<std::uint64_t> hashes = hashes_of(data);
   std::ranges::sort(hashes);
@@ -951,11 +951,11 @@ void run_train(const TrainOptions& given) {
                                              .chosen = true};
       }
     }
-    if (const std::size_t copies = count_copies(data.train);
-        report.out_of_fold && copies * 100 >= report.rows) {
+    if (const std::size_t copies = report.out_of_fold ? count_copies(data.train) : 0;
+        copies > 0 && copies * 100 >= report.rows) {
       report.warnings.push_back(std::to_string(copies) + " of the " +
-                                count_text(report.rows, "row has", "rows have") +
-                                " the numbers of another: if they are copies, what is out of fold "
+                                count_text(report.rows, "row repeats", "rows repeat") +
+                                " the numbers of others: if they are copies, what is out of fold "
                                 "is too good");
     }
     for (std::string& text : warnings_of(*report.facts, report.scaling.has_value(),

@@ -676,9 +676,9 @@ TEST_CASE("bpm: a label is not ignored, a name is one column's, a word may look 
   const BpmOutcome copied = run_bpm({"train", garden.path("copies.csv"), garden.path("c.model")});
   CHECK_THAT(
       copied.errors,
-      ContainsSubstring("55 of the 120 rows have the numbers of another: if they are copies"));
+      ContainsSubstring("55 of the 120 rows repeat the numbers of others: if they are copies"));
   CHECK(run_bpm({"train", garden.path("twice.csv"), garden.path("c.model")})
-            .errors.find("numbers of another") == std::string::npos);
+            .errors.find("numbers of others") == std::string::npos);
 }
 
 TEST_CASE("bpm: LIBSVM's flags mean what they mean there", "[examples]") {

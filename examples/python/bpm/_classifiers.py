@@ -741,14 +741,16 @@ class BayesPointClassifier(_Machine):
         return params
 
     def _remember(self, X: Any, y: NDArray) -> None:
-        self._fitted_to = (_digest(X, y), self._drawing_params(), X, y)
+        # A matrix of kernel values was copied; other rows are referred to, and may be changed.
+        trained_on = () if self.kernel == "precomputed" else (X, y)
+        self._fitted_to = (_digest(X, y), self._drawing_params(), *trained_on)
 
     def _goes_on(self, X: Any, y: NDArray) -> bool:
         if not self.warm_start or not hasattr(self, "_fitted_to"):
             return False
         digest, params, *trained_on = self._fitted_to
         same = (digest, params) == (_digest(X, y), self._drawing_params())
-        return same and _digest(*trained_on) == digest  # Not changed in place.
+        return same and (not trained_on or _digest(*trained_on) == digest)
 
 
 class GaussianProcessBayesPointClassifier(_Machine):

@@ -143,3 +143,17 @@ def test_a_native_model_takes_its_own_kind_alone(blobs):
         _native.load("word", model.to_bytes(), 1)
     with pytest.raises(ValueError, match="the model"):
         _native.load("uint8", model.to_bytes()[:-1], 1)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "precomputed"])
+def test_a_warm_start_when_the_first_rows_were_changed_in_place(blobs, kernel):
+    X, y = blobs
+    X = X.astype(float)
+    first = X @ X.T + 1 if kernel == "precomputed" else X.copy()
+    again = first.copy()
+    machine = BayesPointClassifier(kernel, warm_start=True, draws=3, random_state=1).fit(first, y)
+    first[:] = 0
+    machine.set_params(draws=5).fit(again, y)
+    whole = BayesPointClassifier(kernel, draws=5, random_state=1).fit(again, y)
+    assert machine.n_draws_ == 5
+    assert np.array_equal(machine.decision_function(again), whole.decision_function(again))

@@ -238,6 +238,19 @@ TEST_CASE("orthant probability: limits hold where the error itself ends the run"
   CHECK(of_a_third >= 0.9928 * 2000);
 }
 
+TEST_CASE("orthant probability: where no draw has the signs, nothing is known of P") {
+  // Two points are the same, and have different signs.
+  Eigen::MatrixXd twins(3, 3);
+  twins << 1, 1, 0.5, 1, 1, 0.5, 0.5, 0.5, 1;
+  const OrthantProbability found = probability(twins, {1, -1, 1});
+  CHECK(found.method == OrthantMethod::annealed_noise);
+  CHECK(found.log_probability == -infinite);
+  CHECK(found.standard_error == infinite);
+  CHECK_FALSE(found.reached);
+  CHECK(found.upper_log_inverse(0.5) == infinite);
+  CHECK(found.upper_log_inverse(0.99) == infinite);
+}
+
 TEST_CASE("orthant probability: wrong intervals are found out") {
   // A weight without all dimensions, and a chain that hardly moves.
   CHECK(coverage<bpm::detail::few_dimensions_OrthantStages>(20).two_sided < 60);

@@ -80,7 +80,7 @@ struct OrthantProbability {
   };
 
   double log_probability = 0;  ///< -infinity if no draw with these signs was met.
-  double standard_error = 0;   ///< Of it, by batch means.
+  double standard_error = 0;   ///< Of it, by batch means; infinite where no draw was met.
   /// Of the standard error (Welch, Satterthwaite); infinite where it is 0.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
   Method method = Method::exact;  ///< How this one was found.
