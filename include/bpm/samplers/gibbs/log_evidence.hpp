@@ -164,7 +164,8 @@ struct LogEvidence {
 
   /// log Z. -infinity if q = 0 and no classifier without errors was met, however small the noise.
   double value = 0;
-  double standard_error = 0;  ///< Of `value`, by batch means; infinite where no step met any.
+  /// Of `value`, by batch means; infinite where no step met a classifier without errors.
+  double standard_error = 0;
   /// Of the standard error (Welch, Satterthwaite); infinite where it is 0.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
   std::uint64_t stages = 0;  ///< Values of the noise on the way, the last one not counted.
