@@ -59,10 +59,10 @@ int main() {
             << "log 1/P, nats: " << -probability.log_probability << " +- "
             << probability.standard_error << ", with 99.5 % confidence at most " << upper
             << ";\ncomplexity of the labels 1 and -1, never smaller: " << complexity
-            << "\n\n                      test error %   bound on it, %\n";
+            << "\n\n                      test error %   bound of the exact centre, %\n";
   const auto print = [&](const char* name, const auto& fitted, double bound) {
     std::cout << name << std::setw(10)
-              << 100 * bpm::error_rate(test.labels, fitted.predict(test.inputs)) << std::setw(16)
+              << 100 * bpm::error_rate(test.labels, fitted.predict(test.inputs)) << std::setw(26)
               << 100 * bound << '\n';
   };
   print("labels 1 and -1     ", interpolator.classifier(),

@@ -178,11 +178,14 @@ struct Source {
   return found.string();
 }
 
-void check_columns(const Data& data, Eigen::Index columns, const ReadOptions& options, bool table) {
+void check_columns(const Data& data, Eigen::Index columns, const ReadOptions& options, bool table,
+                   bool labelled) {
   if (columns == 0 || data.columns() == columns) return;
   std::string message = data.name + ": found " + std::to_string(data.columns()) +
                         " features, the model has " + std::to_string(columns);
-  if (table && options.label.empty() && data.columns() == columns + 1) {
+  if (table && labelled && data.columns() > columns) {
+    message += "; leave out by --ignore what was left out in training";
+  } else if (table && options.label.empty() && data.columns() == columns + 1) {
     message += "; if one column is the label, name it by --label";
   }
   throw bpm::DataError(message);
@@ -388,9 +391,13 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   Data data;
   data.name = source.name;
   data.format = format;
+  if (options.sparse_columns > 0 && format != "libsvm") {
+    throw UsageError("--features is of LIBSVM's format; '" + source.name +
+                     "' is read in the format " + format);
+  }
   if (format == "csv") {
     read_any_table(*source.stream, options, labelled, columns, training, data);
-    check_columns(data, columns.count, options, true);
+    check_columns(data, columns.count, options, true, labelled);
     if (!columns.names.empty() && data.feature_names.empty()) {
       data.notes.push_back(data.name + ": has no header, columns are taken by position");
     } else if (columns.count > 0 && columns.names.empty() && !data.feature_names.empty()) {
@@ -428,7 +435,7 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
                            " " + std::to_string(data.labels.size()) + " labels");
     }
   }
-  check_columns(data, columns.count, options, false);
+  check_columns(data, columns.count, options, false, labelled);
   return data;
 }
 

@@ -135,8 +135,20 @@ std::size_t save_model(const Model& model, const std::string& path) {
 
 Model finished(const Model& model, const Finish& finish) {
   if (model.posterior) {
-    const auto changed = std::make_shared<const PosteriorModel>(
-        PosteriorModel{finished_classifier(model.posterior->classifier, finish)});
+    Posterior classifier = finished_classifier(model.posterior->classifier, finish);
+    if (finish.threads) {
+      auto parts = classifier.parts();
+      parts.threads = static_cast<unsigned>(*finish.threads);
+      std::vector<bpm::EpPosterior> posteriors;
+      for (std::size_t c = 0; c < static_cast<std::size_t>(classifier.columns()); ++c) {
+        posteriors.push_back(classifier.posterior(c));
+      }
+      classifier =
+          Posterior(bpm::Classifier<bpm::RuntimeKernel, bpm::RowMatrix<double>>(std::move(parts)),
+                    std::move(posteriors));
+    }
+    const auto changed =
+        std::make_shared<const PosteriorModel>(PosteriorModel{std::move(classifier)});
     return {bpm::Classifier(changed->classifier), changed};
   }
   return std::visit(

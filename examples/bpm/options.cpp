@@ -453,7 +453,7 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
              throw CLI::ValidationError("--class-weights", error.what());
            }
          },
-         "Rows of a class weigh so much: balanced, or such as yes=10,no=1")
+         "Rows of a class weigh so much: balanced, or such as yes=10,no=1 (LIBSVM's -wLABEL W too)")
       ->type_name("CLASS=W,...")
       ->allow_extra_args(false);
   add_whole_option(app, "--folds", options.folds,

@@ -155,6 +155,7 @@ void check_labels(const Data& train, const Data& held_out) {
   if (share) {
     const Parts parts = draw_parts(static_cast<std::size_t>(data.rows()), options);
     TrainingData result{data.part(parts.train), data.part(parts.held_out)};
+    result.train.name += " without the rows held out";
     check_held_out(result.train, result.held_out);
     return result;
   }
@@ -182,6 +183,12 @@ void check_labels(const Data& train, const Data& held_out) {
   return square <= 100 * (square - mean.squaredNorm());
 }
 
+/// Whether rows rounded to floats before they are scaled, as queries of a model of floats are, tell
+/// a ten-thousandth of each column's deviation.
+[[nodiscard]] bool floats_suffice(const bpm::Standardisation& scaling) {
+  return (scaling.mean.array().abs() <= 1000 * scaling.deviation.array()).all();
+}
+
 /// The rows as the sampler takes them: those that see a cone ask for all kernel values, and rows
 /// are few; perceptrons take bytes and sparse rows as they are, and many rows as floats.
 void prepare(const TrainOptions& options, Data& data,
@@ -198,7 +205,7 @@ void prepare(const TrainOptions& options, Data& data,
   constexpr Eigen::Index many = 5000;
   if (options.sampler != "perceptron" || data.rows() < many) return;
   if (const auto* rows = std::get_if<bpm::RowMatrix<double>>(&data.inputs);
-      rows != nullptr && floats_suffice(*rows)) {
+      rows != nullptr && floats_suffice(*rows) && (!scaling || floats_suffice(*scaling))) {
     data.inputs = bpm::RowMatrix<float>(rows->cast<float>());
   }
 }
@@ -724,8 +731,16 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
         << (report.out_of_fold->rows < report.rows
                 ? std::to_string(report.out_of_fold->rows) + " of " + std::to_string(report.rows)
                 : "all")
-        << " rows" << (has_rare_classes_more_often(report) ? ", rare classes more often" : "")
-        << (report.out_of_fold->chosen ? ", by which it was chosen: optimistic" : "") << '\n';
+        << " rows"
+        << (report.out_of_fold->rows < report.rows && has_rare_classes_more_often(report)
+                ? ", rare classes more often"
+                : "")
+        << (report.out_of_fold->chosen      ? ", by which it was chosen: optimistic"
+            : report.scaling && report.bias ? ", by which columns and bias were chosen: optimistic"
+            : report.scaling                ? ", by which columns were chosen: optimistic"
+            : report.bias                   ? ", by which the bias was chosen: optimistic"
+                                            : "")
+        << '\n';
   }
   if (report.guarantee) {
     report_line(text, "guarantee")
@@ -733,8 +748,9 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
                 ? percent_text(report.guarantee->coverage) + " of " +
                       count_text(report.held_out, "row", "rows") + " held out accepted, " +
                       std::to_string(report.guarantee->errors) + " wrong; at most " +
-                      percent_text(report.guarantee->risk) + " of what is accepted, unless a " +
-                      percent_text(report.guarantee->delta) + " chance came true"
+                      number_text(100 * report.guarantee->risk, 6) +
+                      " % of what is accepted, unless a " +
+                      number_text(100 * report.guarantee->delta, 6) + " % chance came true"
                 : "none")
         << '\n';
   }
@@ -929,8 +945,9 @@ void run_train(const TrainOptions& given) {
       report.held_out = static_cast<std::size_t>(data.held_out.rows());
       model = finished(model, {.rejection = bpm::Rejection{"gap", report.guarantee->rejector()}});
       if (!report.guarantee->found) {
-        report.warnings.push_back("no threshold keeps the risk at " + percent_text(*options.risk) +
-                                  ": " + report.guarantee->message() +
+        report.warnings.push_back("no threshold keeps the risk at " +
+                                  number_text(100 * *options.risk, 6) +
+                                  " %: " + report.guarantee->message() +
                                   "; every row will be rejected, give more rows to "
                                   "--held-out or a larger --risk");
       }

@@ -220,7 +220,7 @@ void report_copies(const Fitted& fitted, const Experiment& experiment, const Inp
 template <class Fitted, class Inputs>
 void report_certificate(const Fitted& fitted, const Inputs& test, Eigen::Index train_size,
                         MnistReport& report) {
-  if (!report.stable_compression_percent) return;
+  if (!report.stable_compression_percent || fitted.report().stopped) return;
   const double delta = 0.01 / static_cast<double>(report.bound_choices);
   bpm::Certificate found;
   if (report.virtual_copies == 0) {

@@ -366,6 +366,7 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
     number << std::fixed << std::setprecision(2) << value << " %";
     return number.str();
   };
+  const auto bound = [&](double value) { return percent(std::ceil(100 * value) / 100); };
   const auto seconds = [](double value) {
     std::ostringstream number;
     number << std::fixed << std::setprecision(value < 10 ? 2 : 1) << value << " s";
@@ -431,7 +432,7 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
   }
   if (report.stable_compression_percent) {
     line(text, "bound") << "error of the first draw at most "
-                        << percent(*report.stable_compression_percent) << ", by "
+                        << bound(*report.stable_compression_percent) << ", by "
                         << report.compression_sizes[0]
                         << " training digits with a mistake and no test digit (99 % confidence"
                         << (report.bound_choices > 1
@@ -439,7 +440,7 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
                                 : ")\n");
   }
   if (report.mean_bound_percent) {
-    line(text, "bound") << "error of the mean at most " << percent(*report.mean_bound_percent)
+    line(text, "bound") << "error of the mean at most " << bound(*report.mean_bound_percent)
                         << ", by the first draw and the " << report.first_draw_disagreements
                         << " test images that it reads otherwise, without labels (99 %)\n";
   }
@@ -456,10 +457,10 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
     const Guarantee& g = *report.guarantee;
     line(text, "guaranteed");
     if (g.threshold) {
-      text << "at most " << g.risk_percent << " % of those accepted are wrong, with probability "
-           << std::setprecision(2) << 1 - g.delta << ": of the test digits "
-           << percent(g.coverage_percent) << " accepted, " << percent(g.error_percent)
-           << " of these wrong\n";
+      text << "at most " << std::defaultfloat << std::setprecision(6) << g.risk_percent
+           << " % of those accepted are wrong, but for a chance of " << g.delta
+           << ": of the test digits " << percent(g.coverage_percent) << " accepted, "
+           << percent(g.error_percent) << " of these wrong\n";
     } else {
       text << "nothing: too few digits were set aside, or too many of them are wrong\n";
     }

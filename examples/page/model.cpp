@@ -32,7 +32,8 @@ using namespace bpm_examples;
 
 // Of the 60 000 training digits the first train the machine; the others never do.
 constexpr Eigen::Index first_for_slope = 40'000;
-constexpr Eigen::Index first_for_risk = 42'000;
+// The first 50 000 have chosen the features, the degree and the score.
+constexpr Eigen::Index first_for_risk = 50'000;
 // All thresholds hold at once with probability 1 - delta: the page lets one choose among them.
 constexpr std::array<double, 7> risks{0.001, 0.0012, 0.0015, 0.002, 0.003, 0.006, 0.01};
 constexpr double delta = 0.01;
@@ -91,7 +92,7 @@ void run(int argc, char** argv) {
   const digit_page::Bytes training = inputs.topRows(options.train);
   const auto fitted = machine.fit(training, labels_from(digits.train.labels, 0, options.train));
 
-  // The slope of probabilities, and the thresholds, each by digits that nothing else has seen.
+  // The slope of probabilities, and the thresholds, each by digits that trained nothing.
   const auto part = [&](Eigen::Index first, Eigen::Index end) {
     return digit_page::Bytes(inputs.middleRows(first, end - first));
   };

@@ -634,12 +634,36 @@ TEST_CASE("a table of words alone asks for its header unless a word of its first
                     "f:1: found a line of words that no other line has, which may be names of "
                     "columns or a row, expected to be told which");
   CHECK(read_mixed("x,y,p\nu,y,q\nx,z,p\nu,z,q\n", words).labels.size() == 4);
+  // A class with one row does not hide it.
+  CHECK_THROWS_WITH(read_mixed("a,b,kind\nx,y,p\nu,y,q\nx,z,p\nu,z,r\nu,z,q\n", words),
+                    Catch::Matchers::ContainsSubstring("which may be names of columns or a row"));
   const auto told =
       read_mixed("a,b,kind\nx,y,p\nu,y,q\n", {.header = Header::yes, .automatic_words = true});
   CHECK(told.feature_names == Names{"a", "b"});
   // A column that is asked for by its name is in a header.
   CHECK(read_mixed("a,b,kind\nx,y,p\nu,y,q\n", {.words = {std::string("a"), std::string("b")}})
             .labels.size() == 2);
+}
+
+TEST_CASE("a first line with a number beside a word is said to be names") {
+  const auto data = read_mixed("n.a.,3.5,p\n4.9,3.0,q\n4.7,3.2,p\n", {});
+  CHECK(data.inputs.rows() == 2);
+  CHECK(data.notes ==
+        Names{"f: the first line has numbers and 'n.a.', and is taken for names of columns"});
+  CHECK(read_mixed("length,width,kind\n4.9,3.0,q\n4.7,3.2,p\n", {}).notes.empty());
+  CHECK(read_mixed("length,nan,kind\n4.9,3.0,q\n4.7,3.2,p\n", {}).notes.empty());
+}
+
+TEST_CASE("between tabs a row of missing values is a row, and a blank line is none") {
+  const auto data = read_mixed("a\tb\tc\n1\t2\t0\n \t\t\n\n\t\n3\t4\t1\n",
+                               {.label = bpm::TableSettings::LabelColumn::none, .missing = true});
+  CHECK(data.inputs.rows() == 3);
+}
+
+TEST_CASE("a feature that is asked for is not ignored") {
+  CHECK_THROWS_WITH(read_mixed("a,b,kind\n1,2,p\n3,4,q\n",
+                               {.features = {"a", "b"}, .ignored = {std::string("b")}}),
+                    "f:1: found the feature 'b' among the ignored columns, expected it to be used");
 }
 
 TEST_CASE("read_mixed_table opens files as read_table does") {

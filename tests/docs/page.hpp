@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <stdexcept>
@@ -58,6 +59,12 @@ inline bool has(const Json& one, const Json& keys) {
   return true;
 }
 
+/// A bound with so many decimals, never below itself.
+inline double rounded_up(double bound, int decimals) {
+  const double scale = std::pow(10, decimals);
+  return std::ceil(bound * scale - 1e-9) / scale;
+}
+
 inline double number(const Json& object, const char* key) { return object.at(key).get<double>(); }
 
 /// The entry of a list whose keys have these values.
@@ -66,6 +73,15 @@ inline const Json& entry(const Json& list, const Json& keys) {
     if (has(one, keys)) return one;
   }
   throw std::runtime_error("no entry has " + keys.dump());
+}
+
+/// The largest value of a key over the entries that have these values.
+inline double largest(const Json& list, const Json& keys, const std::string& key) {
+  double most = -std::numeric_limits<double>::infinity();
+  for (const Json& one : list) {
+    if (has(one, keys)) most = std::max(most, one.at(key).get<double>());
+  }
+  return most;
 }
 
 /// Mean of a key over the entries that have these values.

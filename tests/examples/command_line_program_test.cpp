@@ -534,6 +534,15 @@ TEST_CASE("bpm: many rows are floats, unless they lie far from the origin", "[ex
   CHECK(floats["input"] == "float");
   CHECK(floats["training_error_percent"] == 0);
   CHECK(trained("years.csv")["input"] == "double");
+  // Seconds since 1970: floats, 64 seconds apart, could not say which of these rows is which, which
+  // is seen before they are scaled.
+  for (auto& row : many.rows) row[0] = 1.7e9 + 50 * (row[0] - 2000);
+  garden.write("seconds.csv", many.csv());
+  const Json scaled = garden.made({"train", garden.path("seconds.csv"), garden.path("a.model"),
+                                   "--standardise", "--soft-boundary", "1", "--draws", "1"});
+  CHECK(scaled["input"] == "double");
+  const Json same = garden.made({"evaluate", garden.path("a.model"), garden.path("seconds.csv")});
+  CHECK(same["error_percent"] == scaled["training_error_percent"]);
 }
 
 TEST_CASE("bpm: weights of classes hold on to the rare one", "[examples]") {
@@ -1040,6 +1049,11 @@ TEST_CASE("bpm: features that training has not seen are ignored, and counted", "
   const Json wide =
       garden.made({"train", garden.path("train.txt"), garden.path("b.model"), "--features", "20"});
   CHECK(wide["features"] == 20);
+  const BpmOutcome table =
+      run_shell(garden.folder.path(), "bpm train flowers.csv b.model --label kind --features 20");
+  CHECK(table.status == 2);
+  CHECK_THAT(table.errors, ContainsSubstring("--features is of LIBSVM's format; 'flowers.csv' is "
+                                             "read in the format csv"));
 }
 
 TEST_CASE("bpm: the report says on how many rows it was judged", "[examples]") {
@@ -1433,7 +1447,13 @@ TEST_CASE("bpm: folds judge and calibrate what train fits, whatever its boundary
   CHECK(folds["offsets"].size() == 3);
   CHECK(garden.text("folds.model") != garden.text("plain.model"));
   const BpmOutcome said = run_shell(garden.folder.path(), "bpm train near.csv b.model --folds 4");
-  CHECK_THAT(said.out, ContainsSubstring("judged on all rows\n"));
+  CHECK_THAT(
+      said.out,
+      ContainsSubstring("judged on all rows, by which columns and bias were chosen: optimistic\n"));
+  CHECK_THAT(
+      run_shell(garden.folder.path(), "bpm train near.csv b.model --folds 4 --standardise --bias 1")
+          .out,
+      ContainsSubstring("judged on all rows\n"));
   // As good as what a fit finds by itself, with a boundary given or not.
   const double automatic = loss({});
   CHECK(loss({"--folds", "4"}) < automatic + 0.02);

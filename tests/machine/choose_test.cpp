@@ -288,6 +288,10 @@ TEST_CASE("of equal losses the larger lambda and the later kernel are taken", "[
   CHECK(best_candidate(all) == 1);
   all[1].loss = 0.511;
   CHECK(best_candidate(all) == 3);
+  all[3].first_fold_alone = true;  // Its loss is borrowed.
+  CHECK(best_candidate(all) == 0);
+  all[3].loss = 0.3;
+  CHECK(best_candidate(all) == 0);
   for (auto& one : all) one.consistent = false;
   CHECK_FALSE(best_candidate(all));
 }
@@ -430,6 +434,33 @@ TEST_CASE("choose without a grid tries three biases, unless the machine gives on
   CHECK(biases_of({}) == std::set<double>{0, 0.3, 1});
   // Candidates of one bias, which is the machine's, do not say it.
   CHECK(biases_of({.bias = 2}) == std::set<double>{0});
+}
+
+TEST_CASE("what is far behind on the first fold is not taken for errors that it borrows",
+          "[machine]") {
+  // Nothing is wrong with either width, and the narrow one is not as sure of it.
+  bpm::RandomEngine engine(2);
+  bpm::RowMatrix<float> inputs(1200, 2);
+  std::vector<int> labels;
+  for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+    labels.push_back(i % 2 == 0 ? 1 : -1);
+    inputs(i, 0) = static_cast<float>(bpm::uniform_unit(engine) + 1.1 * labels.back());
+    inputs(i, 1) = static_cast<float>(bpm::uniform_unit(engine));
+  }
+  const BayesPointMachine machine(Gaussian::from_width(1), PermutedPerceptron{}, {.seed = 3});
+  const auto choice = bpm::choose(
+      machine,
+      bpm::ChoiceGrid<Gaussian>{.kernels = {Gaussian::from_width(1), Gaussian::from_width(0.2)},
+                                .relative_lambdas = {0.01},
+                                .by_error = true,
+                                .more_points = 0},
+      inputs, labels);
+  REQUIRE(choice.candidates.size() == 2);
+  CHECK_FALSE(choice.candidates[0].first_fold_alone);
+  REQUIRE(choice.candidates[1].first_fold_alone);
+  // Otherwise the later kernel would be taken.
+  CHECK(choice.candidates[1].error == choice.candidates[0].error);
+  CHECK(choice.best == 0);
 }
 
 TEST_CASE("choose tries biases, judges by errors, and by more points", "[machine]") {

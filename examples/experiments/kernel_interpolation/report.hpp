@@ -222,10 +222,10 @@ inline void print_bounds(std::ostream& out, const std::vector<InterpolationResul
       {"error", [](const auto& r) { return r.bounds->error; }}};
   std::ostringstream text;
   text << "\nBounds on the error of the centre of mass, " << 100 * options.confidence
-       << " % confidence, in %. By log 1/P_Y of all digits, with error bars: theorem 1, twice the\n"
-          "Gibbs error, the margins; given the signs of the first half: by margins, with error "
-          "bars (split) and certified;\nby three tenths held out: of the machine of the others, "
-          "and of that of all.\n\n    n";
+       << " % confidence each, in %, means over the\nsubsets. By log 1/P_Y of all digits, with "
+          "error bars: theorem 1 (of the exact centre), twice\nthe Gibbs error, the margins; given "
+          "the signs of the first half: by margins, with error bars\n(split) and certified; by "
+          "three tenths held out: of the machine of the others, and of that of\nall.\n\n    n";
   for (const auto& [name, read] : columns) text << std::setw(11) << name;
   text << '\n' << std::fixed << std::setprecision(1);
   for (std::size_t begin = 0, end = 0; begin < results.size(); begin = end) {

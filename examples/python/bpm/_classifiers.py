@@ -772,7 +772,7 @@ class GaussianProcessBayesPointClassifier(_Machine):
     soft_boundary : "automatic", "hard" or float
         ``"automatic"``: by the largest evidence.
     bias, class_weight, n_jobs, memory, verbose
-        As of ``BayesPointClassifier``.
+        As of ``BayesPointClassifier``, but that probabilities are of the weighted classes.
 
     Attributes
     ----------
@@ -841,6 +841,13 @@ class GaussianProcessBayesPointClassifier(_Machine):
             noise = _real("noise_deviation", self.noise_deviation)
             words = {"sampler": "expectation_propagation", "noise_deviation": noise}
             self._refit(X, y, codes, words)
+            if self.class_weight is not None:
+                warnings.warn(
+                    "class_weight: probabilities are of the weighted classes, not in their shares "
+                    "of the rows",
+                    UserWarning,
+                    stacklevel=2,
+                )
         return self
 
     def predict_proba(self, X: ArrayLike, diagonal: ArrayLike | None = None) -> NDArray:

@@ -120,6 +120,12 @@ def test_class_weights_hold_on_to_a_rare_class():
     assert np.array_equal(weighted.decision_function(X), same.decision_function(X))
 
 
+def test_weighted_probabilities_of_a_gaussian_process_are_said_to_be_weighted(squares):
+    X, y = squares
+    with pytest.warns(UserWarning, match="probabilities are of the weighted classes"):
+        GaussianProcessBayesPointClassifier(class_weight="balanced").fit(X[:50], y[:50])
+
+
 def test_the_evidence_tells_kernels_apart(squares):
     X, y = squares
     good, bad = (GaussianProcessBayesPointClassifier(width=w).fit(X, y) for w in (0.7, 30.0))

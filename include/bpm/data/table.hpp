@@ -53,12 +53,12 @@ class LabelWords {
     labels_.push_back(found->second);
   }
 
-  /// Whether the first label is a word, the only one that stands only once.
-  [[nodiscard]] bool only_first_is_alone() const {
+  /// Whether the first label is a word that stands only once; the only one, unless others may too.
+  [[nodiscard]] bool first_is_alone(bool others_may = false) const {
     std::vector<std::size_t> counts(ids_.size(), 0);
     for (const int id : labels_) ++counts[static_cast<std::size_t>(id)];
-    return !counts.empty() && counts[0] == 1 && counts.size() > 2 &&
-           std::ranges::count(counts, 1U) == 1 && is_word(0);
+    return counts.size() > 2 && counts[0] == 1 &&
+           (others_may || std::ranges::count(counts, 1U) == 1) && is_word(0);
   }
 
   [[nodiscard]] bool empty() const { return labels_.empty(); }
@@ -309,7 +309,7 @@ LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_vie
     }
     ++rows;
   });
-  if (lines.may_be_names() && labels.only_first_is_alone()) lines.ask_for_header();
+  if (lines.may_be_names() && labels.first_is_alone()) lines.ask_for_header();
   LabelledData<RowMatrix<Scalar>> data;
   data.inputs = Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows);
   labels.move_to(data);
@@ -344,7 +344,7 @@ BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::
     }
   });
   LabelledData<MixedTable> data;
-  bool may_be_names = lines.is_undecided() && (labels.empty() || labels.only_first_is_alone());
+  bool may_be_names = lines.is_undecided() && (labels.empty() || labels.first_is_alone(true));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const std::size_t i = lines.features()[c];
     MixedTable::Column& column = data.inputs.columns.emplace_back();
@@ -358,7 +358,7 @@ BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::
                    std::ranges::count(column.word_of, column.word_of[0]) == 1;
   }
   if (may_be_names) lines.ask_for_header("words that no other line has");
-  if (lines.may_be_names() && labels.only_first_is_alone()) lines.ask_for_header();
+  if (lines.may_be_names() && labels.first_is_alone()) lines.ask_for_header();
   labels.move_to(data);
   data.notes.insert(data.notes.begin(), lines.notes().begin(), lines.notes().end());
   return data;

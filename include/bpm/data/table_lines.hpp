@@ -116,8 +116,8 @@ class TableLines {
   [[nodiscard]] bool read(Line& line) {
     while (lines_.next()) {
       const std::string_view content = trim(lines_.text());
-      if (content.empty()) continue;
-      if (settings_.comment != '\0' && content.front() == settings_.comment) {
+      if (content.empty() && !is_row_of_nothing(lines_.text())) continue;
+      if (settings_.comment != '\0' && content.starts_with(settings_.comment)) {
         ++comments_;
         continue;
       }
@@ -130,6 +130,12 @@ class TableLines {
       return true;
     }
     return false;
+  }
+
+  /// Whether a blank line has as many tabs as the first one, which are between missing values.
+  [[nodiscard]] bool is_row_of_nothing(std::string_view line) const {
+    return delimiter_ == '\t' && !first_.fields.empty() &&
+           static_cast<std::size_t>(std::ranges::count(line, '\t')) + 1 == width();
   }
 
   [[nodiscard]] char find_delimiter(std::string_view text) const {
@@ -239,7 +245,12 @@ class TableLines {
     const std::vector<bool> skipped = columns_of(settings_.ignored, "ignored column");
     words_ = columns_of(settings_.words, "column of words");
     if (has_header_ && !settings_.features.empty()) {
-      for (const std::string& wanted : settings_.features) features_.push_back(column_of(wanted));
+      for (const std::string& wanted : settings_.features) {
+        features_.push_back(column_of(wanted));
+        ensure<DataError>(!skipped[features_.back()], name_, ":", first_.number,
+                          ": found the feature ", Quoted{wanted},
+                          " among the ignored columns, expected it to be used");
+      }
       find_other_label();
       ensure<DataError>(std::ranges::find(features_, label_) == features_.end(), name_, ":",
                         first_.number, ": found the label in column ", label_ + 1,
@@ -302,28 +313,13 @@ class TableLines {
     return listed;
   }
 
-  /// The whole number from which the fields of a line count, 0, 1, 2 or 1990, 1991, 1992, if they
-  /// do: three fields or more, or two behind an empty one.
-  [[nodiscard]] static std::optional<long> first_count(const Line& line) {
-    const std::size_t begin = line.fields[0].empty() ? 1 : 0;
-    if (line.fields.size() < 3) return std::nullopt;
-    const auto first = parse_number<int>(line.fields[begin]);
-    for (std::size_t i = begin; first && i < line.fields.size(); ++i) {
-      if (line.fields[i] != std::to_string(*first + static_cast<long long>(i - begin))) {
-        return std::nullopt;
-      }
-    }
-    return first;
-  }
-
   /// Whether the features are different whole numbers.
   [[nodiscard]] bool holds_whole_numbers(const Line& line) const {
     for (std::size_t i = 0; i < line.fields.size(); ++i) {
-      const std::string_view field = line.fields[i];
       if (i == label_) continue;
-      if (field.empty() || field.find_first_not_of("0123456789") != std::string_view::npos ||
-          std::find(line.fields.begin(), line.fields.begin() + static_cast<std::ptrdiff_t>(i),
-                    field) != line.fields.begin() + static_cast<std::ptrdiff_t>(i)) {
+      const auto field = line.fields.begin() + static_cast<std::ptrdiff_t>(i);
+      if (field->empty() || field->find_first_not_of("0123456789") != std::string_view::npos ||
+          std::find(line.fields.begin(), field, *field) != field) {
         return false;
       }
     }
@@ -340,7 +336,8 @@ class TableLines {
         })) {
       return true;
     }
-    if (const auto count = first_count(first_); count && more_ && !first_count(line_)) {
+    if (const auto count = first_count(first_.fields);
+        count && more_ && !first_count(line_.fields)) {
       ensure<DataError>(*count == 0, name_, ":", first_.number,
                         ": found a line that counts its fields from ", *count,
                         ", which may be names of columns or a row, expected to be told which");
@@ -356,12 +353,16 @@ class TableLines {
     }
     // Of either sign before decimals, so that an error names the number and not the header.
     const auto is_number = [](std::string_view field) {
-      return parse_table_number(field).has_value() || parse_table_number(field, ',').has_value();
+      return !is_missing(field) &&
+             (parse_table_number(field).has_value() || parse_table_number(field, ',').has_value());
     };
     for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
       const std::string_view field = first_.fields[i];
-      if (i != label_ && !is_number(field) && !is_missing(field) && is_number(line_.fields[i]) &&
-          !is_missing(line_.fields[i])) {
+      if (i != label_ && !is_number(field) && !is_missing(field) && is_number(line_.fields[i])) {
+        if (std::ranges::any_of(first_.fields, is_number)) {
+          notes_.push_back(join(name_, ": the first line has numbers and ", Quoted{field},
+                                ", and is taken for names of columns"));
+        }
         return true;
       }
     }

@@ -256,6 +256,20 @@ class Lines {
   std::size_t number_ = 0;
 };
 
+/// The whole number from which the fields of a line count, 0, 1, 2 or 1990, 1991, 1992, if they do:
+/// three fields or more, or two behind an empty one.
+[[nodiscard]] inline std::optional<long> first_count(std::span<const std::string_view> fields) {
+  if (fields.size() < 3) return std::nullopt;
+  const std::size_t begin = fields[0].empty() ? 1 : 0;
+  const auto first = parse_number<int>(fields[begin]);
+  for (std::size_t i = begin; first && i < fields.size(); ++i) {
+    if (fields[i] != std::to_string(*first + static_cast<long long>(i - begin))) {
+      return std::nullopt;
+    }
+  }
+  return first;
+}
+
 /// Whether a field is empty, NA, NaN, null (in any case) or ?.
 [[nodiscard]] inline bool is_missing(std::string_view text) {
   if (text.empty() || text == "?") {

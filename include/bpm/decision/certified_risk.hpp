@@ -108,7 +108,8 @@ BPM_INLINE double binomial_upper_limit(std::uint64_t errors, std::uint64_t n, do
   if (errors == 0) {
     return -std::expm1(std::log(delta) / static_cast<double>(n));
   }
-  double low = static_cast<double>(errors) / static_cast<double>(n);
+  // No limit for delta up to 1/2 lies below the share.
+  double low = delta > 0.5 ? 0 : static_cast<double>(errors) / static_cast<double>(n);
   double high = 1;
   for (double middle = (low + high) / 2; low < middle && middle < high; middle = (low + high) / 2) {
     (binomial_cdf(errors, n, middle) >= delta ? low : high) = middle;

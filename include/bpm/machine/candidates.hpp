@@ -126,7 +126,7 @@ inline constexpr std::size_t points_to_drop_by = 200;
 /// The out-of-fold scores of all soft boundaries for one kernel, a fold after the other, each from
 /// soft to hard: beyond the first that is not consistent none is tried again, since a harder one
 /// asks for more. Given `best`, those far behind it on a large first fold are tried there alone:
-/// their scores are its own over all folds and the difference on that one.
+/// see `ChoiceCandidate::first_fold_alone`.
 template <class Scalar, class Sampler>
 void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
                     std::span<const int> labels, const Sampler& sampler,
@@ -192,12 +192,14 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   for (ChoiceCandidate* one : behind) {
     one->loss += ahead.loss_of_all - ahead.loss;
     one->error += ahead.error_of_all - ahead.error;
+    one->first_fold_alone = true;
   }
   *best = std::move(ahead);
 }
 
 /// Of losses within a tenth of the least one's standard error, or of equal shares of errors, the
-/// larger lambda or label noise, then the later kernel. Empty where no candidate is consistent.
+/// larger lambda or label noise, then the later kernel. Those that were tried on the first fold
+/// alone are left out. Empty where no other candidate is consistent.
 [[nodiscard]] BPM_INLINE std::optional<std::size_t> best_candidate(
     std::span<const ChoiceCandidate> candidates, bool by_error = false);
 
@@ -223,6 +225,7 @@ BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
   for (std::size_t i = 0; i < trials.size(); ++i) {
     ChoiceCandidate& candidate = *trials[i].candidate;
     candidate.consistent = true;
+    candidate.first_fold_alone = false;
     candidate.loss = slopes[i].loss;
     candidate.standard_error = slopes[i].standard_error;
     candidate.slope = slopes[i].slope;
@@ -241,9 +244,13 @@ BPM_INLINE std::optional<std::size_t> best_candidate(std::span<const ChoiceCandi
   const auto score = [by_error](const ChoiceCandidate& one) {
     return by_error ? one.error : one.loss;
   };
+  const auto can_be_taken = [](const ChoiceCandidate& one) {
+    return one.consistent && !one.first_fold_alone;
+  };
   std::optional<std::size_t> least;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].consistent && (!least || score(candidates[i]) < score(candidates[*least]))) {
+    if (can_be_taken(candidates[i]) &&
+        (!least || score(candidates[i]) < score(candidates[*least]))) {
       least = i;
     }
   }
@@ -253,7 +260,7 @@ BPM_INLINE std::optional<std::size_t> best_candidate(std::span<const ChoiceCandi
   std::size_t best = *least;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const ChoiceCandidate& one = candidates[i];
-    if (!one.consistent || score(one) > enough) continue;
+    if (!can_be_taken(one) || score(one) > enough) continue;
     const auto rank = [](const ChoiceCandidate& c) {
       return std::tuple(c.relative_lambda, c.label_noise, c.kernel);
     };

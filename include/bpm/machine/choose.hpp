@@ -274,11 +274,19 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   }
   if (const std::size_t more = detail::points_in_memory(settings.memory, grid.more_points);
       n > std::ssize(part.points) && more >= part.points.size() * 3 / 2) {
+    const auto on_part = best;
     const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
     best = detail::judged_on_more<Scalar>(
         candidates, *best, large, folds.classes, sampler, settings_of(candidates[*best]), control,
         grid.by_error, [&](const ChoiceCandidate& one) { return values_of(one, large.points); });
     check_not_stopped();
+    if (ChoiceCandidate& found = candidates[*best]; found.first_fold_alone) {
+      // Far behind on few points, ahead on more: its scores are to be its own.
+      detail::try_boundaries<Scalar>(values_of(found, part.points), folds, part.labels, sampler,
+                                     settings_of(found), control, std::span(&found, 1));
+      check_not_stopped();
+      if (!found.consistent) best = on_part;
+    }
   }
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary =

@@ -37,6 +37,9 @@ struct ChoiceCandidate {
   /// Whether every fold's machine found a consistent classifier within the work allowed; all that
   /// follows is of those that did.
   bool consistent = false;
+  /// Far behind on the first fold, and tried there alone: loss and error are its own there and the
+  /// leader's difference between that fold and all. It is not taken. Not in model files.
+  bool first_fold_alone = false;
   double loss = std::numeric_limits<double>::infinity();  ///< Out-of-fold log loss, in nats.
   double standard_error = 0;                              ///< Of the loss.
   double slope = 0;                                       ///< Of the probabilities.

@@ -96,7 +96,7 @@ class IsotropicValues {
 /// Bayes point machine", section 4.1), by chains. Voters of a chain follow each other and are
 /// slightly dependent, which makes no bias.
 ///
-/// Cost per voter: a trajectory of flights with reflections, about 0.5 ms at n = 1000 on kernel
+/// Cost per voter: a trajectory of flights with reflections, about 0.15 ms at n = 1000 on kernel
 /// matrices of digits. Memory: 2 n^2 doubles, and about 20 n a chain.
 class OrthantValues {
  public:

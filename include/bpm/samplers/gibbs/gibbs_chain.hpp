@@ -42,7 +42,7 @@ struct GibbsChainSettings {
   bool anneal = true;
 };
 
-/// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2000):
+/// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2001):
 /// a Markov chain on the unit sphere of R^r whose law has density proportional to
 ///
 ///     (1 - q)^#{i : d_i > 0}  q^#{i : d_i <= 0},

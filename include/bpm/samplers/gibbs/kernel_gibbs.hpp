@@ -16,7 +16,7 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2000):
+/// The kernel Gibbs sampler (T. Graepel, R. Herbrich, "The kernel Gibbs sampler", NIPS 13, 2001):
 /// classifiers from the posterior of label noise q,
 ///
 ///     density proportional to (1 - q)^#{i : d_i > 0} q^#{i : d_i <= 0} on the unit sphere.
