@@ -843,9 +843,9 @@ TEST_CASE("tables: kernel interpolation") {
         {100 * of("exact_bayes_error")},
         {of("complexity_A")},
         {of("log_inverse_PY_ep"), of("log_inverse_PY_nested")},
-        {100 * of("bpm_bound_A")},
-        {100 * of("bpm_bound_PY_certified")},
-        {100 * of("bpm_bound_by_vote_certified")}};
+        {rounded_up(100 * of("bpm_bound_A"), 1)},
+        {rounded_up(100 * of("bpm_bound_PY_certified"), 1)},
+        {rounded_up(100 * of("bpm_bound_by_vote_certified"), 1)}};
     for (const auto& values : numbers) {
       page.cell("| n | centroidal |", "| " + std::to_string(n) + " |", column++, values);
     }
@@ -1072,7 +1072,8 @@ TEST_CASE("tables: what a cluster would take") {
   page.sentence(
       "points over ranks {} s, predicted {} s",
       {number(points_cost, "measured_seconds"), number(points_cost, "predicted_seconds")});
-  page.sentence("the measured factor of {} into account", {factor});
+  page.sentence("the measured factors into account, {} for draws over ranks and {} for points",
+                {number(cost, "measured_seconds") / number(cost, "predicted_seconds"), factor});
   const double draws = number(results("cluster_bytes"), "train_seconds");
   const double alone = number(results("mnist"), "train_seconds");
   page.sentence(
