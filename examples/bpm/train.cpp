@@ -186,7 +186,13 @@ void check_labels(const Data& train, const Data& held_out) {
 /// Whether rows rounded to floats before they are scaled, as queries of a model of floats are, tell
 /// a ten-thousandth of each column's deviation.
 [[nodiscard]] bool floats_suffice(const bpm::Standardisation& scaling) {
-  return (scaling.mean.array().abs() <= 1000 * scaling.deviation.array()).all();
+  for (Eigen::Index c = 0; c < scaling.mean.size(); ++c) {
+    if (std::ranges::find(scaling.constant, c) == scaling.constant.end() &&
+        std::abs(scaling.mean[c]) > 1000 * scaling.deviation[c]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// The rows as the sampler takes them: those that see a cone ask for all kernel values, and rows

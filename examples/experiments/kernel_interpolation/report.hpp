@@ -8,6 +8,7 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ namespace report_detail {
 
 /// null where it was not computed.
 [[nodiscard]] inline Json number(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+/// In percent with one decimal, never below itself.
+[[nodiscard]] inline double rounded_up(double bound) { return std::ceil(1000 * bound) / 10; }
 
 /// A bound by its name, and beside it what it is made of and when it holds.
 inline void add_bounds(const Bounds& bounds, Json& entry) {
@@ -192,10 +196,10 @@ inline void print_line(std::ostream& out, const InterpolationResult& r) {
   text << " (";
   plain(r.log_inverse_nested_se, 1, 2);
   text << ')';
-  plain(100 * r.bpm_bound_a, 7, 1);
-  plain(100 * r.bpm_bound_p, 7, 1);
-  plain(100 * r.bpm_bound_certified, 7, 1);
-  plain(100 * r.bpm_bound_by_vote, 7, 1);
+  plain(report_detail::rounded_up(r.bpm_bound_a), 7, 1);
+  plain(report_detail::rounded_up(r.bpm_bound_p), 7, 1);
+  plain(report_detail::rounded_up(r.bpm_bound_certified), 7, 1);
+  plain(report_detail::rounded_up(r.bpm_bound_by_vote), 7, 1);
   plain(r.seconds, 8, 1);
   text << '\n';
   for (const StudyPoint& point : r.study) {
@@ -240,7 +244,8 @@ inline void print_bounds(std::ostream& out, const std::vector<InterpolationResul
       if (std::isnan(sum)) {
         text << '-';
       } else {
-        text << 100 * sum / static_cast<double>(end - begin);
+        const double mean = sum / static_cast<double>(end - begin);
+        text << (name == std::string_view("error") ? 100 * mean : report_detail::rounded_up(mean));
       }
     }
     text << '\n';

@@ -772,7 +772,8 @@ class GaussianProcessBayesPointClassifier(_Machine):
     soft_boundary : "automatic", "hard" or float
         ``"automatic"``: by the largest evidence.
     bias, class_weight, n_jobs, memory, verbose
-        As of ``BayesPointClassifier``, but that probabilities are of the weighted classes.
+        As of ``BayesPointClassifier``, but that with `class_weight` probabilities are those of the
+        weighted classes, not of the classes' shares of the rows.
 
     Attributes
     ----------
@@ -843,8 +844,8 @@ class GaussianProcessBayesPointClassifier(_Machine):
             self._refit(X, y, codes, words)
             if self.class_weight is not None:
                 warnings.warn(
-                    "class_weight: probabilities are of the weighted classes, not in their shares "
-                    "of the rows",
+                    "class_weight: probabilities are those of the weighted classes, not of the "
+                    "classes' shares of the rows",
                     UserWarning,
                     stacklevel=2,
                 )

@@ -122,7 +122,7 @@ def test_class_weights_hold_on_to_a_rare_class():
 
 def test_weighted_probabilities_of_a_gaussian_process_are_said_to_be_weighted(squares):
     X, y = squares
-    with pytest.warns(UserWarning, match="probabilities are of the weighted classes"):
+    with pytest.warns(UserWarning, match="probabilities are those of the weighted classes"):
         GaussianProcessBayesPointClassifier(class_weight="balanced").fit(X[:50], y[:50])
 
 

@@ -101,8 +101,8 @@ struct CBound {
   /// From a bound on the Gibbs error and an upper limit of the agreement, both of the same
   /// posterior, with the share of the bound's confidence that is for inputs. Says nothing where the
   /// bound is 1/2 or more. For the Bayes point instead of the vote give an upper limit of Delta,
-  /// say `kl_upper_inverse(share, log(1 / delta) / inputs)` where the majority is known exactly,
-  /// and count its delta; of some voters, as `VoteBound::certified` takes it, with their doubt.
+  /// say `kl_upper_inverse(share, log(1 / delta) / inputs)` where the majority is known exactly
+  /// (count its delta); where some voters estimate it, the limit that `VoteBound::certified` takes.
   /// \throws std::invalid_argument as `AgreementSample::upper_limit`, or if the disagreement is not
   ///         in [0, 1].
   [[nodiscard]] static CBound certified(const GibbsBound& gibbs, const AgreementSample& sample,

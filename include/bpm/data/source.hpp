@@ -123,9 +123,10 @@ struct TableSettings {
   char delimiter = '\0';
   /// Whether the first line holds the names of the columns. Automatic: it does if at least one of
   /// its feature fields is neither a number nor missing while the same field of the second line is
-  /// a number; if the label is given by name; if it has all the names in `features`, or one in
-  /// `ignored` or `words`; or if it counts its fields from 0, behind an empty one or not, as pandas
-  /// writes names that are none (then a note says so). One that counts from elsewhere, 1990, 1991,
+  /// a number (where others of its fields are numbers a note says so); if the label is given by
+  /// name; if it has all the names in `features`, or one in `ignored` or `words`; or if it counts
+  /// its fields from 0, behind an empty one or not, as pandas writes names that are none (then a
+  /// note says so). One that counts from elsewhere, 1990, 1991,
   /// ..., may be either: an error asks. So may one whose features are different whole numbers where
   /// those of the second are not, and whose label is of another kind than the second's (number or
   /// word), or a word that no other line has where all others have theirs twice.

@@ -53,7 +53,8 @@ class LabelWords {
     labels_.push_back(found->second);
   }
 
-  /// Whether the first label is a word that stands only once; the only one, unless others may too.
+  /// Whether the first label is a word that no other line has; unless `others_may`, the only such
+  /// label.
   [[nodiscard]] bool first_is_alone(bool others_may = false) const {
     std::vector<std::size_t> counts(ids_.size(), 0);
     for (const int id : labels_) ++counts[static_cast<std::size_t>(id)];
@@ -224,9 +225,9 @@ class MixedColumn {
 /// meets them. feature_names comes from the header, without the label's name.
 ///
 /// A field may stand in double quotes, in which it may hold delimiters, and quotes if doubled, but
-/// no line end. Blank lines are skipped, line ends may be LF or CR LF. A feature too small for
-/// double is 0; a percentage is its hundredth, and stands in a column of percentages alone; true
-/// and false, in any case, are 1 and 0.
+/// no line end. Blank lines are skipped, but for rows of missing values between tabs; line ends may
+/// be LF or CR LF. A feature too small for double is 0; a percentage is its hundredth, and stands
+/// in a column of percentages alone; true and false, in any case, are 1 and 0.
 ///
 /// Cost: one pass; the values are held twice for a moment, when the matrix is made from them. Each
 /// distinct label is held once, and looked up in logarithmic time.

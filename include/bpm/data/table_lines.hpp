@@ -134,7 +134,7 @@ class TableLines {
 
   /// Whether a blank line has as many tabs as the first one, which are between missing values.
   [[nodiscard]] bool is_row_of_nothing(std::string_view line) const {
-    return delimiter_ == '\t' && !first_.fields.empty() &&
+    return delimiter_ == '\t' && first_.fields.size() > 1 &&
            static_cast<std::size_t>(std::ranges::count(line, '\t')) + 1 == width();
   }
 
@@ -247,8 +247,9 @@ class TableLines {
     if (has_header_ && !settings_.features.empty()) {
       for (const std::string& wanted : settings_.features) {
         features_.push_back(column_of(wanted));
-        ensure<DataError>(!skipped[features_.back()], name_, ":", first_.number,
-                          ": found the feature ", Quoted{wanted},
+        const std::variant<Eigen::Index, std::string> named(wanted);
+        ensure<DataError>(std::ranges::count(settings_.ignored, named) == 0, name_, ":",
+                          first_.number, ": found the feature ", Quoted{wanted},
                           " among the ignored columns, expected it to be used");
       }
       find_other_label();
@@ -336,10 +337,9 @@ class TableLines {
         })) {
       return true;
     }
-    if (const auto count = first_count(first_.fields);
-        count && more_ && !first_count(line_.fields)) {
-      ensure<DataError>(*count == 0, name_, ":", first_.number,
-                        ": found a line that counts its fields from ", *count,
+    if (const auto from = first_count(first_.fields); from && more_ && !first_count(line_.fields)) {
+      ensure<DataError>(*from == 0, name_, ":", first_.number,
+                        ": found a line that counts its fields from ", *from,
                         ", which may be names of columns or a row, expected to be told which");
       notes_.push_back(
           join(name_, ": the first line counts the columns, and is taken for their names"));

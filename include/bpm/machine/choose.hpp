@@ -126,8 +126,9 @@ inline constexpr std::size_t most_classes_by_pairs = 30;
 /// boundaries of a kernel and bias. A candidate that is not consistent within 200 passes is
 /// dropped; one whose loss on a first fold of 200 points or more is four standard errors above the
 /// best one's there, and whose errors are no fewer, is tried on that fold alone (its loss is the
-/// best one's and the difference there). Of more points than the part has, the winner and its
-/// neighbours are judged once more, on one split of a larger part. Same seed, same choice, at any
+/// best one's and the difference there) and not taken. Of more points than the part has, the winner
+/// and its neighbours are judged once more, on one split of a larger part; one that was not to be
+/// taken and wins there is tried on all folds. Same seed, same choice, at any
 /// number of threads. Cost: at most folds times candidates fits of few draws, n^2 kernel values per
 /// kernel, n at most about `grid.points`.
 ///
