@@ -81,7 +81,8 @@ struct OrthantProbability {
 
   double log_probability = 0;  ///< -infinity if no draw with these signs was met.
   double standard_error = 0;   ///< Of it, by batch means; infinite where no draw was met.
-  /// Of the standard error (Welch, Satterthwaite); infinite where that is 0, 0 where it is infinite.
+  /// Of the standard error (Welch, Satterthwaite); infinite where that is 0, 0 where it is
+  /// infinite.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
   Method method = Method::exact;  ///< How this one was found.
   std::size_t stages = 0;         ///< Covariances that were drawn from, both ends counted.

@@ -166,7 +166,8 @@ struct LogEvidence {
   double value = 0;
   /// Of `value`, by batch means; infinite where no step met a classifier without errors.
   double standard_error = 0;
-  /// Of the standard error (Welch, Satterthwaite); infinite where that is 0, 0 where it is infinite.
+  /// Of the standard error (Welch, Satterthwaite); infinite where that is 0, 0 where it is
+  /// infinite.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
   std::uint64_t stages = 0;  ///< Values of the noise on the way, the last one not counted.
   std::uint64_t steps = 0;   ///< All steps, the pilot run and the burn-ins included.
