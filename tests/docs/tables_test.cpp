@@ -178,8 +178,8 @@ TEST_CASE("tables: reproduction, kernel interpolation and networks") {
     }
   }
   page.sentence("ours at n = 1000: {}); a bound by the vote, with error bars, is {} there",
-                {mean(runs, {{"n", 1000}}, "bpm_bound_A"),
-                 mean(runs, {{"n", 1000}}, "bpm_bound_by_vote_certified")});
+                {rounded_up(mean(runs, {{"n", 1000}}, "bpm_bound_A"), 2),
+                 rounded_up(mean(runs, {{"n", 1000}}, "bpm_bound_by_vote_certified"), 2)});
 }
 
 TEST_CASE("tables: what MNIST takes") {
