@@ -1052,6 +1052,18 @@ TEST_CASE("bpm: features that training has not seen are ignored, and counted", "
   const BpmOutcome table =
       run_shell(garden.folder.path(), "bpm train flowers.csv b.model --label kind --features 20");
   CHECK(table.status == 2);
+  // A column that was left out in training is named by what leaves it out.
+  garden.write("id.csv", "1,0.1,a\n2,0.2,a\n3,0.8,b\n4,0.9,b\n");
+  REQUIRE(run_shell(garden.folder.path(), "bpm train id.csv c.model --ignore 1").status == 0);
+  CHECK_THAT(run_shell(garden.folder.path(), "bpm evaluate c.model id.csv").errors,
+             ContainsSubstring("found 2 features, the model has 1; leave out by --ignore what was "
+                               "left out in training"));
+  // Of a part of the rows the report says so, and risks have the digits that were asked for.
+  const BpmOutcome held = run_shell(
+      garden.folder.path(),
+      "bpm train flowers.csv d.model --label kind --held-out 0.5 --risk 40.124% --delta 0.404%");
+  CHECK_THAT(held.out, ContainsSubstring("flowers.csv without the rows held out: "));
+  CHECK_THAT(held.out, ContainsSubstring("at most 40.124 % of what is accepted, unless a 0.404 %"));
   CHECK_THAT(table.errors, ContainsSubstring("--features is of LIBSVM's format; 'flowers.csv' is "
                                              "read in the format csv"));
 }
