@@ -386,6 +386,10 @@ TEST_CASE("bpm: every sampler, and a choice among kernels", "[examples]") {
         garden.made({"evaluate", garden.path("m.model"), garden.path("more-flowers.csv")});
     CHECK(judged["error_percent"] == 0);
     CHECK(judged["log_loss"].get<double>() < 0.5);
+    // Classes and probabilities do not depend on the threads of prediction.
+    const std::string answers = garden.predicted("m.model", "unlabelled.csv");
+    CHECK(garden.predicted("m.model", "unlabelled.csv", {"--threads", "3"}) == answers);
+    CHECK_THAT(answers, StartsWith("label,\"iris, blue\",rose,tulip\n"));
   }
   const Json given = garden.made(
       {"train", garden.path("flowers.csv"), garden.path("m.model"), "--soft-boundary", "hard"});

@@ -275,12 +275,17 @@ TEST_CASE("mnist: even and odd digits, a boundary that is chosen, a risk that is
   REQUIRE(run(small + Words{"--even-odd", "--lambda-relative", chosen.dump()} + files).status == 0);
   CHECK(alone.json("a.json")["model_digest"] == chosen_digest);
 
-  REQUIRE(run(small + Words{"--risk", "20", "--delta", "0.1"} + files).status == 0);
+  // What is printed has every digit that was asked for.
+  const Outcome said =
+      run(small + Words{"--risk", "20.25", "--delta", "0.125", "--json", alone.path("a.json")});
+  REQUIRE(said.status == 0);
+  CHECK_THAT(said.out, ContainsSubstring("at most 20.25 % of those accepted are wrong, but for a "
+                                         "chance of 0.125: of the test digits "));
   json = alone.json("a.json");
   CHECK(json["train_size"] == 500);
   const Json& guaranteed = json["guaranteed"];
-  CHECK(guaranteed["risk_percent"].get<double>() == Approx(20));
-  CHECK(guaranteed["delta"] == 0.1);
+  CHECK(guaranteed["risk_percent"].get<double>() == Approx(20.25));
+  CHECK(guaranteed["delta"] == 0.125);
   // More than a fifth is misread, so that some are rejected, and those are misread more often.
   const double error = json["test_error_percent"];
   CHECK(error > 20);
@@ -304,7 +309,9 @@ TEST_CASE("mnist: even and odd digits, a boundary that is chosen, a risk that is
                                        bpm::binomial_upper_limit(apart, images, 0.005))));
   CHECK(json["bound_choices"] == 1);
   // With a hundred digits set aside nothing so small can be shown.
-  REQUIRE(run(small + Words{"--risk", "0.1"} + files).status == 0);
+  const Outcome nothing = run(small + Words{"--risk", "0.1", "--json", alone.path("a.json")});
+  REQUIRE(nothing.status == 0);
+  CHECK_THAT(nothing.out, ContainsSubstring("nothing: too few digits were set aside"));
   const Json none = alone.json("a.json").at("guaranteed");
   CHECK(none.at("threshold").is_null());
   CHECK(none.at("coverage_percent") == 0);
