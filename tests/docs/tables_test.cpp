@@ -490,7 +490,7 @@ TEST_CASE("tables: beside scikit-learn, from Python") {
                number(pair, "mcnemar_p")});
     if (std::string_view(key) != "ours-byte-normalise") continue;
     Page readme("README.md");
-    readme.sentence("of McNemar's test p = {}", {number(pair, "mcnemar_p")});
+    readme.sentence("McNemar's p = {}", {number(pair, "mcnemar_p")});
     Page instead("docs/why-not.md");
     const double ours = number(pair, "only_ours_wrong");
     const double others = number(pair, "only_other_wrong");
