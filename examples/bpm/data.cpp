@@ -342,7 +342,11 @@ void read_any_table(std::istream& stream, const ReadOptions& options, bool label
       stream.seekg(0);
       try {
         return read();
-      } catch (const bpm::DataError&) {
+      } catch (const bpm::DataError& by_name) {
+        const std::string second = by_name.what();
+        if (second.find(": found no column ") == std::string::npos) {
+          throw bpm::DataError(with_cure(second, options, labelled, columns.count > 0));
+        }
         throw bpm::DataError(what + ", and no column has the name '" + options.label + "'");
       }
     }

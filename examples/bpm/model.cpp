@@ -107,7 +107,14 @@ bool is_model_file(const std::string& path) {
   file.read(reinterpret_cast<char*>(head.data()), head.size());
   std::uint64_t length = 0;
   for (std::size_t i = 8; i-- > 0;) length = length << 8U | head[i];
-  return file.gcount() == 9 && head[8] == '{' && length < std::filesystem::file_size(path, unknown);
+  if (file.gcount() != 9 || head[8] != '{' || length < 2 ||
+      length >= std::filesystem::file_size(path, unknown)) {
+    return false;
+  }
+  // Others keep tensors in the same layout: ours name their kind.
+  std::string header(static_cast<std::size_t>(length), '{');
+  file.read(header.data() + 1, static_cast<std::streamsize>(length) - 1);
+  return header.find(R"("kind":"bpm )") != std::string::npos;
 }
 
 Model load_model(const std::string& path) {

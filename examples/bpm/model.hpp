@@ -92,7 +92,8 @@ struct Finish {
   std::optional<int> threads{};
 };
 
-/// Whether the path is a file that begins as models do: a length, and a header in JSON.
+/// Whether the path is a file that begins as models do: a length, and a header in JSON that names
+/// a kind of this library.
 [[nodiscard]] bool is_model_file(const std::string& path);
 /// The model in a file, "-" for standard input. Throws `bpm::DataError`.
 [[nodiscard]] Model load_model(const std::string& path);

@@ -552,8 +552,8 @@ struct TrainReport {
       text = "class " + facts.class_names[static_cast<std::size_t>(at)] +
              ": never predicted on the rows that train, of which it is " +
              percent_text(warning.compared) +
-             (weighted ? ": --class-weights with more for it hold on to it"
-                       : ": --class-weights balanced holds on to it");
+             (weighted ? ": --class-weights with more for it may hold on to it"
+                       : ": --class-weights balanced may hold on to it");
     }
     if (warning.kind == bpm::FitWarning::Kind::width_far_from_distances) {
       text = "the width " + number_text(warning.found) + " is far from the rows' median distance " +
