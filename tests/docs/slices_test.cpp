@@ -89,20 +89,16 @@ TEST_CASE("slices: sampler_accuracy, half a second") {
   }
 }
 
-TEST_CASE("slices: mnist, 5000 digits") {
-  const auto one = run("mnist", {"--train", "5000"}, "mnist");
+// Of fewer digits mnist_program_test runs it.
+TEST_CASE("slices: mnist, all digits") {
+  const auto one = run("mnist", {}, "mnist");
   if (!one) return;
-  const Json whole = results("mnist_5000");
-  // Perceptrons go the same way unless a kernel value's rounding decides a sign.
-  CHECK(number(*one, "mistakes") == Approx(number(whole, "mistakes")).epsilon(0.01));
-  CHECK(number(*one, "support_union") == Approx(number(whole, "support_union")).epsilon(0.01));
+  const Json whole = results("mnist");
   CHECK(number(*one, "test_error_percent") ==
-        Approx(number(whole, "test_error_percent")).margin(0.1));
-  for (std::size_t k = 0; k <= 10; ++k) {
-    CHECK(number((*one)["rejection"][k], "error_percent") ==
-          Approx(number(whole["rejection"][k], "error_percent")).margin(0.1));
-  }
-  CHECK((*one)["training_errors"] == 0);
+        Approx(number(whole, "test_error_percent")).margin(0.05));
+#ifdef __FMA__  // by which the stored runs were made
+  CHECK((*one)["model_digest"] == whole["model_digest"]);
+#endif
 }
 
 TEST_CASE("slices: certified_risk, one sample of fifty") {

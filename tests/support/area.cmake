@@ -20,9 +20,13 @@ function(bpm_not_under_addresses area why)
   endforeach()
 endfunction()
 
-# bpm_fully_optimised(AREA FILE...): these make a program of their own, at the build type's own level.
-function(bpm_fully_optimised area)
-  set_property(GLOBAL PROPERTY bpm_fully_optimised_${area} ${ARGN})
+# bpm_own_program(AREA NAME WHEN LEVEL FILE...): files of an area, by name or pattern, that make a program of their own,
+# bpm_test_AREA_NAME.
+function(bpm_own_program area name when level)
+  set_property(GLOBAL APPEND PROPERTY bpm_programs_of_${area} ${name})
+  set_property(GLOBAL PROPERTY bpm_program_of_${area}_${name} ${when} ${level})
+  string(REPLACE "*" ".*" patterns "${ARGN}")
+  set_property(GLOBAL PROPERTY bpm_files_of_${area}_${name} ${patterns})
 endfunction()
 
 # --- Which files of an area run ------------------------------------------------------------------
@@ -124,14 +128,26 @@ endfunction()
 # All programs of the areas, and nothing else.
 add_custom_target(bpm_test_programs)
 
+# What tests/run.sh builds of the tests, and runs: entries with the label "short".
+add_custom_target(bpm_short_tests)
+
+# bpm_run_short(TEST... [TARGETS TARGET...]): tests of this folder that tests/run.sh runs, and what they need.
+function(bpm_run_short)
+  cmake_parse_arguments(PARSE_ARGV 0 run "" "" "TARGETS")
+  set_property(TEST ${run_UNPARSED_ARGUMENTS} APPEND PROPERTY LABELS short)
+  if(run_TARGETS)
+    add_dependencies(bpm_short_tests ${run_TARGETS})
+  endif()
+endfunction()
+
 # One ctest entry a test case, asked of the program once it is linked.
-function(bpm_discover_tests program area)
+function(bpm_discover_tests program label when)
   set(list_file "${CMAKE_CURRENT_BINARY_DIR}/${program}.cmake")
   add_custom_command(
     TARGET ${program}
     POST_BUILD
     COMMAND
-      "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${program}>" "-DAREA=${area}"
+      "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${program}>" "-DAREA=${label}" "-DLABELS=${label};${when}"
       "-DLIST_ARGUMENTS=${bpm_list_arguments}" "-DRUN_ARGUMENTS=${bpm_run_arguments}" -DSKIP_CODE=77
       "-DOUT=${list_file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/support/discover.cmake"
     BYPRODUCTS "${list_file}"
@@ -140,12 +156,13 @@ function(bpm_discover_tests program area)
   file(
     WRITE "${list_file}.in"
     "if(EXISTS [==[${list_file}]==])\n  include([==[${list_file}]==])\n"
-    "else()\n  add_test([==[${area}: ${program} not built]==] [==[${program}_not_built]==])\nendif()\n")
+    "else()\n  add_test([==[${program} not built]==] [==[${program}_not_built]==])\n"
+    "  set_tests_properties([==[${program} not built]==] PROPERTIES LABELS [==[${label};${when}]==])\nendif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${list_file}.in")
 endfunction()
 
-# A program of an area's files NAMES.
-function(bpm_test_program program area level libraries names)
+# A program of an area's files NAMES. Its tests' labels are its name without bpm_test_, and `when`.
+function(bpm_test_program program area when level libraries names)
   set(sources "")
   foreach(name IN LISTS names)
     set(source ${area}/${name}_test.cpp)
@@ -177,12 +194,16 @@ function(bpm_test_program program area level libraries names)
     add_dependencies(${program} ${tested})
   endforeach()
   add_dependencies(bpm_test_programs ${program})
+  if(when STREQUAL "short")
+    add_dependencies(bpm_short_tests ${program})
+  endif()
   bpm_optimise(${program} ${level} ${libraries})
-  bpm_discover_tests(${program} ${area})
+  string(REPLACE bpm_test_ "" label ${program})
+  bpm_discover_tests(${program} ${label} ${when})
 endfunction()
 
-# bpm_test_area(AREA LEVEL ADDRESS_LEVEL [LIBRARY...])
-function(bpm_test_area area level address_level)
+# bpm_test_area(AREA WHEN LEVEL ADDRESS_LEVEL [LIBRARY...])
+function(bpm_test_area area when level address_level)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/${area}"
        "${area}/*_test.cpp")
   if(NOT sources)
@@ -213,10 +234,20 @@ function(bpm_test_area area level address_level)
       set(level ${address_level})
     endif()
   endif()
-  get_property(full GLOBAL PROPERTY bpm_fully_optimised_${area})
-  if(full AND CMAKE_BUILD_TYPE STREQUAL "Release")
-    list(REMOVE_ITEM names ${full})
-    bpm_test_program(bpm_test_${area}_full ${area} 3 "${ARGN}" "${full}")
-  endif()
-  bpm_test_program(bpm_test_${area} ${area} ${level} "${ARGN}" "${names}")
+  get_property(programs GLOBAL PROPERTY bpm_programs_of_${area})
+  foreach(program IN LISTS programs)
+    get_property(patterns GLOBAL PROPERTY bpm_files_of_${area}_${program})
+    list(JOIN patterns "|" pattern)
+    set(own ${names})
+    list(FILTER own INCLUDE REGEX "^(${pattern})$")
+    list(REMOVE_ITEM names ${own} "")
+    get_property(settings GLOBAL PROPERTY bpm_program_of_${area}_${program})
+    list(GET settings 0 own_when)
+    set(own_level ${level})
+    if(CMAKE_BUILD_TYPE STREQUAL "Release")
+      list(GET settings 1 own_level)
+    endif()
+    bpm_test_program(bpm_test_${area}_${program} ${area} ${own_when} ${own_level} "${ARGN}" "${own}")
+  endforeach()
+  bpm_test_program(bpm_test_${area} ${area} ${when} ${level} "${ARGN}" "${names}")
 endfunction()

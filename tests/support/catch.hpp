@@ -10,7 +10,9 @@
 #include <catch2/catch.hpp>
 #endif
 
-#if !defined(CATCH_VERSION_MAJOR) || CATCH_VERSION_MAJOR < 3
+#if defined(CATCH_VERSION_MAJOR) && CATCH_VERSION_MAJOR >= 3
+using Catch::Approx;  // as version 2 has it
+#else
 #include <string>
 
 // Version 3's name; its `Contains` asks for elements of a range.

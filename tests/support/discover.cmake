@@ -3,7 +3,7 @@
 # Catch2's own script for version 2 loses tests whose names hold brackets or semicolons, and all of
 # them when the program crashes; this one stops instead.
 #
-#   cmake -D PROGRAM= -D AREA= -D LIST_ARGUMENTS= -D RUN_ARGUMENTS= -D SKIP_CODE= -D OUT= -P this
+#   cmake -D PROGRAM= -D AREA= -D LABELS= -D LIST_ARGUMENTS= -D RUN_ARGUMENTS= -D SKIP_CODE= -D OUT= -P this
 cmake_minimum_required(VERSION 3.25)
 
 execute_process(
@@ -38,7 +38,7 @@ while(NOT names STREQUAL "")
   endforeach()
   string(APPEND script
          "add_test([==[${AREA}: ${name}]==] [==[${PROGRAM}]==] [==[${pattern}]==] ${RUN_ARGUMENTS})\n"
-         "set_tests_properties([==[${AREA}: ${name}]==] PROPERTIES LABELS ${AREA} "
+         "set_tests_properties([==[${AREA}: ${name}]==] PROPERTIES LABELS [==[${LABELS}]==] "
          "SKIP_RETURN_CODE ${SKIP_CODE} TIMEOUT 600)\n")
   math(EXPR count "${count} + 1")
 endwhile()

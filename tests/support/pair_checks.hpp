@@ -19,7 +19,8 @@
 #include "sampler_list.hpp"
 
 /// \file
-/// What a machine must do with any kernel and any sampler. A case has
+/// What a machine must do with any kernel and any sampler. One kernel meets all samplers, and the
+/// others one; BPM_ALL_PAIRS makes the full product. A case has
 ///
 ///     static auto kernel();
 ///     static auto training();  // `training_size` inputs
@@ -102,7 +103,7 @@ void check_two_classes() {
   const std::vector<int> labels = two_labels(training_size);
   using Kernel = decltype(Case::kernel());
   const bpm::FitSettings settings{.seed = 5, .threads = 1, .keep_draws = true};
-  Sampler sampler;
+  auto sampler = short_runs_of<Sampler>();
   sampler.draws = 6;
   const auto machine_with = [&](const bpm::FitSettings& chosen) {
     return bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler,
@@ -200,7 +201,7 @@ void check_one_vs_rest() {
   const std::vector<int> labels = three_labels(training_size);
   using Kernel = decltype(Case::kernel());
   const bpm::FitSettings settings{.seed = 5, .threads = 1, .keep_draws = true};
-  Sampler sampler;
+  auto sampler = short_runs_of<Sampler>();
   sampler.draws = 6;
   const auto machine_with = [&](const bpm::FitSettings& chosen) {
     return bpm::OneVsRest(bpm::BayesPointMachine<Kernel, Sampler>(Case::kernel(), sampler,

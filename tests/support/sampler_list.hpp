@@ -16,7 +16,7 @@
 #include "bpm/samplers/sampler.hpp"
 
 /// \file
-/// The samplers that every kernel is paired with. A new sampler joins all those tests here.
+/// The samplers that kernels are paired with. A new sampler joins all those tests here.
 
 namespace machine_tests {
 
@@ -113,36 +113,30 @@ struct RandomStartPerceptron {
   }
 };
 
-/// Short runs of the samplers of chains: what is tested here does not need good ones.
+/// A sampler as it is tested here: chains are short, as no good ones are needed.
 template <class Sampler>
-struct Quick : Sampler {
-  Quick() {
-    if constexpr (requires { this->bounces_per_draw; }) {
-      this->bounces_per_draw = 200;
-      this->refresh_length = 8;
-      this->burn_in = 500;
-    } else {
-      this->steps_per_draw = 50;
-      this->burn_in = 200;
-    }
+Sampler short_runs_of() {
+  Sampler sampler;
+  if constexpr (requires { sampler.bounces_per_draw; }) {
+    sampler.bounces_per_draw = 200;
+    sampler.refresh_length = 8;
+    sampler.burn_in = 500;
+  } else if constexpr (requires { sampler.steps_per_draw; }) {
+    sampler.steps_per_draw = 50;
+    sampler.burn_in = 200;
   }
-  [[nodiscard]] Quick with_draws(std::uint64_t count) const {
-    Quick other;
-    static_cast<Sampler&>(other) = Sampler::with_draws(count);
-    return other;
-  }
-  [[nodiscard]] Quick with_label_noise(double q) const
-    requires(Sampler::traits.takes_label_noise)
-  {
-    Quick other;
-    static_cast<Sampler&>(other) = Sampler::with_label_noise(q);
-    return other;
-  }
-};
-using QuickBilliard = Quick<bpm::Billiard>;
-using QuickGibbs = Quick<bpm::KernelGibbs>;
+  return sampler;
+}
 
+/// What one kernel is paired with, and all kernels with BPM_ALL_PAIRS.
 using AllSamplers =
-    std::tuple<bpm::PermutedPerceptron, RandomStartPerceptron, QuickBilliard, QuickGibbs>;
+    std::tuple<bpm::PermutedPerceptron, RandomStartPerceptron, bpm::Billiard, bpm::KernelGibbs>;
+
+/// What the other kernels are paired with.
+#ifdef BPM_ALL_PAIRS
+using OneSampler = AllSamplers;
+#else
+using OneSampler = std::tuple<bpm::PermutedPerceptron>;
+#endif
 
 }  // namespace machine_tests
