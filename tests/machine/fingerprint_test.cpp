@@ -5,6 +5,7 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,4 +69,28 @@ TEST_CASE("a fingerprint tells training sets apart") {
   CHECK(bpm::detail::fingerprint(swapped, labels) != print);
   CHECK(bpm::detail::fingerprint(hashes, other) != print);
   CHECK(bpm::detail::fingerprint({}, labels) != print);
+}
+
+TEST_CASE("a hash of words depends on every bit, on their order and their number") {
+  using bpm::detail::WordHash;
+  std::set<std::uint64_t> seen;
+  const auto fresh = [&](const std::vector<std::uint64_t>& words) {
+    WordHash hash;
+    for (const std::uint64_t word : words) hash.add(word);
+    return seen.insert(hash.value()).second;
+  };
+  CHECK(fresh({}));
+  CHECK(fresh({0}));
+  CHECK(fresh({0, 0}));
+  CHECK(fresh({1, 2, 3, 4, 5}));
+  CHECK(fresh({5, 2, 3, 4, 1}));
+  CHECK(fresh({1, 2, 3, 5, 4}));
+  for (unsigned bit = 0; bit < 64; ++bit) CHECK(fresh({std::uint64_t{1} << bit, 7, 7}));
+
+  const std::string bytes = "eleven byte";
+  WordHash a;
+  a.add_bytes(bytes.data(), bytes.size());
+  WordHash b;
+  b.add_bytes(bytes.data(), bytes.size() - 1);
+  CHECK(a.value() != b.value());
 }

@@ -28,7 +28,7 @@ using bpm::PermutedPerceptron;
 using bpm::Strategy;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Equals;
-using Inputs = bpm::RowMatrix<float>;
+using FloatInputs = bpm::RowMatrix<float>;
 
 namespace {
 
@@ -36,8 +36,8 @@ const bpm::Gaussian narrow_kernel = bpm::Gaussian::from_sigma(0.3);
 
 /// 600 points in three classes that overlap.
 struct Data {
-  Inputs inputs = triangle(600, 1, 0.6).cast<float>();
-  Inputs others = triangle(40, 2, 0.6).cast<float>();
+  FloatInputs inputs = triangle(600, 1, 0.6).cast<float>();
+  FloatInputs others = triangle(40, 2, 0.6).cast<float>();
   std::vector<int> labels = three_labels(600);
 };
 
@@ -215,7 +215,7 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
 }
 
 TEST_CASE("a forecast tells the rule what it knows") {
-  const Inputs large = triangle(5000, 3).cast<float>();
+  const FloatInputs large = triangle(5000, 3).cast<float>();
   const auto chosen = [&](const auto& of, const auto& inputs, std::size_t memory) {
     return bpm::BayesPointMachine(of, PermutedPerceptron{},
                                   test_support::hard({.threads = 1, .memory = memory}))
@@ -227,15 +227,16 @@ TEST_CASE("a forecast tells the rule what it knows") {
   CHECK(chosen(narrow_kernel, large, gigabyte / 16) == Strategy::windowed);
   CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte) == Strategy::dense);
   CHECK(chosen(CommonPairs{}, words(5000, 1), gigabyte / 16) == Strategy::windowed);
-  const Inputs images = Inputs::Ones(5000, 784);
+  const FloatInputs images = FloatInputs::Ones(5000, 784);
   CHECK(chosen(narrow_kernel, images, gigabyte / 16) == Strategy::windowed);
   const bpm::RowMatrix<std::uint8_t> bytes = bpm::RowMatrix<std::uint8_t>::Ones(9000, 784);
   CHECK(chosen(narrow_kernel, bytes, gigabyte) == Strategy::windowed);
-  CHECK(chosen(narrow_kernel, Inputs(Inputs::Ones(9000, 20)), gigabyte) == Strategy::dense);
+  CHECK(chosen(narrow_kernel, FloatInputs(FloatInputs::Ones(9000, 20)), gigabyte) ==
+        Strategy::dense);
 }
 
 TEST_CASE("a kernel value out of range is named by the points' own numbers") {
-  Inputs large = triangle(5000, 3).cast<float>();
+  FloatInputs large = triangle(5000, 3).cast<float>();
   large.row(900).setConstant(1e18F);
   const std::vector<int> labels = [] {
     std::vector<int> list(5000, 0);
@@ -286,7 +287,7 @@ TEST_CASE("linear is for perceptrons of a linear kernel, which take it where row
   CHECK_THROWS_WITH(forecast(bpm::Linear{}, greedy, data.inputs), Equals(refusal));
   CHECK_THROWS_WITH(forecast(CommonPairs{}, PermutedPerceptron{}, words(20, 1)), Equals(refusal));
   // Wide rows: where it is asked for, alone.
-  const Inputs wide = Inputs::Ones(40, 30);
+  const FloatInputs wide = FloatInputs::Ones(40, 30);
   CHECK(forecast(bpm::Linear{}, PermutedPerceptron{}, wide).strategy == Strategy::linear);
   settings.strategy = {};
   CHECK(forecast(bpm::Linear{}, PermutedPerceptron{}, wide).strategy == Strategy::dense);
@@ -333,7 +334,7 @@ TEST_CASE("a strategy that does not fit is refused, with the bytes it needs") {
 }
 
 TEST_CASE("few points with long inputs: the smallest budget is what is named") {
-  const Inputs inputs = Inputs::Ones(12, 3000);
+  const FloatInputs inputs = FloatInputs::Ones(12, 3000);
   FitSettings settings{.threads = 2};
   const auto forecast = [&](std::size_t memory) {
     settings.memory = memory;

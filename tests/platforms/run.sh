@@ -18,7 +18,7 @@ platforms=(
   "x86-64|g++|g++|"
   "x86-64, plain arrays|g++|g++ -DBPM_PLAIN_ARRAYS|"
 )
-sources=(support/main.cpp platforms/platform_test.cpp storage/format_1_test.cpp data/text_test.cpp)
+sources=(support/main.cpp platforms/platform_test.cpp storage/model_file_format_1_test.cpp data/text_test.cpp)
 build="$PWD/../build/tests/platforms"
 
 # One platform: its output goes to its own file, its line is printed.

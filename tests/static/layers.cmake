@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Checks who includes whom below include/bpm: a folder may include itself and what stands before it here; `data`
-# and `images` only `core`, and `storage` alone reads as `data` does. cmake -D ROOT=<repository> -P layers.cmake
+# and `images` only `core`, and `storage` alone reads as `data` does. Checks too that a test of the library bears the
+# name of the header that it tests. cmake -D ROOT=<repository> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(layers
@@ -71,3 +72,27 @@ if(NOT broken STREQUAL "")
   message(FATAL_ERROR "Layers are broken:\n${broken}")
 endif()
 message(STATUS "${count} headers keep the layers")
+
+# A test of x.hpp is x_test.cpp or x_*_test.cpp, in the same folder. The limit only goes down. Left are tests of
+# everything: where memory fails, on other platforms, on several threads and beside OpenMP's.
+set(most_without_a_header 5)
+set(without_a_header "")
+foreach(area IN LISTS layers ITEMS faults threads openmp platforms)
+  file(GLOB_RECURSE tests RELATIVE "${ROOT}/tests" "${ROOT}/tests/${area}/*_test.cpp")
+  foreach(test IN LISTS tests)
+    string(REGEX REPLACE "_test\\.cpp$" "" name "${test}")
+    string(REPLACE "cluster/mpi/" "cluster/" name "${name}") # run by all ranks of a job
+    while(NOT "${name}.hpp" IN_LIST headers AND name MATCHES "^(.+)_[^/_]*$")
+      set(name "${CMAKE_MATCH_1}")
+    endwhile()
+    if(NOT "${name}.hpp" IN_LIST headers)
+      list(APPEND without_a_header "${test}")
+    endif()
+  endforeach()
+endforeach()
+list(LENGTH without_a_header count)
+if(count GREATER most_without_a_header)
+  list(JOIN without_a_header "\n  " without_a_header)
+  message(FATAL_ERROR "${count} tests bear no header's name, at most ${most_without_a_header} may:\n  ${without_a_header}")
+endif()
+message(STATUS "${count} tests bear no header's name")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The geodesic billiard samples the uniform law of version space: against rejection sampling and
-// closed forms. mutants_test.cpp puts billiards with a wrong law through the same checks.
+// closed forms. geodesic_chain_mutants_test.cpp puts billiards with a wrong law through the same
+// checks.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -26,8 +26,8 @@ using bpm::PermutedPerceptron;
 
 namespace {
 
-using Space = bpm::KernelVersionSpace<float>;
-using Rows = bpm::detail::KeptRows<float>;
+using FloatSpace = bpm::KernelVersionSpace<float>;
+using FloatRows = bpm::detail::KeptRows<float>;
 
 /// Kernel values that say nothing of columns or kept rows.
 class PlainValues final : public bpm::detail::Gram<float> {
@@ -57,9 +57,9 @@ struct Problems {
   NarrowValues values;
   PlainValues plain;
   Matrix matrix;
-  std::vector<Space> rows;
-  std::vector<Space> windows;
-  std::vector<Space> plain_windows;
+  std::vector<FloatSpace> rows;
+  std::vector<FloatSpace> windows;
+  std::vector<FloatSpace> plain_windows;
 
   explicit Problems(std::ptrdiff_t m)
       : inputs(random_inputs(m, 5, static_cast<std::uint64_t>(m))),
@@ -104,7 +104,7 @@ TEST_CASE("kernel evaluations are counted: those of one window, row by row", "[w
   // In a set of one window each mistake asks for one row of it, and nothing else is asked for.
   const std::ptrdiff_t m = 150;
   const Problems problems(m);
-  const std::vector<Space> one(problems.windows.begin(), problems.windows.begin() + 1);
+  const std::vector<FloatSpace> one(problems.windows.begin(), problems.windows.begin() + 1);
   const Outcome outcome = run_in_step(PermutedPerceptron{.draws = 2}, one);
   CHECK(outcome.report.kernel_evaluations ==
         outcome.report.perceptron->mistakes * static_cast<std::uint64_t>(m));
@@ -156,8 +156,8 @@ TEST_CASE("a kernel on pairs computes a mistake's row once, and not again where 
   bpm::detail::OnDemandGram<decltype(pairs), Inputs> values(pairs, inputs);
   const bpm::detail::DenseGram<float> matrix(values);
   const Labels labels = random_labels(m, 3);
-  const Space by_row(matrix, labels);
-  const Space by_pair(values, labels);
+  const FloatSpace by_row(matrix, labels);
+  const FloatSpace by_pair(values, labels);
   const PermutedPerceptron sampler{.draws = 3};
   const Outcome expected = run(sampler, by_row);
   for (const unsigned threads : {1U, 4U}) {
@@ -165,7 +165,7 @@ TEST_CASE("a kernel on pairs computes a mistake's row once, and not again where 
     const Outcome found = run(sampler, by_pair, on_threads(threads));
     CHECK(found.draws == expected.draws);
     CHECK(calls == found.report.perceptron->mistakes * std::uint64_t(m));
-    Rows rows(m, static_cast<std::size_t>(m) * Rows::row_bytes(m));
+    FloatRows rows(m, static_cast<std::size_t>(m) * FloatRows::row_bytes(m));
     values.set_kept_rows(&rows);
     calls = 0;
     CHECK(run(sampler, by_pair, on_threads(threads)).draws == expected.draws);
@@ -217,7 +217,7 @@ TEST_CASE("an error of a kernel ends a run on any number of threads", "[windowed
     return a(0) == b(0) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
   };
   const bpm::detail::OnDemandGram<decltype(bad), Inputs> at_once(bad, inputs);
-  const Space first(at_once, labels);
+  const FloatSpace first(at_once, labels);
   for (int repeat = 0; repeat < 60; ++repeat) {
     const auto threads = static_cast<unsigned>(1 + repeat % 8);
     CHECK_THROWS_AS(
@@ -231,7 +231,7 @@ TEST_CASE("an error of a kernel ends a run on any number of threads", "[windowed
     return ++calls > 300000 ? std::numeric_limits<double>::quiet_NaN() : std::exp(-4 * distance);
   };
   const bpm::detail::OnDemandGram<decltype(later), Inputs> values(later, inputs);
-  const Space space(values, labels);
+  const FloatSpace space(values, labels);
   for (const unsigned threads : {1U, 2U, 5U}) {
     calls = 0;
     CHECK_THROWS_AS(run(PermutedPerceptron{.draws = 3}, space, on_threads(threads)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As same_bits_test.cpp, for sparse inputs, bytes, and functions of the user's own.
+// As blocks_same_bits_test.cpp, for sparse inputs, bytes, and functions of the user's own.
 
 #include <cmath>
 #include <cstddef>

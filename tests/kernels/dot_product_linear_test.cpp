@@ -7,10 +7,13 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "catch.hpp"
+#include "random_inputs.hpp"
 
 using bpm::Linear;
 using bpm::detail::linear_form;
 using bpm::detail::LinearFormOf;
+using test_support::distance_from_formula;
+using test_support::unit;
 
 namespace {
 
@@ -51,4 +54,10 @@ TEST_CASE("others have none") {
                   .has_value());
   // The norm of an input with its bias is no norm of the input.
   CHECK_FALSE(linear_form(bpm::normalised(bpm::biased(Linear{}, 1))).has_value());
+}
+
+TEMPLATE_TEST_CASE("the linear kernel is the inner product", "[kernels]", float, double) {
+  CHECK(distance_from_formula<TestType>(bpm::Linear{}, [](const auto& x, const auto& z) {
+          return x.dot(z);
+        }) <= 10 * unit<TestType>);
 }
