@@ -47,8 +47,8 @@ class BpmConan(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for name in ("TESTS", "EXAMPLES", "BENCHMARKS"):
-            toolchain.cache_variables[f"BPM_BUILD_{name}"] = False
+        for name in ("BUILD_TESTS", "BUILD_EXAMPLES", "BUILD_BENCHMARKS", "PYTHON"):
+            toolchain.cache_variables[f"BPM_{name}"] = False
         toolchain.cache_variables["BPM_GZIP"] = bool(self.options.gzip)
         toolchain.cache_variables["BPM_MODELS"] = bool(self.options.models)
         toolchain.cache_variables["BPM_NLOPT"] = bool(self.options.nlopt)

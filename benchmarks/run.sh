@@ -56,7 +56,7 @@ fi
 mkdir -p "$out"
 
 install_packages g++ cmake ninja-build libeigen3-dev libbenchmark-dev libdnnl-dev libcli11-dev \
-  nlohmann-json3-dev zlib1g-dev libssl-dev gnuplot-nox
+  nlohmann-json3-dev zlib1g-dev gnuplot-nox
 
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT

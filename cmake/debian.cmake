@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Debian packages by CPack: libbpm-dev, which is the library, bpm, which is the command line, where BPM_BUILD_EXAMPLES is
-# on, and python3-bpm where BPM_PYTHON is on.
+# Debian packages by CPack: libbpm-dev, which is the library, bpm, which is the command line, where it is built,
+# and python3-bpm where the Python package is.
 
 # (Those of a test go nowhere.)
 if(BPM_NATIVE AND NOT BPM_BUILD_TESTS)
@@ -56,7 +56,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libeigen3-dev (>= 3.4)")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libnlopt-dev, mpi-default-dev, nlohmann-json3-dev, zlib1g-dev")
 
-if(BPM_BUILD_EXAMPLES)
+if(TARGET command_line)
   bpm_debian_package(
     command_line bpm science "Bayes point machines on the command line"
     "Makes a classifier of a table, a file of LIBSVM or images, chooses how soft

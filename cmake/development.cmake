@@ -67,25 +67,3 @@ if(TARGET bpm_compiled)
     target_compile_options(bpm_compiled PRIVATE -O2)
   endif()
 endif()
-
-# find_package for a development dependency; the message names the Debian package and the way out.
-macro(bpm_find_development name package option)
-  find_package(${name} QUIET ${ARGN})
-  if(NOT ${name}_FOUND)
-    message(FATAL_ERROR "${name} was not found (Debian and Ubuntu: ${package}). "
-                        "Install it, or configure with -D${option}=OFF.")
-  endif()
-endmacro()
-
-# bpm_onednn, where oneDNN is there: its product of bytes is the floor that ours is held against. (Its
-# own CMake package would ask for OpenCL, which is not needed.)
-find_path(BPM_ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.h)
-find_library(BPM_ONEDNN_LIBRARY dnnl)
-mark_as_advanced(BPM_ONEDNN_INCLUDE_DIR BPM_ONEDNN_LIBRARY)
-if(BPM_ONEDNN_INCLUDE_DIR AND BPM_ONEDNN_LIBRARY)
-  add_library(bpm_onednn INTERFACE)
-  target_include_directories(bpm_onednn SYSTEM INTERFACE "${BPM_ONEDNN_INCLUDE_DIR}")
-  target_link_libraries(bpm_onednn INTERFACE "${BPM_ONEDNN_LIBRARY}" ${CMAKE_DL_LIBS})
-else()
-  message(STATUS "oneDNN was not found (Debian and Ubuntu: libdnnl-dev): products of bytes have no floor")
-endif()

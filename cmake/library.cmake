@@ -4,11 +4,6 @@
 # bpm::compiled, a static library of what else every program compiles for itself.
 # Nothing here adds a flag: what a consumer compiles with is the consumer's business.
 
-if(NOT TARGET Eigen3::Eigen)
-  find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-endif()
-find_package(Threads REQUIRED)
-
 file(
   GLOB_RECURSE bpm_headers CONFIGURE_DEPENDS
   RELATIVE "${PROJECT_SOURCE_DIR}"
@@ -50,36 +45,11 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set_target_properties(bpm bpm_gzip bpm_models bpm_nlopt bpm_mpi PROPERTIES SYSTEM ON)
 endif()
 
+# The packages of these are found by packages.cmake, or by who links them.
 target_link_libraries(bpm_gzip INTERFACE bpm ZLIB::ZLIB)
-# What our own programs link is not left out with a part of the package.
-set(bpm_programs FALSE)
-if(BPM_BUILD_TESTS OR BPM_BUILD_EXAMPLES OR BPM_BUILD_BENCHMARKS OR BPM_PYTHON)
-  set(bpm_programs TRUE)
-endif()
-if((BPM_GZIP OR bpm_programs) AND NOT TARGET ZLIB::ZLIB)
-  find_package(ZLIB REQUIRED)
-endif()
-
 target_link_libraries(bpm_models INTERFACE bpm nlohmann_json::nlohmann_json)
-if((BPM_MODELS OR bpm_programs) AND NOT TARGET nlohmann_json::nlohmann_json)
-  find_package(nlohmann_json REQUIRED)
-endif()
-
 target_link_libraries(bpm_nlopt INTERFACE bpm NLopt::nlopt)
-if(BPM_NLOPT AND NOT TARGET NLopt::nlopt)
-  find_package(NLopt QUIET)
-  if(NOT TARGET NLopt::nlopt)
-    message(STATUS "NLopt was not found (Debian and Ubuntu: libnlopt-dev): bpm::nlopt is left out")
-  endif()
-endif()
-
 target_link_libraries(bpm_mpi INTERFACE bpm MPI::MPI_CXX)
-if(BPM_MPI AND NOT TARGET MPI::MPI_CXX)
-  find_package(MPI QUIET COMPONENTS CXX)
-  if(NOT TARGET MPI::MPI_CXX)
-    message(STATUS "MPI was not found (Debian and Ubuntu: libopenmpi-dev openmpi-bin): bpm::mpi is left out")
-  endif()
-endif()
 
 # bpm::compiled, also where our own programs link it. Which instructions it is compiled for is asked of the compiler,
 # with the flags that are set by now; a unit with other flags finds that in BPM_COMPILED and is header-only.

@@ -41,7 +41,8 @@ apt() {
 }
 
 # install_packages PACKAGE...: installs what is missing, and ends the script with one line where that cannot be
-# done. Where there is no apt-get, CMake will name what is not there.
+# done. Where there is no apt-get, CMake will name what is not there. In brackets, (install_packages ...) || ..., a
+# script may go on without.
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "No apt-get here: if something is not found below, install what these Debian packages hold: $*"

@@ -142,7 +142,7 @@ pack() {
 
 install_for_page() {
   need "clang++-$clang wasm-ld-$clang wasm-opt" "clang-$clang" "lld-$clang" binaryen g++ cmake ninja-build libeigen3-dev \
-    libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev || return 1
+    libcli11-dev nlohmann-json3-dev zlib1g-dev || return 1
   if [[ ! -d "$sysroot" ]]; then
     [[ -z "$test" ]] || { say "Not found: the libraries for WebAssembly" && return 1; }
     command -v npm >/dev/null || need npm npm || return 1

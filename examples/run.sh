@@ -5,25 +5,33 @@
 #   ./examples/run.sh --train 10000 --json result.json
 #
 # The digits come from --data, else BPM_DATA_DIR, else a cache folder, else the network (once). With
-# none of these the program draws digits of its own. BPM_NO_DOWNLOAD=1 keeps off the network.
+# none of these the program draws digits of its own. BPM_NO_DOWNLOAD=1 keeps off the network. Where nothing can be
+# written beside the sources, the program is built in the cache folder.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck source=cmake/packages.sh
 source "$root/cmake/packages.sh"
 
-install_packages g++ cmake ninja-build libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev
-(install_packages gnuplot-nox) || true  # For --plot alone.
+# A user who cannot install may have all that is needed in other places: then CMake names what is not there.
+(install_packages g++ cmake ninja-build libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev) ||
+  { command -v cmake >/dev/null && say "Going on with what is here"; } || exit 1
+for package in libssl-dev gnuplot-nox; do  # For the model's digest, and for --plot.
+  (install_packages "$package") || true
+done
 
 # --- Build -----------------------------------------------------------------------------------------
 
+cache="${XDG_CACHE_HOME:-${HOME:-$root/build}/.cache}/bpm"
+build="$root/build/release"
+[[ -w "$root" ]] || build="$cache/build/release"
 log="$(mktemp)"
 trap 'rm -f "$log"' EXIT
 build() {
   (cd "$root" &&
-    cmake --preset release -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_TESTS=OFF -DBPM_BUILD_BENCHMARKS=OFF \
-      -DBPM_FAST_PROGRAMS=ON &&
-    cmake --build --preset release --target mnist --parallel "$(nproc)")
+    cmake --preset release -B "$build" -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_TESTS=OFF -DBPM_BUILD_BENCHMARKS=OFF \
+      -DBPM_PYTHON=OFF -DBPM_FAST_PROGRAMS=ON &&
+    cmake --build "$build" --target mnist --parallel "$(nproc)")
 }
 say "Building examples/mnist (release, for this machine) ..."
 if ! build >"$log" 2>&1; then
@@ -87,7 +95,6 @@ for argument in "$@"; do
   esac
 done
 if [[ $wants_digits == yes ]] && ! { [[ -n "${BPM_DATA_DIR:-}" ]] && has_digits "$BPM_DATA_DIR"; }; then
-  cache="${XDG_CACHE_HOME:-${HOME:-$root/build}/.cache}/bpm"
   if ! has_digits "$cache" && [[ -z "${BPM_NO_DOWNLOAD:-}" ]]; then
     command -v curl >/dev/null || command -v wget >/dev/null || (install_packages ca-certificates curl) || true
     say "Fetching MNIST (11 MB) into $cache/mnist ..."
@@ -101,4 +108,4 @@ if [[ $wants_digits == yes ]] && ! { [[ -n "${BPM_DATA_DIR:-}" ]] && has_digits 
 fi
 
 rm -f "$log"
-exec "$root/build/release/examples/mnist" "$@"
+exec "$build/examples/mnist" "$@"

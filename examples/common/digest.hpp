@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <openssl/evp.h>
-
 #include <Eigen/Core>
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -25,24 +22,17 @@ struct Coefficient {
   double value = 0;
 };
 
-/// SHA-256 of a run of bytes, in lower-case hexadecimal.
-[[nodiscard]] inline std::string sha256_hex(std::span<const unsigned char> bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
-    throw std::runtime_error("sha256_hex: the cryptographic library refused SHA-256");
-  }
-  constexpr char hex_digits[] = "0123456789abcdef";
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) {
-    text += hex_digits[digest[i] >> 4U];
-    text += hex_digits[digest[i] & 15U];
-  }
-  return text;
+/// SHA-256 of a run of bytes, in lower-case hexadecimal; empty where the programs were built
+/// without OpenSSL.
+[[nodiscard]] std::string sha256_hex(std::span<const unsigned char> bytes);
+
+/// What a report shows: the digest, or why there is none.
+[[nodiscard]] inline std::string digest_text(const std::string& digest) {
+  return digest.empty() ? "none: built without OpenSSL (Debian and Ubuntu: libssl-dev)" : digest;
 }
 
-/// A fingerprint of a model: two models have the same one exactly when all coefficients are the
-/// same bit for bit.
+/// A fingerprint of a model, empty without OpenSSL: two models have the same one exactly when all
+/// coefficients are the same bit for bit.
 ///
 /// SHA-256, in hexadecimal, over 24 bytes a coefficient, sorted by (class, index): the class and
 /// the index as little-endian two's complement 64-bit integers, then the IEEE 754 binary64 bits of

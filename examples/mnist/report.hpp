@@ -17,6 +17,7 @@
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "common/chain_check.hpp"
+#include "common/digest.hpp"
 #include "common/error_limits.hpp"
 #include "common/json_file.hpp"
 #include "common/plot.hpp"
@@ -240,7 +241,7 @@ struct MnistReport {
   if (report.predict_floor_seconds) {
     json["predict_floor_seconds"] = *report.predict_floor_seconds;
   }
-  json["model_digest"] = report.model_digest;
+  json["model_digest"] = report.model_digest.empty() ? Json() : Json(report.model_digest);
   return json;
 }
 
@@ -465,7 +466,7 @@ inline void print_results(std::ostream& out, const MnistReport& report) {
       text << "nothing: too few digits were set aside, or too many of them are wrong\n";
     }
   }
-  line(text, "model digest") << report.model_digest << "\n\n";
+  line(text, "model digest") << digest_text(report.model_digest) << "\n\n";
   out << text.str();
   print_rejection(out, report);
 }

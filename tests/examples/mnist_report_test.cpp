@@ -134,6 +134,9 @@ TEST_CASE("the report as JSON has the shared keys in order", "[examples]") {
       R"([{"rate_percent":0.0,"error_percent":1.52},{"rate_percent":1.0,"error_percent":1.125}])");
   CHECK(json["rejection_gap"][1]["error_percent"] == 0.5);
   CHECK(json["model_digest"] == "abc");
+  MnistReport without_openssl = report;
+  without_openssl.model_digest = "";
+  CHECK(report_json(without_openssl)["model_digest"].is_null());
 
   report.data = "drawn";
   report.floor_seconds = 4.5;
@@ -231,6 +234,7 @@ TEST_CASE("the printed results say how it went", "[examples]") {
       "model digest    abc\n\n" +
       table.str();
   CHECK(out.str() == expected);
+  report.model_digest = "";
   report.draws = 4;
   report.single_draw_error_percent.reset();
   out.str("");
@@ -238,6 +242,7 @@ TEST_CASE("the printed results say how it went", "[examples]") {
   CHECK_THAT(out.str(),
              StartsWith("stopped         after 4 of 10 draws; what follows is theirs\n"));
   CHECK_THAT(out.str(), ContainsSubstring("unknown (too many for the budget) of single draws\n"));
+  CHECK_THAT(out.str(), ContainsSubstring("model digest    none: built without OpenSSL"));
   CHECK(bpm_examples::report_json(report)["single_draw_error_percent"].is_null());
   CHECK_FALSE(bpm_examples::report_json(report).contains("digit_seconds"));
   report.digit_seconds = 0.00025;

@@ -12,7 +12,8 @@ vcpkg_check_features(
 # (MPI is found by those who use it.)
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
-  OPTIONS -DBPM_BUILD_TESTS=OFF -DBPM_BUILD_EXAMPLES=OFF -DBPM_BUILD_BENCHMARKS=OFF -DBPM_MPI=OFF ${FEATURE_OPTIONS})
+  OPTIONS -DBPM_BUILD_TESTS=OFF -DBPM_BUILD_EXAMPLES=OFF -DBPM_BUILD_BENCHMARKS=OFF -DBPM_PYTHON=OFF -DBPM_MPI=OFF
+          ${FEATURE_OPTIONS})
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH share/cmake/bpm)
 vcpkg_fixup_pkgconfig()

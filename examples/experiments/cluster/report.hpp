@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/digest.hpp"
 #include "common/json_file.hpp"
 #include "cost_model.hpp"
 #include "training.hpp"
@@ -104,7 +105,7 @@ inline void print_report(std::ostream& out, const ClusterReport& report) {
        << " support points\n"
        << "peak memory    " << (report.peak_memory_bytes >> 20U) << " MiB of the first rank\n"
        << "test error     " << report.run.test_error_percent << " %\n"
-       << "model digest   " << report.run.model_digest << '\n';
+       << "model digest   " << digest_text(report.run.model_digest) << '\n';
   out << text.str();
   if (report.cost) print_cost(out, report);
 }
@@ -130,7 +131,7 @@ inline void print_report(std::ostream& out, const ClusterReport& report) {
   json["passes_mean"] = report.run.passes_mean;
   json["support_union"] = report.run.support;
   json["test_error_percent"] = report.run.test_error_percent;
-  json["model_digest"] = report.run.model_digest;
+  json["model_digest"] = report.run.model_digest.empty() ? Json() : Json(report.run.model_digest);
   if (report.cost) {
     const CostReport& cost = *report.cost;
     const ClusterRates& rates = cost.measured.rates;
