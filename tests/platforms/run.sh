@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Other compilers, systems and architectures, as far as Debian's packages bring them here: compiles a few tests for
-# each and runs them, under an emulator where need be. By hand: ./tests/run.sh --platforms [NAME...]
+# each and runs them, under an emulator where need be. By hand: ./tests/platforms/run.sh [NAME...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=../../cmake/packages.sh

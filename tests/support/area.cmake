@@ -87,7 +87,7 @@ function(bpm_choose_found area names chosen)
 endfunction()
 
 # Ends the table: every test is in an area. Prints what this build leaves out, and leaves it in left_out.txt for
-# tests/run.sh.
+# tests/all.sh.
 function(bpm_end_of_areas)
   get_property(areas GLOBAL PROPERTY bpm_areas)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "*_test.cpp")
