@@ -114,8 +114,9 @@ else()
   set(bpm_list_arguments --list-test-names-only)
   set(bpm_run_arguments "-w NoTests") # else a name that matches nothing would pass
 endif()
+set(bpm_lengths "~[at length]" "[at length]")
 if(BPM_SANITIZE MATCHES "address")
-  list(APPEND bpm_list_arguments "~[at length]")
+  set(bpm_lengths "~[at length]")
   set_property(GLOBAL APPEND PROPERTY bpm_left_out
                "tests with the tag [at length]: numbers judged at length: the tests left in run the same code")
 endif()
@@ -171,8 +172,8 @@ function(bpm_discover_tests program label when)
     TARGET ${program}
     POST_BUILD
     COMMAND
-      "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${program}>" "-DAREA=${label}" "-DLABELS=${label};${when}"
-      "-DLIST_ARGUMENTS=${bpm_list_arguments}" "-DRUN_ARGUMENTS=${bpm_run_arguments}" -DSKIP_CODE=77
+      "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${program}>" "-DLABEL=${label}" "-DWHEN=${when}"
+      "-DLIST_ARGUMENTS=${bpm_list_arguments}" "-DLENGTHS=${bpm_lengths}" "-DRUN_ARGUMENTS=${bpm_run_arguments}" -DSKIP_CODE=77
       "-DOUT=${list_file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/support/discover.cmake"
     BYPRODUCTS "${list_file}"
     VERBATIM)
