@@ -35,7 +35,7 @@ clang_packages() {  # clang_packages VERSION
 
 # The core, whose tests tests/run.sh runs under the address sanitizer: programs of the tests without bpm_test_, which are
 # their tests' labels.
-core=(core kernel_values samplers_perceptron storage)
+core=(core kernel_values samplers_perceptron storage_models)
 core_labels="^($(IFS='|' && echo "${core[*]}"))\$"
 
 # step TITLE COMMAND...: runs a command quietly; its output is shown if it fails.
@@ -50,20 +50,24 @@ step() {
   printf '%-60s %4d s\n' "$title" $((SECONDS - start))
 }
 
-# Several files are compiled as one, as most of the time goes into what all of them include. (More than four take less
-# time still, and more than 1.5 GB each.)
+# Several files are compiled as one, as most of the time goes into what all of them include, and as many as take no more
+# than 1.5 GB. With ccache, where it is, what has not changed is not compiled again.
 configure() {  # configure PRESET OPTION...
-  step "$1: configure" cmake --preset "$1" -DBPM_WARNINGS_AS_ERRORS=ON -DBPM_BUILD_TESTS=ON -DCMAKE_UNITY_BUILD=ON \
-    -DCMAKE_UNITY_BUILD_BATCH_SIZE=4 "${@:2}"
+  local options=(-DBPM_WARNINGS_AS_ERRORS=ON -DBPM_BUILD_TESTS=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8)
+  if command -v ccache >/dev/null; then
+    export CCACHE_SLOPPINESS=pch_defines,time_macros
+    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  step "$1: configure" cmake --preset "$1" "${options[@]}" "${@:2}"
 }
 
-# Builds targets, and keeps what each compile and link took: KIND SECONDS NAME.
+# Builds targets, and keeps what each compile took: KIND SECONDS NAME.
 build() {  # build PRESET TARGET...
-  local ninja_log="build/tests/$1/.ninja_log" before=0
-  [[ -f "$ninja_log" ]] && before="$(wc -l <"$ninja_log")"
+  local ninja_log="build/tests/$1/.ninja_log"
+  sort "$ninja_log" >"$logs/before" 2>/dev/null || true
   step "$1: build ${*:2}" "${prefix[@]}" cmake --build --preset "$1" --parallel "$jobs" --target "${@:2}"
-  tail -n +$((before + 1)) "$ninja_log" | awk -v preset="$1" -F '\t' \
-    'NF == 5 && $4 ~ /\.(o|gch)$/ { printf "compile %.1f %s: %s\n", ($2 - $1) / 1000, preset, $4 }' >>"$logs/times"
+  sort "$ninja_log" | comm -13 "$logs/before" - | awk -v preset="$1" -F '\t' \
+    'NF == 5 && $4 ~ /\.(o|gch|pch)$/ { printf "compile %.1f %s: %s\n", ($2 - $1) / 1000, preset, $4 }' >>"$logs/times"
 }
 
 # Runs tests, keeps what each took, and leaves ctest's closing line in $closing_line.
