@@ -34,10 +34,8 @@ install_packages g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohman
 
 # All headers, and the smallest program; all programs take minutes.
 check_tidy() {
-  local eigen
-  eigen="$(dirname "$(find /usr/include /usr/local/include -path '*/Eigen/Dense' -print -quit 2>/dev/null)")"
   printf '%s\n' tests/package/two_units/first.cpp examples/strings.cpp |
-    xargs -I '{}' -P "$jobs" "clang-tidy-$clang" --quiet '{}' -- -std=c++20 -Iinclude -isystem "${eigen%/Eigen}" -march=native
+    xargs -I '{}' -P "$jobs" "clang-tidy-$clang" --quiet '{}' -- -std=c++20 -Iinclude -isystem "$(eigen_folder)" -march=native
 }
 
 # The programs, and what the documentation shows.
@@ -62,4 +60,6 @@ build tsan bpm_test_programs
 run_tests tsan
 prefix=()
 
-finish
+report
+./tests/fresh.sh || [[ $? -eq 77 ]]
+echo "$closing_line"

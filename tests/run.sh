@@ -40,4 +40,6 @@ configure asan "-DCMAKE_CXX_COMPILER=clang++-$clang"
 build asan "${core[@]/#/bpm_test_}"
 UBSAN_OPTIONS=print_stacktrace=1 run_tests asan -L "$core_labels"
 
-finish
+report
+./tests/static/budget.sh time g++ "$(eigen_folder)" "$processor"
+echo "$closing_line"

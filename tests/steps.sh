@@ -85,8 +85,8 @@ print_left_out() {
     END { for (why in files) print "     " why ":" files[why] }' "build/tests/$1/tests/left_out.txt" | sort | fold -s -w 110
 }
 
-# The last lines of a run: what was dearest, all of it, and ctest's closing line.
-finish() {
+# What took longest, and all of it: leaves the processor's seconds in $processor.
+report() {
   local kind
   touch "$logs/times"
   for kind in compile run; do
@@ -94,8 +94,15 @@ finish() {
       "$(awk -v kind=$kind '$1 == kind { sum += $2 } END { printf "%.0f", sum }' "$logs/times")"
     sed -n "s/^$kind //p" "$logs/times" | sort -rn | head -n 10 | sed -E 's/^([0-9.]+) (.*)/    \1 s  \2/'
   done
-  times >"$logs/processor"  # of this shell, then of what it ran
-  awk -v wall="$SECONDS" 'NR == 2 { for (i = 1; i <= 2; ++i) { split($i, part, /[ms]/); seconds += 60 * part[1] + part[2] } }
-    END { printf "All of it took %d s, %.0f s of processor time.\n", wall, seconds }' "$logs/processor"
-  echo "$closing_line"
+  times >"$logs/processor"  # of this shell, and of what it ran
+  processor="$(awk '{ for (i = 1; i <= 2; ++i) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } }
+    END { printf "%.0f", sum }' "$logs/processor")"
+  echo "All of it took $SECONDS s, $processor s of processor time."
+}
+
+# The folder of Eigen's headers.
+eigen_folder() {
+  local dense
+  dense="$(find /usr/include /usr/local/include -path '*/Eigen/Dense' -print -quit 2>/dev/null)"
+  echo "${dense%/Eigen/Dense}"
 }

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// All headers at once, with the consumer's warnings.
+#include <bpm/bpm.hpp>
