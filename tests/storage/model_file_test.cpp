@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -71,6 +72,28 @@ C there_and_back(const C& classifier, const Queries& queries) {
   const C back = through_bytes(classifier);
   CHECK(back.decision_values(queries) == classifier.decision_values(queries));
   return back;
+}
+
+/// A classifier by parts, with every input as support, as a file asks for no fit: each one would
+/// compile a machine.
+template <class Kernel, class I>
+Classifier<Kernel, I> classifier_of(const Kernel& kernel, const I& inputs,
+                                    const std::vector<int>& labels) {
+  const auto m = static_cast<Eigen::Index>(labels.size());
+  std::vector<bpm::PointIndex> support(labels.size());
+  std::iota(support.begin(), support.end(), bpm::PointIndex{0});
+  bpm::RowMatrix<double> coefficients(m, 1);
+  for (Eigen::Index i = 0; i < m; ++i) {
+    const double size = 1 / (1.0 + static_cast<double>(i));
+    coefficients(i, 0) = labels[static_cast<std::size_t>(i)] == 0 ? -size : size;
+  }
+  return Classifier<Kernel, I>(bpm::ClassifierParts<Kernel, I>{.kernel = kernel,
+                                                               .inputs = inputs,
+                                                               .support = support,
+                                                               .coefficients = coefficients,
+                                                               .classes = {0, 1},
+                                                               .bias = 0.3,
+                                                               .training_points = labels.size()});
 }
 
 /// A small model, made once.
@@ -174,25 +197,19 @@ TEST_CASE("every kind of inputs, kernel and sampler comes back") {
   SECTION("bytes") {
     const bpm::RowMatrix<std::uint8_t> bytes =
         (inputs.array() * 20 + 128).cwiseMin(255).cwiseMax(0).cast<std::uint8_t>();
-    there_and_back(
-        BayesPointMachine(bpm::Polynomial(3, 1.0 / 65025), PermutedPerceptron{}, settings)
-            .fit(bytes, labels),
-        bytes);
+    there_and_back(classifier_of(bpm::Polynomial(3, 1.0 / 65025), bytes, labels), bytes);
   }
   SECTION("sparse") {
     bpm::SparseRowMatrix<float> sparse = inputs.sparseView();
     sparse.conservativeResize(40, 5);
-    there_and_back(BayesPointMachine(bpm::sum(bpm::Linear{}, bpm::product(bpm::Exponential(2),
-                                                                          Gaussian::from_width(1))),
-                                     PermutedPerceptron{}, settings)
-                       .fit(sparse, labels),
-                   sparse);
+    const auto kernel =
+        bpm::sum(bpm::Linear{}, bpm::product(bpm::Exponential(2), Gaussian::from_width(1)));
+    there_and_back(classifier_of(kernel, sparse, labels), sparse);
   }
   SECTION("strings, a user's own kernel") {
     std::vector<std::string> words;
     for (const int label : labels) words.push_back(label == 0 ? "abc" : "xbcd");
-    there_and_back(
-        BayesPointMachine(Places{0.5}, PermutedPerceptron{}, settings).fit(words, labels), words);
+    there_and_back(classifier_of(Places{0.5}, words, labels), words);
   }
   SECTION("a matrix of the user's") {
     const Floats values = bpm::kernel_matrix(Gaussian::from_width(1), inputs).cast<float>();
@@ -203,10 +220,9 @@ TEST_CASE("every kind of inputs, kernel and sampler comes back") {
     CHECK(back.parts().inputs.cols() == 40);
   }
   SECTION("kernels of the angle") {
-    there_and_back(BayesPointMachine(bpm::normalised(bpm::on_unit_inputs(bpm::ArcCosine(3))),
-                                     PermutedPerceptron{}, settings)
-                       .fit(inputs, labels),
-                   inputs);
+    there_and_back(
+        classifier_of(bpm::normalised(bpm::on_unit_inputs(bpm::ArcCosine(3))), inputs, labels),
+        inputs);
   }
 }
 
@@ -312,10 +328,8 @@ TEST_CASE("a model of any kernel of inner products loads as one of a RuntimeKern
 
 TEST_CASE("load_any reads inputs of any numbers, as what they are") {
   const auto [inputs, labels] = noisy_rings(40, 2, 0.05);
-  const bpm::FitSettings settings{.seed = 4};
   const auto check = [&](const auto& kernel, const auto& numbers) {
-    const auto model =
-        BayesPointMachine(kernel, PermutedPerceptron{.draws = 2}, settings).fit(numbers, labels);
+    const auto model = classifier_of(kernel, numbers, labels);
     const test_support::TemporaryFolder folder;
     bpm::save(model, folder.path() / "m");
     const bpm::AnyClassifier any = bpm::load_any(folder.path() / "m");
@@ -337,18 +351,16 @@ TEST_CASE("load_any reads inputs of any numbers, as what they are") {
 
 TEST_CASE("load_any refuses what it cannot be") {
   const auto [inputs, labels] = noisy_rings(40, 2, 0.05);
-  const bpm::FitSettings settings{.seed = 4};
   const auto refusal = [](const auto& model) {
     std::stringstream stream;
     bpm::save(model, stream);
     return message_of([&] { (void)bpm::load_any(stream, "m"); });
   };
-  CHECK(refusal(BayesPointMachine(bpm::Laplacian(2), PermutedPerceptron{}, settings)
-                    .fit(inputs, labels)) ==
+  CHECK(refusal(classifier_of(bpm::Laplacian(2), inputs, labels)) ==
         "m: the kernel is 'laplacian', which a RuntimeKernel cannot be");
   std::vector<std::string> words;
   for (const int label : labels) words.push_back(label == 0 ? "abc" : "xbcd");
-  CHECK(refusal(BayesPointMachine(Places{}, PermutedPerceptron{}, settings).fit(words, labels)) ==
+  CHECK(refusal(classifier_of(Places{}, words, labels)) ==
         "m has inputs of the kind 'strings', their values of type none: only load reads it");
   CHECK(message_of([&] {
           (void)bpm::load_any(
