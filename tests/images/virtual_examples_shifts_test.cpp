@@ -28,15 +28,15 @@ TEST_CASE("the first shifts are those by one pixel", "[images]") {
   const bpm::ImageShape shape{2, 3};
   const std::vector<std::uint8_t> image{1, 2, 3,  //
                                         4, 5, 6};
-  using Pixels = std::vector<std::uint8_t>;
+  using Image = std::vector<std::uint8_t>;
   CHECK(shifted(shape, image, 0) == image);
-  CHECK(shifted(shape, image, 1) == Pixels{0, 1, 2, 0, 4, 5});
-  CHECK(shifted(shape, image, 2) == Pixels{2, 3, 0, 5, 6, 0});
-  CHECK(shifted(shape, image, 3) == Pixels{0, 0, 0, 1, 2, 3});
-  CHECK(shifted(shape, image, 4) == Pixels{4, 5, 6, 0, 0, 0});
-  CHECK(shifted(shape, image, 5) == Pixels{0, 0, 0, 0, 1, 2});
-  CHECK(shifted(shape, image, 8) == Pixels{5, 6, 0, 0, 0, 0});
-  CHECK(shifted(shape, image, 11) == Pixels(6, 0));  // Two pixels down: nothing is left.
+  CHECK(shifted(shape, image, 1) == Image{0, 1, 2, 0, 4, 5});
+  CHECK(shifted(shape, image, 2) == Image{2, 3, 0, 5, 6, 0});
+  CHECK(shifted(shape, image, 3) == Image{0, 0, 0, 1, 2, 3});
+  CHECK(shifted(shape, image, 4) == Image{4, 5, 6, 0, 0, 0});
+  CHECK(shifted(shape, image, 5) == Image{0, 0, 0, 0, 1, 2});
+  CHECK(shifted(shape, image, 8) == Image{5, 6, 0, 0, 0, 0});
+  CHECK(shifted(shape, image, 11) == Image(6, 0));  // Two pixels down: nothing is left.
 }
 
 TEST_CASE("24 shifts fill the square of two pixels, the nearest first", "[images]") {
