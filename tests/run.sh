@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Proves that the library works here, in some ten minutes on two cores: formatting, the library's tests by GCC with
+# Proves that the library works here, in a quarter of an hour on two cores: formatting, the library's tests by GCC with
 # warnings as errors, each header alone, the rules of tests/static, README's and the tutorial's programs, a consumer of the
 # installed package, mnist, and the core's tests by Clang with the address and undefined-behaviour sanitizers. All of it
 # below build/tests. Missing packages of Debian and Ubuntu are installed. Ends with ctest's closing line.
