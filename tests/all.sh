@@ -42,6 +42,7 @@ check_tidy() {
 # (The system's Python is the one that has its packages.)
 configure gcc -DBPM_BUILD_EXAMPLES=ON -DBPM_BUILD_BENCHMARKS=ON -DBPM_PYTHON=ON -DPython3_EXECUTABLE=/usr/bin/python3
 build gcc all
+run_tests gcc -L '^examples_mnist$'  # again, as it plots where gnuplot is
 run_tests gcc -LE '^short$'
 
 configure asan "-DCMAKE_CXX_COMPILER=clang++-$clang"
