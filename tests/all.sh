@@ -11,23 +11,15 @@ set -euo pipefail
 # shellcheck source=tests/steps.sh
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 
-if [[ $# -gt 0 ]]; then
-  sed -n '3,9s/^# \{0,1\}//p' tests/all.sh >&2
-  [[ "$1" == -h || "$1" == --help ]] && exit 0
-  exit 2
-fi
-
-clang="$(find_clang || echo 16)"
-mapfile -t packages < <(clang_packages "$clang")
-packages+=("clang-tidy-$clang")
+packages+=("clang-tidy-$clang" libsvm-dev libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox pkgconf dpkg-dev
+  lintian python3-dev python3-build python3-pandas python3-pytest python3-setuptools python3-sklearn python3-venv python3-wheel
+  pybind11-dev)
 # Debian holds one version of libomp at a time; whichever is there stays. Without the right one Clang's build leaves out
 # the OpenMP test, which GCC's build runs.
 if ! compgen -G '/usr/lib/llvm-*/lib/libomp.so' >/dev/null; then
   packages+=("libomp-$clang-dev")
 fi
-install_packages g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev libsvm-dev \
-  libnlopt-dev libbenchmark-dev libopenmpi-dev openmpi-bin gnuplot-nox pkgconf dpkg-dev lintian python3-dev python3-build \
-  python3-pandas python3-pytest python3-setuptools python3-sklearn python3-venv python3-wheel pybind11-dev "${packages[@]}"
+install_packages "${packages[@]}"
 # The site and its page; where these cannot be had its tests are left out, and configuring says so.
 ./docs/site.sh --install || true
 (install_packages chromium) || true

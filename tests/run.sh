@@ -12,15 +12,7 @@ set -euo pipefail
 # shellcheck source=tests/steps.sh
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 
-if [[ $# -gt 0 ]]; then
-  sed -n '3,10s/^# \{0,1\}//p' tests/run.sh >&2
-  [[ "$1" == -h || "$1" == --help ]] && exit 0
-  exit 2
-fi
-
-clang="$(find_clang || echo 16)"
-mapfile -t packages < <(clang_packages "$clang")
-install_packages g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev "${packages[@]}"
+install_packages "${packages[@]}"
 
 check_format() {
   find include tests examples benchmarks -name '*.[ch]pp' | xargs -r "clang-format-$clang" --dry-run --Werror

@@ -2,6 +2,13 @@
 # Sourced by tests/run.sh and tests/all.sh: the steps of a run of the tests, and what they took.
 # shellcheck shell=bash
 
+# The scripts take no arguments: any shows what they do, by the comment on top.
+if [[ $# -gt 0 ]]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0" >&2
+  [[ "$1" == -h || "$1" == --help ]] && exit 0
+  exit 2
+fi
+
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=cmake/packages.sh
 source cmake/packages.sh
@@ -32,6 +39,10 @@ find_clang() {
 clang_packages() {  # clang_packages VERSION
   printf '%s\n' "clang-format-$1" "clang-$1" "libclang-rt-$1-dev"
 }
+
+packages=(g++ cmake ninja-build libeigen3-dev catch2 libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev)
+clang="$(find_clang || echo 16)"
+mapfile -t -O "${#packages[@]}" packages < <(clang_packages "$clang")
 
 # The core, whose tests tests/run.sh runs under the address sanitizer: programs of the tests without bpm_test_, which are
 # their tests' labels.
