@@ -103,7 +103,7 @@ report() {
   for kind in compile run; do
     printf 'The ten dearest to %s, of %s s:\n' "$kind" \
       "$(awk -v kind=$kind '$1 == kind { sum += $2 } END { printf "%.0f", sum }' "$logs/times")"
-    sed -n "s/^$kind //p" "$logs/times" | sort -rn | head -n 10 | sed -E 's/^([0-9.]+) (.*)/    \1 s  \2/'
+    sed -n "s/^$kind //p" "$logs/times" | sort -rn | sed -n 1,10p | sed -E 's/^([0-9.]+) (.*)/    \1 s  \2/'
   done
   times >"$logs/processor"  # of this shell, and of what it ran
   processor="$(awk '{ for (i = 1; i <= 2; ++i) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } }
