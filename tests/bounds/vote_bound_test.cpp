@@ -254,9 +254,10 @@ TEST_CASE("the bound by the vote, by hand") {
   // c.inputs = 0.01: 0.005 for the voters, 0.005 for the inputs.
   const bpm::Confidence thirds = bpm::Confidence::thirds(0.03);
   const bpm::GibbsBound gibbs(100, 1000, {.confidence = thirds});
-  // sqrt(log(2 1000 / 0.005) / (2 20000)) = 0.01796: shares within it of one half differ.
+  // sqrt(log(2 1000 / 0.005) / (2 20000)) = 0.01796: shares within it of one half differ. One side
+  // alone, log(1000 / 0.005), would make it 0.01747, and the first two sure.
   Eigen::VectorXd shares = Eigen::VectorXd::Constant(1000, 0.9);
-  shares.head(20) << 0.517, 0.483, 0.519, 0.481, 0.1, Eigen::VectorXd::Constant(15, 0.9);
+  shares.head(20) << 0.5178, 0.4822, 0.519, 0.481, 0.1, Eigen::VectorXd::Constant(15, 0.9);
   const bpm::Votes votes{.positive = shares, .voters = 30'000};
   Eigen::VectorXd outputs = Eigen::VectorXd::Ones(1000);
   outputs[1] = outputs[3] = outputs[4] = -1;  // As the vote.

@@ -94,6 +94,16 @@ TEST_CASE("equal scores are accepted or refused together", "[decision]") {
   CHECK(top.threshold == 1);
 }
 
+TEST_CASE("a test takes its whole delta, and not a bit more", "[decision]") {
+  // Of 30 inputs all are accepted by the first test, which is the only one. One error in 30 has
+  // P(Bin(30, .1) <= 1) = .9^30 + 30 .1 .9^29 = 0.184 where the risk is .1.
+  const double level = std::pow(0.9, 30) + 3 * std::pow(0.9, 29);
+  std::vector<bool> correct(30, true);
+  correct[12] = false;
+  CHECK(bpm::certify_risk(descending(30), correct, 0.1, level * (1 + 1e-9)).found);
+  CHECK_FALSE(bpm::certify_risk(descending(30), correct, 0.1, level * (1 - 1e-9)).found);
+}
+
 TEST_CASE("a certified risk holds as often as it says", "[decision][at length]") {
   // Scores s uniform on a grid of 500, wrong with probability q(s) = (1 - s)^3 / 2; the risk above
   // a threshold is known. 4 000 samples of 1 000 at risk 5 %, delta 0.1: 400 violations allowed,

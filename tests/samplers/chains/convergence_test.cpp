@@ -49,6 +49,60 @@ TEST_CASE("R-hat and effective draws: numbers from the paper's formulas by SciPy
   CHECK(bpm::detail::bulk_effective_draws(y) == Approx(34.138941058186404).epsilon(1e-8));
 }
 
+TEST_CASE("R-hat of distances from the median, and the rules of Geyer's sequence, by hand",
+          "[samplers]") {
+  // The definitions once more in Python. Of an even number of values the median is between the
+  // middle two (by the upper one R-hat would be 1.3137): here the scales differ, not the places.
+  ChainValues scales(2, std::vector<double>(12));
+  // Pairs of autocorrelations that rise again: without the minimum of all before, 6.5.
+  ChainValues waves(2, std::vector<double>(60));
+  // Draws that alternate are worth more than as many independent ones, at most S log10 S.
+  ChainValues turns(2, std::vector<double>(40));
+  for (std::size_t c = 0; c < 2; ++c) {
+    const auto own = static_cast<double>(c);
+    for (std::size_t k = 0; k < 60; ++k) {
+      const auto t = static_cast<double>(k);
+      if (k < 12) scales[c][k] = std::sin(1.3 * t * t + own) * (c == 0 ? 1 : 3);
+      waves[c][k] =
+          std::sin(0.05 * t + own) + 0.7 * std::cos(t + own) + 0.2 * std::sin(2.3 * t * t);
+      if (k < 40) turns[c][k] = (k % 2 == 0 ? 1 : -1) * (1 + 0.1 * std::sin(t * t + own));
+    }
+  }
+  CHECK(bpm::detail::split_r_hat(scales) == Approx(1.2943905889428042).epsilon(1e-8));
+  CHECK(bpm::detail::bulk_effective_draws(waves) == Approx(14.768539254638924).epsilon(1e-8));
+  CHECK(bpm::detail::bulk_effective_draws(turns) == Approx(80 * std::log10(80.0)).epsilon(1e-12));
+}
+
+TEST_CASE("of several outputs the worst R-hat and the fewest draws count, from 16 draws on",
+          "[samplers]") {
+  const bpm::Cone cone = sampler_tests::orthant_cone(3);
+  const std::vector<std::ptrdiff_t> points{0, 1, 2};
+  const auto agreement = [&](std::uint64_t draws, std::size_t slow) {
+    std::vector<bpm::detail::OutputSeries> series(2);
+    std::vector<double> position(static_cast<std::size_t>(cone.stride()), 0.0);
+    for (std::size_t c = 0; c < 2; ++c) {
+      for (std::uint64_t draw = 1; draw <= draws; ++draw) {
+        for (std::size_t j = 0; j < 3; ++j) {
+          const auto t = static_cast<double>(draw + 100 * c + 1000 * j);
+          position[j] = j == slow ? static_cast<double>(draw) : std::sin(1.7 * t * t);
+        }
+        series[c].add(draw, cone, position.data(), points);
+      }
+    }
+    return bpm::detail::agreement_of(series, 3);
+  };
+  for (const std::size_t slow : {0U, 1U, 2U}) {
+    CAPTURE(slow);
+    CHECK(agreement(100, slow).effective_draws < 30);  // Of 200; the others are worth 150 and more.
+    CHECK(agreement(100, slow).r_hat > 1.2);
+  }
+  CHECK(agreement(100, 3).effective_draws > 100);
+  CHECK(agreement(15, 3).effective_draws == 0);
+  CHECK(agreement(15, 3).r_hat == 0);
+  CHECK(agreement(16, 3).effective_draws > 0);
+  CHECK(agreement(16, 3).r_hat > 0);
+}
+
 TEST_CASE("effective draws of autoregressions are (1 - phi) / (1 + phi) of all", "[samplers]") {
   for (const double phi : {0.0, 0.5, 0.9, -0.3}) {
     double mean = 0;
