@@ -6,10 +6,12 @@
 #include <charconv>
 #include <concepts>
 #include <filesystem>
+#include <functional>
 #include <istream>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -19,8 +21,11 @@
 #include "bpm/data/idx.hpp"
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
+#include "bpm/data/table_lines.hpp"
+#include "bpm/data/text.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "common/program.hpp"
+#include "plain_text.hpp"
 #include "text.hpp"
 
 namespace bpm_examples {
@@ -63,12 +68,15 @@ struct Source {
         gap == std::string_view::npos ? gap : text.find_first_not_of(" \t\r", gap);
     // A label alone is a row of zeros, but nothing that a table could be.
     if (second != std::string_view::npos) {
-      const std::size_t colon = text.find_first_not_of("0123456789", second);
-      const bool pair = colon != std::string_view::npos && colon > second && text[colon] == ':';
-      // (A time of day behind a date has its colon before a comma.)
-      if ((pair && text.find_first_of(",;") == std::string_view::npos) ||
-          text.substr(second, 4) == "qid:")
+      const std::string_view pair =
+          text.substr(second, text.find_first_of(" \t\r", second) - second);
+      const std::size_t colon = pair.find_first_not_of("0123456789");
+      // (A time of day behind a date has a second colon, or one before a comma.)
+      if ((colon != std::string_view::npos && colon > 0 && pair[colon] == ':' &&
+           bpm::detail::parse_number<double>(pair.substr(colon + 1))) ||
+          pair.starts_with("qid:")) {
         format = "libsvm";
+      }
       break;
     }
     if (text.find_first_not_of("+-0123456789 \t\r", first) != std::string_view::npos) break;
@@ -131,6 +139,7 @@ struct Source {
     settings.words = columns_of(options.categories, "--categories");
   }
   settings.missing = options.missing != bpm::TableEncoding::Missing::error;
+  settings.missing_words = options.missing_words;
   settings.decimal = options.decimal;
   return settings;
 }
@@ -214,10 +223,94 @@ template <class Rows>
   }
 }
 
+/// What the fields of a column are.
+struct ColumnFacts {
+  std::size_t rows = 0;
+  std::size_t numbers = 0;
+  std::size_t missing = 0;
+  bool only_first_is_word = true;              ///< All others are numbers or missing.
+  std::set<std::string, std::less<>> words{};  ///< The first 21 of them.
+  std::size_t grouped = 0;  ///< Numbers with a comma (or point) before each three digits,
+  bool all_grouped = true;  ///< which all have that have one.
+};
+
+/// Whether a number has its digits in groups of three, 1,252 or 12,300,000.5, by `mark`.
+[[nodiscard]] bool in_groups(std::string_view text, char mark) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  std::size_t at = std::min(text.find(mark), text.size());
+  if (at == 0 || at > 3 || text.front() == '0' || at == text.size()) return false;
+  if (text.substr(0, at).find_first_not_of("0123456789") != std::string_view::npos) return false;
+  while (at < text.size() && text[at] == mark) {
+    if (text.size() < at + 4 ||
+        text.substr(at + 1, 3).find_first_not_of("0123456789") != std::string_view::npos) {
+      return false;
+    }
+    at += 4;
+  }
+  return at == text.size() || text[at] == (mark == ',' ? '.' : ',');
+}
+
+/// Of each column, as far as lines can be read.
+[[nodiscard]] std::vector<ColumnFacts> facts_of(std::istream& stream, bpm::TableSettings settings) {
+  const char mark = settings.decimal == ',' ? '.' : ',';
+  std::vector<ColumnFacts> facts;
+  stream.clear();
+  stream.seekg(0);
+  try {
+    bpm::detail::TableLines lines(stream, "", settings);
+    facts.resize(lines.width());
+    lines.for_each([&](const bpm::detail::TableLines::Line& line) {
+      for (std::size_t c = 0; c < facts.size(); ++c) {
+        ColumnFacts& column = facts[c];
+        const std::string_view field = line.fields[c];
+        const bool missing = lines.missing().among_numbers(field);
+        const bool number =
+            !missing && bpm::detail::parse_table_number(field, settings.decimal).has_value();
+        column.missing += missing ? 1 : 0;
+        column.numbers += number ? 1 : 0;
+        if (!missing && !number && column.words.size() <= 20) column.words.emplace(field);
+        if (column.rows++ > 0 ? !missing && !number : missing || number) {
+          column.only_first_is_word = false;
+        }
+        const char sign =
+            settings.decimal == ',' && field.find('.') == std::string_view::npos ? ',' : mark;
+        if (in_groups(field, sign)) {
+          ++column.grouped;
+        } else if (field.find(sign) != std::string_view::npos) {
+          column.all_grouped = false;
+        }
+      }
+    });
+  } catch (const bpm::DataError&) {  // What was read so far tells.
+  }
+  return facts;
+}
+
+/// Columns whose every comma has three digits behind it, read as a decimal sign.
+void note_thousands(const std::vector<ColumnFacts>& facts, Data& data) {
+  for (std::size_t c = 0; c < facts.size(); ++c) {
+    if (facts[c].grouped < 2 || !facts[c].all_grouped) continue;
+    data.notes.push_back(data.name + ": column " + std::to_string(c + 1) +
+                         ": every comma has three digits behind it, as those between thousands, "
+                         "and is read as a decimal sign");
+  }
+}
+
+/// The number behind `before` in a message; 0 where there is none.
+[[nodiscard]] std::size_t number_behind(const std::string& what, std::string_view before) {
+  const std::size_t at = what.find(before);
+  std::size_t number = 0;
+  if (at != std::string::npos) {
+    std::from_chars(what.data() + at + before.size(), what.data() + what.size(), number);
+  }
+  return number;
+}
+
 /// What to type where a table is not understood: the message with it.
 /// `trained`: by a model's columns, which are as they are.
 [[nodiscard]] std::string with_cure(const std::string& what, const ReadOptions& options,
-                                    bool labelled, bool trained) {
+                                    bool labelled, bool trained, std::istream& stream,
+                                    const bpm::TableSettings& settings) {
   if (what.ends_with("expected to be told which"))
     return what + ": say --header yes or --header no";
   const std::string label =
@@ -227,13 +320,36 @@ template <class Rows>
     if (trained && !is_label) return what + "; no row that trained missed one" + label;
     return is_label ? what : what + "; --missing mean or indicator fills it" + label;
   }
-  const std::size_t begin = what.find("found '");
-  const std::size_t comma =
-      begin == std::string::npos ? begin : what.find_first_not_of("+-0123456789", begin + 7);
-  const bool decimal = comma != std::string::npos && what[comma] == ',' && options.decimal == '.';
-  if (decimal && (what.ends_with("fewer words for categories") ||
-                  what.ends_with("expected a finite number"))) {
-    return what + "; --decimal , reads it" + label;
+  const bool of_number = what.ends_with("expected a finite number");
+  if (of_number || what.ends_with("fewer words for categories")) {
+    const std::vector<ColumnFacts> facts = facts_of(stream, settings);
+    const std::size_t column = number_behind(what, ": column ");
+    const ColumnFacts of_column =
+        column > 0 && column <= facts.size() ? facts[column - 1] : ColumnFacts{};
+    if (of_column.grouped > 0 && of_column.all_grouped) {
+      return what + "; the " + (options.decimal == '.' ? "commas" : "points") +
+             " of this column stand between thousands: take them out" + label;
+    }
+    const std::size_t begin = what.find("found '");
+    const std::size_t comma =
+        begin == std::string::npos ? begin : what.find_first_not_of("+-0123456789", begin + 7);
+    if (comma != std::string::npos && what[comma] == ',' && options.decimal == '.') {
+      return what + "; --decimal , reads it" + label;
+    }
+    if (!trained && of_number && options.header == "auto" && of_column.only_first_is_word &&
+        of_column.numbers > 0) {
+      return what + "; if the first line holds names, say --header yes";
+    }
+    if (!trained && 2 * of_column.numbers > of_column.rows) {
+      return what + "; of " + std::to_string(of_column.rows) + " fields of this column " +
+             std::to_string(of_column.numbers) +
+             " are numbers: if the word means that a value is missing, name it by --missing-words, "
+             "and --missing mean or indicator fills it" +
+             label;
+    }
+    if (!trained && of_number && of_column.words.size() > 20) {
+      return what + "; --ignore leaves the column out" + label;
+    }
   }
   if (what.ends_with("fewer words for categories")) {
     return what + "; --ignore leaves the column out, --categories with its name takes it as it is";
@@ -241,13 +357,55 @@ template <class Rows>
   if (what.ends_with("which is one of the features, expected it in another")) {
     return what + "; name it by --label";
   }
-  if (trained && what.ends_with("expected a finite number")) {
+  if (trained && of_number) {
     return what + ", as in the rows that trained" + label;
   }
-  if (what.ends_with("expected a finite number")) {
+  if (of_number) {
     return what + "; --categories auto makes a column of each word" + label;
   }
   return what;
+}
+
+/// What to do where a file of LIBSVM's format is not understood: the message with it.
+[[nodiscard]] std::string with_sparse_cure(const std::string& what) {
+  if (what.find(": found index '0'") != std::string::npos) {
+    return what +
+           "; features count from 1 here: scikit-learn's dump_svmlight_file writes them so by "
+           "zero_based=False";
+  }
+  if (what.ends_with("expected an integer label")) {
+    const bool pair = what.find(':', what.find("found '")) != std::string::npos;
+    return what +
+           (pair ? "; a line begins with its label: put any number, such as 0, before each row"
+                 : "; give each class a number");
+  }
+  return what;
+}
+
+/// Columns that were taken for words because of few fields among many numbers, and commas that look
+/// like those between thousands.
+void note_doubtful_columns(const Data& data, const bpm::MixedTable& table,
+                           std::vector<std::string>& notes) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const bpm::MixedTable::Column& column = table.columns[c];
+    if (column.kind != bpm::MixedTable::Kind::words) continue;
+    std::vector<bool> number;
+    std::string first;
+    for (const std::string& word : column.words) {
+      number.push_back(bpm::detail::parse_table_number(word).has_value());
+      if (!number.back() && first.empty()) first = word;
+    }
+    const auto numbers = std::ranges::count_if(column.word_of, [&](int word) {
+      return word >= 0 && number[static_cast<std::size_t>(word)];
+    });
+    if (first.empty() || 2 * numbers <= std::ssize(column.word_of)) continue;
+    notes.push_back(data.name + ": feature " + std::to_string(c + 1) +
+                    (column.name.empty() ? "" : " ('" + column.name + "')") + " holds " +
+                    std::to_string(numbers) + " numbers of " +
+                    std::to_string(column.word_of.size()) +
+                    ", and is taken for words because of '" + first +
+                    "'; if that means a missing value, say --missing-words and --missing");
+  }
 }
 
 /// Whether a line behind the first begins with '#' and has as many fields: a row then, such as of
@@ -291,9 +449,11 @@ void drop_double_names(const ModelColumns& columns, Data& data) {
 }
 
 /// A table, of numbers alone or not.
-void read_any_table(std::istream& stream, const ReadOptions& options, bool labelled,
+void read_any_table(std::unique_ptr<std::istream> file, const ReadOptions& options, bool labelled,
                     const ModelColumns& columns, const TrainingRows& training, Data& data) {
   bpm::TableSettings settings = table_settings(options, labelled);
+  PlainText text = plain_text(std::move(file), data.name, settings);
+  std::istream& stream = *text.stream;
   if (has_rows_like_comments(stream)) settings.comment = '\0';
   settings.features = columns.names;
   if (columns.encoding) {
@@ -301,21 +461,23 @@ void read_any_table(std::istream& stream, const ReadOptions& options, bool label
     settings.kinds = columns.encoding->kinds();
     settings.missing = columns.encoding->fills();
   }
-  const auto take = [&data, &columns](auto table) {
+  const auto take = [&data, &columns, &text](auto table) {
     data.labels = std::move(table.labels);
     data.class_names = std::move(table.class_names);
     data.feature_names = std::move(table.feature_names);
-    data.notes = std::move(table.notes);
+    data.notes = text.notes;
+    data.notes.insert(data.notes.end(), table.notes.begin(), table.notes.end());
     drop_double_names(columns, data);
     return std::move(table.inputs);
   };
   const auto read = [&] {
     if (!settings.automatic_words && settings.words.empty() && settings.kinds.empty() &&
-        !settings.missing) {
+        !settings.missing && settings.missing_words.empty()) {
       data.inputs = take(bpm::read_table<double>(stream, data.name, settings));
       return;
     }
     const bpm::MixedTable table = take(bpm::read_mixed_table(stream, data.name, settings));
+    if (settings.automatic_words) note_doubtful_columns(data, table, data.notes);
     data.encoding = columns.encoding;
     if (!data.encoding) {
       std::vector<bpm::PointIndex> rows;
@@ -333,6 +495,7 @@ void read_any_table(std::istream& stream, const ReadOptions& options, bool label
   };
   try {
     read();
+    if (settings.decimal == ',') note_thousands(facts_of(stream, settings), data);
   } catch (const bpm::DataError& error) {
     const std::string what = error.what();
     if (what.ends_with(" before the label") && settings.header != bpm::TableSettings::Header::no) {
@@ -345,12 +508,13 @@ void read_any_table(std::istream& stream, const ReadOptions& options, bool label
       } catch (const bpm::DataError& by_name) {
         const std::string second = by_name.what();
         if (second.find(": found no column ") == std::string::npos) {
-          throw bpm::DataError(with_cure(second, options, labelled, columns.count > 0));
+          throw bpm::DataError(
+              with_cure(second, options, labelled, columns.count > 0, stream, settings));
         }
         throw bpm::DataError(what + ", and no column has the name '" + options.label + "'");
       }
     }
-    throw bpm::DataError(with_cure(what, options, labelled, columns.count > 0));
+    throw bpm::DataError(with_cure(what, options, labelled, columns.count > 0, stream, settings));
   } catch (const std::invalid_argument& error) {
     throw bpm::DataError(in_words_of(data.name, error.what()));
   }
@@ -400,7 +564,7 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
                      "' is read in the format " + format);
   }
   if (format == "csv") {
-    read_any_table(*source.stream, options, labelled, columns, training, data);
+    read_any_table(std::move(source.stream), options, labelled, columns, training, data);
     check_columns(data, columns.count, options, true, labelled);
     if (!columns.names.empty() && data.feature_names.empty()) {
       data.notes.push_back(data.name + ": has no header, columns are taken by position");
@@ -415,11 +579,20 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   refuse_table_option(!options.ignored.empty(), "--ignore");
   refuse_table_option(!options.categories.empty(), "--categories");
   refuse_table_option(options.missing != bpm::TableEncoding::Missing::error, "--missing");
+  refuse_table_option(!options.missing_words.empty(), "--missing-words");
   refuse_table_option(options.decimal != '.', "--decimal");
   if (format == "libsvm") {
     refuse_table_option(!options.label.empty() && options.label != "first", "--label");
-    auto rows = bpm::read_svmlight_sparse<double>(
-        *source.stream, source.name, columns.count > 0 ? columns.count : options.sparse_columns);
+    const auto read = [&] {
+      try {
+        return bpm::read_svmlight_sparse<double>(
+            *source.stream, source.name,
+            columns.count > 0 ? columns.count : options.sparse_columns);
+      } catch (const bpm::DataError& error) {
+        throw bpm::DataError(with_sparse_cure(error.what()));
+      }
+    };
+    auto rows = read();
     data.notes = std::move(rows.notes);
     // Without it the file is asked about: the number is there, and may be anything.
     if (labelled || !options.label.empty()) data.labels = std::move(rows.labels);

@@ -50,6 +50,7 @@ struct ReadOptions {
   std::string ignored{};     ///< Columns by names or numbers from 1, with commas between.
   std::string categories{};  ///< The same of those with words, or auto.
   bpm::TableEncoding::Missing missing = bpm::TableEncoding::Missing::error;
+  std::vector<std::string> missing_words{};  ///< Of a table, beside those that all have.
   char decimal = '.';
   int sparse_columns = 0;  ///< Of LIBSVM's format; 0: as in the file.
 };

@@ -234,13 +234,14 @@ std::size_t place_of_label(const std::vector<std::string>& names, const Data& da
   const std::string name =
       integers ? std::to_string(label) : data.class_names[static_cast<std::size_t>(label)];
   const auto exactly = std::ranges::find(names, name);
-  if (exactly != names.end() || !integers) {
-    return static_cast<std::size_t>(exactly - names.begin());
-  }
-  const auto is_number = [label](const std::string& one) {
+  if (exactly != names.end()) return static_cast<std::size_t>(exactly - names.begin());
+  const auto number_of = [](const std::string& one) -> std::optional<double> {
     char* end = nullptr;
-    return std::strtod(one.c_str(), &end) == label && end == one.c_str() + one.size();
+    const double value = std::strtod(one.c_str(), &end);
+    return end == one.c_str() + one.size() ? std::optional(value) : std::nullopt;
   };
+  const auto wanted = number_of(name);
+  const auto is_number = [&](const std::string& one) { return wanted && number_of(one) == wanted; };
   if (std::ranges::count_if(names, is_number) != 1) return names.size();
   return static_cast<std::size_t>(std::ranges::find_if(names, is_number) - names.begin());
 }

@@ -114,8 +114,8 @@ std::size_t save_model(const Model& model, const std::string& path);
 [[nodiscard]] Eigen::MatrixXd shifted_values(const Model& model, const Eigen::MatrixXd& values);
 [[nodiscard]] std::vector<int> labels_of(const Model& model, const Eigen::MatrixXd& values);
 
-/// Which of these names a label of the data has: the same word, or of a file of integers the only
-/// one that is this number, "01" of 1. Past the last where none is.
+/// Which of these names a label of the data has: the same word, or of a number the only one that is
+/// the same, "01" of 1. Past the last where none is.
 [[nodiscard]] std::size_t place_of_label(const std::vector<std::string>& names, const Data& data,
                                          int label);
 /// The labels of the data as the classes of the model, which may be other numbers for the same

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -138,6 +139,17 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
                     read.decimal = text[0];
                   })
       ->type_name(".|,");
+  add_text_option(
+      app, "--missing-words",
+      "Fields of a table that mean a missing value, beside none, ?, NA, N/A, #N/A, NaN, "
+      "null and \\N, and of numbers ., - and None",
+      [&read](const std::string& text) {
+        std::istringstream list(text);
+        for (std::string word; std::getline(list, word, ',');) {
+          read.missing_words.push_back(word);
+        }
+      })
+      ->type_name("WORD[,...]");
   add_choice_option(app, "--format", read.format,
                     "Of DATA: tables, LIBSVM's index:value lines, IDX images (default: auto)",
                     {"csv", "libsvm", "idx", "auto"});

@@ -50,7 +50,7 @@ TEST_CASE("relative entropy against long double, and by its series where p is cl
   CHECK(bpm::binary_relative_entropy(q, p) < lead);
 }
 
-TEST_CASE("inverses of the relative entropy invert it") {
+TEST_CASE("the inverse of the relative entropy inverts it") {
   bpm::RandomEngine engine(6);
   for (int k = 0; k < 500; ++k) {
     const double q = bpm::uniform_unit(engine);
@@ -62,25 +62,10 @@ TEST_CASE("inverses of the relative entropy invert it") {
     if (up < 1 - 1e-9) {
       CHECK(static_cast<double>(entropy_long(q, up)) == Approx(c).epsilon(1e-6));
     }
-    const double down = bpm::kl_lower_inverse(q, c);
-    CHECK(down < q);
-    CHECK(down > 0);
-    CHECK(static_cast<double>(entropy_long(q, down)) == Approx(c).epsilon(1e-6));
-    // The same by symmetry.
-    if (q - down > 1e-6 && up < 1 - 1e-9) {
-      CHECK(bpm::kl_lower_inverse(1 - q, c) == Approx(1 - up).epsilon(1e-6));
-    }
-    const double low = bpm::detail::kl_lower_deviation(q, c);
-    CHECK(low <= q);
-    if (low > 0) {
-      CHECK(static_cast<double>(entropy_long(low, q)) == Approx(c).epsilon(1e-6));
-    } else {
-      CHECK(c >= -std::log1p(-q));
-    }
   }
 }
 
-TEST_CASE("relative entropy and its inverses are right to rounding at small rates") {
+TEST_CASE("relative entropy and its inverse are right to rounding at small rates") {
   // There log(1 - p) has no digits and log1p(-p) all: 1e-16 beside 1e-9.
   const auto exact = [](long double q, long double p) {
     return q * std::log(q / p) + (1 - q) * (std::log1p(-q) - std::log1p(-p));
@@ -99,8 +84,6 @@ TEST_CASE("relative entropy and its inverses are right to rounding at small rate
       const double c = bpm::binary_relative_entropy(q, p);
       if (ratio > 1) {
         CHECK(bpm::kl_upper_inverse(q, c) == Approx(inverse(q, c, 1.5 * p)).epsilon(4e-15));
-      } else {
-        CHECK(bpm::kl_lower_inverse(q, c) == Approx(inverse(q, c, p / 2)).epsilon(4e-15));
       }
     }
   }
@@ -119,21 +102,13 @@ TEST_CASE("relative entropy and its inverses are right to rounding at small rate
   }
 }
 
-TEST_CASE("inverses at their ends") {
+TEST_CASE("the inverse at its ends") {
   CHECK(bpm::kl_upper_inverse(0, 0.7) == Approx(1 - std::exp(-0.7)).epsilon(1e-15));
   CHECK(bpm::kl_upper_inverse(0, 1e-18) == Approx(1e-18).epsilon(1e-15));
   CHECK(bpm::kl_upper_inverse(1, 0.7) == 1);
   CHECK(bpm::kl_upper_inverse(0.4, 0) == 0.4);
   CHECK(bpm::kl_upper_inverse(0.4, std::numeric_limits<double>::infinity()) == 1);
   CHECK(bpm::kl_upper_inverse(0.4, 1000) == 1);
-  CHECK(bpm::kl_lower_inverse(1, 0.7) == Approx(std::exp(-0.7)).epsilon(1e-15));
-  CHECK(bpm::kl_lower_inverse(0, 0.7) == 0);
-  CHECK(bpm::kl_lower_inverse(0.4, 0) == 0.4);
-  // kl(0.5 || p) = -log(4 p (1 - p)) / 2: p is about exp(-2 c) / 4.
-  CHECK(bpm::kl_lower_inverse(0.5, 100) == Approx(std::exp(-200.0) / 4).epsilon(1e-10));
-  CHECK(bpm::detail::kl_lower_deviation(0.4, 0) == 0.4);
-  CHECK(bpm::detail::kl_lower_deviation(0, 1) == 0);
-  CHECK(bpm::detail::kl_lower_deviation(0.4, 10) == 0);
 }
 
 TEST_CASE("the upper inverse covers a binomial mean as it says, and half the exponent does not") {
@@ -167,7 +142,4 @@ TEST_CASE("arguments of the relative entropy are checked") {
       ContainsSubstring("kl_upper_inverse: q is") && ContainsSubstring("must lie in [0, 1]"));
   CHECK_THROWS_WITH(bpm::kl_upper_inverse(0.5, -1),
                     "kl_upper_inverse: c is -1, must not be negative");
-  CHECK_THROWS_WITH(bpm::kl_lower_inverse(2, 1), "kl_lower_inverse: q is 2, must lie in [0, 1]");
-  CHECK_THROWS_WITH(bpm::kl_lower_inverse(0.5, -1),
-                    "kl_lower_inverse: c is -1, must not be negative");
 }

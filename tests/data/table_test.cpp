@@ -231,7 +231,7 @@ TEST_CASE("read_table finds out whether there is a header") {
   CHECK(read(",2020,x,class\n1,2,3,4\n").feature_names == Names{"", "2020", "x"});
   // Words in the label's column say nothing.
   CHECK(read("1,yes\n2,no\n").labels.size() == 2);
-  CHECK(read("1,class\n2,1\n").class_names == Names{"1", "class"});
+  CHECK(read("1,class\n2,a1\n").class_names == Names{"a1", "class"});
   // Nor do missing values, numbers out of range, words above words, or a line alone.
   CHECK_THROWS_WITH(read("NA,1\n2,1\n"),
                     "f:1: column 1: found the missing value 'NA', expected a finite number");
@@ -269,13 +269,13 @@ TEST_CASE("read_table reads fields in double quotes") {
 }
 
 TEST_CASE("read_table refuses missing values, with line and column") {
-  for (const std::string missing :
-       {"", "NA", "na", "NaN", "nan", "NAN", "?", "null", "NULL", "Null", "\"\"", "\" NA\""}) {
+  for (const std::string missing : {"", "NA", "na", "NaN", "nan", "NAN", "?", "null", "NULL",
+                                    "Null", "\"\"", "\" NA\"", "N/A", "n/a", "#N/A", "\\N"}) {
     CAPTURE(missing);
     std::string found = missing == "\"\"" ? "" : missing == "\" NA\"" ? "NA" : missing;
     found = "found the missing value '" + found + "', expected ";
-    CHECK_THROWS_AS(read("1,2,1\n" + missing + ",2,1\n"), bpm::DataError);
-    CHECK_THROWS_WITH(read("1,2,1\n" + missing + ",2,1\n"),
+    const bpm::TableSettings no_comments{.comment = '\0'};
+    CHECK_THROWS_WITH(read("1,2,1\n" + missing + ",2,1\n", no_comments),
                       "f:2: column 1: " + found + "a finite number");
     CHECK_THROWS_WITH(read("x,y,z\n1,2,1\n1," + missing + ",1\n"),
                       "f:3: column 2 ('y'): " + found + "a finite number");
@@ -283,6 +283,48 @@ TEST_CASE("read_table refuses missing values, with line and column") {
                       "f:3: column 3 ('z'): " + found + "a label");
   }
   CHECK(read("1,nano\n1,nul\n").class_names == Names{"nano", "nul"});
+  // Among numbers only: labels of these are words.
+  for (const std::string missing : {".", "-", "--", "None", "none"}) {
+    CHECK_THROWS_WITH(
+        read("1,2,1\n" + missing + ",2,1\n"),
+        "f:2: column 1: found the missing value '" + missing + "', expected a finite number");
+    CHECK(read("1,2,a\n1,2," + missing + "\n").class_names.size() == 2);
+  }
+}
+
+TEST_CASE("labels with a zero in front, or beyond int, are codes and stay as they are written") {
+  const auto codes = read("1,01\n2,1\n3,001\n4,01\n");
+  CHECK(codes.class_names == Names{"001", "01", "1"});
+  CHECK(codes.labels == std::vector<int>{1, 2, 0, 1});
+  CHECK(read("1,4400000001\n2,7\n").class_names == Names{"4400000001", "7"});
+  CHECK(read("1,0\n2,10\n").labels == std::vector<int>{0, 10});
+}
+
+TEST_CASE("a blank line between others of one column is a row of a missing value") {
+  const bpm::TableSettings alone{.label = LabelColumn::none};
+  CHECK_THROWS_WITH(read("1\n\n3\n", alone),
+                    "f:2: column 1: found the missing value '', expected a finite number");
+  CHECK_THROWS_WITH(read("x\n1\n3\n\n \n5\n", alone),
+                    "f:4: column 1 ('x'): found the missing value '', expected a finite number");
+  CHECK(read("\n1\n3\n\n\n", alone).inputs.rows() == 2);  // Before and behind all, none.
+  std::istringstream stream("x\n1\n\n# no row\n\n4\n\n6\n");
+  const auto filled =
+      bpm::read_mixed_table(stream, "f", {.label = LabelColumn::none, .missing = true});
+  const auto& numbers = filled.inputs.columns[0].numbers;
+  REQUIRE(numbers.size() == 6);
+  CHECK(numbers[3] == 4);
+  CHECK(numbers[5] == 6);
+  for (const std::size_t i : {1U, 2U, 4U}) CHECK(std::isnan(numbers[i]));
+}
+
+TEST_CASE("a column that may number the rows is named") {
+  std::string text = "id,a,k\n";
+  for (int i = 0; i < 12; ++i) {
+    text += std::to_string(7 * i % 12 + 40) + "," + std::to_string(i / 2) + ",1\n";
+  }
+  CHECK(read(text).notes == Names{"f: column 1 ('id') has another whole number in each row, and is "
+                                  "a feature unless it is ignored"});
+  CHECK(read(text + "47,9,1\n").notes.empty());  // 47 twice.
 }
 
 TEST_CASE("read_table splits at other delimiters") {
@@ -343,7 +385,7 @@ TEST_CASE("read_table keeps messages short and printable") {
 }
 
 TEST_CASE("read_table refuses labels that are numbers and not integers") {
-  for (const std::string bad : {"0.5", "-nan", "inf", "2147483648", "-2147483649", "1e999"}) {
+  for (const std::string bad : {"0.5", "-nan", "inf", "2147483648.0", "-2147483649", "1e999"}) {
     CHECK_THROWS_WITH(read("1,1\n2," + bad + "\n"),
                       "f:2: column 2: found '" + bad + "', expected an integer label");
     // Beside words as well.
@@ -498,8 +540,8 @@ TEST_CASE("a first line of years, whose label is of another kind or alone, must 
   };
   const std::string rows = "0.5,7,a\n1.5,2,b\n2.5,2,a\n1,3,b\n";
   const std::string asked =
-      "y.csv:1: found a line of whole numbers before others, which may be names of columns or a "
-      "row, expected to be told which";
+      "y.csv:1: found a line of numbers beside a label unlike others, which may be names of "
+      "columns or a row, expected to be told which";
   CHECK(said("2019,2021,2023\n" + rows) == asked);
   CHECK(said("2019,2021,kind\n" + rows) == asked);
   // Rows: a label that others have, one that is not alone in being alone, numbers like others.
@@ -510,7 +552,11 @@ TEST_CASE("a first line of years, whose label is of another kind or alone, must 
   CHECK(rows_of("2019,2021,a\n" + rows) == 5);
   CHECK(rows_of("2019,2021,c\n" + rows + "1.5,2,d\n") == 6);
   CHECK(rows_of("2019,2019,c\n" + rows) == 5);
-  CHECK(rows_of("4,3,c\n1,2,a\n1.5,3,b\n3,2,a\n2,1,b\n") == 5);
+  // Wavelengths over spectra, counts below whole numbers: the label alone tells.
+  CHECK(said("4,3,c\n1,2,a\n1.5,3,b\n3,2,a\n2,1,b\n") == asked);
+  CHECK(said("900.5,904.4,sample\n.2,.21,pure\n.17,.31,mixed\n.1,.2,pure\n.3,.1,mixed\n") == asked);
+  CHECK(said("900.5,904.4,sample\n.2,.21,0\n.17,.31,1\n.1,.2,0\n.3,.1,1\n") == asked);
+  CHECK(rows_of("-0.5,904.4,c\n1,2,a\n1.5,3,b\n3,2,a\n2,1,b\n") == 5);  // No name has a sign.
   // Whole numbers from which none can be counted on.
   for (const std::string first : {"2147483647", "9223372036854775807"}) {
     CHECK(rows_of(first + ",2,3\n1,2,4\n") == 2);
@@ -605,6 +651,20 @@ TEST_CASE("read_mixed_table tells words from numbers, and both from what is miss
                     "f:1: found 3 fields, expected more than 3, the index of the column of words");
   CHECK_THROWS_WITH(read_mixed("7,,1\n", {.automatic_words = true}),
                     "f:1: column 2: found the missing value '', expected a value");
+  // What is missing among numbers only, and what is given: words where there are other words, or
+  // nothing else.
+  const bpm::TableSettings fills{
+      .automatic_words = true, .missing = true, .missing_words = {"unknown"}};
+  const auto some = read_mixed("a,b,c,y\n1,.,-,0\n-,x,None,0\nunknown,unknown,-,1\n", fills);
+  CHECK(std::isnan(some.inputs.columns[0].numbers[1]));
+  CHECK(std::isnan(some.inputs.columns[0].numbers[2]));
+  CHECK(some.inputs.columns[1].words == Names{".", "x"});
+  CHECK(some.inputs.columns[1].word_of == std::vector<int>{0, 1, -1});
+  CHECK(some.inputs.columns[2].words == Names{"-", "None"});
+  CHECK_THROWS_WITH(read_mixed("1,0\n2,0\n.,1\n", {.automatic_words = true}),
+                    "f:3: column 1: found the missing value '.', expected a value");
+  CHECK_THROWS_WITH(read_mixed("1,0\n-,0\n", {.words = {Eigen::Index{1}}}),
+                    "f:2: column 1: found the missing value '-', expected a value");
   // The kinds of another table.
   using Kind = bpm::MixedTable::Kind;
   CHECK(read_mixed(numbers, {.kinds = {Kind::words, Kind::numbers}}).inputs.columns[0].words ==

@@ -1887,3 +1887,148 @@ TEST_CASE("bpm: one class against one where a class lies inside another", "[exam
   CHECK(garden.made({"train", garden.path("flowers.csv"),
                      garden.path("f.model")})["one_against_one"] == false);
 }
+
+namespace {
+
+/// 60 rows of two features and a kind, which the first feature tells: fields between `mark`.
+std::string two_kinds(const std::string& mark, const std::string& end = "\n",
+                      bool numbered = false) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) {
+    if (numbered) text += '"' + std::to_string(i + 1) + '"' + mark;
+    text += std::to_string(i % 2 + 0.25 + 0.004 * i) + mark + std::to_string(0.01 * (i * 7 % 60)) +
+            mark + (i % 2 == 0 ? "elm" : "oak") + end;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("bpm: tables as other programs write them", "[examples]") {
+  const Garden garden;
+  const auto numbers_of = [&](const std::string& name) {
+    const Json made = garden.made({"train", garden.path(name), garden.path(name + ".model")});
+    CHECK(made["train_size"] == 60);
+    CHECK(made["features"] == 2);
+    CHECK(made["classes"] == 2);
+    const BpmOutcome asked =
+        run_bpm({"evaluate", garden.path(name + ".model"), garden.path(name), "--json", "-"});
+    CHECK(asked.status == 0);
+    return std::pair(Json::parse(asked.out)["error_percent"].get<double>(),
+                     Json::parse(asked.out)["log_loss"].get<double>());
+  };
+  garden.write("plain.csv", "len,wid,kind\n" + two_kinds(","));
+  const auto plain = numbers_of("plain.csv");
+  CHECK(plain.first == 0);
+  garden.write("excel.csv", "sep=;\nlen;wid;kind\n" + two_kinds(";"));
+  garden.write("mac.csv", "len,wid,kind\r" + two_kinds(",", "\r"));
+  garden.write("bars.csv", "len|wid|kind\n" + two_kinds("|"));
+  garden.write("r.txt", "\"len\" \"wid\" \"kind\"\n" + two_kinds(" ", "\n", true));
+  garden.write("leaves.arff",
+               "% two kinds\n@RELATION leaves\n@attribute 'len' numeric\n@attribute wid REAL\n"
+               "@attribute kind {elm, oak}\n\n@data\n% rows\n" +
+                   two_kinds(","));
+  for (const std::string name : {"excel.csv", "mac.csv", "bars.csv", "r.txt", "leaves.arff"}) {
+    CAPTURE(name);
+    CHECK(numbers_of(name) == plain);
+  }
+  // Attributes of words are that; a sparse row of ARFF is none of a table.
+  garden.write("words.arff",
+               "@relation w\n@attribute bark {'smooth bark',\"rough\"}\n@attribute x real\n"
+               "@attribute k {a,b}\n@data\n'smooth bark',1,a\nrough,2,b\n'smooth bark',3,a\n"
+               "rough,2,b\n?,4,a\n");
+  CHECK(garden.made({"train", garden.path("words.arff"), garden.path("w.model"), "--missing",
+                     "mean"})["features"] == 3);
+  const auto refused = [&](const std::string& text, const std::string& part,
+                           const std::vector<std::string>& more = {}) {
+    garden.write("refused.csv", text);
+    std::vector<std::string> words{"train", garden.path("refused.csv"), garden.path("n.model")};
+    words.insert(words.end(), more.begin(), more.end());
+    check_refused(bpm_program, 1, words, part);
+  };
+  refused("@relation w\n@attribute a real\n@attribute k {a,b}\n@data\n{0 1, 1 b}\n",
+          "refused.csv:5: found a sparse row of ARFF, expected a value of each attribute; write it "
+          "in LIBSVM's format");
+  refused("@relation w\n@attribute a\n@data\n1\n",
+          "refused.csv:2: found an attribute of ARFF without a type, expected one");
+  refused("@relation w\n@attribute a real\n1,2\n",
+          "refused.csv:3: found the end of an ARFF file, expected @attribute and @data");
+  refused("\xff\xfe" + std::string("a\0,\0", 4),
+          "found text in UTF-16, expected UTF-8: save it so, or convert it by iconv");
+  // Names above missing numbers, dates, thousands, words among numbers.
+  refused("age,height,kind\n,,yes\n20,150,no\n21,151,yes\n",
+          "; if the first line holds names, say --header yes");
+  std::string dates;
+  for (int i = 1; i < 29; ++i) {
+    dates += "2021-03-" + std::to_string(i) + " 00:00:00\t0.5\t" + std::to_string(i % 2) + "\n";
+  }
+  refused(dates, "expected a finite number; --ignore leaves the column out");
+  refused("income;age;k\n1,252;46;no\n950;27;yes\n12,252,000.5;20;no\n",
+          "; the commas of this column stand between thousands: take them out");
+  refused("income;age;k\n1.252,5;46;no\n950;27;yes\n",
+          "; the points of this column stand between thousands: take them out", {"--decimal", ","});
+  const std::string words = "x,k\n1,a\n2,b\nunknown,a\n4,b\n";
+  refused(words,
+          "found 'unknown', expected a finite number; of 4 fields of this column 3 are numbers: if "
+          "the word means that a value is missing, name it by --missing-words, and --missing mean "
+          "or indicator fills it");
+  garden.write("words.csv", words);
+  CHECK(garden.made({"train", garden.path("words.csv"), garden.path("w.model"), "--missing", "mean",
+                     "--missing-words", "unknown,none at all"})["train_size"] == 4);
+  const BpmOutcome taken =
+      run_bpm({"train", garden.path("words.csv"), garden.path("w.model"), "--categories", "auto"});
+  CHECK_THAT(
+      taken.errors,
+      ContainsSubstring("feature 1 ('x') holds 3 numbers of 4, and is taken for words because "
+                        "of 'unknown'; if that means a missing value, say --missing-words"));
+  garden.write("decimals.csv", "x;k\n1,252;a\n950;b\n2,252;a\n800;b\n");
+  CHECK_THAT(
+      run_bpm({"train", garden.path("decimals.csv"), garden.path("w.model"), "--decimal", ","})
+          .errors,
+      ContainsSubstring("column 1: every comma has three digits behind it, as those between "
+                        "thousands, and is read as a decimal sign"));
+  // LIBSVM's format.
+  refused("-1 0:0.5 1:2\n1 0:1.5 1:3\n", "writes them so by zero_based=False");
+  refused("spam 1:0.5 2:2\nham 1:1.5\n", "expected an integer label; give each class a number",
+          {"--format", "libsvm"});
+  refused("1:0.5 2:2\n1:1.5\n", "put any number, such as 0, before each row",
+          {"--format", "libsvm"});
+}
+
+TEST_CASE("bpm: labels with zeros in front are codes, and integers of a model read them",
+          "[examples]") {
+  const Garden garden;
+  std::string codes;
+  std::string integers;
+  for (int i = 0; i < 40; ++i) {
+    const std::string number = std::to_string(i % 2 + 0.01 * i) + ',';
+    codes += number + (i % 2 == 0 ? "01" : "2") + '\n';
+    integers += number + (i % 2 == 0 ? "1" : "2") + '\n';
+  }
+  garden.write("codes.csv", codes);
+  garden.write("integers.csv", integers);
+  for (const std::string name : {"codes", "integers"}) {
+    garden.made({"train", garden.path(name + ".csv"), garden.path(name + ".model")});
+    for (const std::string asked : {"codes", "integers"}) {
+      CAPTURE(name, asked);
+      CHECK(garden.made({"evaluate", garden.path(name + ".model"),
+                         garden.path(asked + ".csv")})["error_percent"] == 0);
+    }
+  }
+  CHECK_THAT(garden.predicted("codes.model", "codes.csv", {"--label", "last"}),
+             StartsWith("label,01,2\n01,"));
+}
+
+TEST_CASE("bpm: as many answers as rows of one column, blank ones among them", "[examples]") {
+  const Garden garden;
+  std::string rows;
+  for (int i = 0; i < 30; ++i) rows += std::to_string(i) + (i < 15 ? ",a\n" : ",b\n");
+  garden.write("one.csv", "x,k\n" + rows);
+  garden.write("ask.csv", "x\n1\n\n29\n\n28\n");
+  garden.made({"train", garden.path("one.csv"), garden.path("filled.model"), "--missing", "mean"});
+  const std::string answers = garden.predicted("filled.model", "ask.csv");
+  CHECK(std::ranges::count(answers, '\n') == 6);
+  garden.made({"train", garden.path("one.csv"), garden.path("plain.model")});
+  check_refused(bpm_program, 1, {"predict", garden.path("plain.model"), garden.path("ask.csv")},
+                "ask.csv:3: column 1 ('x'): found the missing value ''");
+}

@@ -53,5 +53,8 @@ TEST_CASE("votes, rates and bounds of an ensemble of permuted perceptrons") {
   exact.voters = 0;
   CHECK(bayes <= bpm::CBound(gibbs, exact.agreement()).value() + 1e-12);
   // Lemma 2 is for log-concave laws, which perceptrons need not have; here it is close to holding.
-  CHECK(bpm::AgreementCheck(outputs, centre).smallest > 0.2);
+  for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
+    const auto agree = (outputs.row(i).array() * centre[i] >= 0).count();
+    CHECK(static_cast<double>(agree) > 0.2 * static_cast<double>(outputs.cols()));
+  }
 }

@@ -28,7 +28,7 @@ namespace detail {
 //     P(q <= p - t) <= exp(-N kl(p - t || p)),
 //
 // and the same above p. With c = log(1 / delta) / N, `kl_upper_inverse(q, c)` is therefore an
-// upper limit of p with confidence 1 - delta, and `kl_lower_inverse(q, c)` a lower one.
+// upper limit of p with confidence 1 - delta.
 
 /// log(1 + u) - u, without the cancellation at small u.
 [[nodiscard]] inline double log1p_minus(double u) {
@@ -77,16 +77,6 @@ template <class Predicate>
   return std::bit_cast<double>(high);
 }
 
-/// The smallest q <= p with kl(q || p) <= c: with c = log(1 / delta) / N, the value below which the
-/// mean of N numbers falls with probability delta at most. 0 where none is that unlikely. p in
-/// [0, 1], c >= 0.
-[[nodiscard]] inline double kl_lower_deviation(double p, double c) {
-  if (p == 0 || p == 1 || c == 0) {
-    return p;
-  }
-  return first_double(p, [&](double q) { return relative_entropy(q, p) <= c; });
-}
-
 }  // namespace detail
 
 /// kl(q || p) = q log(q / p) + (1 - q) log((1 - q) / (1 - p)), in nats; infinity where p is 0 or 1
@@ -120,23 +110,6 @@ template <class Predicate>
   const double distance =
       detail::first_double(1 - q, [&](double d) { return detail::relative_entropy_at(q, d) >= c; });
   return std::fmin(1.0, q + distance);
-}
-
-/// The smallest p <= q with kl(q || p) <= c: exp(-c) for q = 1, and 0 for q = 0, to rounding.
-/// \throws std::invalid_argument unless q lies in [0, 1] and c is not negative.
-[[nodiscard]] inline double kl_lower_inverse(double q, double c) {
-  const char* const f = "kl_lower_inverse";
-  detail::check_probability(f, "q", q);
-  detail::check(c >= 0, f, "c", "is ", c, ", must not be negative");
-  if (q == 1) {
-    return std::exp(-c);
-  }
-  if (q == 0 || c == 0) {
-    return q;
-  }
-  // Near zero p has digits that q - p has not: the bisection runs over p, by its logarithm.
-  return detail::first_double(
-      q, [&](double p) { return p > 0 && detail::relative_entropy(q, p) <= c; });
 }
 
 /// Which PAC-Bayes theorem a bound on the Gibbs error comes from. Each holds for every posterior Q

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <numbers>
 
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/core/errors.hpp"
@@ -60,27 +58,6 @@ struct VoteBound {
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 };
 
-/// Agreement as measured on inputs without labels, which took no part in the training.
-struct AgreementSample {
-  /// Of the squared mean signs, or of (2 Phi - 1)^2 where known exactly. Not `Votes::agreement` of
-  /// votes of 0 or 1, whose correction leaves [0, 1] on single inputs.
-  double mean = 1;
-  std::ptrdiff_t inputs = 0;  ///< How many, independent of each other.
-  /// Independent voters that all inputs share; 0: the mean signs are exact, or every input has
-  /// voters of its own (two or more).
-  std::ptrdiff_t shared_voters = 0;
-
-  /// An upper limit of alpha with confidence 1 - delta. The squared means lie in [0, 1], and the
-  /// Chernoff bound (`kl_upper_inverse`) holds for any such numbers. Voters of an input's own only
-  /// raise the expectation. Voters that are shared are random as a whole: their agreement on the
-  /// distribution of inputs expects alpha + (1 - alpha) / V, and moves by 4 / V at most with one
-  /// voter, so that (C. McDiarmid, 1989) it is below by 4 sqrt(log(2 / delta) / (2 V)) with
-  /// probability delta / 2; the inputs get the other half. Draws of one chain are not independent.
-  /// \throws std::invalid_argument unless the mean lies in [0, 1], inputs >= 1, shared_voters is 0
-  ///         or 2 and more, and delta lies between 0 and 1.
-  [[nodiscard]] double upper_limit(double delta) const;
-};
-
 /// An upper bound on the error of an ensemble's majority vote, or of its Bayes point, from the
 /// Gibbs error and the agreement.
 ///
@@ -99,13 +76,16 @@ struct CBound {
   CBound(double rate_of_voters, double alpha, double differs = 0);
 
   /// From a bound on the Gibbs error and an upper limit of the agreement, both of the same
-  /// posterior, with the share of the bound's confidence that is for inputs. Says nothing where the
-  /// bound is 1/2 or more. For the Bayes point instead of the vote give an upper limit of Delta,
-  /// say `kl_upper_inverse(share, log(1 / delta) / inputs)` where the majority is known exactly
-  /// (count its delta); where some voters estimate it, the limit that `VoteBound::certified` takes.
-  /// \throws std::invalid_argument as `AgreementSample::upper_limit`, or if the disagreement is not
-  ///         in [0, 1].
-  [[nodiscard]] static CBound certified(const GibbsBound& gibbs, const AgreementSample& sample,
+  /// posterior, the limit with the share of the bound's confidence that is for inputs, say
+  /// `kl_upper_inverse(mean, log(1 / delta) / n)` of the squared mean signs at n independent inputs
+  /// without labels, as the Chernoff bound holds for any numbers in [0, 1] (exact signs, or voters
+  /// of an input's own, which only raise the mean). Says nothing where the Gibbs bound is 1/2 or
+  /// more. For the Bayes point instead of the vote give an upper limit of Delta, where the majority
+  /// is known exactly by the same inverse (count its delta), where some voters estimate it as
+  /// `VoteBound::certified` does.
+  /// \throws std::invalid_argument unless the bound has a confidence for inputs, and both limits
+  ///         are in [0, 1], the agreement positive.
+  [[nodiscard]] static CBound certified(const GibbsBound& gibbs, double agreement,
                                         double disagreement = 0);
 
   double gibbs_error;   ///< e, or an upper limit of it.
@@ -179,36 +159,6 @@ struct VoteMarginBound {
                   Limit&& limit);
 };
 
-/// How many draws of an ensemble agree with its centre, and whether that is as theory demands.
-///
-/// Lemma 2 of "Kernel Interpolation as a Bayes Point Machine" (B. Grünbaum 1960; A. Caplin,
-/// B. Nalebuff 1991): whatever the input, at least 1 / e of a log-concave ensemble of
-/// linear classifiers is on the side of its centre of mass. An ensemble that fails is not
-/// log-concave, or its draws are not from it, or the centre is not its centre.
-///
-/// `outputs` has a row per point and a column per draw, `centre` the centre's output at each point.
-/// A draw whose output is 0 stands on both sides. The threshold is the value that V independent
-/// draws fall short of at any of the points with probability delta at most, by the Chernoff bound
-/// and the sum over points: kl(threshold || 1 / e) = log(points / delta) / V. Draws of a chain are
-/// worth fewer than V: a failure by little may then be chance.
-struct AgreementCheck {
-  /// \throws std::invalid_argument unless there are points and draws, the sizes agree, all is
-  ///         finite, and delta lies between 0 and 1.
-  AgreementCheck(const Eigen::MatrixXd& outputs, const Eigen::VectorXd& centre,
-                 double delta = 1e-6);
-
-  double smallest = 1;           ///< Share of draws that agree, at the point where fewest do.
-  std::ptrdiff_t point = -1;     ///< That point; -1 where the centre is undecided at all of them.
-  double mean = 1;               ///< Over the points.
-  std::ptrdiff_t undecided = 0;  ///< Points where the centre's output is 0; not counted.
-  std::ptrdiff_t draws;          ///< Members of the ensemble that were asked.
-  double threshold = 0;          ///< What `smallest` must reach.
-
-  /// Whether every point has the agreement of 1 / e that a log-concave ensemble has, as far as the
-  /// number of draws can tell.
-  [[nodiscard]] bool holds() const noexcept { return smallest >= threshold; }
-};
-
 #if BPM_BODIES
 
 BPM_INLINE VoteBound::VoteBound(double error_of_vote, double differs)
@@ -245,22 +195,6 @@ BPM_INLINE VoteBound VoteBound::certified(const GibbsBound& gibbs, const Votes& 
   return bound;
 }
 
-BPM_INLINE double AgreementSample::upper_limit(double delta) const {
-  const char* const f = "AgreementSample";
-  detail::check_probability(f, "mean", mean);
-  detail::check_at_least(f, "inputs", inputs, 1);
-  detail::check(shared_voters == 0 || shared_voters >= 2, f, "shared_voters", "is ", shared_voters,
-                ", must be 0 or 2 or more");
-  detail::check_delta(f, "delta", delta);
-  const auto count = static_cast<double>(inputs);
-  if (shared_voters == 0) {
-    return kl_upper_inverse(mean, -std::log(delta) / count);
-  }
-  const double log_half = std::log(2 / delta);
-  return std::min(1.0, kl_upper_inverse(mean, log_half / count) +
-                           4 * std::sqrt(log_half / (2 * static_cast<double>(shared_voters))));
-}
-
 BPM_INLINE CBound::CBound(double rate_of_voters, double alpha, double differs)
     : gibbs_error(rate_of_voters), agreement(alpha), disagreement(differs) {
   const char* const f = "CBound";
@@ -272,9 +206,10 @@ BPM_INLINE CBound::CBound(double rate_of_voters, double alpha, double differs)
                 gibbs_error);
 }
 
-BPM_INLINE CBound CBound::certified(const GibbsBound& gibbs, const AgreementSample& sample,
+BPM_INLINE CBound CBound::certified(const GibbsBound& gibbs, double agreement,
                                     double disagreement) {
-  CBound bound(gibbs.value(), sample.upper_limit(gibbs.confidence.inputs), disagreement);
+  detail::check_delta("CBound", "confidence.inputs", gibbs.confidence.inputs);
+  CBound bound(gibbs.value(), agreement, disagreement);
   bound.delta = gibbs.confidence.total();
   return bound;
 }
@@ -341,38 +276,6 @@ BPM_INLINE VoteMarginBound VoteMarginBound::certified(
   if (bound.vote_error < 0) bound.vote_error = 1;
   bound.delta = gibbs.confidence.total();
   return bound;
-}
-
-BPM_INLINE AgreementCheck::AgreementCheck(const Eigen::MatrixXd& outputs,
-                                          const Eigen::VectorXd& centre, double delta)
-    : draws(outputs.cols()) {
-  const char* const f = "AgreementCheck";
-  detail::check(outputs.rows() > 0 && outputs.cols() > 0, f, "outputs", "is ", outputs.rows(),
-                " x ", outputs.cols(), ", expected one point and one draw or more");
-  detail::check_size(f, "centre", centre.size(), outputs.rows(), "one per point");
-  detail::check(outputs.allFinite(), f, "outputs", "holds a number that is not finite");
-  detail::check(centre.allFinite(), f, "centre", "holds a number that is not finite");
-  detail::check_delta(f, "delta", delta);
-  const auto count = static_cast<double>(draws);
-  double sum = 0;
-  for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
-    if (centre[i] == 0) {
-      ++undecided;
-      continue;
-    }
-    const double side = centre[i] > 0 ? 1 : -1;
-    const double agree = static_cast<double>((side * outputs.row(i).array() >= 0).count()) / count;
-    sum += agree;
-    if (point < 0 || agree < smallest) {
-      smallest = agree;
-      point = i;
-    }
-  }
-  if (point >= 0) {
-    const auto decided = static_cast<double>(outputs.rows() - undecided);
-    mean = sum / decided;
-    threshold = detail::kl_lower_deviation(1 / std::numbers::e, std::log(decided / delta) / count);
-  }
 }
 
 #endif

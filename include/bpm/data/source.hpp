@@ -127,9 +127,10 @@ struct TableSettings {
   /// name; if it has all the names in `features`, or one in `ignored` or `words`; or if it counts
   /// its fields from 0, behind an empty one or not, as pandas writes names that are none (then a
   /// note says so). One that counts from elsewhere, 1990, 1991,
-  /// ..., may be either: an error asks. So may one whose features are different whole numbers where
-  /// those of the second are not, and whose label is of another kind than the second's (number or
-  /// word), or a word that no other line has where all others have theirs twice.
+  /// ..., may be either: an error asks. So may one whose features are different numbers without a
+  /// sign, and whose label is a word, where the second's is a number or where no other line has it
+  /// and all others have theirs twice; also a number above a word, over features that are not all
+  /// whole numbers.
   Header header = Header::automatic;
   /// The field that is the label, also by its index from 0 or by its name in the header.
   std::variant<LabelColumn, Eigen::Index, std::string> label = LabelColumn::last;
@@ -157,6 +158,8 @@ struct TableSettings {
   std::vector<MixedTable::Kind> kinds{};
   /// Features may be missing.
   bool missing = false;
+  /// Fields that say so, beside those that `read_table` names.
+  std::vector<std::string> missing_words{};
 };
 
 }}  // namespace bpm

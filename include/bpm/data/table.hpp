@@ -37,15 +37,22 @@ namespace bpm { inline namespace BPM_TARGET {
 #if BPM_BODIES
 namespace detail {
 
+/// Whether a label of digits alone is a code: one with a zero in front, or that no int holds.
+[[nodiscard]] inline bool is_code(std::string_view text) {
+  return text.size() > 1 && text.size() <= 20 &&
+         text.find_first_not_of("0123456789") == std::string_view::npos &&
+         (text.front() == '0' || !parse_number<int>(text));
+}
+
 /// Labels that are all integers, or else words in the place of which stand numbers.
 class LabelWords {
  public:
   void add(std::string_view text, const FieldPlace& place) {
     auto found = ids_.find(text);
     if (found == ids_.end()) {
-      ensure<DataError>(!is_missing(text), place, "found the missing value ", Quoted{text},
-                        ", expected a label");
-      const bool is_word = !parse_number<double>(text);
+      ensure<DataError>(!MissingWords().among_words(text), place, "found the missing value ",
+                        Quoted{text}, ", expected a label");
+      const bool is_word = is_code(text) || !parse_number<double>(text);
       integers_.push_back(is_word ? 0 : parse_label(text, place));
       words_ = words_ || is_word;
       found = ids_.emplace(text, static_cast<int>(ids_.size())).first;
@@ -123,31 +130,43 @@ class NumberColumn {
   std::optional<bool> percent_;
 };
 
-/// Says that a column counts the rows, if it does: the index that pandas writes.
+/// Says that a column may number the rows: it counts them, as the index that pandas writes, or has
+/// another whole number in each.
 template <class Numbers>
 void note_count(const Numbers& column, std::string_view name, const TableLines& lines,
                 std::size_t field, std::vector<std::string>& notes) {
   constexpr std::ptrdiff_t enough = 10;
-  const auto rows = static_cast<std::ptrdiff_t>(column.size());
-  if (rows < enough || (column[0] != 0 && column[0] != 1)) return;
-  for (std::ptrdiff_t i = 1; i < rows; ++i) {
-    if (!(column[static_cast<std::size_t>(i)] ==
-          column[0] + static_cast<std::remove_cvref_t<decltype(column[0])>>(i))) {
-      return;
-    }
-  }
+  if (std::ssize(column) < enough) return;
+  std::vector<double> values(column.begin(), column.end());
+  if (!std::ranges::all_of(values, [](double v) { return v == std::floor(v); })) return;
+  const bool ascends = std::ranges::is_sorted(values);
+  std::ranges::sort(values);
+  if (std::ranges::adjacent_find(values) != values.end()) return;
+  const double first = values.front();
+  const bool counts = ascends && (first == 0 || first == 1) &&
+                      values.back() - first == static_cast<double>(values.size() - 1);
   notes.push_back(join(name, ": column ", field + 1,
                        field < lines.names().size() ? " ('" + lines.names()[field] + "')" : "",
-                       " counts the rows, and is a feature unless it is ignored"));
+                       counts ? " counts the rows" : " has another whole number in each row",
+                       ", and is a feature unless it is ignored"));
 }
 
 /// A column of a table whose kind is known only when all of it has been read.
 class MixedColumn {
  public:
-  MixedColumn(std::optional<MixedTable::Kind> kind, char decimal) : kind_(kind), parser_(decimal) {}
+  MixedColumn(std::optional<MixedTable::Kind> kind, const TableSettings& settings)
+      : kind_(kind),
+        missing_{settings.missing_words},
+        fills_(settings.missing),
+        parser_(settings.decimal) {}
 
-  /// \throws DataError on a field that is neither a number nor a word where it must be one.
+  /// \throws DataError on a field that is neither a number nor a word where it must be one, or is
+  ///         missing where it must not.
   void add(std::string_view field, const FieldPlace& place) {
+    const bool missing = kind_ == MixedTable::Kind::numbers ? missing_.among_numbers(field)
+                                                            : missing_.among_words(field);
+    ensure<DataError>(fills_ || !missing, place, "found the missing value ", Quoted{field},
+                      ", expected a value");
     if (kind_ != MixedTable::Kind::words) add_number(field, place);
     if (kind_ == MixedTable::Kind::numbers) return;
     text_ += field;
@@ -155,13 +174,18 @@ class MixedColumn {
   }
 
   [[nodiscard]] bool holds_words() const {
-    return kind_ == MixedTable::Kind::words || first_word_.has_value();
+    const auto is_nan = [](double v) { return std::isnan(v); };
+    return kind_ == MixedTable::Kind::words || first_word_.has_value() ||
+           (!kind_ && perhaps_missing_ && std::ranges::all_of(numbers_, is_nan));
   }
 
   /// \throws DataError where an automatic column has too many words to be categories.
   void move_to(MixedTable::Column& column, std::string_view file, std::size_t field,
                std::span<const std::string> names) {
     if (!holds_words()) {
+      ensure<DataError>(fills_ || !perhaps_missing_, FieldPlace{file, first_line_, field, names},
+                        "found the missing value ", Quoted{perhaps_missing_.value_or("")},
+                        ", expected a value");
       column.numbers = std::move(numbers_);
       return;
     }
@@ -172,7 +196,7 @@ class MixedColumn {
       return std::string_view(text_).substr(begin, ends_[i] - begin);
     };
     for (std::size_t i = 0; i < ends_.size(); ++i) {
-      if (!is_missing(word(i))) places.emplace(word(i), 0);
+      if (!missing_.among_words(word(i))) places.emplace(word(i), 0);
     }
     constexpr std::size_t few = 20;
     constexpr std::size_t most = 1000;
@@ -186,14 +210,18 @@ class MixedColumn {
       column.words.emplace_back(text);
     }
     for (std::size_t i = 0; i < ends_.size(); ++i) {
-      column.word_of.push_back(is_missing(word(i)) ? -1 : places.at(word(i)));
+      column.word_of.push_back(missing_.among_words(word(i)) ? -1 : places.at(word(i)));
     }
   }
 
  private:
   void add_number(std::string_view field, const FieldPlace& place) {
-    if (is_missing(field)) {
+    if (missing_.among_numbers(field)) {
       numbers_.push_back(std::numeric_limits<double>::quiet_NaN());
+      if (!missing_.among_words(field) && !perhaps_missing_) {
+        perhaps_missing_ = field;
+        first_line_ = first_word_ ? first_line_ : place.line;
+      }
     } else if (kind_) {
       numbers_.push_back(parser_.value(field, place));
     } else if (const auto number = parser_.parse(field); number && !first_word_) {
@@ -206,12 +234,15 @@ class MixedColumn {
   }
 
   std::optional<MixedTable::Kind> kind_;
+  MissingWords missing_;
+  bool fills_;
   NumberColumn parser_;
   std::vector<double> numbers_;    ///< As long as all fields are.
   std::string text_;               ///< The fields, one behind the other,
   std::vector<std::size_t> ends_;  ///< and where each ends.
   std::optional<std::string> first_word_;
-  std::size_t first_line_ = 0;
+  std::optional<std::string> perhaps_missing_;  ///< Unless there are words.
+  std::size_t first_line_ = 0;                  ///< Of one of them.
 };
 
 }  // namespace detail
@@ -220,7 +251,8 @@ class MixedColumn {
 /// Reads a table: each line an input and, unless settings.label is `none`, its label.
 ///
 /// If every label is an integer (also written +1 or 1.0), these are the labels. If one is no
-/// number, all are words: class_names holds the distinct ones, sorted by their bytes, and the label
+/// number, or a code, digits with a zero in front or (20 at most) no int, all are words:
+/// class_names holds the distinct ones, sorted by their bytes, and the label
 /// of class_names[k] is k. Other files have other words: compare class_names before a classifier
 /// meets them. feature_names comes from the header, without the label's name.
 ///
@@ -233,7 +265,8 @@ class MixedColumn {
 /// distinct label is held once, and looked up in logarithmic time.
 /// \tparam Scalar float or double; values are read as double and rounded to it.
 /// \throws DataError that names line, column and, if there is a header, the column's name where a
-/// value is missing (an empty field, NA, NaN, null or ?), a feature is not a finite number, a label
+/// value is missing (an empty field, NA, N/A, #N/A, NaN, null, ? or \\N; of numbers also a point,
+/// hyphens or None), a feature is not a finite number, a label
 /// is a number but no integer that fits an int, or a quoted field does not end as it should; where
 /// a line has another number of fields than the first; where there is no such label column, or
 /// two of its name, no column that is a feature, or no line of data; where `features` or `ignored`
@@ -283,7 +316,7 @@ template <class Scalar>
 LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_view name,
                                            const TableSettings& settings) {
   detail::check(settings.words.empty() && !settings.automatic_words && settings.kinds.empty() &&
-                    !settings.missing,
+                    !settings.missing && settings.missing_words.empty(),
                 "read_table", "settings",
                 "have words, kinds or missing: read_mixed_table has these");
   detail::TableLines lines(stream, name, settings);
@@ -300,8 +333,9 @@ LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_vie
       const std::size_t i = lines.features()[c];
       const std::string_view field = line.fields[i];
       const detail::FieldPlace place = lines.place(line, i);
-      detail::ensure<DataError>(!detail::is_missing(field), place, "found the missing value ",
-                                detail::Quoted{field}, ", expected a finite number");
+      detail::ensure<DataError>(!lines.missing().among_numbers(field), place,
+                                "found the missing value ", detail::Quoted{field},
+                                ", expected a finite number");
       const double value = columns[c].value(field, place);
       detail::ensure<DataError>(std::abs(value) <= double{std::numeric_limits<Scalar>::max()},
                                 place, "found ", detail::Quoted{field},
@@ -329,7 +363,7 @@ BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::
   detail::LabelWords labels;
   std::vector<detail::MixedColumn> columns;
   for (std::size_t c = 0; c < lines.features().size(); ++c) {
-    columns.emplace_back(lines.kind(c), settings.decimal);
+    columns.emplace_back(lines.kind(c), settings);
   }
   lines.for_each([&](const detail::TableLines::Line& line) {
     if (lines.label() < line.fields.size()) {
@@ -337,11 +371,7 @@ BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::
     }
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::size_t i = lines.features()[c];
-      const detail::FieldPlace place = lines.place(line, i);
-      detail::ensure<DataError>(settings.missing || !detail::is_missing(line.fields[i]), place,
-                                "found the missing value ", detail::Quoted{line.fields[i]},
-                                ", expected a value");
-      columns[c].add(line.fields[i], place);
+      columns[c].add(line.fields[i], lines.place(line, i));
     }
   });
   LabelledData<MixedTable> data;

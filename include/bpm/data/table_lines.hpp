@@ -82,13 +82,15 @@ class TableLines {
   }
 
   [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
-  /// Whether a first line that is taken for a row has features as names have them.
+  /// Whether a first line that is taken for a row has features that may be names: different
+  /// numbers.
   [[nodiscard]] bool may_be_names() const { return may_be_names_; }
   /// Whether a row of words could be names just as well.
   [[nodiscard]] bool is_undecided() const {
     return !has_header_ && settings_.header == TableSettings::Header::automatic;
   }
-  [[noreturn]] void ask_for_header(std::string_view kind = "whole numbers before others") const {
+  [[noreturn]] void ask_for_header(
+      std::string_view kind = "numbers beside a label unlike others") const {
     throw DataError(join(name_, ":", first_number_, ": found a line of ", kind,
                          ", which may be names of columns or a row, expected to be told which"));
   }
@@ -103,6 +105,7 @@ class TableLines {
     if (settings_.automatic_words) return std::nullopt;
     return MixedTable::Kind::numbers;
   }
+  [[nodiscard]] MissingWords missing() const { return {settings_.missing_words}; }
   /// See `LabelledData::notes`.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// Of all columns; empty without a header.
@@ -112,14 +115,23 @@ class TableLines {
   }
 
  private:
-  /// Moves to the next line that is neither blank nor a comment; false at the end.
+  /// Moves to the next line that is neither blank nor a comment; false at the end. In a table of
+  /// one column blank lines between others are rows of a missing value.
   [[nodiscard]] bool read(Line& line) {
-    while (lines_.next()) {
+    while (held_ || lines_.next()) {
       const std::string_view content = trim(lines_.text());
-      if (content.empty() && !is_row_of_nothing(lines_.text())) continue;
+      if (content.empty() && !is_row_of_nothing(lines_.text())) {
+        blank_ += width() == 1 ? 1 : 0;
+        continue;
+      }
       if (settings_.comment != '\0' && content.starts_with(settings_.comment)) {
         ++comments_;
         continue;
+      }
+      held_ = blank_ > 0;
+      if (held_) {
+        line = {.text = {}, .fields = {{}}, .number = lines_.number() - blank_--};
+        return true;
       }
       if (delimiter_ == '\0') {
         delimiter_ = find_delimiter(content);
@@ -314,12 +326,12 @@ class TableLines {
     return listed;
   }
 
-  /// Whether the features are different whole numbers.
-  [[nodiscard]] bool holds_whole_numbers(const Line& line) const {
+  /// Whether the features are different numbers, with these characters alone.
+  [[nodiscard]] bool holds_numbers(const Line& line, std::string_view of) const {
     for (std::size_t i = 0; i < line.fields.size(); ++i) {
       if (i == label_) continue;
       const auto field = line.fields.begin() + static_cast<std::ptrdiff_t>(i);
-      if (field->empty() || field->find_first_not_of("0123456789") != std::string_view::npos ||
+      if (field->find_first_not_of(of) != std::string_view::npos || !parse_number<double>(*field) ||
           std::find(line.fields.begin(), field, *field) != field) {
         return false;
       }
@@ -345,14 +357,18 @@ class TableLines {
           join(name_, ": the first line counts the columns, and is taken for their names"));
       return true;
     }
+    constexpr std::string_view digits = "0123456789";
     may_be_names_ = more_ && settings_.features.empty() && label_ < line_.fields.size() &&
-                    holds_whole_numbers(first_) && !holds_whole_numbers(line_);
-    if (may_be_names_ && parse_number<double>(first_.fields[label_]).has_value() !=
-                             parse_number<double>(line_.fields[label_]).has_value()) {
-      ask_for_header();
+                    holds_numbers(first_, "0123456789.");
+    if (may_be_names_) {
+      const bool over_others = holds_numbers(first_, digits) && !holds_numbers(line_, digits);
+      const bool number = parse_number<double>(first_.fields[label_]).has_value();
+      const bool second = parse_number<double>(line_.fields[label_]).has_value();
+      if (over_others ? number != second : !number && second) ask_for_header();
     }
     // Of either sign before decimals, so that an error names the number and not the header.
-    const auto is_number = [](std::string_view field) {
+    const auto is_missing = [&](std::string_view field) { return missing().among_numbers(field); };
+    const auto is_number = [&](std::string_view field) {
       return !is_missing(field) &&
              (parse_table_number(field).has_value() || parse_table_number(field, ',').has_value());
     };
@@ -387,6 +403,8 @@ class TableLines {
   bool more_ = false;  ///< There is a present one.
   bool has_header_ = false;
   bool may_be_names_ = false;
+  std::size_t blank_ = 0;         ///< Lines of a table of one column, before the present one,
+  bool held_ = false;             ///< which waits until they are read.
   std::size_t comments_ = 0;      ///< Lines that were skipped.
   std::size_t first_number_ = 0;  ///< Of the first line.
   std::size_t label_ = std::numeric_limits<std::size_t>::max();

@@ -270,13 +270,23 @@ class Lines {
   return first;
 }
 
-/// Whether a field is empty, NA, NaN, null (in any case) or ?.
-[[nodiscard]] inline bool is_missing(std::string_view text) {
-  if (text.empty() || text == "?") {
-    return true;
+/// Which fields say that their value is missing.
+struct MissingWords {
+  std::span<const std::string> more{};  ///< Beside those that all tables have.
+
+  /// An empty field, ?, NA, N/A, #N/A, NaN, null (these in any case), \N, and what is given.
+  [[nodiscard]] bool among_words(std::string_view text) const {
+    constexpr std::string_view known[] = {"na", "n/a", "#n/a", "nan", "null"};
+    const auto is = [text](std::string_view word) { return is_word(text, word); };
+    return text.empty() || text == "?" || text == "\\N" || std::ranges::any_of(known, is) ||
+           std::ranges::find(more, text) != more.end();
   }
-  return is_word(text, "na") || is_word(text, "nan") || is_word(text, "null");
-}
+  /// Also a point, hyphens or None, which are words among words.
+  [[nodiscard]] bool among_numbers(std::string_view text) const {
+    return among_words(text) || text == "." || is_word(text, "none") ||
+           text.find_first_not_of('-') == std::string_view::npos;
+  }
+};
 
 /// A field of a table as a message says it: "file:3: column 2 ('width'): ".
 struct FieldPlace {
