@@ -5,13 +5,12 @@
 #include <array>
 #include <charconv>
 #include <concepts>
+#include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <istream>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -21,8 +20,6 @@
 #include "bpm/data/idx.hpp"
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
-#include "bpm/data/table_lines.hpp"
-#include "bpm/data/text.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "common/program.hpp"
 #include "plain_text.hpp"
@@ -46,6 +43,18 @@ struct Source {
   const bool standard = path == "-";
   auto file = bpm::GzipFile{standard ? fs::path("/dev/stdin") : fs::path(path), any}.open();
   return {std::move(file.stream), standard ? "standard input" : path};
+}
+
+/// Whether a field is a number; also a percentage.
+[[nodiscard]] bool is_number(std::string text, char decimal = '.') {
+  if (decimal != '.') {
+    if (text.find('.') != std::string::npos) return false;
+    std::ranges::replace(text, decimal, '.');
+  }
+  if (text.ends_with('%')) text.pop_back();
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return !text.empty() && end == text.c_str() + text.size();
 }
 
 /// By the first bytes: IDX begins with two zeros; a line of LIBSVM's format has index:value behind
@@ -73,7 +82,7 @@ struct Source {
       const std::size_t colon = pair.find_first_not_of("0123456789");
       // (A time of day behind a date has a second colon, or one before a comma.)
       if ((colon != std::string_view::npos && colon > 0 && pair[colon] == ':' &&
-           bpm::detail::parse_number<double>(pair.substr(colon + 1))) ||
+           is_number(std::string(pair.substr(colon + 1)))) ||
           pair.starts_with("qid:")) {
         format = "libsvm";
       }
@@ -227,11 +236,10 @@ template <class Rows>
 struct ColumnFacts {
   std::size_t rows = 0;
   std::size_t numbers = 0;
-  std::size_t missing = 0;
-  bool only_first_is_word = true;              ///< All others are numbers or missing.
-  std::set<std::string, std::less<>> words{};  ///< The first 21 of them.
-  std::size_t grouped = 0;  ///< Numbers with a comma (or point) before each three digits,
-  bool all_grouped = true;  ///< which all have that have one.
+  std::size_t words = 0;            ///< Different ones.
+  bool only_first_is_word = false;  ///< All others are numbers or missing.
+  std::size_t grouped = 0;          ///< Numbers with a comma (or point) before each three digits,
+  bool all_grouped = true;          ///< which all have that have one.
 };
 
 /// Whether a number has its digits in groups of three, 1,252 or 12,300,000.5, by `mark`.
@@ -250,38 +258,50 @@ struct ColumnFacts {
   return at == text.size() || text[at] == (mark == ',' ? '.' : ',');
 }
 
-/// Of each column, as far as lines can be read.
+/// Of each column; nothing where lines differ in their width.
 [[nodiscard]] std::vector<ColumnFacts> facts_of(std::istream& stream, bpm::TableSettings settings) {
-  const char mark = settings.decimal == ',' ? '.' : ',';
-  std::vector<ColumnFacts> facts;
   stream.clear();
   stream.seekg(0);
+  const std::size_t width = first_width(stream, settings);
+  settings.label = bpm::TableSettings::LabelColumn::none;
+  settings.header = bpm::TableSettings::Header::no;
+  settings.features.clear();
+  settings.ignored.clear();
+  settings.kinds.clear();
+  settings.words.clear();
+  for (std::size_t c = 0; c < width; ++c) settings.words.emplace_back(static_cast<Eigen::Index>(c));
+  settings.missing = true;
+  bpm::MixedTable table;
   try {
-    bpm::detail::TableLines lines(stream, "", settings);
-    facts.resize(lines.width());
-    lines.for_each([&](const bpm::detail::TableLines::Line& line) {
-      for (std::size_t c = 0; c < facts.size(); ++c) {
-        ColumnFacts& column = facts[c];
-        const std::string_view field = line.fields[c];
-        const bool missing = lines.missing().among_numbers(field);
-        const bool number =
-            !missing && bpm::detail::parse_table_number(field, settings.decimal).has_value();
-        column.missing += missing ? 1 : 0;
-        column.numbers += number ? 1 : 0;
-        if (!missing && !number && column.words.size() <= 20) column.words.emplace(field);
-        if (column.rows++ > 0 ? !missing && !number : missing || number) {
-          column.only_first_is_word = false;
-        }
-        const char sign =
-            settings.decimal == ',' && field.find('.') == std::string_view::npos ? ',' : mark;
-        if (in_groups(field, sign)) {
-          ++column.grouped;
-        } else if (field.find(sign) != std::string_view::npos) {
-          column.all_grouped = false;
-        }
+    table = bpm::read_mixed_table(stream, "", settings).inputs;
+  } catch (const bpm::DataError&) {
+    return {};
+  }
+  std::vector<ColumnFacts> facts(table.columns.size());
+  for (std::size_t c = 0; c < facts.size(); ++c) {
+    const bpm::MixedTable::Column& column = table.columns[c];
+    ColumnFacts& found = facts[c];
+    std::vector<std::size_t> counts(column.words.size(), 0);
+    for (const int word : column.word_of) {
+      if (word >= 0) ++counts[static_cast<std::size_t>(word)];
+    }
+    found.rows = column.word_of.size();
+    const int first = column.word_of[0];
+    found.only_first_is_word = first >= 0;
+    for (std::size_t k = 0; k < column.words.size(); ++k) {
+      const std::string& field = column.words[k];
+      const bool number = is_number(field, settings.decimal);
+      if (number) found.numbers += counts[k];
+      if (!number) ++found.words;
+      const bool lone = static_cast<int>(k) == first && counts[k] == 1;
+      if (number == lone) found.only_first_is_word = false;
+      const char mark = settings.decimal == ',' && field.find('.') != std::string::npos ? '.' : ',';
+      if (in_groups(field, mark)) {
+        found.grouped += counts[k];
+      } else if (field.find(mark) != std::string::npos) {
+        found.all_grouped = false;
       }
-    });
-  } catch (const bpm::DataError&) {  // What was read so far tells.
+    }
   }
   return facts;
 }
@@ -341,13 +361,13 @@ void note_thousands(const std::vector<ColumnFacts>& facts, Data& data) {
       return what + "; if the first line holds names, say --header yes";
     }
     if (!trained && 2 * of_column.numbers > of_column.rows) {
-      return what + "; of " + std::to_string(of_column.rows) + " fields of this column " +
-             std::to_string(of_column.numbers) +
-             " are numbers: if the word means that a value is missing, name it by --missing-words, "
+      return what + "; " + std::to_string(of_column.numbers) +
+             " fields of this column are numbers: if the word means that a value is missing, name "
+             "it by --missing-words, "
              "and --missing mean or indicator fills it" +
              label;
     }
-    if (!trained && of_number && of_column.words.size() > 20) {
+    if (!trained && of_number && of_column.words > 20) {
       return what + "; --ignore leaves the column out" + label;
     }
   }
@@ -392,7 +412,7 @@ void note_doubtful_columns(const Data& data, const bpm::MixedTable& table,
     std::vector<bool> number;
     std::string first;
     for (const std::string& word : column.words) {
-      number.push_back(bpm::detail::parse_table_number(word).has_value());
+      number.push_back(is_number(word));
       if (!number.back() && first.empty()) first = word;
     }
     const auto numbers = std::ranges::count_if(column.word_of, [&](int word) {

@@ -255,4 +255,17 @@ PlainText plain_text(std::unique_ptr<std::istream> stream, const std::string& na
   return result;
 }
 
+std::size_t first_width(std::istream& stream, const bpm::TableSettings& settings) {
+  Beginning beginning(stream);
+  std::erase_if(beginning.lines, [&](std::string_view line) {
+    const std::string_view text = trimmed(line);
+    return text.empty() || (settings.comment != '\0' && text.starts_with(settings.comment));
+  });
+  if (beginning.lines.empty()) return 0;
+  const std::string_view first = beginning.lines[0];
+  return count_fields(first, settings.delimiter != '\0'
+                                 ? settings.delimiter
+                                 : delimiter_of(first, {}, settings.decimal));
+}
+
 }  // namespace bpm_examples

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <istream>
 #include <memory>
 #include <string>
@@ -26,5 +27,8 @@ struct PlainText {
 /// \throws bpm::DataError on UTF-16, and on rows of ARFF that name their columns by number.
 [[nodiscard]] PlainText plain_text(std::unique_ptr<std::istream> stream, const std::string& name,
                                    bpm::TableSettings& settings);
+
+/// How many fields the first line of plain text has that is neither blank nor a comment.
+[[nodiscard]] std::size_t first_width(std::istream& stream, const bpm::TableSettings& settings);
 
 }  // namespace bpm_examples

@@ -1969,8 +1969,8 @@ TEST_CASE("bpm: tables as other programs write them", "[examples]") {
           "; the points of this column stand between thousands: take them out", {"--decimal", ","});
   const std::string words = "x,k\n1,a\n2,b\nunknown,a\n4,b\n";
   refused(words,
-          "found 'unknown', expected a finite number; of 4 fields of this column 3 are numbers: if "
-          "the word means that a value is missing, name it by --missing-words, and --missing mean "
+          "found 'unknown', expected a finite number; 3 fields of this column are numbers: if the "
+          "word means that a value is missing, name it by --missing-words, and --missing mean "
           "or indicator fills it");
   garden.write("words.csv", words);
   CHECK(garden.made({"train", garden.path("words.csv"), garden.path("w.model"), "--missing", "mean",

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <istream>
 #include <limits>
 #include <map>
@@ -14,7 +13,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,68 +34,6 @@ namespace bpm { inline namespace BPM_TARGET {
 
 #if BPM_BODIES
 namespace detail {
-
-/// Whether a label of digits alone is a code: one with a zero in front, or that no int holds.
-[[nodiscard]] inline bool is_code(std::string_view text) {
-  return text.size() > 1 && text.size() <= 20 &&
-         text.find_first_not_of("0123456789") == std::string_view::npos &&
-         (text.front() == '0' || !parse_number<int>(text));
-}
-
-/// Labels that are all integers, or else words in the place of which stand numbers.
-class LabelWords {
- public:
-  void add(std::string_view text, const FieldPlace& place) {
-    auto found = ids_.find(text);
-    if (found == ids_.end()) {
-      ensure<DataError>(!MissingWords().among_words(text), place, "found the missing value ",
-                        Quoted{text}, ", expected a label");
-      const bool is_word = is_code(text) || !parse_number<double>(text);
-      integers_.push_back(is_word ? 0 : parse_label(text, place));
-      words_ = words_ || is_word;
-      found = ids_.emplace(text, static_cast<int>(ids_.size())).first;
-    }
-    labels_.push_back(found->second);
-  }
-
-  /// Whether the first label is a word that no other line has; unless `others_may`, the only such
-  /// label.
-  [[nodiscard]] bool first_is_alone(bool others_may = false) const {
-    std::vector<std::size_t> counts(ids_.size(), 0);
-    for (const int id : labels_) ++counts[static_cast<std::size_t>(id)];
-    return counts.size() > 2 && counts[0] == 1 &&
-           (others_may || std::ranges::count(counts, 1U) == 1) && is_word(0);
-  }
-
-  [[nodiscard]] bool empty() const { return labels_.empty(); }
-
-  /// Moves the labels, and the words if there are any, into `data`.
-  template <class Inputs>
-  void move_to(LabelledData<Inputs>& data) {
-    if (words_) {
-      for (const auto& [word, id] : ids_) {  // sorted
-        integers_[static_cast<std::size_t>(id)] = static_cast<int>(data.class_names.size());
-        data.class_names.push_back(word);
-      }
-    }
-    for (int& label : labels_) {
-      label = integers_[static_cast<std::size_t>(label)];
-    }
-    data.labels = std::move(labels_);
-  }
-
- private:
-  [[nodiscard]] bool is_word(int id) const {
-    return std::ranges::any_of(ids_, [id](const auto& one) {
-      return one.second == id && !parse_number<double>(one.first);
-    });
-  }
-
-  std::map<std::string, int, std::less<>> ids_;  ///< Of each text, in the order of appearance.
-  std::vector<int> integers_;                    ///< Of each id.
-  std::vector<int> labels_;                      ///< An id each.
-  bool words_ = false;
-};
 
 /// The numbers of one column, all percentages or none.
 class NumberColumn {

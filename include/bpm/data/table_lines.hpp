@@ -134,7 +134,7 @@ class TableLines {
         return true;
       }
       if (delimiter_ == '\0') {
-        delimiter_ = find_delimiter(content);
+        delimiter_ = find_delimiter(content, settings_.decimal);
       }
       line.text = lines_.text();
       line.number = lines_.number();
@@ -148,17 +148,6 @@ class TableLines {
   [[nodiscard]] bool is_row_of_nothing(std::string_view line) const {
     return delimiter_ == '\t' && first_.fields.size() > 1 &&
            static_cast<std::size_t>(std::ranges::count(line, '\t')) + 1 == width();
-  }
-
-  [[nodiscard]] char find_delimiter(std::string_view text) const {
-    bool quoted = false;
-    for (const char c : text) {
-      quoted = quoted != (c == '"');
-      if (!quoted && (c == ',' || c == ';' || c == '\t') && c != settings_.decimal) {
-        return c;
-      }
-    }
-    return ' ';
   }
 
   /// Cuts a line into fields. Doubled quotes are made single in the line itself.
@@ -326,19 +315,6 @@ class TableLines {
     return listed;
   }
 
-  /// Whether the features are different numbers, with these characters alone.
-  [[nodiscard]] bool holds_numbers(const Line& line, std::string_view of) const {
-    for (std::size_t i = 0; i < line.fields.size(); ++i) {
-      if (i == label_) continue;
-      const auto field = line.fields.begin() + static_cast<std::ptrdiff_t>(i);
-      if (field->find_first_not_of(of) != std::string_view::npos || !parse_number<double>(*field) ||
-          std::find(line.fields.begin(), field, *field) != field) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   [[nodiscard]] bool is_header() {
     if (settings_.header != TableSettings::Header::automatic) {
       return settings_.header == TableSettings::Header::yes;
@@ -359,9 +335,10 @@ class TableLines {
     }
     constexpr std::string_view digits = "0123456789";
     may_be_names_ = more_ && settings_.features.empty() && label_ < line_.fields.size() &&
-                    holds_numbers(first_, "0123456789.");
+                    holds_numbers(first_.fields, label_, "0123456789.");
     if (may_be_names_) {
-      const bool over_others = holds_numbers(first_, digits) && !holds_numbers(line_, digits);
+      const bool over_others = holds_numbers(first_.fields, label_, digits) &&
+                               !holds_numbers(line_.fields, label_, digits);
       const bool number = parse_number<double>(first_.fields[label_]).has_value();
       const bool second = parse_number<double>(line_.fields[label_]).has_value();
       if (over_others ? number != second : !number && second) ask_for_header();
