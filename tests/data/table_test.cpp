@@ -187,6 +187,10 @@ TEST_CASE("read_table takes no column for a feature and for the label") {
   CHECK_THROWS_WITH(read("kind,width,name,height\n1,2,3,4\n", settings),
                     "f:1: found the label in column 4, which is one of the features, expected it "
                     "in another");
+  // An ignored column is no candidate.
+  settings.ignored = {std::string("id")};
+  CHECK(read("id,kind,width,height\n9,7,3,2\n", settings).labels == std::vector<int>{7});
+  settings.ignored.clear();
   settings.label = std::string("height");
   CHECK_THROWS_WITH(read("width,height,kind\n1,2,3\n", settings), why);
   settings.label = std::string("kind");

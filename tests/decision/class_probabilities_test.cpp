@@ -2,7 +2,10 @@
 #include "bpm/decision/class_probabilities.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -199,6 +202,54 @@ TEST_CASE("offsets and slope together minimise the loss with its ridge", "[decis
     }
   }
   CHECK(bpm::fit_slope(outputs, labels, classes).offsets.empty());
+}
+
+TEST_CASE("rows that fit offsets do not judge their ridge", "[decision]") {
+  // Labels without a pattern, 12 classes of some 5 inputs each: offsets of any ridge fit their own
+  // rows better, and others worse.
+  std::vector<int> classes(12);
+  std::iota(classes.begin(), classes.end(), 0);
+  int kept = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    bpm::RandomEngine engine(seed);
+    bpm::NormalDraws normal;
+    Eigen::MatrixXd outputs(60, 12);
+    std::vector<int> labels(60);
+    for (Eigen::Index i = 0; i < 60; ++i) {
+      for (Eigen::Index c = 0; c < 12; ++c) outputs(i, c) = normal(engine);
+      labels[static_cast<std::size_t>(i)] = static_cast<int>(bpm::uniform_below(engine, 12U));
+    }
+    double largest = 0;
+    for (const double offset : bpm::fit_slope(outputs, labels, classes, true).offsets) {
+      largest = std::max(largest, std::abs(offset));
+    }
+    kept += largest < 0.1 ? 1 : 0;
+  }
+  CHECK(kept >= 7);
+}
+
+TEST_CASE("of several machines the best one's rows choose the ridge of all", "[decision]") {
+  // Nine in ten are of one class. The bad machine hardly knows them apart and lacks their numbers;
+  // the good one knows them all, and offsets change nothing for it.
+  const std::vector<int> classes{0, 1, 2};
+  bpm::RandomEngine engine(3);
+  bpm::NormalDraws normal;
+  Eigen::MatrixXd good(200, 3);
+  Eigen::MatrixXd bad(200, 3);
+  std::vector<int> labels(200);
+  for (Eigen::Index i = 0; i < 200; ++i) {
+    const int label = i % 10 == 0 ? 1 : i % 10 == 1 ? 2 : 0;
+    labels[static_cast<std::size_t>(i)] = label;
+    for (Eigen::Index c = 0; c < 3; ++c) {
+      good(i, c) = c == label ? 4 + 0.1 * normal(engine) : 0;
+      bad(i, c) = (c == label ? 0.5 : 0) + normal(engine);
+    }
+  }
+  const std::vector<double> own = bpm::fit_slope(bad, labels, classes, true).offsets;
+  const std::vector<double> by_good =
+      bpm::detail::fit_slopes({bad, good}, labels, classes, true)[0].offsets;
+  CHECK(by_good != own);
+  CHECK(by_good == bpm::detail::fit_slopes({good, bad}, labels, classes, true)[1].offsets);
 }
 
 TEST_CASE("the ridge keeps the offset of a class that is never seen", "[decision]") {

@@ -110,6 +110,15 @@ TEST_CASE("the certificate of a fit is its bound by compression", "[machine]") {
           std::to_string(apart) + " of 5000 inputs without labels" + conditions));
 }
 
+TEST_CASE("the kernels of distances have one diagonal", "[machine]") {
+  CHECK(bpm::detail::has_one_diagonal(bpm::Gaussian::from_width(2)));
+  CHECK(bpm::detail::has_one_diagonal(bpm::Laplacian(2)));
+  CHECK(bpm::detail::has_one_diagonal(bpm::Exponential(2)));
+  CHECK(bpm::detail::has_one_diagonal(bpm::RuntimeKernel(bpm::Gaussian::from_width(2))));
+  CHECK_FALSE(bpm::detail::has_one_diagonal(bpm::Linear{}));
+  CHECK_FALSE(bpm::detail::has_one_diagonal(bpm::RuntimeKernel(bpm::Linear{})));
+}
+
 TEST_CASE("a certificate refuses what it sees to break its conditions", "[machine]") {
   const Sample train = sample(120, 3);
   const auto refusal = [](const auto& machine) {

@@ -286,6 +286,20 @@ TEST_CASE("by how much a Bayes point is worse than its draws before that is said
   CHECK_FALSE(said(60));
 }
 
+TEST_CASE("out of fold no better than the largest class: within two standard errors", "[machine]") {
+  // 30 of 100 wrong, with a standard error of 0.046: up to a largest class of 0.608 that is no
+  // better.
+  const auto said = [](double largest) {
+    bpm::BoundaryChoice choice{.relative_lambda = 0.1, .points = 100, .largest_class = largest};
+    choice.candidates.push_back(
+        {.relative_lambda = 0.1, .consistent = true, .slope = 1, .error = 0.3});
+    return bpm::detail::no_better_out_of_fold(choice).has_value();
+  };
+  CHECK(said(0.65));
+  CHECK(said(0.61));
+  CHECK_FALSE(said(0.6));
+}
+
 TEST_CASE("the scale of a column is held against the lower median of all", "[machine]") {
   // Columns of +-1, +-1, +-8 and +-15: the lower middle one is 1, the upper 8.
   bpm::RowMatrix<double> inputs(10, 4);

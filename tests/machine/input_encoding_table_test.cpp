@@ -69,6 +69,17 @@ TEST_CASE("an encoding is that of the rows that are named, and of no others", "[
   CHECK_FALSE(strict.fills());
 }
 
+TEST_CASE("names are of all columns or of none, and what fills does so in all", "[machine]") {
+  MixedTable table = people();
+  TableEncoding encoding = TableEncoding::of(table, Missing::mean);
+  CHECK(encoding.fills());
+  CHECK(encoding.names() == std::vector<std::string>{"age", "colour"});
+  encoding.columns[1].fill.reset();
+  CHECK_FALSE(encoding.fills());
+  encoding.columns[1].name.clear();
+  CHECK(encoding.names().empty());
+}
+
 TEST_CASE("words that training has not seen have no category, and are told", "[machine]") {
   const TableEncoding found = TableEncoding::of(people(), Missing::mean);
   const MixedTable other{.columns = {{.name = "age", .numbers = {1, 2}},
