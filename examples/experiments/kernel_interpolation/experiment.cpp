@@ -45,6 +45,17 @@ bpm::RandomStreams streams_of(const InterpolationOptions& options, Eigen::Index 
           .next = ((static_cast<std::uint64_t>(use) * 100'000 + subset) * 100'000 + size) << 28U};
 }
 
+/// An upper limit, with confidence 1 - delta, of the agreement E[(mean sign of the voters)^2] from
+/// its mean at so many inputs without labels, which share independent voters. These are random as a
+/// whole: their agreement on the distribution of inputs expects alpha + (1 - alpha) / V, and moves
+/// by 4 / V at most with one voter, so that (C. McDiarmid, 1989) it is below alpha by 4 sqrt(log(2
+/// / delta) / (2 V)) with probability delta / 2; the inputs get the other half.
+double agreement_limit(double mean, double inputs, double voters, double delta) {
+  const double log_half = std::log(2 / delta);
+  return std::min(
+      1.0, bpm::kl_upper_inverse(mean, log_half / inputs) + 4 * std::sqrt(log_half / (2 * voters)));
+}
+
 /// A training subset and what the parts share.
 struct Subset {
   SignedDigits train;
@@ -238,10 +249,10 @@ class Experiment {
       const std::uint64_t independent = std::max<std::uint64_t>(2, votes.voters / 10);
       const double upper = log_inverse_upper_(shared.estimate);
       result_.exact.c_bound_certified =
-          bpm::CBound::certified(bpm::GibbsBound(upper, result_.n, {.confidence = shared}),
-                                 {.mean = result_.exact.agreement,
-                                  .inputs = votes.positive.size(),
-                                  .shared_voters = static_cast<std::ptrdiff_t>(independent)})
+          bpm::CBound::certified(
+              bpm::GibbsBound(upper, result_.n, {.confidence = shared}),
+              agreement_limit(result_.exact.agreement, static_cast<double>(votes.positive.size()),
+                              static_cast<double>(independent), shared.inputs))
               .value();
       result_.bpm_bound_by_vote =
           bpm::VoteBound::certified(
