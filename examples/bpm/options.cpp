@@ -448,6 +448,9 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
       "chosen; with ep, or a NUMBER for --soft-boundary in train, 1, of sparse rows 0.3)",
       0, 1e9)
       ->type_name("B");
+  app.add_flag("--many-classes", options.many_classes,
+               "Train more than 20 classes of fewer than ten rows each, which are refused as they "
+               "look like a quantity");
   app.add_option_function<std::vector<std::string>>(
          "--class-weights",
          [&](const std::vector<std::string>& texts) {

@@ -53,6 +53,7 @@ struct TrainOptions {
   bool by_error = false;  ///< Candidates are compared by errors, not by the log loss.
   bool balanced = false;  ///< Class weights by how rare a class is.
   std::vector<std::pair<std::string, double>> class_weights;
+  bool many_classes = false;         ///< Of fewer than ten rows each.
   std::size_t folds = 0;             ///< 0: not asked for.
   bool only_cross_validate = false;  ///< LIBSVM's -v: no model.
 

@@ -134,6 +134,30 @@ void check_held_out(const Data& train, const Data& held_out) {
                                   : data.class_names[static_cast<std::size_t>(label)];
 }
 
+/// Before the work: labels that look like a quantity, or names of rows, and no classes. A note
+/// where that may be; an error unless `many` allows it.
+void check_classes(const Data& data, bool many) {
+  const std::set<int> classes(data.labels.begin(), data.labels.end());
+  constexpr std::size_t some = 20;
+  constexpr std::size_t enough = 10;  // Rows of a class.
+  if (classes.size() <= some) return;
+  const std::string found = data.name + ": found " +
+                            count_text(classes.size(), "class", "classes") + " in " +
+                            count_text(data.labels.size(), "row", "rows");
+  if (data.labels.size() < enough * classes.size() && !many) {
+    throw bpm::DataError(
+        found +
+        ", expected ten rows of a class and more; is the label a quantity (regression "
+        "is not here), or another column (--label)? --many-classes goes on");
+  }
+  if (data.class_names.empty() && data.format == "csv") {
+    std::cerr
+        << "bpm: note: " << found
+        << ", all whole numbers: of a quantity, classes do not know the order; if the label is "
+           "another column, name it by --label\n";
+  }
+}
+
 /// Before the training, which would be lost: every class held out is one that trains.
 void check_labels(const Data& train, const Data& held_out) {
   std::set<std::string> found;
@@ -152,6 +176,7 @@ void check_labels(const Data& train, const Data& held_out) {
   const auto training = [&](std::size_t count) { return draw_parts(count, options).train; };
   Data data = read_data(options.data, options.read, true, {}, share ? training : TrainingRows());
   for (const std::string& note : data.notes) std::cerr << "bpm: note: " << note << '\n';
+  check_classes(data, options.many_classes);
   if (share) {
     const Parts parts = draw_parts(static_cast<std::size_t>(data.rows()), options);
     TrainingData result{data.part(parts.train), data.part(parts.held_out)};
@@ -544,10 +569,21 @@ struct TrainReport {
 [[nodiscard]] std::vector<std::string> warnings_of(const ModelFacts& facts, bool scaled,
                                                    bool weighted) {
   std::vector<std::string> warnings;
+  const auto unpredicted = [](const bpm::FitWarning& one) {
+    return one.kind == bpm::FitWarning::Kind::class_never_predicted;
+  };
+  constexpr std::ptrdiff_t several = 3;
+  const auto never = std::ranges::count_if(facts.warnings, unpredicted);
+  if (never > several) {
+    warnings.push_back(std::to_string(never) + " of " + std::to_string(facts.classes.size()) +
+                       " classes are never predicted on the rows that train: --class-weights " +
+                       (weighted ? "with more for them" : "balanced") + " may hold on to them");
+  }
   for (const bpm::FitWarning& warning : facts.warnings) {
+    if (never > several && unpredicted(warning)) continue;
     if (scaled && warning.kind == bpm::FitWarning::Kind::columns_differ_in_scale) continue;
     std::string text(warning.what());
-    if (warning.kind == bpm::FitWarning::Kind::class_never_predicted) {
+    if (unpredicted(warning)) {
       const auto at = std::ranges::find(facts.classes, warning.label) - facts.classes.begin();
       text = "class " + facts.class_names[static_cast<std::size_t>(at)] +
              ": never predicted on the rows that train, of which it is " +

@@ -2032,3 +2032,36 @@ TEST_CASE("bpm: as many answers as rows of one column, blank ones among them", "
   check_refused(bpm_program, 1, {"predict", garden.path("plain.model"), garden.path("ask.csv")},
                 "ask.csv:3: column 1 ('x'): found the missing value ''");
 }
+
+TEST_CASE("bpm: a quantity for a label is refused before the work, or noted", "[examples]") {
+  const Garden garden;
+  std::string values;
+  for (int i = 0; i < 200; ++i) {
+    values += std::to_string(0.01 * (i * 37 % 200)) + ',' + std::to_string(3 * (i % 100)) + '\n';
+  }
+  garden.write("values.csv", values);
+  check_refused(
+      bpm_program, 1, {"train", garden.path("values.csv"), garden.path("v.model")},
+      "values.csv: found 100 classes in 200 rows, expected ten rows of a class and more; is "
+      "the label a quantity (regression is not here), or another column (--label)? "
+      "--many-classes goes on");
+  const std::vector<std::string> soft{"--soft-boundary", "100", "--draws", "1"};
+  std::vector<std::string> words{"train", garden.path("values.csv"), garden.path("v.model"),
+                                 "--many-classes"};
+  words.insert(words.end(), soft.begin(), soft.end());
+  const BpmOutcome allowed = run_bpm(words);
+  CHECK(allowed.status == 0);
+  // One line for all classes that are never predicted.
+  CHECK(count_lines(allowed.errors.substr(allowed.errors.find("never predicted"))) <= 3);
+  CHECK_THAT(allowed.errors, ContainsSubstring(" of 100 classes are never predicted"));
+  std::string counts;
+  for (int i = 0; i < 300; ++i) {
+    counts += std::to_string(i % 30 + 0.01 * i) + ',' + std::to_string(i % 30) + '\n';
+  }
+  garden.write("counts.csv", counts);
+  words[1] = garden.path("counts.csv");
+  words.erase(words.begin() + 3);
+  CHECK_THAT(run_bpm(words).errors,
+             ContainsSubstring("found 30 classes in 300 rows, all whole numbers: of a quantity, "
+                               "classes do not know the order"));
+}
