@@ -228,30 +228,6 @@ TEST_CASE("rows that fit offsets do not judge their ridge", "[decision]") {
   CHECK(kept >= 7);
 }
 
-TEST_CASE("of several machines the best one's rows choose the ridge of all", "[decision]") {
-  // Nine in ten are of one class. The bad machine hardly knows them apart and lacks their numbers;
-  // the good one knows them all, and offsets change nothing for it.
-  const std::vector<int> classes{0, 1, 2};
-  bpm::RandomEngine engine(3);
-  bpm::NormalDraws normal;
-  Eigen::MatrixXd good(200, 3);
-  Eigen::MatrixXd bad(200, 3);
-  std::vector<int> labels(200);
-  for (Eigen::Index i = 0; i < 200; ++i) {
-    const int label = i % 10 == 0 ? 1 : i % 10 == 1 ? 2 : 0;
-    labels[static_cast<std::size_t>(i)] = label;
-    for (Eigen::Index c = 0; c < 3; ++c) {
-      good(i, c) = c == label ? 4 + 0.1 * normal(engine) : 0;
-      bad(i, c) = (c == label ? 0.5 : 0) + normal(engine);
-    }
-  }
-  const std::vector<double> own = bpm::fit_slope(bad, labels, classes, true).offsets;
-  const std::vector<double> by_good =
-      bpm::detail::fit_slopes({bad, good}, labels, classes, true)[0].offsets;
-  CHECK(by_good != own);
-  CHECK(by_good == bpm::detail::fit_slopes({good, bad}, labels, classes, true)[1].offsets);
-}
-
 TEST_CASE("the ridge keeps the offset of a class that is never seen", "[decision]") {
   const Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(50, 3);
   std::vector<int> labels(50, 0);
