@@ -80,9 +80,11 @@ struct Source {
       const std::string_view pair =
           text.substr(second, text.find_first_of(" \t\r", second) - second);
       const std::size_t colon = pair.find_first_not_of("0123456789");
-      // (A time of day behind a date has a second colon, or one before a comma.)
+      // (A time of day may stand behind a date, which is no label, or before a comma.)
       if ((colon != std::string_view::npos && colon > 0 && pair[colon] == ':' &&
-           is_number(std::string(pair.substr(colon + 1)))) ||
+           is_number(std::string(pair.substr(colon + 1))) &&
+           is_number(std::string(text.substr(first, gap - first))) &&
+           text.find_first_of(",;") == std::string_view::npos) ||
           pair.starts_with("qid:")) {
         format = "libsvm";
       }
@@ -402,8 +404,7 @@ void note_thousands(const std::vector<ColumnFacts>& facts, Data& data) {
   return what;
 }
 
-/// Columns that were taken for words because of few fields among many numbers, and commas that look
-/// like those between thousands.
+/// Columns that were taken for words because of few fields among many numbers.
 void note_doubtful_columns(const Data& data, const bpm::MixedTable& table,
                            std::vector<std::string>& notes) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {

@@ -36,7 +36,7 @@ namespace {
   return text;
 }
 
-/// The first lines, as far as 64 KB hold them, and whether LF is among them.
+/// The first lines, as far as 64 KB hold them.
 struct Beginning {
   std::string bytes;
   std::vector<std::string_view> lines{};
@@ -59,7 +59,7 @@ struct Beginning {
   std::size_t count = 0;
   bool quoted = false;
   bool inside = false;
-  for (const char c : trimmed(line)) {
+  for (const char c : delimiter == ' ' ? trimmed(line) : line) {
     quoted = quoted != (c == '"');
     const bool between = !quoted && (delimiter == ' ' ? c == ' ' || c == '\t' : c == delimiter);
     if (delimiter == ' ') {
@@ -84,8 +84,7 @@ struct Beginning {
   return bars > 1 && count_fields(next, '|') == bars ? '|' : ' ';
 }
 
-// --- ARFF, of Weka and OpenML
-// ----------------------------------------------------------------------
+// --- ARFF, of Weka and OpenML --------------------------------------------------------------------
 
 /// A name or value with the quotes that tables have: ARFF's are single too, with backslashes.
 [[nodiscard]] std::string in_double_quotes(std::string_view text) {
@@ -193,13 +192,22 @@ struct Beginning {
 
 // --- Others --------------------------------------------------------------------------------------
 
-/// Whether the first line, of a file or behind blank ones, has one field fewer than the two that
-/// follow: R's names of columns, without one for the names of rows.
+/// Whether a line is neither blank nor a comment.
+[[nodiscard]] bool is_of_table(std::string_view line, const bpm::TableSettings& settings) {
+  const std::string_view text = trimmed(line);
+  return !text.empty() && (settings.comment == '\0' || !text.starts_with(settings.comment));
+}
+
+/// Whether the first line has one field fewer than the two that follow, and letters: R's names of
+/// columns, without one for the names of rows. A delimiter at the end of rows is none of this.
 [[nodiscard]] bool lacks_a_name(const std::vector<std::string_view>& lines, char delimiter) {
   if (lines.size() < 3) return false;
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
   const std::size_t names = count_fields(lines[0], delimiter);
-  return names > 1 && count_fields(lines[1], delimiter) == names + 1 &&
-         count_fields(lines[2], delimiter) == names + 1;
+  return names > 1 && std::ranges::any_of(lines[0], is_letter) &&
+         count_fields(lines[1], delimiter) == names + 1 &&
+         count_fields(lines[2], delimiter) == names + 1 &&
+         (delimiter == ' ' || !trimmed(lines[1]).ends_with(delimiter));
 }
 
 }  // namespace
@@ -236,7 +244,7 @@ PlainText plain_text(std::unique_ptr<std::istream> stream, const std::string& na
     text.erase(0, std::min(text.find('\n'), text.size()));
     return text_of(std::move(text));
   }
-  std::erase_if(lines, blank);
+  std::erase_if(lines, [&](std::string_view line) { return !is_of_table(line, settings); });
   if (settings.delimiter != '\0' || lines.size() < 2) return {std::move(stream)};
   const char delimiter = delimiter_of(lines[0], lines[1], settings.decimal);
   if (delimiter == '|') settings.delimiter = '|';
@@ -257,12 +265,10 @@ PlainText plain_text(std::unique_ptr<std::istream> stream, const std::string& na
 
 std::size_t first_width(std::istream& stream, const bpm::TableSettings& settings) {
   Beginning beginning(stream);
-  std::erase_if(beginning.lines, [&](std::string_view line) {
-    const std::string_view text = trimmed(line);
-    return text.empty() || (settings.comment != '\0' && text.starts_with(settings.comment));
-  });
-  if (beginning.lines.empty()) return 0;
-  const std::string_view first = beginning.lines[0];
+  const auto at = std::ranges::find_if(
+      beginning.lines, [&](std::string_view line) { return is_of_table(line, settings); });
+  if (at == beginning.lines.end()) return 0;
+  const std::string_view first = *at;
   return count_fields(first, settings.delimiter != '\0'
                                  ? settings.delimiter
                                  : delimiter_of(first, {}, settings.decimal));

@@ -28,7 +28,8 @@ struct PlainText {
 [[nodiscard]] PlainText plain_text(std::unique_ptr<std::istream> stream, const std::string& name,
                                    bpm::TableSettings& settings);
 
-/// How many fields the first line of plain text has that is neither blank nor a comment.
+/// How many fields plain text has in its first line that is neither blank nor a comment; 0 where
+/// there is none.
 [[nodiscard]] std::size_t first_width(std::istream& stream, const bpm::TableSettings& settings);
 
 }  // namespace bpm_examples

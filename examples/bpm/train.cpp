@@ -141,16 +141,16 @@ void check_classes(const Data& data, bool many) {
   constexpr std::size_t some = 20;
   constexpr std::size_t enough = 10;  // Rows of a class.
   if (classes.size() <= some) return;
+  const bool numbers = data.class_names.empty();
   const std::string found = data.name + ": found " +
                             count_text(classes.size(), "class", "classes") + " in " +
                             count_text(data.labels.size(), "row", "rows");
   if (data.labels.size() < enough * classes.size() && !many) {
-    throw bpm::DataError(
-        found +
-        ", expected ten rows of a class and more; is the label a quantity (regression "
-        "is not here), or another column (--label)? --many-classes goes on");
+    throw bpm::DataError(found + ", expected ten rows of a class and more; is the label " +
+                         (numbers ? "a quantity (regression is not here), or " : "") +
+                         "another column (--label)? --many-classes goes on");
   }
-  if (data.class_names.empty() && data.format == "csv") {
+  if (numbers && data.format == "csv") {
     std::cerr
         << "bpm: note: " << found
         << ", all whole numbers: of a quantity, classes do not know the order; if the label is "

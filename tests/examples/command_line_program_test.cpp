@@ -1932,6 +1932,18 @@ TEST_CASE("bpm: tables as other programs write them", "[examples]") {
     CAPTURE(name);
     CHECK(numbers_of(name) == plain);
   }
+  // The columns are known by the names of the attributes, the label's among them or not.
+  CHECK(count_lines(garden.predicted("leaves.arff.model", "leaves.arff")) == 61);
+  // Blank fields behind all others, comments and rows of numbers are no sign of R.
+  garden.write("comment.txt", "# one two\n" + two_kinds(" "));
+  CHECK(numbers_of("comment.txt") == plain);
+  const auto ragged = [&](const std::string& text) {
+    garden.write("ragged.txt", text);
+    check_refused(bpm_program, 1, {"train", garden.path("ragged.txt"), garden.path("n.model")},
+                  "expected 3 as in line 1");
+  };
+  ragged("1 2 0\n1 2 3 0\n1 3 3 1\n");
+  ragged("a,b,k\n1,2,0,\n1,3,1,\n");
   // Attributes of words are that; a sparse row of ARFF is none of a table.
   garden.write("words.arff",
                "@relation w\n@attribute bark {'smooth bark',\"rough\"}\n@attribute x real\n"
@@ -2054,6 +2066,14 @@ TEST_CASE("bpm: a quantity for a label is refused before the work, or noted", "[
   // One line for all classes that are never predicted.
   CHECK(count_lines(allowed.errors.substr(allowed.errors.find("never predicted"))) <= 3);
   CHECK_THAT(allowed.errors, ContainsSubstring(" of 100 classes are never predicted"));
+  std::string names = "x,k\n";
+  for (int i = 0; i < 60; ++i) {
+    names += std::to_string(i) + ",id" + std::to_string(i % 30) + '\n';
+  }
+  garden.write("names.csv", names);
+  check_refused(
+      bpm_program, 1, {"train", garden.path("names.csv"), garden.path("v.model")},
+      "of a class and more; is the label another column (--label)? --many-classes goes on");
   std::string counts;
   for (int i = 0; i < 300; ++i) {
     counts += std::to_string(i % 30 + 0.01 * i) + ',' + std::to_string(i % 30) + '\n';

@@ -89,6 +89,34 @@ struct SinglePass {
   }
 };
 
+/// n points of two classes in turn, and a mean that gets n / 2 of them wrong.
+struct HalfWrong {
+  std::vector<int> labels;
+  bpm::detail::Subproblems problems;
+  std::vector<bpm::detail::DrawMean> means;
+  std::vector<std::size_t> own;
+
+  explicit HalfWrong(int n)
+      : labels(labels_of(n)), problems({0, 1}, labels), own{static_cast<std::size_t>(n) / 2} {
+    problems.lambda = {std::make_shared<const std::vector<double>>()};
+    std::vector<double> outputs;
+    for (int i = 0; i < n; ++i) outputs.push_back((i % 2 == 1) == (i < n / 2) ? 1.0 : -1.0);
+    means.emplace_back(n, false);
+    means[0].set_centre(
+        {.coefficients = std::vector<double>(outputs.size(), 0.0), .outputs = outputs});
+  }
+  static std::vector<int> labels_of(int n) {
+    std::vector<int> result;
+    for (int i = 0; i < n; ++i) result.push_back(i % 2);
+    return result;
+  }
+  [[nodiscard]] std::vector<FitWarning> warnings(double of_draws, std::vector<double> shifts = {},
+                                                 bool weighted = false) const {
+    return bpm::detail::fit_warnings(problems, means, own, of_draws, std::nullopt, labels, shifts,
+                                     weighted);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("a Bayes point that is worse than its draws is said to be so", "[machine]") {
@@ -225,21 +253,8 @@ TEST_CASE("a class that is never predicted is named", "[machine]") {
 }
 
 TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "[machine]") {
-  // Twenty points, outputs of a mean that gets ten of them wrong.
-  std::vector<int> labels(20);
-  std::vector<double> outputs(20);
-  for (int i = 0; i < 20; ++i) {
-    labels[i] = i % 2;
-    outputs[i] = (i % 2 == 1) == (i < 10) ? 1.0 : -1.0;
-  }
-  bpm::detail::Subproblems problems({0, 1}, labels);
-  problems.lambda = {std::make_shared<const std::vector<double>>()};
-  std::vector<bpm::detail::DrawMean> means{bpm::detail::DrawMean(20, false)};
-  means[0].set_centre({.coefficients = std::vector<double>(20, 0.0), .outputs = outputs});
-  const std::vector<std::size_t> own{10};
-  const auto found = [&](double of_draws) {
-    return bpm::detail::fit_warnings(problems, means, own, of_draws, std::nullopt, labels);
-  };
+  const HalfWrong points(20);
+  const auto found = [&](double of_draws) { return points.warnings(of_draws); };
   // 0.5 with a standard error of 0.11: above twice 0.2 and 0.2 + 0.22, not above twice 0.3.
   REQUIRE(found(4).size() == 1);
   CHECK(found(4)[0].kind == Kind::worse_than_its_draws);
@@ -252,8 +267,7 @@ TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "
   // often as the larger class would, 10 of 20, are no better; with class weights that says nothing.
   const auto kinds_of = [&](std::vector<double> shifts, bool weighted) {
     std::vector<Kind> all;
-    for (const FitWarning& one : bpm::detail::fit_warnings(problems, means, own, 10.0, std::nullopt,
-                                                           labels, shifts, weighted)) {
+    for (const FitWarning& one : points.warnings(10, std::move(shifts), weighted)) {
       all.push_back(one.kind);
     }
     return all;
@@ -267,19 +281,9 @@ TEST_CASE("a Bayes point that is worse than its draws, on numbers of its own", "
 TEST_CASE("by how much a Bayes point is worse than its draws before that is said", "[machine]") {
   // Half of 200 points wrong, a standard error of 0.035: draws that err at 0.3 are far better, but
   // not by half; by half at 0.24.
-  std::vector<int> labels(200);
-  std::vector<double> outputs(200);
-  for (int i = 0; i < 200; ++i) {
-    labels[i] = i % 2;
-    outputs[i] = (i % 2 == 1) == (i < 100) ? 1.0 : -1.0;
-  }
-  bpm::detail::Subproblems problems({0, 1}, labels);
-  problems.lambda = {std::make_shared<const std::vector<double>>()};
-  std::vector<bpm::detail::DrawMean> means{bpm::detail::DrawMean(200, false)};
-  means[0].set_centre({.coefficients = std::vector<double>(200, 0.0), .outputs = outputs});
+  const HalfWrong points(200);
   const auto said = [&](double of_draws) {
-    const auto all = bpm::detail::fit_warnings(problems, means, std::vector<std::size_t>{100},
-                                               of_draws, std::nullopt, labels, {}, false);
+    const auto all = points.warnings(of_draws);
     return std::ranges::find(all, Kind::worse_than_its_draws, &FitWarning::kind) != all.end();
   };
   CHECK(said(48));

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "agreement_limit.hpp"
 #include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/vote_bound.hpp"
@@ -43,17 +44,6 @@ bpm::RandomStreams streams_of(const InterpolationOptions& options, Eigen::Index 
   const auto size = static_cast<std::uint64_t>(n);
   return {.seed = options.common.seed,
           .next = ((static_cast<std::uint64_t>(use) * 100'000 + subset) * 100'000 + size) << 28U};
-}
-
-/// An upper limit, with confidence 1 - delta, of the agreement E[(mean sign of the voters)^2] from
-/// its mean at so many inputs without labels, which share independent voters. These are random as a
-/// whole: their agreement on the distribution of inputs expects alpha + (1 - alpha) / V, and moves
-/// by 4 / V at most with one voter, so that (C. McDiarmid, 1989) it is below alpha by 4 sqrt(log(2
-/// / delta) / (2 V)) with probability delta / 2; the inputs get the other half.
-double agreement_limit(double mean, double inputs, double voters, double delta) {
-  const double log_half = std::log(2 / delta);
-  return std::min(
-      1.0, bpm::kl_upper_inverse(mean, log_half / inputs) + 4 * std::sqrt(log_half / (2 * voters)));
 }
 
 /// A training subset and what the parts share.

@@ -129,8 +129,8 @@ struct TableSettings {
   /// note says so). One that counts from elsewhere, 1990, 1991,
   /// ..., may be either: an error asks. So may one whose features are different numbers without a
   /// sign, and whose label is a word, where the second's is a number or where no other line has it
-  /// and all others have theirs twice; also a number above a word, over features that are not all
-  /// whole numbers.
+  /// and all others have theirs twice; also a number above a word, where the features are whole
+  /// numbers and those of the second line are not.
   Header header = Header::automatic;
   /// The field that is the label, also by its index from 0 or by its name in the header.
   std::variant<LabelColumn, Eigen::Index, std::string> label = LabelColumn::last;

@@ -193,20 +193,21 @@ class MixedColumn {
 /// meets them. feature_names comes from the header, without the label's name.
 ///
 /// A field may stand in double quotes, in which it may hold delimiters, and quotes if doubled, but
-/// no line end. Blank lines are skipped, but for rows of missing values between tabs; line ends may
-/// be LF or CR LF. A feature too small for double is 0; a percentage is its hundredth, and stands
-/// in a column of percentages alone; true and false, in any case, are 1 and 0.
+/// no line end. Blank lines are skipped, but for rows of missing values between tabs, and between
+/// other lines of a table of one column; line ends may be LF or CR LF. A feature too small for
+/// double is 0; a percentage is its hundredth, and stands in a column of percentages alone; true
+/// and false, in any case, are 1 and 0.
 ///
 /// Cost: one pass; the values are held twice for a moment, when the matrix is made from them. Each
 /// distinct label is held once, and looked up in logarithmic time.
 /// \tparam Scalar float or double; values are read as double and rounded to it.
 /// \throws DataError that names line, column and, if there is a header, the column's name where a
-/// value is missing (an empty field, NA, N/A, #N/A, NaN, null, ? or \\N; of numbers also a point,
-/// hyphens or None), a feature is not a finite number, a label
-/// is a number but no integer that fits an int, or a quoted field does not end as it should; where
-/// a line has another number of fields than the first; where there is no such label column, or
-/// two of its name, no column that is a feature, or no line of data; where `features` or `ignored`
-/// name columns that a header lacks, or has twice, or `ignored` one where there are no such fields.
+/// value is missing (an empty field, NA, N/A, #N/A, NaN, null, ? or \N; of numbers also a point,
+/// hyphens or None), a feature is not a finite number, a label is a number but neither an integer
+/// that fits an int nor a code, or a quoted field does not end as it should; where a line has
+/// another number of fields than the first; where there is no such label column, or two of its
+/// name, no column that is a feature, or no line of data; where `features` or `ignored` name
+/// columns that a header lacks, or has twice, or `ignored` one where there are no such fields.
 /// \throws std::invalid_argument where the delimiter is a double quote or a line end, the label's
 /// index is negative, or the label has a name and the header is `no`, or on settings that only
 /// `read_mixed_table` has.
