@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/machine/candidates.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -33,6 +34,38 @@ TEST_CASE("far behind are losses four standard errors of their difference away",
   CHECK_FALSE(best.is_far_ahead_of(worse, std::vector<double>(100, 0.1)));
   // Fewer errors may be what is chosen by.
   CHECK_FALSE(best.is_far_ahead_of(ChoiceCandidate{.error = 0.09}, other(1)));
+}
+
+TEST_CASE("the best candidate's outputs choose the ridge of all offsets", "[machine]") {
+  // Eight in ten are of one class. The bad candidate hardly tells the classes apart and lacks their
+  // numbers; the good one tells them all, and offsets change nothing for it.
+  bpm::RandomEngine engine(3);
+  bpm::NormalDraws normal;
+  bpm::OutOfFold good{.folds = {}, .classes = {0, 1, 2}};
+  good.decision_values.resize(200, 3);
+  for (int i = 0; i < 200; ++i) {
+    good.points.push_back(i);
+    good.labels.push_back(i % 10 == 0 ? 1 : i % 10 == 1 ? 2 : 0);
+  }
+  bpm::OutOfFold bad = good;
+  for (Eigen::Index i = 0; i < 200; ++i) {
+    const int label = good.labels[static_cast<std::size_t>(i)];
+    for (Eigen::Index c = 0; c < 3; ++c) {
+      good.decision_values(i, c) = c == label ? 4 + 0.1 * normal(engine) : 0;
+      bad.decision_values(i, c) = (c == label ? 0.5 : 0) + normal(engine);
+    }
+  }
+  ChoiceCandidate of_good;
+  ChoiceCandidate of_bad;
+  const auto offsets_of_bad = [&](const std::vector<bpm::detail::Trial>& trials) {
+    bpm::detail::judge(trials, bpm::SoftBoundary::automatic());
+    return of_bad.offsets;
+  };
+  const auto alone = offsets_of_bad({{&of_bad, bad}});
+  const auto behind = offsets_of_bad({{&of_good, good}, {&of_bad, bad}});
+  CHECK(of_good.loss < of_bad.loss);
+  CHECK(behind != alone);
+  CHECK(offsets_of_bad({{&of_bad, bad}, {&of_good, good}}) == behind);
 }
 
 TEST_CASE("clearly better is smaller by a standard error", "[machine]") {
