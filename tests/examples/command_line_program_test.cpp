@@ -116,7 +116,7 @@ struct Garden : Alone {
   }
   [[nodiscard]] Json json(const std::string& name) const { return Json::parse(text(name)); }
   /// The command with --quiet and --json; what is in that.
-  [[nodiscard]] Json made(std::vector<std::string> words) const {
+  Json made(std::vector<std::string> words) const {
     words.insert(words.end(), {"--quiet", "--json", path("made.json")});
     CAPTURE(words);
     const BpmOutcome outcome = run_bpm(words);
@@ -249,9 +249,9 @@ TEST_CASE("bpm: the same rows in any format are the same model", "[examples]") {
   const std::string rows = garden.flowers.libsvm();
   ::gzwrite(packed, rows.data(), static_cast<unsigned>(rows.size()));
   ::gzclose(packed);
-  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("csv.model")}));
-  static_cast<void>(garden.made({"train", garden.path("flowers.txt"), garden.path("txt.model")}));
-  static_cast<void>(garden.made({"train", garden.path("flowers.gz"), garden.path("gz.model")}));
+  garden.made({"train", garden.path("flowers.csv"), garden.path("csv.model")});
+  garden.made({"train", garden.path("flowers.txt"), garden.path("txt.model")});
+  garden.made({"train", garden.path("flowers.gz"), garden.path("gz.model")});
   CHECK(run_shell(garden.folder.path(), "cat flowers.gz | bpm train - - -q > pipe.model").status ==
         0);
   const auto probabilities = [](std::string csv) {
@@ -342,10 +342,8 @@ TEST_CASE("bpm: columns of any scale are standardised alike, and words keep thei
   const Garden garden;
   garden.write("wide.csv", garden.flowers.csv(true, 1024));  // Exact in binary.
   garden.write("wide-others.csv", garden.others.csv(false, 1024));
-  static_cast<void>(
-      garden.made({"train", garden.path("flowers.csv"), garden.path("a.model"), "--standardise"}));
-  static_cast<void>(
-      garden.made({"train", garden.path("wide.csv"), garden.path("b.model"), "--standardise"}));
+  garden.made({"train", garden.path("flowers.csv"), garden.path("a.model"), "--standardise"});
+  garden.made({"train", garden.path("wide.csv"), garden.path("b.model"), "--standardise"});
   CHECK(garden.predicted("b.model", "wide-others.csv") ==
         garden.predicted("a.model", "unlabelled.csv"));
   const Json plain =
@@ -496,14 +494,14 @@ TEST_CASE("bpm: plots", "[examples]") {
   if (!draws_plots()) return;
   const Garden garden;
   garden.write("near.csv", Flowers(300, 3, 3.0).csv());
-  static_cast<void>(garden.made({"train", garden.path("near.csv"), garden.path("a.model"), "--plot",
-                                 garden.path("train.svg")}));
+  garden.made({"train", garden.path("near.csv"), garden.path("a.model"), "--plot",
+               garden.path("train.svg")});
   CHECK_THAT(garden.text("train.svg"), ContainsSubstring("log loss out of fold"));
-  static_cast<void>(garden.made({"choose", garden.path("near.csv"), "--width", "1.5,2.5", "--plot",
-                                 garden.path("choose.svg")}));
+  garden.made({"choose", garden.path("near.csv"), "--width", "1.5,2.5", "--plot",
+               garden.path("choose.svg")});
   CHECK_THAT(garden.text("choose.svg"), ContainsSubstring("/ 2.5^2"));
-  static_cast<void>(garden.made({"evaluate", garden.path("a.model"), garden.path("near.csv"),
-                                 "--plot", garden.path("evaluate.svg")}));
+  garden.made({"evaluate", garden.path("a.model"), garden.path("near.csv"), "--plot",
+               garden.path("evaluate.svg")});
   CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("error of the accepted (%)"));
   CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("share that is right"));
   CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("precision, recall, F1"));
@@ -515,9 +513,9 @@ TEST_CASE("bpm: plots", "[examples]") {
         std::to_string(0.01 * static_cast<double>(i)) + ",0.5," + (i * i % 7 < 3 ? "a_1\n" : "b\n");
   }
   garden.write("two.csv", two);
-  static_cast<void>(garden.made({"train", garden.path("two.csv"), garden.path("b.model")}));
-  static_cast<void>(garden.made({"evaluate", garden.path("b.model"), garden.path("two.csv"),
-                                 "--plot", garden.path("two.svg")}));
+  garden.made({"train", garden.path("two.csv"), garden.path("b.model")});
+  garden.made({"evaluate", garden.path("b.model"), garden.path("two.csv"), "--plot",
+               garden.path("two.svg")});
   CHECK_THAT(garden.text("two.svg"), ContainsSubstring("area under the ROC curve"));
   CHECK_THAT(garden.text("two.svg"), ContainsSubstring("a_1"));
 }
@@ -563,7 +561,7 @@ TEST_CASE("bpm: weights of classes hold on to the rare one", "[examples]") {
     std::vector<std::string> words{"train", garden.path("rare.csv"), garden.path("r.model"),
                                    "--soft-boundary", "1"};
     words.insert(words.end(), more.begin(), more.end());
-    static_cast<void>(garden.made(words));
+    garden.made(words);
     return garden
         .made({"evaluate", garden.path("r.model"),
                garden.path("rare.csv")})["confusion"]["counts"][1][0]
@@ -678,10 +676,10 @@ TEST_CASE("bpm: a label is not ignored, a name is one column's, a word may look 
   CHECK_THAT(named.errors, ContainsSubstring("two columns have the name 'x'"));
   CHECK(run_bpm({"evaluate", garden.path("n.model"), garden.path("twice.csv")}).status == 0);
 
-  static_cast<void>(garden.made({"train", garden.path("words.csv"), garden.path("w.model")}));
+  garden.made({"train", garden.path("words.csv"), garden.path("w.model")});
   CHECK(run_bpm({"evaluate", garden.path("w.model"), garden.path("ones.csv")}).status == 0);
 
-  static_cast<void>(garden.made({"train", garden.path("tiny.csv"), garden.path("y.model")}));
+  garden.made({"train", garden.path("tiny.csv"), garden.path("y.model")});
   check_refused(bpm_program, 1,
                 {"train", garden.path("tiny.csv"), garden.path("y.model"), "--standardise"},
                 "deviation of 0 in column 1");
@@ -1044,7 +1042,7 @@ TEST_CASE("bpm: features that training has not seen are ignored, and counted", "
   const Garden garden;
   garden.write("train.txt", garden.flowers.libsvm());
   garden.write("more.txt", "0 1:4 7:1 9:2\n1 2:4\n");
-  static_cast<void>(garden.made({"train", garden.path("train.txt"), garden.path("a.model")}));
+  garden.made({"train", garden.path("train.txt"), garden.path("a.model")});
   const BpmOutcome outcome =
       run_bpm({"evaluate", garden.path("a.model"), garden.path("more.txt"), "--quiet"});
   CHECK(outcome.status == 0);
@@ -1155,7 +1153,7 @@ TEST_CASE("bpm: classes named as columns of the predictions leave these readable
             ",0.5," + kinds[i % 3] + "\n";
   }
   garden.write("words.csv", text);
-  static_cast<void>(garden.made({"train", garden.path("words.csv"), garden.path("a.model")}));
+  garden.made({"train", garden.path("words.csv"), garden.path("a.model")});
   const std::string csv =
       garden.predicted("a.model", "words.csv", {"--label", "kind", "--reject", "rate=10%"});
   CHECK_THAT(csv, StartsWith("label,P(label),leaf,P(rejected),rejected\nlabel,"));
@@ -1192,7 +1190,7 @@ TEST_CASE("bpm: a reader who has read enough hears nothing", "[examples]") {
   std::string text = "length,width,height\n";
   for (std::size_t i = 0; i < 20000; ++i) text += "0.5,0.25,0.125\n";  // More than a pipe holds.
   garden.write("many.csv", text);
-  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("a.model")}));
+  garden.made({"train", garden.path("flowers.csv"), garden.path("a.model")});
   const BpmOutcome head = run_shell(
       garden.folder.path(), "{ bpm predict a.model many.csv; echo $? > status; } | head -1");
   CHECK(head.status == 0);
@@ -1204,7 +1202,7 @@ TEST_CASE("bpm: a reader who has read enough hears nothing", "[examples]") {
 TEST_CASE("bpm: arguments in another order are told apart before anything is lost", "[examples]") {
   const Garden garden;
   const std::string table = garden.text("flowers.csv");
-  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("a.model")}));
+  garden.made({"train", garden.path("flowers.csv"), garden.path("a.model")});
   const std::string model = garden.text("a.model");
   const auto refused = [&](const std::vector<std::string>& words, const std::string& part) {
     CAPTURE(words);
@@ -1223,15 +1221,15 @@ TEST_CASE("bpm: arguments in another order are told apart before anything is los
   refused({"predict", rows, a}, "MODEL comes first, then DATA");
   refused({"evaluate", rows, a}, "MODEL comes first, then DATA");
   refused({"predict", a, garden.path("unlabelled.csv"), a}, "is to be read and written");
-  static_cast<void>(garden.made({"train", rows, garden.path("b.model")}));
+  garden.made({"train", rows, garden.path("b.model")});
   refused({"predict", garden.path("b.model"), rows, a}, "is a model, which predictions would");
   // A model is made again in its place.
-  static_cast<void>(garden.made({"train", rows, garden.path("b.model"), "--seed", "2"}));
+  garden.made({"train", rows, garden.path("b.model"), "--seed", "2"});
 }
 
 TEST_CASE("bpm: no file is read and written, by whatever name", "[examples]") {
   const Garden garden;
-  static_cast<void>(garden.made({"train", garden.path("flowers.csv"), garden.path("a.model")}));
+  garden.made({"train", garden.path("flowers.csv"), garden.path("a.model")});
   const std::string table = garden.text("flowers.csv");
   const std::string held_out = garden.text("more-flowers.csv");
   const std::string model = garden.text("a.model");
@@ -1377,8 +1375,7 @@ TEST_CASE("bpm: --reject error=E goes by the label that is said", "[examples]") 
     table += std::to_string(i) + "," + (up ? "up" : "down") + "\n";
   }
   garden.write("t.csv", table);
-  static_cast<void>(garden.made(
-      {"train", garden.path("t.csv"), garden.path("t.model"), "--class-weights", "up=20"}));
+  garden.made({"train", garden.path("t.csv"), garden.path("t.model"), "--class-weights", "up=20"});
   const BpmOutcome outcome = run_bpm({"predict", garden.path("t.model"), garden.path("t.csv"),
                                       "--label", "kind", "--reject", "error=10%"});
   std::istringstream lines(outcome.out);
@@ -1458,13 +1455,13 @@ TEST_CASE("bpm: folds judge and calibrate what train fits, whatever its boundary
   const auto loss = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words{"train", garden.path("near.csv"), garden.path("a.model")};
     words.insert(words.end(), more.begin(), more.end());
-    static_cast<void>(garden.made(words));
+    garden.made(words);
     return garden
         .made({"evaluate", garden.path("a.model"), garden.path("near-others.csv")})["log_loss"]
         .get<double>();
   };
   const std::string plain = garden.path("plain.model");
-  static_cast<void>(garden.made({"train", garden.path("near.csv"), plain}));
+  garden.made({"train", garden.path("near.csv"), plain});
   const Json folds =
       garden.made({"train", garden.path("near.csv"), garden.path("folds.model"), "--folds", "4"});
   // Every fold chooses its own boundary: the rows that judge have chosen nothing.
@@ -1535,7 +1532,7 @@ TEST_CASE("bpm: evaluate has precision, recall and F1 of each class, of two the 
   const Garden garden;
   garden.write("near.csv", Flowers(400, 3, 3.0).csv());
   garden.write("near-others.csv", Flowers(500, 4, 3.0).csv());
-  static_cast<void>(garden.made({"train", garden.path("near.csv"), garden.path("a.model")}));
+  garden.made({"train", garden.path("near.csv"), garden.path("a.model")});
   const Json three =
       garden.made({"evaluate", garden.path("a.model"), garden.path("near-others.csv")});
   CHECK(three["auc"].is_null());
@@ -1568,8 +1565,7 @@ TEST_CASE("bpm: evaluate has precision, recall and F1 of each class, of two the 
   }
   garden.write("two.csv", text);
   for (const char* sampler : {"perceptron", "ep"}) {
-    static_cast<void>(garden.made(
-        {"train", garden.path("two.csv"), garden.path("b.model"), "--sampler", sampler}));
+    garden.made({"train", garden.path("two.csv"), garden.path("b.model"), "--sampler", sampler});
     const Json two = garden.made({"evaluate", garden.path("b.model"), garden.path("two.csv")});
     std::istringstream csv(garden.predicted("b.model", "two.csv", {"--label", "kind"}));
     const auto table = bpm::read_table<double>(csv, "p", {.label = "label"});
@@ -1631,8 +1627,8 @@ TEST_CASE("bpm: a width that is none of the rows' is said in one line", "[exampl
 TEST_CASE("bpm: a threshold of another score is not applied", "[examples]") {
   const Garden garden;
   garden.write("near.csv", Flowers(900, 3, 3.0).csv());
-  static_cast<void>(garden.made({"train", garden.path("near.csv"), garden.path("a.model"), "--risk",
-                                 "10%", "--held-out", "0.5"}));
+  garden.made({"train", garden.path("near.csv"), garden.path("a.model"), "--risk", "10%",
+               "--held-out", "0.5"});
   CHECK_THAT(garden.predicted("a.model", "unlabelled.csv", {"--reject", "risk"}),
              ContainsSubstring(",rejected\n"));
   std::string model = garden.text("a.model");
@@ -1733,9 +1729,8 @@ TEST_CASE("bpm: a decimal comma is read when it is said, and suggested when not"
   check_refused(bpm_program, 2,
                 {"train", garden.path("comma.csv"), garden.path("a.model"), "--decimal", ";"},
                 "';' is neither , nor .");
-  static_cast<void>(
-      garden.made({"train", garden.path("comma.csv"), garden.path("a.model"), "--decimal", ","}));
-  static_cast<void>(garden.made({"train", garden.path("point.csv"), garden.path("b.model")}));
+  garden.made({"train", garden.path("comma.csv"), garden.path("a.model"), "--decimal", ","});
+  garden.made({"train", garden.path("point.csv"), garden.path("b.model")});
   CHECK(garden.predicted("a.model", "unlabelled.csv") ==
         garden.predicted("b.model", "unlabelled.csv"));
 }
