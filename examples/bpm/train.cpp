@@ -604,6 +604,9 @@ struct TrainReport {
              " varies " + number_text(warning.found / warning.compared, 3) +
              " times as much as most, and decides alone: try --standardise";
     }
+    if (warning.kind == bpm::FitWarning::Kind::far_from_origin) {
+      text = text.substr(0, text.find(": ")) + ": try --standardise, or --precision double";
+    }
     constexpr double rare = 0.25;  // All others together.
     if (warning.kind == bpm::FitWarning::Kind::no_better_than_largest_class &&
         warning.compared < rare && facts.classes.size() == 2) {

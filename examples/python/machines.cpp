@@ -44,6 +44,10 @@ inline constexpr bool is_posterior = requires(const C& c) { c.posterior(); };
   if (warning.kind == Kind::columns_differ_in_scale) {
     return with("a StandardScaler brings them to one scale");
   }
+  if (warning.kind == Kind::far_from_origin) {
+    return with(
+        "take their mean off, by a StandardScaler for one, or give them in double precision");
+  }
   if (warning.kind == Kind::chains_disagree) return with("make more draws");
   return text;
 }

@@ -437,6 +437,12 @@ TEST_CASE("parts that do not fit together are refused, each by its name") {
         f + "draw_coefficients at 1, 0 is inf, must be finite");
   CHECK(refusal_of_parts([&](auto& p) { with_draw(p), p.draw_weights = {}; }) ==
         f + "draw_weights has 0 entries, expected 1 (one per column of draw_coefficients)");
+  CHECK(refusal_of_parts([](auto& p) {
+          p.origin = {1, 2, 3};
+        }) == f + "origin has 3 entries, expected 2 (one per feature, or none)");
+  CHECK(refusal_of_parts([&](auto& p) {
+          p.origin = {1, inf};
+        }) == f + "origin has a inf, must be finite");
   CHECK(refusal_of_parts([&](auto& p) { with_draw(p), p.draw_weights = {0}; }) ==
         f + "draw_weights has a 0, must be positive and finite");
   CHECK(refusal_of_parts([](auto& p) {

@@ -310,7 +310,7 @@ TEST_CASE("the scale of a column is held against the lower median of all", "[mac
   for (int i = 0; i < 10; ++i) inputs.row(i) << 1, 1, 8, 15;
   for (int i = 0; i < 10; i += 2) inputs.row(i) *= -1;
   std::vector<FitWarning> warnings;
-  bpm::detail::warn_of_scale(inputs, warnings);
+  bpm::detail::warn_of_units(bpm::Linear{}, inputs, {}, warnings);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].label == 3);
   CHECK(warnings[0].found == Approx(15));

@@ -46,23 +46,25 @@ bpm::RowMatrix<Scalar> mapped_inputs(Eigen::Index rows, Eigen::Index features, s
   return inputs;
 }
 template <class Scalar, class Kernel>
-bpm::Classifier<Kernel, bpm::RowMatrix<Scalar>> mapped_example(const Kernel& kernel,
-                                                               Eigen::Index features) {
+bpm::Classifier<Kernel, bpm::RowMatrix<Scalar>> mapped_example(
+    const Kernel& kernel, Eigen::Index features, const std::vector<double>& origin = {}) {
   bpm::ClassifierParts<Kernel, bpm::RowMatrix<Scalar>> parts{
       kernel, mapped_inputs<Scalar>(mapped_points, features, 1), {}, {}, {3, 5, 7}};
   for (int i = 0; i < mapped_points; ++i) parts.support.push_back(2 * i);
   parts.coefficients = mapped_inputs<double>(mapped_points, 3, 2).array() - 127.5;
+  parts.origin = origin;
   return bpm::Classifier<Kernel, bpm::RowMatrix<Scalar>>(std::move(parts));
 }
 
 /// Saved and mapped, the classifier answers to the bit what it did; on any number of threads.
 template <class Scalar, class Kernel>
-void check_mapped(const Kernel& kernel, Eigen::Index features) {
+void check_mapped(const Kernel& kernel, Eigen::Index features,
+                  const std::vector<double>& origin = {}) {
   CAPTURE(features);
   using Model = bpm::Classifier<Kernel, bpm::RowMatrix<Scalar>>;
   const TemporaryFolder folder;
   const auto path = folder.path() / "model";
-  const Model model = mapped_example<Scalar>(kernel, features);
+  const Model model = mapped_example<Scalar>(kernel, features, origin);
   bpm::save(model, path);
   const auto queries = mapped_inputs<Scalar>(300, features, 3);
   const Eigen::MatrixXd expected = model.decision_values(queries);
@@ -105,6 +107,8 @@ TEST_CASE("a mapped model answers what the saved one does, bit for bit") {
   for (const Eigen::Index features : {5, 16, 32}) {  // Rows that are copied, and that are not.
     check_mapped<float>(bpm::Gaussian::from_width(200), features);
     check_mapped<double>(bpm::Polynomial(3, 1e-4), features);
+    const std::vector<double> origin(static_cast<std::size_t>(features), 127.1);
+    check_mapped<float>(bpm::Gaussian::from_width(200), features, origin);
     check_mapped<std::uint8_t>(bpm::Gaussian::from_width(200), features);
     check_mapped<float>(bpm::biased(bpm::Laplacian(500), 0.5), features);  // By no inner products.
   }

@@ -47,8 +47,9 @@ class MistakenInputs {
 
   [[nodiscard]] const std::deque<Block>& blocks() const { return blocks_; }
 
-  /// Adds `count` rows of `columns` numbers.
-  void append(const T* inputs, std::ptrdiff_t count, std::ptrdiff_t columns) {
+  /// Adds `count` rows of `columns` numbers, seen from `origin`.
+  void append(const T* inputs, std::ptrdiff_t count, std::ptrdiff_t columns,
+              std::span<const double> origin = {}) {
     for (std::ptrdiff_t now = 0; count > 0; count -= now, inputs += now * columns, end_ += now) {
       if (blocks_.empty() || blocks_.back().count == depth) {
         blocks_.push_back({end_, 0, RowMatrix<T>::Zero(depth, columns), nullptr});
@@ -57,7 +58,7 @@ class MistakenInputs {
       now = std::min(depth - block.count, count);
       std::copy_n(inputs, now * columns, block.inputs.data() + block.count * columns);
       block.count += now;
-      block.prepared = std::make_unique<PreparedInputs<RowMatrix<T>>>(block.inputs);
+      block.prepared = std::make_unique<PreparedInputs<RowMatrix<T>>>(block.inputs, origin);
     }
   }
 
@@ -81,11 +82,12 @@ class Shard {
   using Scalar = kernel_scalar_t<I>;
   using Mistakes = MistakeList<PointIndex>;  ///< Positions in the order.
 
-  Shard(const Kernel& kernel, const I& inputs, Subproblems problems, const SoftBoundary& boundary,
-        std::span<const int> labels, unsigned threads)
+  /// `origin`: that of the inputs of all ranks.
+  Shard(const Kernel& kernel, const I& inputs, std::span<const double> origin, Subproblems problems,
+        const SoftBoundary& boundary, std::span<const int> labels, unsigned threads)
       : kernel_(kernel),
         inputs_(inputs),
-        gram_(kernel, inputs),
+        gram_(kernel, inputs, origin),
         problems_(std::move(problems)),
         state_(inputs.rows(), problems_.size()),
         workspaces_(std::max(1U, threads)) {
@@ -93,6 +95,7 @@ class Shard {
   }
 
   [[nodiscard]] const I& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] std::span<const double> origin() const noexcept { return gram_.inputs().origin(); }
   [[nodiscard]] const Subproblems& problems() const noexcept { return problems_; }
   /// S_ii of problem c.
   [[nodiscard]] double diagonal(std::size_t c, std::ptrdiff_t point) const {

@@ -23,6 +23,7 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
+#include "bpm/kernel_values/origin.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fingerprint.hpp"
@@ -93,12 +94,13 @@ class ShardedOneVsRest {
                     points, " entries on all ranks, must be fewer than 2^31");
     });
     check_ranks(ranks, inputs);
+    const std::vector<double> origin = common_origin(ranks, inputs);
 
     std::unique_ptr<detail::Shard<Kernel, I>> shard;
     detail::together(ranks, [&] {
       shard = std::make_unique<detail::Shard<Kernel, I>>(
-          kernel_, inputs, detail::Subproblems(classes, labels), settings_.soft_boundary, labels,
-          detail::thread_count(settings_.threads));
+          kernel_, inputs, origin, detail::Subproblems(classes, labels), settings_.soft_boundary,
+          labels, detail::thread_count(settings_.threads));
       check_diagonal(*shard);
     });
     detail::ShardedRun<Kernel, I> run(ranks, kernel_, *shard, points, offset,
@@ -153,7 +155,10 @@ class ShardedOneVsRest {
                      MPI_SUM);
     report.kernel_evaluations = static_cast<std::uint64_t>(totals[0]);
     counts.training_errors = static_cast<std::uint64_t>(totals[1]);
-    return gather(ranks, inputs, offset, classes, sums / static_cast<double>(report.draws), report);
+    auto parts =
+        gather(ranks, inputs, offset, classes, sums / static_cast<double>(report.draws), report);
+    parts.origin = origin;
+    return Classifier(std::move(parts));
   }
 
  private:
@@ -214,6 +219,28 @@ class ShardedOneVsRest {
         ranks, {{"kernel values", kernel.value()}, {"settings", settings.value()}}, function);
   }
 
+  /// `origin_of` the inputs of all ranks.
+  template <class I>
+  [[nodiscard]] std::vector<double> common_origin(const detail::Communicator& ranks,
+                                                  const I& inputs) const {
+    if constexpr (InnerProductKernel<Kernel> && std::floating_point<typename I::Scalar>) {
+      if (!detail::is_translation_invariant(kernel_)) return {};
+      const detail::FeatureMoments own(inputs);
+      const std::size_t columns = own.mean.size();
+      const auto counts = ranks.all_gather(own.count);
+      const auto means = ranks.all_gather_all(std::span<const double>(own.mean));
+      const auto squares = ranks.all_gather_all(std::span<const double>(own.squares));
+      detail::FeatureMoments all;
+      all.mean = all.squares = std::vector<double>(columns, 0.0);
+      for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+        all.append(counts[rank], std::span(means).subspan(rank * columns, columns),
+                   std::span(squares).subspan(rank * columns, columns));
+      }
+      return all.origin();
+    }
+    return {};
+  }
+
   template <class I>
   static void check_diagonal(const detail::Shard<Kernel, I>& shard) {
     for (std::size_t c = 0; c < shard.problems().size(); ++c) {
@@ -243,7 +270,7 @@ class ShardedOneVsRest {
 
   /// The support points of all ranks, those of rank 0 first, with their coefficients on all ranks.
   template <class I>
-  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> gather(
+  [[nodiscard]] ClassifierParts<Kernel, detail::owned_inputs_t<I>> gather(
       const detail::Communicator& ranks, const I& inputs, std::int64_t offset,
       const std::vector<int>& classes, const RowMatrix<double>& means,
       const SamplerReport& report) const {
@@ -271,7 +298,7 @@ class ShardedOneVsRest {
     };
     gather_rows(own_inputs, parts.inputs);
     gather_rows(own_means, parts.coefficients);
-    return Classifier(std::move(parts));
+    return parts;
   }
 
   Kernel kernel_;

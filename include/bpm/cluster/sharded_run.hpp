@@ -167,7 +167,7 @@ class ShardedRun {
       }
       from.take_all(row_of(inputs, i));
     }
-    const OnDemandGram<Kernel, RowMatrix<T>> gram(kernel_, inputs);
+    const OnDemandGram<Kernel, RowMatrix<T>> gram(kernel_, inputs, shard_.origin());
     std::vector<GroupSpace> spaces;
     for (std::size_t c = 0; c < problems; ++c) {
       spaces.emplace_back(gram, std::move(labels[c]),
@@ -213,7 +213,7 @@ class ShardedRun {
       mistakes_.add(position);
       for (const MistakeUpdate& update : updates) mistakes_.add_update(update);
     }
-    inputs_.append(inputs.data(), count, columns());
+    inputs_.append(inputs.data(), count, columns(), shard_.origin());
   }
 
   [[nodiscard]] std::ptrdiff_t columns() const { return shard_.inputs().cols(); }

@@ -19,6 +19,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
+#include "bpm/kernel_values/origin.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #if BPM_BODIES
@@ -96,7 +97,7 @@ template <class Kernel, InputSet I>
   detail::check_matrix_side(inputs, "inputs", "are empty, expected one or more");
   const std::ptrdiff_t n = detail::input_count(inputs);
   Eigen::MatrixXd matrix = detail::matrix_within(n, n, settings.memory);
-  const detail::PreparedInputs<I> prepared(inputs);
+  const detail::PreparedInputs<I> prepared(inputs, detail::origin_of(kernel, inputs));
   // The diagonal first: an input that a kernel has no value for is named, not a pair with it.
   (void)detail::kernel_diagonal(kernel, prepared);
   constexpr std::ptrdiff_t side = detail::by_pairs<Kernel, I> ? 16 : 256;
@@ -127,8 +128,9 @@ template <class Kernel, InputSet I, InputSet J>
   const std::ptrdiff_t rows = detail::input_count(x);
   const std::ptrdiff_t columns = detail::input_count(z);
   Eigen::MatrixXd matrix = detail::matrix_within(rows, columns, settings.memory);
-  const detail::PreparedInputs<I> left(x);
-  const detail::PreparedInputs<J> right(z);
+  const std::vector<double> origin = detail::origin_of(kernel, z);
+  const detail::PreparedInputs<I> left(x, origin);
+  const detail::PreparedInputs<J> right(z, origin);
   constexpr std::ptrdiff_t height = 192;
   constexpr std::ptrdiff_t width = 384;
   const std::ptrdiff_t across = (columns + width - 1) / width;
@@ -197,7 +199,10 @@ class KernelSample {
   using Scalar = kernel_scalar_t<I>;
 
   KernelSample(const Kernel& kernel, const I& inputs, const std::vector<PointIndex>& numbers)
-      : kernel_(kernel), left_(inputs), right_(inputs), numbers_(numbers) {
+      : kernel_(kernel),
+        left_(inputs, origin_of(kernel, inputs)),
+        right_(inputs, left_.origin()),
+        numbers_(numbers) {
     // One by one: what every other evaluation is compared with.
     values_.resize(size(), size());
     BlockScratch<Scalar> scratch;

@@ -14,6 +14,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
+#include "bpm/kernel_values/origin.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -244,10 +245,13 @@ class OnDemandGram : public Gram<kernel_scalar_t<I>> {
  public:
   using Scalar = kernel_scalar_t<I>;
 
-  /// Prepares the inputs and computes the diagonal.
+  /// Prepares the inputs and computes the diagonal. `origin`: as of `PreparedInputs`.
   /// \throws KernelValueError if k(x_i, x_i) is not finite, near overflow or negative.
+  OnDemandGram(Kernel kernel, const I& inputs, std::span<const double> origin)
+      : OnDemandGram(std::move(kernel), PreparedInputs<I>(inputs, origin)) {}
+  /// Of the origin that the inputs have.
   OnDemandGram(Kernel kernel, const I& inputs)
-      : OnDemandGram(std::move(kernel), PreparedInputs<I>(inputs)) {}
+      : OnDemandGram(kernel, inputs, origin_of(kernel, inputs)) {}
 
   [[nodiscard]] Scalar diagonal(std::ptrdiff_t i) const noexcept override { return diagonal_[i]; }
   [[nodiscard]] bool by_pairs() const noexcept override { return detail::by_pairs<Kernel, I>; }

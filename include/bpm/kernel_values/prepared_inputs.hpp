@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <span>
+#include <vector>
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
@@ -29,8 +31,8 @@ class PreparedInputs;
 struct RoomOnly {};
 
 /// Dense rows, zero-padded to whole units of a block: numbers to whole registers, bytes to groups
-/// of four. Read in place where they are row-major and their rows begin and end with a unit, else
-/// copied once.
+/// of four. Read in place where they are row-major, their rows begin and end with a unit, and they
+/// are seen from zero, else copied once; of bytes the origin is zero.
 template <DenseInputs I>
 class PreparedInputs<I> {
  public:
@@ -41,19 +43,22 @@ class PreparedInputs<I> {
   using One = std::conditional_t<ByteInputs<I>, Eigen::Matrix<Scalar, 1, Eigen::Dynamic>,
                                  Eigen::Map<const Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>>;
 
-  explicit PreparedInputs(const I& inputs) : PreparedInputs(inputs, RoomOnly{}) {
+  /// `origin`: what is taken off each row, as `origin_of` gives it; empty: nothing.
+  explicit PreparedInputs(const I& inputs, std::span<const double> origin = {})
+      : PreparedInputs(inputs, RoomOnly{}, origin) {
     prepare(inputs, 0, size_);
   }
   /// Nothing of the inputs is read yet, no memory touched.
-  PreparedInputs(const I& inputs, RoomOnly /*unused*/)
-      : size_(inputs.rows()),
+  PreparedInputs(const I& inputs, RoomOnly /*unused*/, std::span<const double> origin = {})
+      : origin_(origin.begin(), origin.end()),
+        size_(inputs.rows()),
         features_(inputs.cols()),
         length_(padded_features(inputs) / unit),
         stride_(padded_features(inputs)),
         sums_(ByteInputs<I> ? size_ : 0),
         norms_(size_) {
     if constexpr (direct) {
-      if (borrowable(inputs)) {
+      if (borrowable(inputs) && origin_.empty()) {
         data_ = inputs.derived().data();
         stride_ = inputs.outerStride();
       }
@@ -71,6 +76,11 @@ class PreparedInputs<I> {
       Number* const row = copy_.data() + i * stride_;
       Eigen::Map<Eigen::Matrix<Number, 1, Eigen::Dynamic>>(row, features_) =
           inputs.row(i).template cast<Number>();
+      if constexpr (!ByteInputs<I>) {
+        for (std::size_t c = 0; c < origin_.size(); ++c) {
+          row[c] = static_cast<Number>(static_cast<double>(inputs(i, c)) - origin_[c]);
+        }
+      }
       std::fill(row + features_, row + stride_, Number{0});
     }
     if constexpr (ByteInputs<I>) {
@@ -83,6 +93,8 @@ class PreparedInputs<I> {
   }
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
+  /// What was taken off each row; empty: nothing.
+  [[nodiscard]] std::span<const double> origin() const noexcept { return origin_; }
   /// Numbers an input.
   [[nodiscard]] std::ptrdiff_t features() const noexcept { return features_; }
   /// Units a row with its padding.
@@ -110,10 +122,10 @@ class PreparedInputs<I> {
   [[nodiscard]] static std::size_t row_bytes(const I& inputs) {
     return padded_features(inputs) * sizeof(Number);
   }
-  /// Bytes that preparing inputs like these would hold.
-  [[nodiscard]] static std::size_t bytes_needed(const I& inputs) {
-    return inputs.rows() * ((borrowable(inputs) ? 0 : row_bytes(inputs)) + sizeof(Scalar) +
-                            (ByteInputs<I> ? sizeof(std::int64_t) : 0));
+  /// Bytes that preparing inputs like these would hold, `moved` to another origin or not.
+  [[nodiscard]] static std::size_t bytes_needed(const I& inputs, bool moved = false) {
+    return inputs.rows() * ((borrowable(inputs) && !moved ? 0 : row_bytes(inputs)) +
+                            sizeof(Scalar) + (ByteInputs<I> ? sizeof(std::int64_t) : 0));
   }
 
  private:
@@ -176,6 +188,7 @@ class PreparedInputs<I> {
     norms_[i] = static_cast<Scalar>(squares);
   }
 
+  std::vector<double> origin_;
   std::ptrdiff_t size_;
   std::ptrdiff_t features_;
   std::ptrdiff_t length_;
@@ -195,7 +208,9 @@ class PreparedInputs<I> {
   using Scalar = kernel_scalar_t<I>;
   using One = Eigen::SparseVector<Scalar, Eigen::RowMajor>;
 
-  explicit PreparedInputs(const I& inputs) : inputs_(&inputs), norms_(inputs.rows()) {
+  /// The origin is zero.
+  explicit PreparedInputs(const I& inputs, std::span<const double> /*origin*/ = {})
+      : inputs_(&inputs), norms_(inputs.rows()) {
     for (std::ptrdiff_t i = 0; i < size(); ++i) {
       Scalar sum = 0;
       for (typename I::InnerIterator entry(inputs, i); entry; ++entry) {
@@ -210,7 +225,7 @@ class PreparedInputs<I> {
   [[nodiscard]] One one(std::ptrdiff_t i) const { return inputs_->row(i); }
   [[nodiscard]] Scalar squared_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
   [[nodiscard]] std::size_t bytes() const noexcept { return norms_.size() * sizeof(Scalar); }
-  [[nodiscard]] static std::size_t bytes_needed(const I& inputs) {
+  [[nodiscard]] static std::size_t bytes_needed(const I& inputs, bool /*moved*/ = false) {
     return inputs.rows() * sizeof(Scalar);
   }
 
@@ -274,14 +289,17 @@ class PreparedInputs<I> {
   using Scalar = kernel_scalar_t<I>;
   using One = const std::ranges::range_value_t<I>&;
 
-  explicit PreparedInputs(const I& inputs) : inputs_(&inputs) {}
+  explicit PreparedInputs(const I& inputs, std::span<const double> /*origin*/ = {})
+      : inputs_(&inputs) {}
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ranges::ssize(*inputs_); }
   [[nodiscard]] decltype(auto) one(std::ptrdiff_t i) const {
     return std::ranges::begin(*inputs_)[i];
   }
   [[nodiscard]] std::size_t bytes() const noexcept { return 0; }
-  [[nodiscard]] static std::size_t bytes_needed(const I& /*inputs*/) { return 0; }
+  [[nodiscard]] static std::size_t bytes_needed(const I& /*inputs*/, bool /*moved*/ = false) {
+    return 0;
+  }
 
  private:
   const I* inputs_;

@@ -35,6 +35,10 @@ struct Combined {
   First first;
   Second second;
 
+  [[nodiscard]] constexpr bool translation_invariant() const {
+    return is_translation_invariant(first) && is_translation_invariant(second);
+  }
+
   template <class Array>
     requires InnerProductKernel<First> && InnerProductKernel<Second>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
@@ -54,6 +58,10 @@ template <class Inner, class Combine>
 struct WithConstant {
   Inner inner;
   double constant;
+
+  [[nodiscard]] constexpr bool translation_invariant() const {
+    return is_translation_invariant(inner);
+  }
 
   static constexpr bool chosen_at_run_time = VisitedKernel<Inner>;
   template <class Function>
@@ -98,6 +106,10 @@ using Biased = WithConstant<Inner, std::plus<>>;
 template <class Inner>
 struct Normalised {
   Inner inner;
+
+  [[nodiscard]] constexpr bool translation_invariant() const {
+    return is_translation_invariant(inner);
+  }
 
   template <class Array>
     requires InnerProductKernel<Inner>

@@ -239,7 +239,10 @@ concept PairKernel = requires(const K& kernel, const Input& x) {
 /// value (of more than 2^20 columns, two walks). The function must be pointwise (element i of the
 /// result depends on element i of the arguments only) and symmetric in xx and zz; `check_kernel`
 /// tests both. By-value return, because an Eigen expression would refer to locals. Satisfied by
-/// `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions.
+/// `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions. One that is a
+/// function of |x - x'| alone may say so, `static constexpr bool translation_invariant() { return
+/// true; }`: it then sees dense inputs from a point near their mean, where their products keep what
+/// far from the origin they lose.
 template <class K>
 concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                       const Eigen::Array<double, 8, 1>& d) {
@@ -273,6 +276,19 @@ using pair_scalar_t =
 /// A kernel that is one of several when the program runs: visit(function) calls function with it.
 template <class K>
 concept VisitedKernel = requires { requires K::chosen_at_run_time; };
+
+/// Whether k(x + a, x' + a) = k(x, x') for all a, as a kernel says of itself by a const member
+/// `bool translation_invariant() const`; one that says nothing is not.
+template <class K>
+[[nodiscard]] constexpr bool is_translation_invariant(const K& kernel) {
+  if constexpr (requires { kernel.translation_invariant(); }) {
+    return kernel.translation_invariant();
+  } else if constexpr (VisitedKernel<K>) {
+    return kernel.visit([](const auto& one) { return is_translation_invariant(one); });
+  } else {
+    return false;
+  }
+}
 
 /// What an inner-product kernel inherits to be called on one pair as well.
 template <class Kernel>

@@ -113,6 +113,7 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
     return from_width(factor * median_distance(inputs));
   }
 
+  static constexpr bool translation_invariant() { return true; }  ///< See `InnerProductKernel`.
   /// The factor g in exp(-g |x - x'|^2).
   [[nodiscard]] double gamma() const noexcept { return gamma_; }
 
@@ -171,6 +172,7 @@ class Exponential : public detail::CalledOnPairs<Exponential> {
   }
 
   [[nodiscard]] double sigma() const noexcept { return sigma_; }  ///< In units of the inputs.
+  static constexpr bool translation_invariant() { return true; }  ///< See `InnerProductKernel`.
 
   /// Of blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
   template <class Array>

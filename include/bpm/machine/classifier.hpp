@@ -102,7 +102,11 @@ class Classifier {
   ///         else `with_slope`); as `probabilities_of`.
   [[nodiscard]] Eigen::MatrixXd probabilities(const Eigen::MatrixXd& decision_values) const {
     detail::check(parts().slope > 0, "Classifier::probabilities", "slope",
-                  "is not known: fit with an automatic soft boundary, or give one by with_slope");
+                  parts().boundary
+                      ? "is not known: no machine of the automatic soft boundary told anything of "
+                        "points left out (see the warnings); give one by with_slope"
+                      : "is not known: fit with an automatic soft boundary, or give one by "
+                        "with_slope");
     return probabilities_of(decision_values, parts().slope, parts().offsets,
                             parts().probability_rows);
   }
@@ -314,7 +318,8 @@ class Classifier {
     explicit Body(Parts from)
         : parts(std::move(from)),
           packed((detail::check_parts(parts), parts.coefficients), !detail::InputView<Inputs>),
-          values(parts.kernel, parts.bias, parts.inputs, parts.support, parts.source) {}
+          values(parts.kernel, parts.bias, parts.inputs, parts.support, parts.origin,
+                 parts.source) {}
 
     Parts parts;
     detail::PackedCoefficients packed;

@@ -49,6 +49,9 @@ struct ClassifierParts {
   double mean_diagonal = 0;
   /// What is done to every input before it is asked about; the support inputs are scaled already.
   std::optional<Standardisation> standardisation{};
+  /// The point from which a kernel of distances sees support and inputs, a number a feature, where
+  /// their means are far from zero; empty: from zero. No distance changes by it, but its rounding.
+  std::vector<double> origin{};
   bool one_against_one = false;  ///< Whether columns are of pairs of classes.
   double bias = 0;               ///< Added to every kernel value, those of k(x, x) too.
   unsigned threads = 0;          ///< To predict with; 0: as many as the machine runs.
@@ -109,6 +112,7 @@ struct ClassifierParts {
     visit("divide_by_self", self.divide_by_self);
     detail::visit_unless(0, "mean_diagonal", self.mean_diagonal, visit);
     visit("bias", self.bias);
+    detail::visit_unless({}, "origin", self.origin, visit);
     visit("draw_numbers", self.draw_numbers);
     visit("draw_weights", self.draw_weights);
     visit("mean_norms", self.mean_norms);
@@ -158,6 +162,7 @@ struct CheckedParts {
   const RowMatrix<double>& coefficients;
   const std::vector<int>& classes;
   const std::optional<Standardisation>& standardisation;
+  const std::vector<double>& origin;
   const bool& one_against_one;
   const double& bias;
   const double& mean_diagonal;
@@ -192,10 +197,26 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& p) {
   std::ptrdiff_t columns = -1;
   if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) columns = p.inputs.cols();
   check_parts(
-      {p.support, p.coefficients, p.classes, p.standardisation, p.one_against_one, p.bias,
-       p.mean_diagonal, p.draw_coefficients, p.draw_numbers, p.draw_weights, p.mean_norms,
-       p.training_margins, p.training_errors, p.class_names, p.feature_names, p.encoding, p.slope,
-       p.offsets, p.rejection},
+      {p.support,
+       p.coefficients,
+       p.classes,
+       p.standardisation,
+       p.origin,
+       p.one_against_one,
+       p.bias,
+       p.mean_diagonal,
+       p.draw_coefficients,
+       p.draw_numbers,
+       p.draw_weights,
+       p.mean_norms,
+       p.training_margins,
+       p.training_errors,
+       p.class_names,
+       p.feature_names,
+       p.encoding,
+       p.slope,
+       p.offsets,
+       p.rejection},
       {input_count(p.inputs), columns, precomputed, ScalableInputs<Inputs> && !precomputed});
   if constexpr (!InputView<Inputs>) check_inputs(p.inputs, "Classifier");
 }
@@ -309,6 +330,12 @@ BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inpu
       fail(f, "standardisation",
            "is given for inputs that are no dense numbers, or for kernel values");
     }
+  }
+  if (!parts.origin.empty()) {
+    check_size(f, "origin", parts.origin.size(), inputs.columns, "one per feature, or none");
+  }
+  for (const double number : parts.origin) {
+    check(std::isfinite(number), f, "origin", "has a ", number, ", must be finite");
   }
   check_not_negative(f, "slope", parts.slope);
   check(parts.offsets.empty() || parts.slope > 0, f, "offsets", "are given without a slope");

@@ -122,16 +122,18 @@ class PackedSupport {
  public:
   static constexpr std::ptrdiff_t width = PackedCoefficients::block;
 
-  /// `source`: of a view, where its numbers come from; empty: from the caller.
-  PackedSupport(const I& inputs, bool pack, std::string_view source)
+  /// `origin`: as of `PreparedInputs`. `source`: of a view, where its numbers come from; empty:
+  /// from the caller.
+  PackedSupport(const I& inputs, bool pack, std::span<const double> origin, std::string_view source)
     requires InputView<I>
-      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, RoomOnly{})) {
+      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, RoomOnly{}, origin)) {
     gates_ = std::make_unique<Gate[]>(blocks_.size());
     source_ = source;
   }
-  PackedSupport(const I& inputs, bool pack, std::string_view /*source*/ = "")
+  PackedSupport(const I& inputs, bool pack, std::span<const double> origin,
+                std::string_view /*source*/ = "")
     requires(!InputView<I>)
-      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs)) {
+      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, origin)) {
     for (std::ptrdiff_t b = 0; b < block_count(); ++b) pack_block(b);
   }
   PackedSupport(const PackedSupport&) = delete;

@@ -65,6 +65,7 @@ template <class Kernel, class Inputs>
                                        .support = std::move(support),
                                        .coefficients = RowMatrix<double>::Zero(size, columns),
                                        .classes = draws[0].classes,
+                                       .origin = draws[0].origin,
                                        .bias = draws[0].bias};
   if (keep_draws) mean.draw_coefficients.setZero(size, count * columns);
   Eigen::Index place = -1;

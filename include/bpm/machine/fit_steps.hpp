@@ -270,6 +270,7 @@ template <class Kernel, InputSet I>
           .coefficients = std::move(numbers.coefficients),
           .classes = problems.classes,
           .mean_diagonal = mean_diagonal_of<Kernel>(inputs),
+          .origin = origin_of(kernel, inputs),
           .draw_coefficients = std::move(numbers.draw_coefficients),
           .draw_numbers = std::move(numbers.draw_numbers),
           .draw_weights = std::move(numbers.draw_weights),

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "bpm/core/target.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
+#include "bpm/kernel_values/origin.hpp"
+#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
@@ -49,6 +52,10 @@ struct FitWarning {
     /// R-hat of the sampler's chains, `found`, is above `compared`: they, or their beginnings and
     /// ends, tell of different laws, so that the centre is that of none (`ChainReport::r_hat`).
     chains_disagree,
+    /// The inputs lie `found` away from where the kernel sees them from, so far that the rounding
+    /// of their inner products hides what is as small as `compared`: a Gaussian's width, or the
+    /// distance of the inputs from their mean.
+    far_from_origin,
   };
   Kind kind;            ///< By it the other fields are read.
   double found = 0;     ///< Share of errors; of draws and training errors: of binary decisions.
@@ -67,7 +74,7 @@ struct FitWarning {
 
   /// What is wrong and what to do about it, without the numbers.
   [[nodiscard]] constexpr std::string_view what() const {
-    constexpr std::array<std::string_view, 6> names{
+    constexpr std::array<std::string_view, 7> names{
         "the Bayes point makes more training errors than its draws: make more draws, or harden the "
         "soft boundary",
         "a class is never predicted on the training set: give it a smaller lambda (class weights)",
@@ -78,7 +85,9 @@ struct FitWarning {
         "a column of the inputs varies more than ten times as much as most others, and decides "
         "alone: FitSettings::standardise brings them to one scale",
         "the sampler's chains tell of different laws: make more draws, or more steps from one to "
-        "the next"};
+        "the next",
+        "the inputs lie so far from the origin that rounding hides what tells them apart: take "
+        "their mean off, by FitSettings::standardise for one, or give them as double"};
     return names[static_cast<std::size_t>(kind)];
   }
 };
@@ -135,28 +144,37 @@ void warn_of_width(const Kernel& kernel, const I& inputs, std::vector<FitWarning
   }
 }
 
-/// Adds the warning of a column in units of its own. Cost: a pass over at most 2000 rows.
-template <class I>
-void warn_of_scale(const I& inputs, std::vector<FitWarning>& warnings) {
+/// Adds the warning of a column in units of its own, and that of inputs far from where the kernel
+/// sees them from, `origin`. Cost: a pass over at most 2000 rows.
+template <class Kernel, class I>
+void warn_of_units(const Kernel& kernel, const I& inputs, std::span<const double> origin,
+                   std::vector<FitWarning>& warnings) {
   if constexpr (ScalableInputs<I>) {
     constexpr Eigen::Index most = 2000;
-    const Eigen::Index step = (inputs.rows() + most - 1) / most;
-    if (inputs.rows() < 2 || inputs.cols() < 2) return;
-    const Eigen::RowVectorXd first = inputs.row(0).template cast<double>();
-    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(inputs.cols());
-    Eigen::RowVectorXd squares = sum;
-    double count = 0;
-    for (Eigen::Index i = 0; i < inputs.rows(); i += step, ++count) {
-      const Eigen::RowVectorXd away = inputs.row(i).template cast<double>() - first;
-      sum += away;
-      squares += away.cwiseAbs2();
-    }
+    if (inputs.rows() < 2) return;
+    const FeatureMoments moments(inputs, (inputs.rows() + most - 1) / most);
     std::vector<std::pair<double, int>> deviations;  // Of columns that are not constant.
-    for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
-      const double mean = sum[c] / count;
-      const double variance = squares[c] / count - mean * mean;
-      if (variance > 1e-12 * squares[c] / count) {
-        deviations.emplace_back(std::sqrt(variance), static_cast<int>(c));
+    double spread = 0;
+    double size = 0;
+    for (std::size_t c = 0; c < moments.mean.size(); ++c) {
+      const double variance = moments.squares[c] / moments.count;
+      const double mean = moments.mean[c] - (origin.empty() ? 0 : origin[c]);
+      if (variance > 0) deviations.emplace_back(std::sqrt(variance), static_cast<int>(c));
+      spread += variance;
+      size += variance + mean * mean;
+    }
+    if (deviations.empty()) return;
+    if constexpr (InnerProductKernel<Kernel>) {
+      // An inner product in T is right to this; those of linear kernels are added up in double.
+      const double rounding =
+          size * (linear_form(kernel) ? std::numeric_limits<double>::epsilon()
+                                      : std::numeric_limits<kernel_scalar_t<I>>::epsilon());
+      const std::optional<double> width = gaussian_width(kernel);
+      const double wanted = width ? *width * *width : spread;
+      if (rounding > 0.1 * wanted) {
+        warnings.push_back({.kind = FitWarning::Kind::far_from_origin,
+                            .found = std::sqrt(size),
+                            .compared = std::sqrt(wanted)});
       }
     }
     if (deviations.size() < 2) return;
@@ -191,9 +209,10 @@ inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>&
 
 /// Adds the warnings that the inputs give.
 template <class Kernel, class I>
-void warn_of_inputs(const Kernel& kernel, const I& inputs, std::vector<FitWarning>& warnings) {
+void warn_of_inputs(const Kernel& kernel, const I& inputs, std::span<const double> origin,
+                    std::vector<FitWarning>& warnings) {
   warn_of_width(kernel, inputs, warnings);
-  warn_of_scale(inputs, warnings);
+  warn_of_units(kernel, inputs, origin, warnings);
 }
 
 #if BPM_BODIES

@@ -232,6 +232,7 @@ template <class Machine, InputSet I, class O>
                                         .coefficients = {},
                                         .classes = std::move(classes),
                                         .mean_diagonal = mean_diagonal_of<Kernel>(inputs),
+                                        .origin = origin_of(machine.kernel(), inputs),
                                         .one_against_one = true,
                                         .bias = bias,
                                         .threads = settings.threads};
@@ -246,7 +247,7 @@ template <class Machine, InputSet I, class O>
   if (chosen) {
     if (const auto warning = no_better_out_of_fold(*chosen)) parts.warnings.push_back(*warning);
   }
-  warn_of_inputs(machine.kernel(), inputs, parts.warnings);
+  warn_of_inputs(machine.kernel(), inputs, parts.origin, parts.warnings);
   parts.boundary = std::move(chosen);
   parts.report = std::move(found->report);
   warn_of_chains(parts.report, parts.warnings);

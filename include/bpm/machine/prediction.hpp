@@ -44,9 +44,14 @@ class SupportValues {
  public:
   using Scalar = kernel_scalar_t<Inputs>;
 
+  /// `origin`: as of `PreparedInputs`, of the support and of what is asked.
   SupportValues(const Kernel& kernel, double bias, const Inputs& inputs,
-                std::span<const PointIndex> /*support*/, std::string_view source)
-      : kernel_{kernel, bias}, inputs_(inputs), support_(inputs, packs<Inputs>, source) {}
+                std::span<const PointIndex> /*support*/, std::span<const double> origin,
+                std::string_view source)
+      : kernel_{kernel, bias},
+        inputs_(inputs),
+        origin_(origin),
+        support_(inputs, packs<Inputs>, origin, source) {}
 
   /// n x classifiers: sum_j coefficients(j, c) k(x_j, x), with `divide` over sqrt(k(x, x)), and
   /// then 0 where k(x, x) = 0.
@@ -58,18 +63,18 @@ class SupportValues {
     if constexpr (mixed_bytes<I, Inputs>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       if constexpr (ByteInputs<I>) {
-        return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers), support_, coefficients,
-                          divide, threads, function);
+        return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers, origin_), support_,
+                          coefficients, divide, threads, function);
       } else {
         const RowMatrix<Scalar> others = inputs_.template cast<Scalar>();
         return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers),
-                          PackedSupport<RowMatrix<Scalar>>(others, packs<RowMatrix<Scalar>>),
+                          PackedSupport<RowMatrix<Scalar>>(others, packs<RowMatrix<Scalar>>, {}),
                           coefficients, divide, threads, function);
       }
     } else {
       static_assert(std::same_as<kernel_scalar_t<I>, kernel_scalar_t<Inputs>>,
                     "both input sets must have the same precision: cast one of them");
-      return outputs_of(PreparedInputs<I>(inputs), support_, coefficients, divide, threads,
+      return outputs_of(PreparedInputs<I>(inputs, origin_), support_, coefficients, divide, threads,
                         function);
     }
   }
@@ -130,7 +135,7 @@ class SupportValues {
     static_assert(!mixed_bytes<I, Inputs>,
                   "both input sets must be bytes, or none: cast one of them");
     check_queries(inputs, function);
-    const PreparedInputs<I> x(inputs);
+    const PreparedInputs<I> x(inputs, origin_);
     const std::vector<PointIndex> all = first_points(x.size());
     const PackedSupport<Inputs>& z = support_;
     constexpr std::ptrdiff_t height = 96;
@@ -295,6 +300,7 @@ class SupportValues {
 
   Biased<Kernel> kernel_;
   const Inputs& inputs_;
+  std::span<const double> origin_;
   PackedSupport<Inputs> support_;
 };
 
@@ -306,7 +312,8 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
   using Scalar = T;
 
   SupportValues(const PrecomputedKernel& /*kernel*/, double /*bias*/, const RowMatrix<T>& inputs,
-                std::span<const PointIndex> support, std::string_view /*source*/)
+                std::span<const PointIndex> support, std::span<const double> /*origin*/,
+                std::string_view /*source*/)
       : points_(inputs.cols()), support_(support) {}
 
   /// n x classifiers: sum_j coefficients(j, c) values(., support_j), which has no k(x, x).

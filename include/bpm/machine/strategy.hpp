@@ -107,7 +107,7 @@ template <class Kernel, class Sampler, InputSet I>
     ask.callable = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;
     ask.by_pairs = by_pairs<Kernel, I>;
     ask.bytes = ByteInputs<I>;
-    ask.inputs = PreparedInputs<I>::bytes_needed(inputs);
+    ask.inputs = PreparedInputs<I>::bytes_needed(inputs, !origin_of(kernel, inputs).empty());
     if constexpr (SparseInputs<I>) ask.scattered = PreparedInputs<I>::scattered_bytes(inputs);
     ask.columns = [&](std::size_t count) {
       return PreparedColumns<I>::bytes_needed(inputs, count);

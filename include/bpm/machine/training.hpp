@@ -158,7 +158,7 @@ class Training {
     }
     parts.warnings = detail::fit_warnings(problems_, state_.means, parts.training_errors,
                                           draw_errors, boundary_, labels_.list(), shifts, weighted);
-    detail::warn_of_inputs(kernel_, *inputs_, parts.warnings);
+    detail::warn_of_inputs(kernel_, *inputs_, parts.origin, parts.warnings);
     detail::warn_of_chains(parts.report, parts.warnings);
     parts.training_seconds = state_.seconds;
     return Classifier(std::move(parts));

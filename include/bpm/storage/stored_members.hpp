@@ -46,9 +46,10 @@ struct EnumWords<MixedTable::Kind> {
 };
 template <>
 struct EnumWords<FitWarning::Kind> {
-  static constexpr std::array<std::string_view, 6> words{
+  static constexpr std::array<std::string_view, 7> words{
       "worse_than_its_draws",     "class_never_predicted",   "no_better_than_largest_class",
-      "width_far_from_distances", "columns_differ_in_scale", "chains_disagree"};
+      "width_far_from_distances", "columns_differ_in_scale", "chains_disagree",
+      "far_from_origin"};
 };
 template <>
 struct EnumWords<SamplerReport::Advice> {

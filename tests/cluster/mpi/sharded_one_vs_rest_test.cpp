@@ -78,6 +78,9 @@ TEST_CASE("shards find the model of one process, bit for bit") {
     CAPTURE(group);
     check_same(kernel, problem.inputs, problem.labels, {.draws = 2}, settings, group);
   }
+  // All ranks see inputs far from the origin from one point, whatever rows they have.
+  check_same(kernel, bpm::RowMatrix<float>(problem.inputs.array() + 300), problem.labels,
+             {.draws = 1}, settings);
   settings.seed = 3;
   settings.threads = 3;
   check_same(kernel, problem.inputs, problem.labels, {.draws = 1, .margin = 0.5}, settings);

@@ -318,7 +318,7 @@ template <class Kernel, InputSet I, Observer O>
   parts.boundary = std::move(choice);
   parts.warnings =
       fit_warnings(problems, means, parts.training_errors, std::nullopt, parts.boundary, labels);
-  warn_of_inputs(machine.kernel(), inputs, parts.warnings);
+  warn_of_inputs(machine.kernel(), inputs, parts.origin, parts.warnings);
   parts.report = std::move(report);
   parts.forecast = forecast;
   parts.training_seconds =

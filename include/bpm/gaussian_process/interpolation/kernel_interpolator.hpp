@@ -342,13 +342,15 @@ class KernelInterpolator {
         return detail::select_inputs(inputs, everyone);
       }
     }();
-    Classifier<Kernel, detail::owned_inputs_t<I>> classifier({.kernel = kernel_,
-                                                              .inputs = std::move(support),
-                                                              .support = std::move(everyone),
-                                                              .coefficients = factor->solve(values),
-                                                              .classes = problems.classes,
-                                                              .divide_by_self = false,
-                                                              .threads = settings_.threads});
+    Classifier<Kernel, detail::owned_inputs_t<I>> classifier(
+        {.kernel = kernel_,
+         .inputs = std::move(support),
+         .support = std::move(everyone),
+         .coefficients = factor->solve(values),
+         .classes = problems.classes,
+         .divide_by_self = false,
+         .origin = detail::origin_of(kernel_, inputs),
+         .threads = settings_.threads});
     InterpolatorTraining training(settings_.noise_variance, std::move(values), std::move(factor),
                                   std::move(classifier));
     // A jitter may make a factor of a matrix that no function of the kernel's space agrees with.
