@@ -605,7 +605,7 @@ struct TrainReport {
              " times as much as most, and decides alone: try --standardise";
     }
     if (warning.kind == bpm::FitWarning::Kind::far_from_origin) {
-      text = text.substr(0, text.find(": ")) + ": try --standardise, or --precision double";
+      text = text.substr(0, text.find(": ")) + ": try --standardise";
     }
     constexpr double rare = 0.25;  // All others together.
     if (warning.kind == bpm::FitWarning::Kind::no_better_than_largest_class &&
