@@ -262,9 +262,7 @@ struct ColumnFacts {
 
 /// Of each column; nothing where lines differ in their width.
 [[nodiscard]] std::vector<ColumnFacts> facts_of(std::istream& stream, bpm::TableSettings settings) {
-  stream.clear();
-  stream.seekg(0);
-  const std::size_t width = first_width(stream, settings);
+  const std::size_t width = first_fields(stream, settings).size();
   settings.label = bpm::TableSettings::LabelColumn::none;
   settings.header = bpm::TableSettings::Header::no;
   settings.features.clear();
@@ -482,7 +480,19 @@ void read_any_table(std::unique_ptr<std::istream> file, const ReadOptions& optio
     settings.kinds = columns.encoding->kinds();
     settings.missing = columns.encoding->fills();
   }
-  const auto take = [&data, &columns, &text](auto table) {
+  const std::vector<std::string> fields = first_fields(stream, settings);
+  if (columns.count > 0) {
+    const std::vector<std::string> said = take_positions(
+        {.known = columns.positions,
+         .features = columns.encoding ? std::ssize(columns.encoding->columns) : columns.count,
+         .labelled = labelled,
+         .label_given = !options.label.empty(),
+         .source = data.name},
+        fields, settings);
+    text.notes.insert(text.notes.end(), said.begin(), said.end());
+  }
+  const auto take = [&](auto table) {
+    if (columns.count == 0 && labelled) data.positions = positions_of(fields, settings);
     data.labels = std::move(table.labels);
     data.class_names = std::move(table.class_names);
     data.feature_names = std::move(table.feature_names);
@@ -556,6 +566,7 @@ Data Data::part(std::span<const bpm::PointIndex> points) const {
               class_names,
               feature_names,
               encoding,
+              positions,
               {},
               name,
               format};

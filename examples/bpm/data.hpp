@@ -14,6 +14,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/input_encoding.hpp"
+#include "positions.hpp"
 
 /// \file
 /// Files of data of any of the formats, and what is done to their rows before a machine sees them.
@@ -32,6 +33,7 @@ struct Data {
   std::vector<std::string> feature_names{};  ///< Of a table with a header.
   /// How the inputs were made of the table's columns, where these are words or miss values.
   std::optional<bpm::TableEncoding> encoding{};
+  Positions positions{};             ///< Of a table that trains.
   std::vector<std::string> notes{};  ///< What reading took for granted.
   std::string name{};                ///< Of the file, for messages.
   std::string format{};              ///< csv, libsvm or idx.
@@ -60,6 +62,7 @@ struct ModelColumns {
   Eigen::Index count = 0;
   std::vector<std::string> names{};
   std::optional<bpm::TableEncoding> encoding{};  ///< Of a table, if they are made of one.
+  Positions positions{};                         ///< By which one without names is read.
 };
 
 /// Of so many rows those by which columns of words and missing values are understood.

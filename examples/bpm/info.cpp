@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 #include "commands.hpp"
@@ -17,6 +18,11 @@ namespace {
   if (model.posterior) return "ep";
   if (facts.report.chains) return "chains";
   return facts.report.perceptron ? "perceptron" : "other";
+}
+
+/// Of a table, those that are features.
+[[nodiscard]] Eigen::Index table_columns(const ModelFacts& facts) {
+  return facts.encoding ? std::ssize(facts.encoding->columns) : facts.features;
 }
 
 [[nodiscard]] Json info_json(const Model& model, const ModelFacts& facts) {
@@ -35,6 +41,13 @@ namespace {
   if (facts.boundary) json["soft_boundary"] = facts.boundary->relative_lambda;
   json["standardised"] = facts.standardised;
   json["columns"] = facts.feature_names.empty() ? Json() : Json(facts.feature_names);
+  json["label_column"] = facts.positions.usual()
+                             ? Json()
+                             : Json(facts.positions.label_among(table_columns(facts)) + 1);
+  json["ignored_columns"] = Json::array();
+  for (const Eigen::Index column : facts.positions.ignored) {
+    json["ignored_columns"].push_back(column + 1);
+  }
   json["calibrated"] = facts.calibrated;
   if (facts.rejection) {
     json["rejection"] = {{"score", facts.rejection->score},
@@ -60,6 +73,10 @@ void print_info(std::ostream& out, const Model& model, const ModelFacts& facts) 
          << words << " of words" << (facts.encoding->fills() ? ", which may miss values" : "");
   }
   text << '\n';
+  if (!facts.positions.usual()) {
+    report_line(text, "columns") << "without names " << facts.positions.words(table_columns(facts))
+                                 << '\n';
+  }
   report_line(text, "classes");
   for (std::size_t c = 0; c < facts.class_names.size(); ++c) {
     text << (c == 0 ? "" : ", ") << facts.class_names[c];

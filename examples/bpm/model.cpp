@@ -59,6 +59,18 @@ template <class C>
   return classifier;
 }
 
+/// Whether anything is put in that is no more than a number or two of the parts.
+[[nodiscard]] bool changes_parts(const Finish& finish) {
+  return finish.calibration || finish.threads || !finish.positions.usual();
+}
+void change_parts(const Finish& finish, auto& parts) {
+  if (finish.threads) parts.threads = static_cast<unsigned>(*finish.threads);
+  if (!finish.positions.usual()) {
+    parts.label_column = finish.positions.label;
+    parts.ignored_columns = finish.positions.ignored;
+  }
+}
+
 template <class Support>
 [[nodiscard]] std::string kind_of() {
   using Scalar = typename Support::Scalar;
@@ -143,9 +155,9 @@ std::size_t save_model(const Model& model, const std::string& path) {
 Model finished(const Model& model, const Finish& finish) {
   if (model.posterior) {
     Posterior classifier = finished_classifier(model.posterior->classifier, finish);
-    if (finish.threads) {
+    if (changes_parts(finish)) {
       auto parts = classifier.parts();
-      parts.threads = static_cast<unsigned>(*finish.threads);
+      change_parts(finish, parts);
       std::vector<bpm::EpPosterior> posteriors;
       for (std::size_t c = 0; c < static_cast<std::size_t>(classifier.columns()); ++c) {
         posteriors.push_back(classifier.posterior(c));
@@ -161,9 +173,9 @@ Model finished(const Model& model, const Finish& finish) {
   return std::visit(
       [&]<class C>(const C& classifier) -> Model {
         C changed = finished_classifier(classifier, finish);
-        if (finish.calibration || finish.threads) {
+        if (changes_parts(finish)) {
           typename C::Parts parts = changed.parts();
-          if (finish.threads) parts.threads = static_cast<unsigned>(*finish.threads);
+          change_parts(finish, parts);
           if (finish.calibration) {
             parts.slope = finish.calibration->slope;
             parts.offsets = finish.calibration->offsets;
@@ -198,6 +210,7 @@ ModelFacts facts_of(const Model& model) {
                          .one_against_one = parts.one_against_one,
                          .feature_names = parts.feature_names,
                          .encoding = parts.encoding,
+                         .positions = {parts.label_column, parts.ignored_columns},
                          .standardised = parts.standardisation.has_value(),
                          .calibrated = model.posterior != nullptr || parts.slope > 0,
                          .slope = parts.slope,

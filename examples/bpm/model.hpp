@@ -18,6 +18,7 @@
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "data.hpp"
+#include "positions.hpp"
 
 /// \file
 /// A model whose kernel and kind of inputs are known when the program runs, and what is asked of
@@ -59,6 +60,7 @@ struct ModelFacts {
   bool one_against_one = false;
   std::vector<std::string> feature_names;
   std::optional<bpm::TableEncoding> encoding;
+  Positions positions;
   bool standardised = false;
   std::size_t constant_columns = 0;
   bool calibrated = false;
@@ -86,6 +88,7 @@ struct Finish {
   std::vector<std::string> names{};     ///< names[label]
   std::vector<std::string> features{};  ///< A name per column.
   std::optional<bpm::TableEncoding> encoding{};
+  Positions positions{};
   std::optional<bpm::Standardisation> scaling{};
   std::optional<Calibration> calibration{};
   std::optional<bpm::Rejection> rejection{};

@@ -615,9 +615,10 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
   }
   add_reading(app, options.common, options.read, options.memory,
               evaluating
-                  ? "The labels' column by name or number from 1 (default: last); of IDX "
-                    "images the file of the labels"
-                  : "The labels' column, which is no feature (default: every column is one)");
+                  ? "The labels' column by name or number from 1 (default: last, or where "
+                    "the model knows that it stood); of IDX images the file of the labels"
+                  : "The labels' column, which is no feature (default: where the model knows that "
+                    "it stood, else every column is one)");
   add_text_option(app, "--reject",
                   "Leave undecided: a share of rows; as many as bring the share of errors that the "
                   "probabilities expect to E; or what the guaranteed risk of training asks for",

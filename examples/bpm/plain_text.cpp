@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/data/table.hpp"
 
 namespace bpm_examples {
 
@@ -263,15 +265,30 @@ PlainText plain_text(std::unique_ptr<std::istream> stream, const std::string& na
   return result;
 }
 
-std::size_t first_width(std::istream& stream, const bpm::TableSettings& settings) {
-  Beginning beginning(stream);
-  const auto at = std::ranges::find_if(
-      beginning.lines, [&](std::string_view line) { return is_of_table(line, settings); });
-  if (at == beginning.lines.end()) return 0;
-  const std::string_view first = *at;
-  return count_fields(first, settings.delimiter != '\0'
-                                 ? settings.delimiter
-                                 : delimiter_of(first, {}, settings.decimal));
+std::vector<std::string> first_fields(std::istream& stream, const bpm::TableSettings& settings) {
+  stream.clear();
+  stream.seekg(0);
+  std::string line;
+  while (std::getline(stream, line) && !is_of_table(line, settings)) line.clear();
+  stream.clear();
+  stream.seekg(0);
+  // Read as names, with itself for a row.
+  std::istringstream twice(line + '\n' + line);
+  try {
+    return bpm::read_mixed_table(twice, "",
+                                 {.delimiter = settings.delimiter,
+                                  .header = bpm::TableSettings::Header::yes,
+                                  .label = bpm::TableSettings::LabelColumn::none,
+                                  .comment = settings.comment,
+                                  .decimal = settings.decimal,
+                                  .automatic_words = true,
+                                  .missing = true})
+        .feature_names;
+  } catch (const bpm::DataError&) {
+    return {};
+  } catch (const std::invalid_argument&) {  // A delimiter that is none.
+    return {};
+  }
 }
 
 }  // namespace bpm_examples

@@ -28,8 +28,9 @@ struct PlainText {
 [[nodiscard]] PlainText plain_text(std::unique_ptr<std::istream> stream, const std::string& name,
                                    bpm::TableSettings& settings);
 
-/// How many fields plain text has in its first line that is neither blank nor a comment; 0 where
-/// there is none.
-[[nodiscard]] std::size_t first_width(std::istream& stream, const bpm::TableSettings& settings);
+/// The fields of plain text's first line that is neither blank nor a comment; none where there is
+/// no such line, or one that cannot be read.
+[[nodiscard]] std::vector<std::string> first_fields(std::istream& stream,
+                                                    const bpm::TableSettings& settings);
 
 }  // namespace bpm_examples

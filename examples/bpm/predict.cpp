@@ -104,9 +104,9 @@ struct Answers {
   Model model = load_model(options.model);
   if (options.threads_given) model = finished(model, {.threads = options.common.threads});
   Answers answers{.facts = facts_of(model)};
-  answers.data =
-      read_data(options.data, options.read, labelled,
-                {answers.facts.features, answers.facts.feature_names, answers.facts.encoding});
+  answers.data = read_data(options.data, options.read, labelled,
+                           {answers.facts.features, answers.facts.feature_names,
+                            answers.facts.encoding, answers.facts.positions});
   for (const std::string& note : answers.data.notes) std::cerr << "bpm: note: " << note << '\n';
   answers.read_seconds = timer.restart();
   const auto said = [&] {

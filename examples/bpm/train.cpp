@@ -927,7 +927,8 @@ void run_train(const TrainOptions& given) {
   check_rows(options, data.train);
   Finish finish{.names = data.train.class_names,
                 .features = data.train.feature_names,
-                .encoding = data.train.encoding};
+                .encoding = data.train.encoding,
+                .positions = data.train.positions};
   report.draws_wanted = options.draws.value_or(options.sampler == "perceptron" ? 10 : 100);
 
   const InterruptGuard guard;

@@ -1058,7 +1058,8 @@ TEST_CASE("bpm: features that training has not seen are ignored, and counted", "
                                              "read in the format csv"));
   // A column that was left out in training is named by what leaves it out.
   garden.write("id.csv", "1,0.1,a\n2,0.2,a\n3,0.8,b\n4,0.9,b\n");
-  REQUIRE(run_shell(garden.folder.path(), "bpm train id.csv c.model --ignore 1").status == 0);
+  garden.write("no-id.csv", "0.1,a\n0.2,a\n0.8,b\n0.9,b\n");
+  REQUIRE(run_shell(garden.folder.path(), "bpm train no-id.csv c.model").status == 0);
   CHECK_THAT(run_shell(garden.folder.path(), "bpm evaluate c.model id.csv").errors,
              ContainsSubstring("found 2 features, the model has 1; leave out by --ignore what was "
                                "left out in training"));
@@ -2079,4 +2080,225 @@ TEST_CASE("bpm: a quantity for a label is refused before the work, or noted", "[
   CHECK_THAT(run_bpm(words).errors,
              ContainsSubstring("found 30 classes in 300 rows, all whole numbers: of a quantity, "
                                "classes do not know the order"));
+}
+
+namespace {
+
+/// Rows of the label, two features and a number of the row between them, without names.
+std::string label_first(int count, bool label = true, bool id = true, bool header = false) {
+  std::string rows =
+      header ? std::string(label ? "kind," : "") + "len," + (id ? "id," : "") + "wid\n" : "";
+  for (int i = 0; i < count; ++i) {
+    const int kind = i % 2;
+    if (label) rows += std::to_string(kind) + ',';
+    rows += std::to_string(kind + 0.01 * (i * 7 % 30)) + ',';
+    if (id) rows += std::to_string(i * 37 % 100) + ',';
+    rows += std::to_string(i * 3 % 7 % 2) + '\n';
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("bpm: where there are no names, label and ignored columns are those of training",
+          "[examples]") {
+  const Garden garden;
+  garden.write("train.csv", label_first(60, true, false));
+  garden.write("test.csv", label_first(40, true, false));
+  garden.write("asked.csv", label_first(40, false, false));
+  const auto evaluated = [&](const std::string& model, const std::string& file,
+                             const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"evaluate", garden.path(model), garden.path(file),
+                                   "--quiet",  "--json",           garden.path("said.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    const BpmOutcome outcome = run_bpm(words);
+    CAPTURE(file, more, outcome.errors);
+    REQUIRE(outcome.status == 0);
+    CHECK(garden.json("said.json")["error_percent"] == 0);
+    return outcome.errors;
+  };
+  const std::string first = "as in training the label is in column 1\n";
+  for (const std::vector<std::string>& more : {std::vector<std::string>{},
+                                               {"--no-standardise"},
+                                               {"--sampler", "ep"},
+                                               {"--kernel", "linear", "--weights-only"},
+                                               {"--folds", "5"}}) {
+    CAPTURE(more);
+    std::vector<std::string> words{"train", garden.path("train.csv"), garden.path("m"), "--label",
+                                   "first"};
+    words.insert(words.end(), more.begin(), more.end());
+    garden.made(words);
+    CHECK_THAT(evaluated("m", "test.csv"), ContainsSubstring("test.csv: " + first));
+    CHECK(evaluated("m", "test.csv", {"--label", "1"}).empty());
+    const std::string predicted = garden.predicted("m", "asked.csv");
+    CHECK(predicted == garden.predicted("m", "test.csv"));
+    CHECK(predicted == garden.predicted("m", "test.csv", {"--label", "first"}));
+  }
+  // What is given wins, be it wrong.
+  const BpmOutcome last = run_bpm({"evaluate", garden.path("m"), garden.path("test.csv"), "--label",
+                                   "last", "--json", "-", "--quiet"});
+  CHECK(Json::parse(last.out)["error_percent"] > 20);
+  // Of another width the file is none of training's.
+  garden.write("wide.csv", "0,1,2,3\n1,2,3,4\n");
+  for (const std::string command : {"evaluate", "predict"}) {
+    check_refused(bpm_program, 1, {command, garden.path("m"), garden.path("wide.csv")},
+                  "wide.csv: found 4 columns, expected 3 as in training, where the label is in "
+                  "column 1; say by --label and --ignore what is no feature");
+  }
+  garden.write("empty.csv", "");
+  garden.write("bars.csv", "0/1/2\n");
+  garden.write("odd.csv", "sep=\"\n0,1,2\n");
+  const auto unread = [&](const std::string& file, const std::string& part) {
+    check_refused(bpm_program, 1, {"evaluate", garden.path("m"), garden.path(file)}, part);
+  };
+  unread("empty.csv", "found the end, expected a line of data");
+  unread("bars.csv", "found 1 field, expected 2 or more");
+  unread("odd.csv", "delimiter must be neither a double quote nor a line end");
+  // The first line may be as long as it likes.
+  std::string wide;
+  for (int i = 0; i < 24; ++i) {
+    wide += std::to_string(i % 2);
+    for (int c = 0; c < 9000; ++c) wide += ',' + std::to_string(i % 2 + 0.01 * (i * c % 30));
+    wide += '\n';
+  }
+  garden.write("long.csv", wide);
+  garden.made({"train", garden.path("long.csv"), garden.path("l"), "--label", "1"});
+  CHECK_THAT(evaluated("l", "long.csv"), ContainsSubstring(first));
+  // Names that the model has not are no reason to forget the label.
+  garden.write("named.csv", label_first(40, true, false, true));
+  CHECK_THAT(evaluated("m", "named.csv"), ContainsSubstring(first));
+  garden.made({"train", garden.path("named.csv"), garden.path("n"), "--label", "kind"});
+  CHECK_THAT(evaluated("n", "test.csv"), ContainsSubstring(first));
+  CHECK(evaluated("n", "named.csv") ==
+        "bpm: note: " + garden.path("named.csv") +
+            ": the label is in column 1 ('kind'), the only one that is no feature\n");
+  // Where labels are not needed they may be missing.
+  garden.write("unknown.csv", "?,0.1,1\n?,1.1,0\n");
+  CHECK(count_lines(garden.predicted("m", "unknown.csv")) == 3);
+}
+
+TEST_CASE("bpm: what a model says of columns without names, and where it says nothing",
+          "[examples]") {
+  const Garden garden;
+  const auto trained = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"train", garden.path(file), garden.path("m")};
+    words.insert(words.end(), more.begin(), more.end());
+    garden.made(words);
+    return garden.text("m");
+  };
+  const auto info = [&] {
+    const BpmOutcome said = run_bpm({"info", garden.path("m")});
+    REQUIRE(said.status == 0);
+    return std::pair(said.out, garden.made({"info", garden.path("m")}));
+  };
+  garden.write("first.csv", label_first(60));
+  trained("first.csv", {"--label", "1", "--ignore", "3"});
+  CHECK_THAT(info().first, ContainsSubstring("without names the label is in column 1, column 3 is "
+                                             "ignored\n"));
+  CHECK(info().second["label_column"] == 1);
+  CHECK(info().second["ignored_columns"] == Json({3}));
+  // Of the label in the last column that is used only the ignored ones are kept, of one in the
+  // last of all, however that is said, nothing.
+  const std::string swapped = trained("first.csv", {"--ignore", "1,3", "--label", "last"});
+  CHECK(swapped.find(R"(\"ignored_columns\":[0,2])") != std::string::npos);
+  CHECK(swapped.find("label_column") == std::string::npos);
+  CHECK(info().second["label_column"] == 4);
+  CHECK_THAT(info().first, ContainsSubstring("without names the label is in column 4, columns 1, 3 "
+                                             "are ignored\n"));
+  // What stands before the times that it took.
+  const auto before_times = [](const std::string& model) {
+    const std::size_t at = model.find(R"(\"report\")");
+    REQUIRE(at != std::string::npos);
+    return model.substr(8, at - 8);
+  };
+  const std::string usual = before_times(trained("first.csv", {}));
+  CHECK(usual.find("ignored_columns") == std::string::npos);
+  CHECK(usual.find("label_column") == std::string::npos);
+  CHECK(info().second["label_column"].is_null());
+  CHECK(info().second["ignored_columns"] == Json::array());
+  CHECK(info().first.find("without names") == std::string::npos);
+  for (const std::string last : {"last", "4"}) {
+    CHECK((before_times(trained("first.csv", {"--label", last})) == usual));
+  }
+}
+
+TEST_CASE("bpm: ignored columns may be left out of a file without names, or the label",
+          "[examples]") {
+  const Garden garden;
+  garden.write("train.csv", label_first(60));
+  garden.write("whole.csv", label_first(40));
+  garden.write("no-id.csv", label_first(40, true, false));
+  garden.write("no-label.csv", label_first(40, false));
+  garden.write("features.csv", label_first(40, false, false));
+  garden.made({"train", garden.path("train.csv"), garden.path("m"), "--label", "first", "--ignore",
+               "3", "--categories", "4"});
+  const auto asked = [&](const std::string& command, const std::string& file,
+                         const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{command, garden.path("m"), garden.path(file), "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    if (command == "evaluate") words.insert(words.end(), {"--json", "-"});
+    BpmOutcome outcome = run_bpm(words);
+    CAPTURE(command, file, more, outcome.errors);
+    REQUIRE(outcome.status == 0);
+    if (command == "evaluate") CHECK(Json::parse(outcome.out)["error_percent"] == 0);
+    return outcome;
+  };
+  const std::string features = asked("predict", "features.csv").out;
+  CHECK(count_lines(features) == 41);
+  const auto predicted = [&](const std::string& file, const std::string& note,
+                             const std::vector<std::string>& more = {}) {
+    const BpmOutcome outcome = asked("predict", file, more);
+    CHECK(outcome.out == features);
+    CHECK_THAT(outcome.errors, ContainsSubstring(note));
+  };
+  const std::string whole =
+      "whole.csv: as in training the label is in column 1, column 3 is "
+      "ignored\n";
+  CHECK_THAT(asked("evaluate", "whole.csv").errors, ContainsSubstring(whole));
+  predicted("whole.csv", whole);
+  CHECK_THAT(asked("evaluate", "no-id.csv").errors,
+             ContainsSubstring("no-id.csv: has the columns of training without those ignored: the "
+                               "label is in column 1\n"));
+  // One column fewer may be the label or the one ignored.
+  for (const std::string file : {"no-id.csv", "no-label.csv"}) {
+    check_refused(bpm_program, 1, {"predict", garden.path("m"), garden.path(file)},
+                  file +
+                      ": found 3 columns, which are those of training without the label or without "
+                      "the one ignored; say --ignore 2 where the label is missing, --label 1 where "
+                      "it is not");
+  }
+  predicted("no-label.csv", "", {"--ignore", "2"});
+  predicted("no-id.csv", "", {"--label", "1"});
+  // What is said wins, and the model has the rest.
+  CHECK_THAT(asked("evaluate", "whole.csv", {"--label", "first"}).errors,
+             ContainsSubstring("whole.csv: as in training column 3 is ignored\n"));
+  CHECK_THAT(asked("evaluate", "whole.csv", {"--ignore", "3"}).errors,
+             ContainsSubstring("whole.csv: as in training the label is in column 1\n"));
+  predicted("whole.csv", "whole.csv: as in training column 3 is ignored\n", {"--label", "1"});
+  predicted("whole.csv", whole, {"--ignore", "3"});
+  predicted("whole.csv", "", {"--ignore", "1,3"});
+  CHECK(asked("evaluate", "whole.csv", {"--ignore", "3", "--label", "1"}).errors ==
+        asked("evaluate", "no-id.csv", {"--label", "1"}).errors);
+  check_refused(bpm_program, 1,
+                {"evaluate", garden.path("m"), garden.path("whole.csv"), "--label", "3"},
+                "whole.csv:1: found 3 features, expected 2");
+  check_refused(bpm_program, 1, {"evaluate", garden.path("m"), garden.path("features.csv")},
+                "features.csv: found 2 columns, expected 4 as in training, where the label is in "
+                "column 1, column 3 is ignored; say by --label and --ignore what is no feature");
+  // Beside each other either is the same column; two ignored ones are not one label.
+  garden.made(
+      {"train", garden.path("train.csv"), garden.path("m"), "--label", "1", "--ignore", "2"});
+  CHECK_THAT(
+      asked("predict", "no-label.csv").errors,
+      ContainsSubstring("no-label.csv: has the columns of training without the label: column "
+                        "1 is ignored\n"));
+  garden.made(
+      {"train", garden.path("train.csv"), garden.path("m"), "--label", "1", "--ignore", "3,4"});
+  CHECK_THAT(asked("predict", "no-label.csv").errors,
+             ContainsSubstring("no-label.csv: has the columns of training without the label: "
+                               "columns 2, 3 are ignored\n"));
+  garden.write("short.csv", "0,0.1\n1,1.1\n");
+  CHECK_THAT(asked("predict", "short.csv").errors,
+             ContainsSubstring("short.csv: has the columns of training without those ignored: the "
+                               "label is in column 1\n"));
 }

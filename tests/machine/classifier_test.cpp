@@ -557,6 +557,30 @@ TEST_CASE("classes have names where they were given", "[machine]") {
   CHECK_THROWS_WITH(
       bpm::Classifier(parts),
       "Classifier: feature_names has 1 entries, expected 2 (one per feature, or none)");
+  parts = fitted.parts();
+  parts.label_column = 3;
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: label_column is 3, must be below 3, the columns of the table, and "
+                    "not ignored");
+  parts.label_column = -1;
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    Catch::Matchers::StartsWith("Classifier: label_column is -1, must be"));
+  parts.label_column = 3;
+  parts.ignored_columns = {0};
+  CHECK_NOTHROW(bpm::Classifier(parts));
+  parts.label_column = 0;
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    Catch::Matchers::StartsWith("Classifier: label_column is 0, must be"));
+  for (const Eigen::Index column : {-1, 4}) {
+    parts.ignored_columns = {column};
+    CHECK_THROWS_WITH(bpm::Classifier(parts),
+                      "Classifier: ignored_columns at 0 is " + std::to_string(column) +
+                          ", must ascend from 0 to below 4, the columns of the table");
+  }
+  parts.ignored_columns = {1, 1};
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: ignored_columns at 1 is 1, must ascend from 0 to below 5, the "
+                    "columns of the table");
 }
 
 TEST_CASE("a classifier of strings has no columns that could be named, scaled or encoded",

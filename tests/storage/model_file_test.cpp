@@ -527,4 +527,22 @@ TEST_CASE("how inputs are made of a table stays with their model") {
   CHECK(back.parts().encoding->fills());
   CHECK(back.parts().encoding->columns[1].indicator);
   CHECK_FALSE(back.parts().encoding->columns[0].indicator);
+  // So do the places of its label and of what is ignored; where there is nothing to say no key
+  // does.
+  const auto text_of = [](const Model& one) {
+    const auto bytes = bpm::model_bytes(one);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  CHECK(text_of(model).find("_column") == std::string::npos);
+  auto parts = model.parts();
+  parts.label_column = 0;
+  parts.ignored_columns = {1, 4};
+  CHECK_THAT(text_of(Model(parts)), ContainsSubstring(R"(\"ignored_columns\":[1,4])") &&
+                                        ContainsSubstring(R"(\"label_column\":0)"));
+  const auto placed = bpm::load<Model>(bpm::model_bytes(Model(parts)), "m");
+  CHECK(placed.parts().label_column == 0);
+  CHECK(placed.parts().ignored_columns == std::vector<Eigen::Index>{1, 4});
+  CHECK(text_of(placed) == text_of(Model(parts)));
+  CHECK_FALSE(back.parts().label_column);
+  CHECK(back.parts().ignored_columns.empty());
 }

@@ -74,6 +74,11 @@ struct ClassifierParts {
   /// How the inputs were made of a table's columns, if they were: kept in the model's file, for the
   /// tables to be asked about. No prediction looks at it.
   std::optional<TableEncoding> encoding{};
+  /// Where the label stands in a table as the one that trained, from 0; absent: in the last column
+  /// that is not ignored. For tables without names (`TableSettings::label`): no prediction looks.
+  std::optional<Eigen::Index> label_column{};
+  /// Likewise the columns that are no features, ascending (`TableSettings::ignored`).
+  std::vector<Eigen::Index> ignored_columns{};
   /// Of probabilities: see `probabilities_of`. 0: not known.
   double slope = 0;
   /// Of probabilities too, in log odds: one per decision value, or none. Decision values are
@@ -122,6 +127,8 @@ struct ClassifierParts {
     visit("slope", self.slope);
     detail::visit_unless({}, "feature_names", self.feature_names, visit);
     visit("encoding", self.encoding);
+    visit("label_column", self.label_column);
+    detail::visit_unless({}, "ignored_columns", self.ignored_columns, visit);
     detail::visit_unless({}, "offsets", self.offsets, visit);
     detail::visit_unless(true, "offsets_move_labels", self.offsets_move_labels, visit);
     detail::visit_unless(0, "probability_rows", self.probability_rows, visit);
@@ -175,6 +182,8 @@ struct CheckedParts {
   const std::vector<std::string>& class_names;
   const std::vector<std::string>& feature_names;
   const std::optional<TableEncoding>& encoding;
+  const std::optional<Eigen::Index>& label_column;
+  const std::vector<Eigen::Index>& ignored_columns;
   const double& slope;
   const std::vector<double>& offsets;
   const std::optional<Rejection>& rejection;
@@ -197,26 +206,11 @@ void check_parts(const ClassifierParts<Kernel, Inputs>& p) {
   std::ptrdiff_t columns = -1;
   if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) columns = p.inputs.cols();
   check_parts(
-      {p.support,
-       p.coefficients,
-       p.classes,
-       p.standardisation,
-       p.origin,
-       p.one_against_one,
-       p.bias,
-       p.mean_diagonal,
-       p.draw_coefficients,
-       p.draw_numbers,
-       p.draw_weights,
-       p.mean_norms,
-       p.training_margins,
-       p.training_errors,
-       p.class_names,
-       p.feature_names,
-       p.encoding,
-       p.slope,
-       p.offsets,
-       p.rejection},
+      {p.support,         p.coefficients, p.classes,          p.standardisation,   p.origin,
+       p.one_against_one, p.bias,         p.mean_diagonal,    p.draw_coefficients, p.draw_numbers,
+       p.draw_weights,    p.mean_norms,   p.training_margins, p.training_errors,   p.class_names,
+       p.feature_names,   p.encoding,     p.label_column,     p.ignored_columns,   p.slope,
+       p.offsets,         p.rejection},
       {input_count(p.inputs), columns, precomputed, ScalableInputs<Inputs> && !precomputed});
   if constexpr (!InputView<Inputs>) check_inputs(p.inputs, "Classifier");
 }
@@ -378,6 +372,8 @@ BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inpu
       fail(f, "encoding", "is given for inputs without columns");
     }
   }
+  check_places(parts.label_column, parts.ignored_columns,
+               parts.encoding ? std::ssize(parts.encoding->columns) : inputs.columns, f);
   if (!parts.draw_numbers.empty()) {
     check_size(f, "draw_coefficients", parts.draw_coefficients.rows(), parts.support.size(),
                "rows: one per support point");

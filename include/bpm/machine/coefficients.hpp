@@ -266,6 +266,8 @@ template <class Kernel, InputSet I>
           .class_names = parts.class_names,
           .feature_names = parts.feature_names,
           .encoding = parts.encoding,
+          .label_column = parts.label_column,
+          .ignored_columns = parts.ignored_columns,
           .slope = parts.slope,
           .offsets = parts.offsets,
           .offsets_move_labels = parts.offsets_move_labels,

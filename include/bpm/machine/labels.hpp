@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -25,7 +26,8 @@
 #include "bpm/version_space/soft_boundary.hpp"
 
 /// \file
-/// Pairs of classes: their points, and what machines of pairs say of the classes.
+/// Labels and their place in a table. Pairs of classes: their points, and what machines of pairs
+/// say of the classes.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -64,6 +66,22 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   check(classes.size() >= 2, function, "labels", "are all ", classes[0],
         ", expected two classes or more");
   return classes;
+}
+
+/// Checks where a table of so many features has its label and what is ignored in it.
+inline void check_places(const std::optional<Eigen::Index>& label,
+                         std::span<const Eigen::Index> ignored, Eigen::Index features,
+                         std::string_view function) {
+  const Eigen::Index width = features + 1 + std::ssize(ignored);
+  for (std::size_t i = 0; i < ignored.size(); ++i) {
+    check(ignored[i] > (i == 0 ? -1 : ignored[i - 1]) && ignored[i] < width, function,
+          "ignored_columns", "at ", i, " is ", ignored[i], ", must ascend from 0 to below ", width,
+          ", the columns of the table");
+  }
+  const Eigen::Index place = label.value_or(0);
+  check(!label || (place >= 0 && place < width && !std::ranges::binary_search(ignored, place)),
+        function, "label_column", "is ", place, ", must be below ", width,
+        ", the columns of the table, and not ignored");
 }
 
 /// How many binary subproblems, and columns of coefficients, so many classes have.
