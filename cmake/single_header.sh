@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Writes bpm/bpm.hpp and bpm/gaussian_process.hpp, with all that they include, as one header that needs Eigen alone.
+# Writes all of bpm's doors, with what they include and what else needs Eigen alone, as one header.
 #   cmake/single_header.sh bpm_single_header.hpp
 set -euo pipefail
 if [[ $# -ne 1 || "$1" == -* ]]; then
@@ -55,6 +55,9 @@ TEXT
       gsub(/ /, "-", dashes)
       inline_header("bpm/bpm.hpp")
       inline_header("bpm/gaussian_process.hpp")
+      inline_header("bpm/data.hpp")
+      inline_header("bpm/images.hpp")
+      inline_header("bpm/storage/draw_store.hpp")
     }'
 } | cat -s >"$1.part"
 mv "$1.part" "$1"

@@ -177,8 +177,8 @@ make_reference() {
 /** \mainpage The headers
 Every public name by kind: <a href="annotated.html">classes</a>, <a href="concepts.html">concepts</a>, <a href="namespacebpm.html">functions</a>. By
 <a href="files.html">folder</a>, each with an idea of its own: <a href="../docs/architecture.html">architecture</a>.
-`#include <bpm/bpm.hpp>` is all but Gaussian processes, `#include <bpm/gaussian_process.hpp>`, and what needs another
-library than Eigen. */
+`#include <bpm/machine.hpp>` is what a first program needs, `<bpm/bpm.hpp>` all samplers, choices and bounds;
+`<bpm/gaussian_process.hpp>`, `<bpm/data.hpp>` and `<bpm/images.hpp>` are doors of their own. */
 /** \namespace bpm
 Everything that users write. */
 END

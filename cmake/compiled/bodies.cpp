@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The bodies of what bpm.hpp declares alone for those who link bpm::compiled: functions that need
-// no argument of a template, and readers of float and double.
+// The bodies of what headers only declare for those who link bpm::compiled: functions that need no
+// argument of a template, and readers of float and double.
 #define BPM_COMPILING
 #include "bpm/bpm.hpp"
+#include "bpm/data.hpp"
+#include "bpm/images.hpp"
+#include "bpm/storage/draw_store.hpp"
 
 #include <Eigen/SparseCore>
 #include <cstddef>

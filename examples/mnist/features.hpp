@@ -17,9 +17,9 @@
 #include "bpm/images/image_shape.hpp"
 #include "bpm/images/slant_removal.hpp"
 #include "bpm/images/virtual_examples.hpp"
-#include "bpm/machine/fit_each_draw.hpp"
 #include "common/machine_info.hpp"
 #include "common/program.hpp"
+#include "fit_each_draw.hpp"
 
 /// \file
 /// What kernels see of images, and the copies of the training images that are trained on as well.
@@ -137,12 +137,12 @@ class VirtualDigits {
   /// Examples that a draw sees.
   [[nodiscard]] Eigen::Index size() const { return images_.rows() * (1 + options_.copies); }
 
-  [[nodiscard]] bpm::DrawSet<bpm::RowMatrix<std::uint8_t>> set_of(std::uint64_t draw) {
+  [[nodiscard]] DrawSet<bpm::RowMatrix<std::uint8_t>> set_of(std::uint64_t draw) {
     const WallTimer timer;
     const Eigen::Index m = images_.rows();
     const auto copies = static_cast<std::uint64_t>(options_.copies);
     const std::uint64_t first = (options_.copies_by == "shifts" ? 0 : draw * copies) + 1;
-    bpm::DrawSet<bpm::RowMatrix<std::uint8_t>> set;
+    DrawSet<bpm::RowMatrix<std::uint8_t>> set;
     set.inputs.resize(size(), inputs_.cols());
     set.inputs.topRows(m) = inputs_;
     fill(first, first + copies, set.inputs.bottomRows(size() - m));

@@ -20,11 +20,11 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/certificate.hpp"
-#include "bpm/machine/fit_each_draw.hpp"
 #include "common/digest.hpp"
 #include "common/interrupt.hpp"
 #include "common/machine_info.hpp"
 #include "experiment.hpp"
+#include "fit_each_draw.hpp"
 #include "pictures.hpp"
 #include "pixels.hpp"
 
@@ -305,7 +305,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
         VirtualDigits sets(experiment.image, digits.shape, digits.images, train,
                            digits.train_labels, experiment.settings.seed, report.threads);
         sets.check_numbers(sampler.draws);
-        auto made = bpm::fit_each_draw(
+        auto made = fit_each_draw(
             machine, [&](std::uint64_t draw) { return sets.set_of(draw); }, watch);
         report.features_seconds += sets.seconds();
         report.points_seen = sets.size();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Compiles what the documentation shows. Every ```cpp block of a page becomes a piece of one program:
 # a block with a main() stands alone, one that starts with struct goes before main, others into a
-# function of their own, in order. HEADER is included in the place of bpm/bpm.hpp.
+# function of their own, in order. HEADER is included in the place of bpm/machine.hpp.
 #   cmake -DPAGE=... -DOUT=... [-DHEADER=...] -P snippets.cmake
 
 file(READ "${PAGE}" text)
@@ -33,7 +33,7 @@ if(number EQUAL 0)
   message(FATAL_ERROR "${PAGE} shows no \`\`\`cpp block")
 endif()
 
-set(headers "#include <algorithm>\n#include <cmath>\n#include <iostream>\n#include <limits>\n#include <string>\n#include <vector>\n#include <bpm/bpm.hpp>\n#include <bpm/gaussian_process.hpp>\n")
+set(headers "#include <algorithm>\n#include <cmath>\n#include <iostream>\n#include <limits>\n#include <string>\n#include <vector>\n#include <bpm/bpm.hpp>\n#include <bpm/data.hpp>\n#include <bpm/gaussian_process.hpp>\n#include <bpm/images.hpp>\n#include <bpm/storage/draw_store.hpp>\n")
 if(whole STREQUAL "")
   set(program "${headers}\n${before}\nnamespace {\n${functions}}  // namespace\n\nint main() {\n${calls}}\n")
 else()
@@ -43,6 +43,6 @@ string(REPLACE "@SEMICOLON@" ";" program "${program}")
 string(REPLACE "@OPEN@" "[" program "${program}")
 string(REPLACE "@CLOSE@" "]" program "${program}")
 if(HEADER)
-  string(REPLACE "<bpm/bpm.hpp>" "\"${HEADER}\"" program "${program}")
+  string(REPLACE "<bpm/machine.hpp>" "\"${HEADER}\"" program "${program}")
 endif()
 file(WRITE "${OUT}" "${program}")

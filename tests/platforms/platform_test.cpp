@@ -15,6 +15,9 @@
 #include <vector>
 
 #include "bpm/bpm.hpp"
+#include "bpm/data.hpp"
+#include "bpm/images.hpp"
+#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "catch.hpp"

@@ -13,7 +13,7 @@ set(sees_core "")
 set(sees_data core)
 set(sees_images core)
 
-set(umbrellas bpm.hpp gaussian_process.hpp)
+set(umbrellas bpm.hpp data.hpp gaussian_process.hpp images.hpp machine.hpp)
 set(broken "")
 file(GLOB_RECURSE headers RELATIVE "${ROOT}/include/bpm" "${ROOT}/include/bpm/*")
 foreach(header IN LISTS headers)

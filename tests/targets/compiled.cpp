@@ -2,6 +2,7 @@
 // Fits machines and prints digests of what they say: header-only and with bpm::compiled these are
 // the same lines.
 #include <bpm/bpm.hpp>
+#include <bpm/data.hpp>
 
 #include <bit>
 #include <cstdint>

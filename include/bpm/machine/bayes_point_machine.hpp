@@ -106,7 +106,7 @@ template <bool any_number, class Kernel, class Sampler, class I, class O>
 ///
 /// Another kernel or sampler is another template argument:
 ///
-///     #include <bpm/bpm.hpp>
+///     #include <bpm/machine.hpp>
 ///
 ///     bpm::RowMatrix<float> inputs = ...;            // one input per row
 ///     std::vector<int> labels = ...;                 // any two integers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/fit_each_draw.hpp"
+#include "mnist/fit_each_draw.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -26,6 +26,8 @@
 #include "message_of.hpp"
 
 using namespace machine_tests;
+using bpm_examples::DrawSet;
+using bpm_examples::fit_each_draw;
 
 namespace {
 
@@ -38,8 +40,8 @@ auto each_draw_machine(std::uint64_t draws, bpm::FitSettings settings = {}) {
 }
 
 /// Sixty points that all draws have, and as many of the draw's own.
-bpm::DrawSet<Doubles> triangle_set(std::uint64_t draw) {
-  bpm::DrawSet<Doubles> set;
+DrawSet<Doubles> triangle_set(std::uint64_t draw) {
+  DrawSet<Doubles> set;
   set.inputs.resize(2 * shared, 2);
   set.inputs.topRows(shared) = triangle(shared, 1);
   set.inputs.bottomRows(shared) = triangle(shared, 100 + draw);
@@ -54,7 +56,7 @@ bpm::DrawSet<Doubles> triangle_set(std::uint64_t draw) {
 }  // namespace
 
 TEST_CASE("draws with sets of their own: the mean of consistent classifiers of norm 1") {
-  const auto fitted = bpm::fit_each_draw(each_draw_machine(4, {.keep_draws = true}), triangle_set);
+  const auto fitted = fit_each_draw(each_draw_machine(4, {.keep_draws = true}), triangle_set);
   CHECK(fitted.report().draws == 4);
   CHECK(fitted.report().converged);
   CHECK(fitted.report().mistaken_points.size() == 4);
@@ -76,7 +78,7 @@ TEST_CASE("draws with sets of their own: the mean of consistent classifiers of n
   const Doubles others = triangle(2 * shared, 9, 1.0);
   const Eigen::MatrixXd at_others = fitted.draw_decision_values(others);
   for (std::uint64_t j = 0; j < 4; ++j) {
-    const bpm::DrawSet<Doubles> set = triangle_set(j);
+    const DrawSet<Doubles> set = triangle_set(j);
     const Eigen::MatrixXd values =
         fitted.draw_decision_values(set.inputs).middleCols(static_cast<Eigen::Index>(3 * j), 3);
     for (Eigen::Index i = 0; i < values.rows(); ++i) {
@@ -103,7 +105,7 @@ TEST_CASE("draws with sets of their own: the mean of consistent classifiers of n
 TEST_CASE("draws with sets of their own: all have the bias of the first set") {
   // On a line, all on one side of the origin: none but a threshold tells the classes apart.
   const auto make_set = [](std::uint64_t draw) {
-    bpm::DrawSet<Doubles> set{Doubles(6, 1), {1, 1, 1, 2, 2, 2}};
+    DrawSet<Doubles> set{Doubles(6, 1), {1, 1, 1, 2, 2, 2}};
     set.inputs << 1, 2, 3, 7, 8, 9;
     set.inputs.array() += 0.25 * static_cast<double>(draw);
     for (int i = 0; i < 6; ++i) {
@@ -118,9 +120,9 @@ TEST_CASE("draws with sets of their own: all have the bias of the first set") {
                                     .keep_draws = true,
                                     .chosen = true};
     const auto fitted =
-        bpm::fit_each_draw(bpm::OneVsRest(bpm::BayesPointMachine(
-                               bpm::Linear{}, bpm::PermutedPerceptron{.draws = 3}, settings)),
-                           make_set);
+        fit_each_draw(bpm::OneVsRest(bpm::BayesPointMachine(
+                          bpm::Linear{}, bpm::PermutedPerceptron{.draws = 3}, settings)),
+                      make_set);
     const double bias = units * make_set(0).inputs.squaredNorm() / 6;
     CHECK(std::abs(fitted.parts().bias - bias) < 1e-12 * bias);
     CHECK(fitted.parts().chosen);
@@ -130,7 +132,7 @@ TEST_CASE("draws with sets of their own: all have the bias of the first set") {
     others.col(0).setLinSpaced(0, 10);
     const Eigen::MatrixXd at_others = fitted.draw_decision_values(others);
     for (std::uint64_t j = 0; j < 3; ++j) {
-      const bpm::DrawSet<Doubles> set = make_set(j);
+      const DrawSet<Doubles> set = make_set(j);
       const Eigen::VectorXd values =
           fitted.draw_decision_values(set.inputs).col(static_cast<Eigen::Index>(j));
       CHECK((values.head(3).array() < 0).all());
@@ -145,16 +147,16 @@ TEST_CASE("draws with sets of their own: all have the bias of the first set") {
 }
 
 TEST_CASE("draws with sets of their own: the same bits by any threads, others by another seed") {
-  const auto one = bpm::fit_each_draw(each_draw_machine(3, {.threads = 1}), triangle_set);
-  const auto two = bpm::fit_each_draw(each_draw_machine(3, {.threads = 3}), triangle_set);
-  const auto other = bpm::fit_each_draw(each_draw_machine(3, {.seed = 2}), triangle_set);
+  const auto one = fit_each_draw(each_draw_machine(3, {.threads = 1}), triangle_set);
+  const auto two = fit_each_draw(each_draw_machine(3, {.threads = 3}), triangle_set);
+  const auto other = fit_each_draw(each_draw_machine(3, {.seed = 2}), triangle_set);
   CHECK(one.coefficients() == two.coefficients());
   CHECK(one.support() == two.support());
   CHECK((one.support() != other.support() || one.coefficients() != other.coefficients()));
   CHECK(one.parts().seed == 1);
   // Fewer draws are the first of more.
-  const auto kept = bpm::fit_each_draw(each_draw_machine(3, {.keep_draws = true}), triangle_set);
-  const auto first = bpm::fit_each_draw(each_draw_machine(1), triangle_set);
+  const auto kept = fit_each_draw(each_draw_machine(3, {.keep_draws = true}), triangle_set);
+  const auto first = fit_each_draw(each_draw_machine(1), triangle_set);
   const Doubles others = triangle(30, 9, 1.0);
   CHECK(
       kept.draw_decision_values(others).leftCols(3).isApprox(first.decision_values(others), 1e-13));
@@ -163,10 +165,10 @@ TEST_CASE("draws with sets of their own: the same bits by any threads, others by
 TEST_CASE("draws with sets of their own: what is wrong is named") {
   using test_support::message_of;
   const auto machine = each_draw_machine(2);
-  const auto changed = [&](const std::function<void(bpm::DrawSet<Doubles>&)>& change) {
+  const auto changed = [&](const std::function<void(DrawSet<Doubles>&)>& change) {
     return message_of([&] {
-      static_cast<void>(bpm::fit_each_draw(machine, [&](std::uint64_t draw) {
-        bpm::DrawSet<Doubles> set = triangle_set(draw);
+      static_cast<void>(fit_each_draw(machine, [&](std::uint64_t draw) {
+        DrawSet<Doubles> set = triangle_set(draw);
         if (draw == 1) change(set);
         return set;
       }));
@@ -187,27 +189,27 @@ TEST_CASE("draws with sets of their own: what is wrong is named") {
         }) == "fit_each_draw: make_set gives draw 1 3 columns, draw 0 has 2");
   // A number of two inputs, both of which are needed: each is the only one of its class.
   CHECK(message_of([&] {
-          static_cast<void>(bpm::fit_each_draw(machine, [](std::uint64_t draw) {
-            bpm::DrawSet<Doubles> set{Doubles(2, 1), {1, 2}};
+          static_cast<void>(fit_each_draw(machine, [](std::uint64_t draw) {
+            DrawSet<Doubles> set{Doubles(2, 1), {1, 2}};
             set.inputs << 1 + static_cast<double>(draw), -1;
             return set;
           }));
         }) == "fit_each_draw: make_set gives draw 1 another input by the number 0 than draw 0");
   CHECK(message_of([] {
           static_cast<void>(
-              bpm::fit_each_draw(each_draw_machine(2, {.standardise = true}), triangle_set));
+              fit_each_draw(each_draw_machine(2, {.standardise = true}), triangle_set));
         }) ==
         "fit_each_draw: standardise is true, must be false: sets differ in their means and "
         "deviations");
   CHECK(message_of([] {
           static_cast<void>(
-              bpm::fit_each_draw(each_draw_machine(2, {.one_against_one = true}), triangle_set));
+              fit_each_draw(each_draw_machine(2, {.one_against_one = true}), triangle_set));
         }) ==
         "fit_each_draw: one_against_one is true, must be false: the units of pairs differ from "
         "draw to draw");
   CHECK(message_of([] {
           const bpm::OneVsRest automatic{bpm::BayesPointMachine(bpm::Polynomial(3))};
-          static_cast<void>(bpm::fit_each_draw(automatic, triangle_set));
+          static_cast<void>(fit_each_draw(automatic, triangle_set));
         }) ==
         "fit_each_draw: soft_boundary is automatic: every draw would choose another; give one, or "
         "SoftBoundary::hard()");
@@ -215,7 +217,7 @@ TEST_CASE("draws with sets of their own: what is wrong is named") {
 
 TEST_CASE("draws with sets of their own: stopped, the finished ones; before the first, an error") {
   const auto stop_at = [](std::uint64_t finished) {
-    return bpm::fit_each_draw(each_draw_machine(5), triangle_set, [&](const bpm::Progress& now) {
+    return fit_each_draw(each_draw_machine(5), triangle_set, [&](const bpm::Progress& now) {
       CHECK(now.draws_total == 5);
       return now.draws < finished;
     });
@@ -225,7 +227,6 @@ TEST_CASE("draws with sets of their own: stopped, the finished ones; before the 
   CHECK_FALSE(stopped.report().converged);
   CHECK(stopped.report().reason == "stopped");
   CHECK(stopped.report().draws == 2);
-  CHECK(stopped.coefficients() ==
-        bpm::fit_each_draw(each_draw_machine(2), triangle_set).coefficients());
+  CHECK(stopped.coefficients() == fit_each_draw(each_draw_machine(2), triangle_set).coefficients());
   CHECK_THROWS_AS(stop_at(0), bpm::Stopped);
 }

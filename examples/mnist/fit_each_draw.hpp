@@ -14,37 +14,39 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 
-namespace bpm { inline namespace BPM_TARGET {
+/// \file
+/// Draws that have training sets of their own, such as copies of digits.
+
+namespace bpm_examples {
 
 /// What one draw is trained on.
-template <DenseInputs Inputs>
+template <bpm::DenseInputs Inputs>
 struct DrawSet {
   Inputs inputs;            ///< m_j inputs, one per row.
   std::vector<int> labels;  ///< m_j.
   /// What the inputs are called, ascending: a number is one input in all draws' sets, which is then
   /// kept once. Empty: 0 to m_j - 1.
-  std::vector<PointIndex> numbers{};
+  std::vector<bpm::PointIndex> numbers{};
 };
 
 namespace detail {
 
 /// A support point of one draw's classifier.
 struct SupportOfDraw {
-  PointIndex number = 0;
+  bpm::PointIndex number = 0;
   std::size_t draw = 0;
   Eigen::Index row = 0;
 };
 
 /// The mean of classifiers of single draws, their support points by their numbers.
 template <class Kernel, class Inputs>
-[[nodiscard]] ClassifierParts<Kernel, Inputs> mean_of_draws(
-    std::vector<ClassifierParts<Kernel, Inputs>> draws, bool keep_draws,
+[[nodiscard]] bpm::ClassifierParts<Kernel, Inputs> mean_of_draws(
+    std::vector<bpm::ClassifierParts<Kernel, Inputs>> draws, bool keep_draws,
     std::string_view function) {
   std::vector<SupportOfDraw> all;
   for (std::size_t j = 0; j < draws.size(); ++j) {
@@ -53,20 +55,21 @@ template <class Kernel, class Inputs>
     }
   }
   std::ranges::stable_sort(all, {}, &SupportOfDraw::number);
-  std::vector<PointIndex> support;
+  std::vector<bpm::PointIndex> support;
   for (const SupportOfDraw& one : all) {
     if (support.empty() || support.back() != one.number) support.push_back(one.number);
   }
   const Eigen::Index size = std::ssize(support);
   const Eigen::Index columns = draws[0].coefficients.cols();
   const auto count = static_cast<Eigen::Index>(draws.size());
-  ClassifierParts<Kernel, Inputs> mean{.kernel = draws[0].kernel,
-                                       .inputs = Inputs(size, draws[0].inputs.cols()),
-                                       .support = std::move(support),
-                                       .coefficients = RowMatrix<double>::Zero(size, columns),
-                                       .classes = draws[0].classes,
-                                       .origin = draws[0].origin,
-                                       .bias = draws[0].bias};
+  bpm::ClassifierParts<Kernel, Inputs> mean{
+      .kernel = draws[0].kernel,
+      .inputs = Inputs(size, draws[0].inputs.cols()),
+      .support = std::move(support),
+      .coefficients = bpm::RowMatrix<double>::Zero(size, columns),
+      .classes = draws[0].classes,
+      .origin = draws[0].origin,
+      .bias = draws[0].bias};
   if (keep_draws) mean.draw_coefficients.setZero(size, count * columns);
   Eigen::Index place = -1;
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -75,9 +78,9 @@ template <class Kernel, class Inputs>
     if (k == 0 || all[k - 1].number != number) {
       mean.inputs.row(++place) = input;
     } else {
-      check((mean.inputs.row(place).array() == input.array()).all(), function, "make_set",
-            "gives draw ", j, " another input by the number ", number, " than draw ",
-            all[k - 1].draw);
+      bpm::detail::check((mean.inputs.row(place).array() == input.array()).all(), function,
+                         "make_set", "gives draw ", j, " another input by the number ", number,
+                         " than draw ", all[k - 1].draw);
     }
     mean.coefficients.row(place) += draws[j].coefficients.row(row);
     if (keep_draws) {
@@ -119,70 +122,72 @@ template <class Kernel, class Inputs>
 /// \throws std::invalid_argument on sets of other classes or columns, numbers that do not ascend,
 ///         or are not one per input, a number of two inputs, an automatic soft boundary,
 ///         `one_against_one`, `standardise`. As `OneVsRest::fit`.
-template <class Kernel, class MakeSet, Observer O = detail::IgnoreProgress>
-[[nodiscard]] auto fit_each_draw(const OneVsRest<Kernel, PermutedPerceptron>& machine,
-                                 MakeSet&& make_set, O&& observer = {}, StopToken stop = {}) {
+template <class Kernel, class MakeSet, bpm::Observer O = bpm::detail::IgnoreProgress>
+[[nodiscard]] auto fit_each_draw(const bpm::OneVsRest<Kernel, bpm::PermutedPerceptron>& machine,
+                                 MakeSet&& make_set, O&& observer = {}, bpm::StopToken stop = {}) {
   const char* const function = "fit_each_draw";
   using Set = std::remove_cvref_t<std::invoke_result_t<MakeSet&, std::uint64_t>>;
-  using Inputs = detail::owned_inputs_t<decltype(Set::inputs)>;
-  const OneVsRest<Kernel>& asked = machine;
-  detail::check(!asked.settings().soft_boundary.is_automatic(), function, "soft_boundary",
-                "is automatic: every draw would choose another; give one, or "
-                "SoftBoundary::hard()");
-  detail::check(!asked.settings().one_against_one, function, "one_against_one",
-                "is true, must be false: the units of pairs differ from draw to draw");
-  detail::check(!asked.settings().standardise, function, "standardise",
-                "is true, must be false: sets differ in their means and deviations");
+  using Inputs = bpm::detail::owned_inputs_t<decltype(Set::inputs)>;
+  const bpm::OneVsRest<Kernel>& asked = machine;
+  bpm::detail::check(!asked.settings().soft_boundary.is_automatic(), function, "soft_boundary",
+                     "is automatic: every draw would choose another; give one, or "
+                     "SoftBoundary::hard()");
+  bpm::detail::check(!asked.settings().one_against_one, function, "one_against_one",
+                     "is true, must be false: the units of pairs differ from draw to draw");
+  bpm::detail::check(!asked.settings().standardise, function, "standardise",
+                     "is true, must be false: sets differ in their means and deviations");
   asked.sampler().check_settings();
   const std::uint64_t count = asked.sampler().draws;
-  std::vector<ClassifierParts<Kernel, Inputs>> draws;
-  SamplerReport ended{.converged = true};
+  std::vector<bpm::ClassifierParts<Kernel, Inputs>> draws;
+  bpm::SamplerReport ended{.converged = true};
   for (std::uint64_t j = 0; j < count; ++j) {
     Set set = make_set(j);
-    FitSettings settings = asked.settings();
-    settings.seed = RandomStreams{settings.seed}.stream(j)();
+    bpm::FitSettings settings = asked.settings();
+    settings.seed = bpm::RandomStreams{settings.seed}.stream(j)();
     settings.keep_draws = false;
     // The bias of the first draw's set, in units of this set's: a mean has one.
     if (j > 0 && draws[0].bias > 0 && set.inputs.rows() > 0) {
-      detail::check_inputs(set.inputs, function);
+      bpm::detail::check_inputs(set.inputs, function);
       settings.bias = 1.0;
-      const double unit = detail::absolute_bias(asked.kernel(), settings, set.inputs, function);
+      const double unit =
+          bpm::detail::absolute_bias(asked.kernel(), settings, set.inputs, function);
       if (unit > 0) settings.bias = draws[0].bias / unit;
     }
-    const OneVsRest one(
-        BayesPointMachine(asked.kernel(), asked.sampler().with_draws(1), std::move(settings)));
-    const auto watch = [&](Progress now) {
+    const bpm::OneVsRest one(
+        bpm::BayesPointMachine(asked.kernel(), asked.sampler().with_draws(1), std::move(settings)));
+    const auto watch = [&](bpm::Progress now) {
       now = now.of_part(j, count);
       now.draws += j;
       now.draws_total = count;
-      return detail::notify(observer, now);
+      return bpm::detail::notify(observer, now);
     };
     try {
       draws.push_back(one.fit(set.inputs, set.labels, watch, stop).parts());
-    } catch (const Stopped&) {
+    } catch (const bpm::Stopped&) {
       if (draws.empty()) throw;
       ended = {.stopped = true, .reason = "stopped"};
       break;
     }
-    ClassifierParts<Kernel, Inputs>& made = draws.back();
-    detail::check(made.classes == draws[0].classes, function, "make_set", "gives draw ", j,
-                  " other classes than draw 0");
-    detail::check(made.inputs.cols() == draws[0].inputs.cols(), function, "make_set", "gives draw ",
-                  j, " ", made.inputs.cols(), " columns, draw 0 has ", draws[0].inputs.cols());
+    bpm::ClassifierParts<Kernel, Inputs>& made = draws.back();
+    bpm::detail::check(made.classes == draws[0].classes, function, "make_set", "gives draw ", j,
+                       " other classes than draw 0");
+    bpm::detail::check(made.inputs.cols() == draws[0].inputs.cols(), function, "make_set",
+                       "gives draw ", j, " ", made.inputs.cols(), " columns, draw 0 has ",
+                       draws[0].inputs.cols());
     if (set.numbers.empty()) continue;
-    detail::check_size(function, "numbers", set.numbers.size(), set.inputs.rows(),
-                       "one per input, or none");
-    detail::check(
+    bpm::detail::check_size(function, "numbers", set.numbers.size(), set.inputs.rows(),
+                            "one per input, or none");
+    bpm::detail::check(
         std::ranges::is_sorted(set.numbers, std::ranges::less_equal()) && set.numbers.front() >= 0,
         function, "numbers", "of draw ", j, " do not ascend from 0 on");
-    for (PointIndex& s : made.support) s = set.numbers[static_cast<std::size_t>(s)];
+    for (bpm::PointIndex& s : made.support) s = set.numbers[static_cast<std::size_t>(s)];
   }
   auto mean = detail::mean_of_draws(std::move(draws), asked.settings().keep_draws, function);
   mean.threads = asked.settings().threads;
   mean.seed = asked.settings().seed;
   mean.chosen = asked.settings().chosen;
   mean.report.append(ended);
-  return Classifier<Kernel, Inputs>(std::move(mean));
+  return bpm::Classifier<Kernel, Inputs>(std::move(mean));
 }
 
-}}  // namespace bpm
+}  // namespace bpm_examples

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Features of images, and copies of them that are as good as others.
+
+#include "bpm/images/deformation.hpp"
+#include "bpm/images/gradient_features.hpp"
+#include "bpm/images/image_shape.hpp"
+#include "bpm/images/slant_removal.hpp"
+#include "bpm/images/virtual_examples.hpp"

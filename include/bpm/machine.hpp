@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What a first program needs: kernels, permuted perceptrons, machines of two classes and of many.
+
+#include "bpm/core/target.hpp"
+
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/radial.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
