@@ -96,8 +96,7 @@ class Classifier {
   /// P(class | x) for decision values of n inputs, n x C, of two classes that of the second:
   /// `probabilities_of` them at slope and offsets that the fit found on rows that had not trained
   /// it yet, never surer than so many rows can say. The predicted class is the most probable one,
-  /// but where class weights move it. With classes as frequent as in the training set, class
-  /// weights or not.
+  /// but where class weights move it. Of classes as frequent as in the training set.
   /// \throws std::invalid_argument where no slope is known (a fit that chose its lambda found one;
   ///         else `with_slope`); as `probabilities_of`.
   [[nodiscard]] Eigen::MatrixXd probabilities(const Eigen::MatrixXd& decision_values) const {
@@ -122,11 +121,11 @@ class Classifier {
   /// value. Cost: a copy of the parts. \throws std::invalid_argument unless 0 < slope < inf.
   [[nodiscard]] Classifier with_slope(double slope) const {
     detail::check_positive("Classifier::with_slope", "slope", slope);
-    Parts copy = parts();
-    copy.slope = slope;
-    copy.offsets.clear();
-    copy.probability_rows = 0;
-    return Classifier(std::move(copy));
+    return with([&](Parts& copy) {
+      copy.slope = slope;
+      copy.offsets.clear();
+      copy.probability_rows = 0;
+    });
   }
 
   /// The names of the predicted classes. \throws std::invalid_argument where there are none; as
@@ -161,44 +160,34 @@ class Classifier {
   /// The same classifier with names of its features, as `LabelledData::feature_names` has them.
   /// Cost: a copy of the parts. \throws std::invalid_argument unless one per column, or none.
   [[nodiscard]] Classifier with_feature_names(std::vector<std::string> names) const {
-    Parts copy = parts();
-    copy.feature_names = std::move(names);
-    return Classifier(std::move(copy));
+    return with([&](Parts& copy) { copy.feature_names = std::move(names); });
   }
 
   /// The same classifier with the way its inputs were made of a table's columns, for
   /// `parts().encoding` to have wherever it is loaded. It is asked about inputs that are made so.
   /// Cost: a copy of the parts. \throws std::invalid_argument on another number of columns.
   [[nodiscard]] Classifier with_encoding(TableEncoding encoding) const {
-    Parts copy = parts();
-    copy.encoding = std::move(encoding);
-    return Classifier(std::move(copy));
+    return with([&](Parts& copy) { copy.encoding = std::move(encoding); });
   }
 
   /// The same classifier with a rejection chosen on data held out, for `parts().rejection` to have
-  /// wherever it is loaded. Predictions stay what they are. Cost: a copy of the parts.
+  /// wherever it is loaded. Cost: a copy of the parts.
   /// \throws std::invalid_argument on a score without a name, a threshold that is NaN.
   [[nodiscard]] Classifier with_rejection(const Rejection& rejection) const {
-    Parts copy = parts();
-    copy.rejection = rejection;
-    return Classifier(std::move(copy));
+    return with([&](Parts& copy) { copy.rejection = rejection; });
   }
 
   /// The same classifier with a text that says how its inputs are made, such as `describe` gives of
-  /// features, for `parts().inputs_made_by` to have wherever it is loaded. Predictions stay what
-  /// they are. Cost: a copy of the parts.
+  /// features, for `parts().inputs_made_by` to have wherever it is loaded. Cost: a copy of the
+  /// parts.
   [[nodiscard]] Classifier with_inputs_made_by(std::string how) const {
-    Parts copy = parts();
-    copy.inputs_made_by = std::move(how);
-    return Classifier(std::move(copy));
+    return with([&](Parts& copy) { copy.inputs_made_by = std::move(how); });
   }
 
   /// The same classifier, which standardises what it is asked: of support inputs that were. Cost: a
   /// copy of the parts. \throws std::invalid_argument unless it has a number for every feature.
   [[nodiscard]] Classifier with_standardisation(const Standardisation& scaling) const {
-    Parts copy = parts();
-    copy.standardisation = scaling;
-    return Classifier(std::move(copy));
+    return with([&](Parts& copy) { copy.standardisation = scaling; });
   }
 
   /// The classifier of a linear kernel as one number per feature and column: its support are the
@@ -314,6 +303,14 @@ class Classifier {
   }
 
  private:
+  /// The same classifier with a copy of its parts that is changed.
+  template <class Change>
+  [[nodiscard]] Classifier with(Change&& change) const {
+    Parts copy = parts();
+    change(copy);
+    return Classifier(std::move(copy));
+  }
+
   struct Body {
     explicit Body(Parts from)
         : parts(std::move(from)),

@@ -79,29 +79,25 @@ struct ClassifierParts {
   std::optional<Eigen::Index> label_column{};
   /// Likewise the columns that are no features, ascending (`TableSettings::ignored`).
   std::vector<Eigen::Index> ignored_columns{};
-  /// Of probabilities: see `probabilities_of`. 0: not known.
-  double slope = 0;
-  /// Of probabilities too, in log odds: one per decision value, or none. Decision values are
-  /// without them.
+  double slope = 0;  ///< Of probabilities: see `probabilities_of`. 0: not known.
+  /// Of probabilities too, in log odds: one per decision value, which is without it, or none.
   std::vector<double> offsets{};
   /// Whether labels and scores of rejection have the offsets as well, which `Classifier::shifted`
   /// adds. Not where the soft boundary has class weights: these move the labels on purpose, and the
   /// offsets give the probabilities back what they moved.
   bool offsets_move_labels = true;
-  /// How many rows' outputs gave slope and offsets; 0: not known.
-  std::size_t probability_rows = 0;
+  std::size_t probability_rows = 0;  ///< Rows that gave slope and offsets; 0: not known.
   /// Chosen on data held out, to be kept in the model's file: no prediction looks at it.
   std::optional<Rejection> rejection{};
   /// How its inputs are made of images or of whatever they are, in the words of their maker: kept
   /// in the model's file, no prediction looks at it.
   std::optional<std::string> inputs_made_by{};
-  std::optional<std::uint64_t> seed{};  ///< Of the fit, where there was one.
-  std::size_t training_points = 0;      ///< Of one training set; 0: of several, or not known.
-  bool chosen = false;                  ///< `FitSettings::chosen` of the fit.
-  /// How an automatic soft boundary was chosen.
-  std::optional<BoundaryChoice> boundary{};
-  std::vector<FitWarning> warnings{};  ///< What the fit says against its classifier.
-  SamplerReport report{};              ///< What the sampler did, in all runs.
+  std::optional<std::uint64_t> seed{};       ///< Of the fit, where there was one.
+  std::size_t training_points = 0;           ///< Of one training set; 0: of several, or not known.
+  bool chosen = false;                       ///< `FitSettings::chosen` of the fit.
+  std::optional<BoundaryChoice> boundary{};  ///< How an automatic soft boundary was chosen.
+  std::vector<FitWarning> warnings{};        ///< What the fit says against its classifier.
+  SamplerReport report{};                    ///< What the sampler did, in all runs.
   MemoryForecast forecast{};  ///< The memory and the strategy that were expected as the fit began.
   double training_seconds = 0;  ///< Of wall clock, all runs.
 
@@ -325,9 +321,8 @@ BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inpu
            "is given for inputs that are no dense numbers, or for kernel values");
     }
   }
-  if (!parts.origin.empty()) {
-    check_size(f, "origin", parts.origin.size(), inputs.columns, "one per feature, or none");
-  }
+  const auto numbers = std::ssize(parts.origin);
+  if (numbers > 0) check_size(f, "origin", numbers, inputs.columns, "one per feature, or none");
   for (const double number : parts.origin) {
     check(std::isfinite(number), f, "origin", "has a ", number, ", must be finite");
   }
