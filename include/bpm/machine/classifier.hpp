@@ -128,8 +128,7 @@ class Classifier {
     });
   }
 
-  /// The names of the predicted classes. \throws std::invalid_argument where there are none; as
-  /// `decision_values`.
+  /// Names of the predicted classes. \throws std::invalid_argument where none are known; likewise.
   template <class Queries>
   [[nodiscard]] std::vector<std::string> predict_names(const Queries& inputs) const {
     detail::check(!parts().class_names.empty(), "Classifier::predict_names", "class_names",
@@ -171,8 +170,8 @@ class Classifier {
   }
 
   /// The same classifier with a rejection chosen on data held out, for `parts().rejection` to have
-  /// wherever it is loaded. Cost: a copy of the parts.
-  /// \throws std::invalid_argument on a score without a name, a threshold that is NaN.
+  /// wherever it is loaded. \throws std::invalid_argument on a score without a name, a threshold
+  /// NaN.
   [[nodiscard]] Classifier with_rejection(const Rejection& rejection) const {
     return with([&](Parts& copy) { copy.rejection = rejection; });
   }
