@@ -163,8 +163,7 @@ class Classifier {
   }
 
   /// The same classifier with the way its inputs were made of a table's columns, for
-  /// `parts().encoding` to have wherever it is loaded. It is asked about inputs that are made so.
-  /// Cost: a copy of the parts. \throws std::invalid_argument on another number of columns.
+  /// `parts().encoding` to have wherever it is loaded. \throws std::invalid_argument on other columns.
   [[nodiscard]] Classifier with_encoding(TableEncoding encoding) const {
     return with([&](Parts& copy) { copy.encoding = std::move(encoding); });
   }
