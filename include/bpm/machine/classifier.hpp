@@ -162,8 +162,8 @@ class Classifier {
     return with([&](Parts& copy) { copy.feature_names = std::move(names); });
   }
 
-  /// The same classifier with the way its inputs were made of a table's columns, for
-  /// `parts().encoding` to have wherever it is loaded. \throws std::invalid_argument on other columns.
+  /// The same classifier with the way its inputs were made of a table's columns, for any that load
+  /// it: `parts().encoding`. \throws std::invalid_argument on another number of columns.
   [[nodiscard]] Classifier with_encoding(TableEncoding encoding) const {
     return with([&](Parts& copy) { copy.encoding = std::move(encoding); });
   }
