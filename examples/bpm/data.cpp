@@ -664,11 +664,11 @@ bpm::RowMatrix<double> dense_numbers(const Inputs& inputs, std::size_t most) {
       [most]<class Rows>(const Rows& rows) -> bpm::RowMatrix<double> {
         if (static_cast<double>(rows.rows()) * static_cast<double>(rows.cols()) * sizeof(double) >
             static_cast<double>(most)) {
-          throw bpm::DataError(std::to_string(rows.rows()) + " rows of " +
-                               std::to_string(rows.cols()) + " features, dense, take more than " +
-                               std::to_string(most) +
-                               " bytes; give a larger --memory, or leave out --standardise, and "
-                               "--sampler but perceptron");
+          throw bpm::BudgetTooSmall(
+              std::to_string(rows.rows()) + " rows of " + std::to_string(rows.cols()) +
+              " features, dense, take more than " + std::to_string(most) +
+              " bytes; give a larger --memory, or leave out --standardise, and "
+              "--sampler but perceptron");
         }
         if constexpr (std::same_as<Rows, bpm::SparseRowMatrix<double>>) {
           return bpm::RowMatrix<double>(rows);

@@ -53,7 +53,8 @@ void check_checkpoint(const FitTask& task) {
 
 /// The machine with the best of the biases, with the soft boundary that it was best with, and one
 /// class against one where that is better, by the part of the rows on which a fit chooses its
-/// boundary. Nothing where no machine of the part is consistent, or the memory does not hold it.
+/// boundary. Nothing where no machine of the part is consistent. The part is the same whatever the
+/// memory, which is refused where it does not hold it.
 template <class Sampler, class I>
 [[nodiscard]] std::optional<Machine<Sampler>> with_chosen_bias(const Machine<Sampler>& machine,
                                                                const FitTask& task, const I& inputs,
@@ -61,19 +62,16 @@ template <class Sampler, class I>
                                                                const Watch& watch) {
   // Chains cost the cube of their rows.
   const std::size_t most = std::same_as<Sampler, bpm::PermutedPerceptron> ? 3000 : 500;
-  const double in_memory = std::sqrt(static_cast<double>(task.settings.memory) / 24);
   try {
     return bpm::choose(machine,
-                       bpm::ChoiceGrid<bpm::RuntimeKernel>{
-                           .kernels = task.kernels,
-                           .points = static_cast<std::size_t>(std::min<double>(most, in_memory)),
-                           .biases = task.biases,
-                           .one_against_one = task.one_against_one,
-                           .more_points = 0},
+                       bpm::ChoiceGrid<bpm::RuntimeKernel>{.kernels = task.kernels,
+                                                           .points = most,
+                                                           .biases = task.biases,
+                                                           .one_against_one = task.one_against_one,
+                                                           .more_points = 0},
                        inputs, labels, watch)
         .machine;
   } catch (const bpm::NotSeparable&) {
-  } catch (const bpm::BudgetTooSmall&) {
   }
   return std::nullopt;
 }

@@ -515,8 +515,8 @@ struct JudgedScaling {
       (standardise ? result.standardised : result.plain) = outcome.candidates[outcome.best].loss;
     } catch (const bpm::NotSeparable&) {
     } catch (const bpm::KernelValueError&) {
-    } catch (const bpm::BudgetTooSmall&) {
-      return std::nullopt;
+    } catch (const bpm::BudgetTooSmall& error) {  // Else the memory would choose.
+      throw std::runtime_error(in_words_of(data.name, error.what()) + " (here: a larger --memory)");
     } catch (const bpm::DataError&) {         // No median distance.
     } catch (const std::invalid_argument&) {  // Numbers too small or too large to be scaled.
     }

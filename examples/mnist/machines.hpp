@@ -23,10 +23,10 @@
 #include "common/digest.hpp"
 #include "common/interrupt.hpp"
 #include "common/machine_info.hpp"
+#include "common/pixels.hpp"
 #include "experiment.hpp"
 #include "fit_each_draw.hpp"
 #include "pictures.hpp"
-#include "pixels.hpp"
 
 /// \file
 /// The machines of one sampler. Each sampler's are instantiated in a file of their own: the

@@ -13,13 +13,13 @@
 #include "common/json_file.hpp"
 #include "common/machine_info.hpp"
 #include "common/mnist_data.hpp"
+#include "common/pixels.hpp"
 #include "common/plot.hpp"
 #include "common/program.hpp"
 #include "common/progress_bar.hpp"
 #include "experiment.hpp"
 #include "options.hpp"
 #include "pictures.hpp"
-#include "pixels.hpp"
 #include "report.hpp"
 
 namespace {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "catch.hpp"
+#include "message_of.hpp"
 
 namespace {
 
@@ -49,4 +50,22 @@ TEST_CASE("check_size says how many there are and why", "[detail]") {
   CHECK_NOTHROW(bpm::detail::check_size("f", "labels", std::size_t{4}, 4L, "one per input"));
   CHECK_THROWS_WITH(bpm::detail::check_size("f", "labels", std::size_t{3}, 4L, "one per input"),
                     "f: labels has 3 entries, expected 4 (one per input)");
+}
+
+TEST_CASE("what a unit for other instructions made names the flags of both", "[detail]") {
+  CHECK_NOTHROW(bpm::detail::MadeFor{}.check("Thing"));
+  CHECK_THROWS_AS(bpm::detail::MadeFor{999}.check("Thing"), std::invalid_argument);
+  const auto made_for = [](int target) {
+    const std::string text =
+        test_support::message_of([&] { bpm::detail::refuse_target("Thing", target); });
+    return text.substr(0, text.find(", is asked by one with "));
+  };
+  CHECK(made_for(8110) ==
+        "Thing: was made by a unit compiled with -mavx512f -mavx512bw -mfma and VNNI");
+  CHECK(made_for(6100) == "Thing: was made by a unit compiled with -mavx2 -mfma");
+  CHECK(made_for(4001) == "Thing: was made by a unit compiled with -msse4.2 -DBPM_PLAIN_ARRAYS");
+  CHECK(made_for(2020) == "Thing: was made by a unit compiled with NEON +dotprod");
+  CHECK_THROWS_WITH(bpm::detail::refuse_target("Thing", 999),
+                    Catch::Matchers::ContainsSubstring(
+                        ": compile all units that include bpm with the same -march"));
 }

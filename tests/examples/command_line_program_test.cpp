@@ -1407,6 +1407,30 @@ TEST_CASE("bpm: --reject error=E goes by the label that is said", "[examples]") 
   CHECK(wrong <= 0.1 * accepted + 1e-4);
 }
 
+TEST_CASE("bpm: train judges the same rows whatever the memory, or is refused", "[examples]") {
+  const Garden garden;
+  const auto model_of = [&](const std::string& memory) {
+    garden.made({"train", garden.path("flowers.csv"), garden.path(memory), "--memory", memory});
+    return garden.predicted(memory, "more-flowers.csv", {"--label", "kind"});
+  };
+  CHECK(model_of("2M") == model_of("1G"));
+  const auto refused = [&](const std::string& more, const std::string& message) {
+    const BpmOutcome outcome =
+        run_shell(garden.folder.path(), "bpm train flowers.csv new -q --memory " + more);
+    CHECK(outcome.status == 1);
+    CHECK_THAT(outcome.errors, ContainsSubstring(message));
+    CHECK_FALSE(std::filesystem::exists(garden.path("new")));
+  };
+  const std::string needed = "flowers.csv: memory is 1382399 bytes, 240 points need 1382400";
+  refused("1382399", needed);                   // Whether to standardise,
+  refused("1382399 --no-standardise", needed);  // the bias,
+  refused("900000 --no-standardise --bias 1", " to choose the soft boundary; raise memory");
+  CHECK(run_shell(garden.folder.path(),
+                  "bpm train flowers.csv new -q --memory 1382399 --no-standardise "
+                  "--soft-boundary 0.01")
+            .status == 0);
+}
+
 TEST_CASE("bpm: what no machine can be of is said in the words of the file", "[examples]") {
   const Garden garden;
   const auto refused = [&](const std::string& line, const std::string& message) {

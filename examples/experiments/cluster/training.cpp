@@ -16,6 +16,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "common/digest.hpp"
 #include "common/machine_info.hpp"
+#include "common/pixels.hpp"
 #ifdef BPM_CLUSTER_MPI
 #include "bpm/cluster/distributed_perceptron.hpp"
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
@@ -28,19 +29,18 @@ namespace bpm_examples {
 namespace {
 
 /// Calls `body(inputs, test_inputs, kernel)` with the digits and the kernel (<x, x'> + 1)^5 of
-/// pixels / 255 in the form that --input asks for.
+/// pixels / 255 in the form that --input asks for: the kernels of `mnist`, whose models these are.
 template <class Body>
 auto with_inputs(const ClusterOptions& options, const Digits& digits, Eigen::Index begin,
                  Eigen::Index count, Body&& body) {
-  const auto rows = digits.train.inputs.middleRows(begin, count);
+  const bpm::Polynomial kernel(5, 1, 1);
+  const bpm::RowMatrix<std::uint8_t> train = digits.train.inputs.middleRows(begin, count);
   if (options.input == "byte") {
-    const bpm::RowMatrix<std::uint8_t> train = rows;
-    const bpm::RowMatrix<std::uint8_t> test = digits.test.inputs;
-    return body(train, test, bpm::Polynomial(5, 1.0 / 65025, 1));
+    return body(train, digits.test.inputs, PixelKernel<bpm::Polynomial>{kernel, false});
   }
-  const bpm::RowMatrix<float> train = rows.template cast<float>() / 255.0F;
-  const bpm::RowMatrix<float> test = digits.test.inputs.template cast<float>() / 255.0F;
-  return body(train, test, bpm::Polynomial(5, 1, 1));
+  const int threads = options.common.threads;
+  return body(scale_pixels(train, false, threads), scale_pixels(digits.test.inputs, false, threads),
+              kernel);
 }
 
 /// Kernel values are computed when needed: on a cluster nobody should compute all of them alone.

@@ -28,6 +28,8 @@ from . import _native
 
 _KERNELS = ("linear", "polynomial", "gaussian", "laplacian", "arc_cosine", "precomputed")
 _SAMPLERS = ("perceptron", "billiard", "gibbs")
+# What a fit leaves beside what ends in an underscore.
+_FITTED = ("_model", "_input_kind", "_fitted_to", "_trained_rows")
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
@@ -73,6 +75,27 @@ def _digest(X: Any, y: NDArray) -> str:
     """Of a training set, so that one that was changed in place is another one."""
     numbers = (X.data, X.indices, X.indptr) if sparse.issparse(X) else X
     return hash_of((X.shape, numbers, y))
+
+
+def _row_hashes(X: Any) -> NDArray[np.uint64]:
+    """A hash a row, of what is not 0 in it and where: the same however the rows are kept."""
+    factors = np.random.RandomState(1).randint(0, 2**64, X.shape[1], dtype=np.uint64) | np.uint64(1)
+
+    def mixed(numbers: NDArray, factors: NDArray) -> NDArray[np.uint64]:
+        words = (np.asarray(numbers, dtype=np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0.
+        words = (words ^ (words >> np.uint64(29))) * factors
+        return words ^ (words >> np.uint64(32))
+
+    if sparse.issparse(X):
+        sums = np.zeros(X.nnz + 1, dtype=np.uint64)
+        np.cumsum(mixed(X.data, factors[X.indices]), out=sums[1:])
+        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    hashes = np.empty(len(X), dtype=np.uint64)
+    step = max(1, 2**20 // max(1, X.shape[1]))
+    for begin in range(0, len(X), step):
+        part = mixed(X[begin : begin + step], factors)
+        hashes[begin : begin + step] = part.sum(axis=1, dtype=np.uint64)
+    return hashes
 
 
 def _median_distance(X: Any, unit_inputs: bool) -> float:
@@ -281,7 +304,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
     def _forget(self, *, keep: tuple[str, ...] = ()) -> None:
         """Makes an estimator that is not fitted of this one."""
         for name in list(vars(self)):
-            fitted = name.endswith("_") or name in ("_model", "_input_kind", "_fitted_to")
+            fitted = name.endswith("_") or name in _FITTED
             if fitted and name not in keep:
                 delattr(self, name)
 
@@ -299,6 +322,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         self._forget(keep=("n_features_in_", "feature_names_in_", "classes_"))
         request = self._request(X, y)
         self.width_ = request.get("width")
+        self._trained_rows = np.sort(_row_hashes(X))
         self._remember(X, y)
         found = _native.fit(request | words, X, codes, self._watch())
         self._take(*found)
@@ -447,6 +471,26 @@ class _Machine(ClassifierMixin, BaseEstimator):
         rejected[order[:accepted]] = False
         return rejected
 
+    def _check_new(self, X: Any) -> None:
+        """Counts the rows of `X` that trained. Where most of them did, and more than rows of the
+        training set occur there twice, they are no new ones: as the command line says."""
+        known = getattr(self, "_trained_rows", np.empty(0, np.uint64))  # 0.2 pickled none.
+        rows = _row_hashes(self._query_numbers(X))
+        both = int(np.isin(rows, known).sum())
+        if both == 0:
+            return
+        found = f"certify_risk: {both} of the {len(rows)} rows of X trained as well"
+        twice = known[1:] == known[:-1]
+        share = np.mean(np.append(twice, False) | np.append(False, twice))
+        expected = len(rows) * share + 5 * np.sqrt(len(rows) * share * (1 - share))
+        if 2 * both > len(rows) and both > expected:
+            raise ValueError(f"{found}: a guarantee needs rows that train nothing")
+        warnings.warn(
+            f"{found}: the guarantee holds if that is chance, not if they are copies",
+            UserWarning,
+            stacklevel=3,
+        )
+
     def certify_risk(
         self, X: ArrayLike, y: ArrayLike, risk: float = 0.01, delta: float = 0.05
     ) -> dict[str, Any]:
@@ -459,7 +503,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, n_features)
-            Rows that took no part in training, nor in any choice of parameters.
+            Rows that took no part in training, nor in any choice of parameters: those that trained
+            are counted, with a warning, or refused where they are most and more than chance.
         y : array-like of shape (n,)
             Their labels.
         risk, delta : float
@@ -485,6 +530,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         correct = np.asarray(self.predict(X) == y)
         risk = _real("risk", risk)
         found = _native.certify_risk(scores, correct.tolist(), risk, _real("delta", delta))
+        self._check_new(X)
         self.certified_risk_ = {"risk": risk, "delta": delta, **found}
         return self.certified_risk_
 

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Rejection, and risks that are guaranteed."""
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from bpm import BayesPointClassifier, GaussianProcessBayesPointClassifier
 
@@ -69,6 +73,45 @@ def test_a_guarantee_is_of_the_classes_that_were_fitted(machine):
         machine.certify_risk(X, np.full(len(y), 7))
     machine.certify_risk(X, y, risk=np.float32(0.3))
     machine.reject(X, risk=float(np.float32(0.3)))
+
+
+def test_rows_that_trained_guarantee_nothing(machine):
+    X, y = noisy(300, 0)
+    machine.certify_risk(*noisy(100, 2), risk=0.3)
+    before = machine.certified_risk_
+    same = [machine, pickle.loads(pickle.dumps(machine))]
+    for one in same:
+        with pytest.raises(ValueError, match="300 of the 300 rows of X trained as well: a guarantee"):
+            one.certify_risk(X, y, risk=0.3)
+        assert one.certified_risk_ == before
+    new, labels = noisy(100, 2)
+    with pytest.warns(UserWarning, match="10 of the 110 rows of X trained as well: the guarantee"):
+        machine.certify_risk(np.vstack([X[:10], new]), np.append(y[:10], labels), risk=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        machine.certify_risk(new, labels, risk=0.3)
+
+
+def test_rows_that_trained_are_known_however_they_are_kept():
+    X, y = noisy(60, 0)
+    X[::2, 0] = 0
+    minus = np.where(X == 0, -0.0, X)
+    for fitted, asked in ((sparse.csr_matrix(X), minus), (minus, sparse.csr_matrix(X))):
+        machine = BayesPointClassifier("linear").fit(fitted, y)
+        with pytest.raises(ValueError, match="a guarantee needs rows that train nothing"):
+            machine.certify_risk(asked, y)
+    machine = BayesPointClassifier().fit(X.astype(np.float32), y)  # Queries are rounded as well.
+    with pytest.raises(ValueError, match="a guarantee needs rows that train nothing"):
+        machine.certify_risk(X, y)
+
+
+def test_rows_of_few_kinds_are_equal_by_chance():
+    random = np.random.RandomState(0)
+    X = random.randint(0, 3, (400, 2)).astype(float)
+    y = (X.sum(axis=1) + random.normal(0, 0.5, 400) > 2).astype(int)
+    machine = BayesPointClassifier().fit(X[:200], y[:200])
+    with pytest.warns(UserWarning, match="the guarantee holds if that is chance"):
+        assert "found" in machine.certify_risk(X[200:], y[200:], risk=0.3)
 
 
 def test_without_a_threshold_everything_is_rejected(machine):

@@ -235,7 +235,36 @@ inline void check_signs(std::string_view function, std::span<const signed char> 
   }
 }
 
+[[noreturn]] BPM_INLINE void refuse_target(std::string_view object, int made_for);
+
+/// The instructions of the unit that made an object: the first member of what other units may ask
+/// within a struct of the user's, whose name and functions are one for all targets, so that the
+/// linker sees nothing. What asks has a name for each target, and checks. Objects have one layout
+/// for all targets; what is packed for registers in their buffers has not.
+struct MadeFor {
+  int target = BPM_TARGET_NUMBER;
+
+  /// \throws std::invalid_argument where this unit is compiled for others.
+  void check(std::string_view object) const {
+    if (target != BPM_TARGET_NUMBER) refuse_target(object, target);
+  }
+};
+
 #if BPM_BODIES
+
+BPM_INLINE void refuse_target(std::string_view object, int made_for) {
+  const auto flags = [](int target) {
+    constexpr std::string_view registers[] = {"",       "no vectors", "NEON",
+                                              "-msse2", "-msse4.2",   "-mavx",
+                                              "-mavx2", "-mavx512f",  "-mavx512f -mavx512bw"};
+    constexpr std::string_view bytes[] = {"", " and VNNI", " +dotprod"};
+    return join(registers[target / 1000 % 9], target / 100 % 10 == 1 ? " -mfma" : "",
+                bytes[target / 10 % 10 % 3], target % 10 == 1 ? " -DBPM_PLAIN_ARRAYS" : "");
+  };
+  throw std::invalid_argument(join(object, ": was made by a unit compiled with ", flags(made_for),
+                                   ", is asked by one with ", flags(BPM_TARGET_NUMBER),
+                                   ": compile all units that include bpm with the same -march"));
+}
 
 BPM_INLINE std::string join_parts(std::initializer_list<MessagePart> parts) {
   std::ostringstream text;

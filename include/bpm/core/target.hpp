@@ -8,8 +8,9 @@
 /// instructions are part of every name that the linker sees. A unit compiled with `-march=native`
 /// has wider registers in its panels, and other code in its inline functions, than one without;
 /// were the names equal, the linker would keep one of two functions and the program would crash. So
-/// units that call each other with the library's types link only where these agree. (Eigen's own
-/// types differ as well, and have one name: see docs/platforms.md.)
+/// units that call each other with the library's types, or return them, link only where these
+/// agree. Where the linker sees nothing, in a struct of the user's, `detail::MadeFor` does.
+/// (Eigen's own types differ as well, and have one name: see docs/platforms.md.)
 
 // Before anything that an older standard does not know, which would be errors by the thousand.
 #if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 201709L
@@ -91,6 +92,12 @@
 /// avx2_fma.
 #define BPM_TARGET \
   BPM_DETAIL_JOIN(BPM_DETAIL_REGISTERS, BPM_DETAIL_FUSED, BPM_DETAIL_BYTES, BPM_DETAIL_ARRAYS)
+
+// What a function returns is no part of its name, but where it has a tag: it then becomes one.
+#if defined(__GNUC__) || defined(__clang__)
+namespace bpm { inline namespace BPM_TARGET __attribute__((abi_tag)) {
+}}
+#endif
 
 // --- Header-only, or with bpm::compiled --------------------------------------------------------
 

@@ -52,6 +52,8 @@ class Gram {
 
   virtual ~Gram() = default;
 
+  /// \throws std::invalid_argument where a unit compiled for other instructions made it.
+  void check_target() const { made_for_.check("Gram"); }
   /// The number m of training points.
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
   /// K_ii, always in memory.
@@ -95,6 +97,7 @@ class Gram {
   Gram& operator=(Gram&&) noexcept = default;
 
  private:
+  MadeFor made_for_;  // First.
   std::ptrdiff_t size_;
   KeptRows<T>* kept_rows_ = nullptr;
   const LinearInputs<T>* linear_inputs_ = nullptr;

@@ -176,8 +176,7 @@ class Classifier {
   }
 
   /// The same classifier with a text that says how its inputs are made, such as `describe` gives of
-  /// features, for `parts().inputs_made_by` to have wherever it is loaded. Cost: a copy of the
-  /// parts.
+  /// features, for `parts().inputs_made_by` to have wherever it is loaded. Cost: a copy of parts.
   [[nodiscard]] Classifier with_inputs_made_by(std::string how) const {
     return with([&](Parts& copy) { copy.inputs_made_by = std::move(how); });
   }
@@ -316,6 +315,7 @@ class Classifier {
           values(parts.kernel, parts.bias, parts.inputs, parts.support, parts.origin,
                  parts.source) {}
 
+    detail::MadeFor made_for{};  // First.
     Parts parts;
     detail::PackedCoefficients packed;
     detail::SupportValues<Kernel, Inputs> values;
@@ -349,9 +349,10 @@ class Classifier {
     return detail::outputs_of_classes(outputs, classes().size());
   }
 
-  /// use(queries), standardised where the training set was.
+  /// use(queries), standardised where the training set was: what all queries pass.
   template <class Queries, class Use>
   decltype(auto) scaled(const Queries& inputs, Use&& use) const {
+    body_->made_for.check("Classifier");
     if constexpr (detail::ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {
       if (parts().standardisation) {
         return use(
@@ -361,9 +362,7 @@ class Classifier {
     return use(inputs);
   }
 
-  [[nodiscard]] const detail::SupportValues<Kernel, Inputs>& values() const noexcept {
-    return body_->values;
-  }
+  [[nodiscard]] const auto& values() const noexcept { return body_->values; }
   [[nodiscard]] unsigned threads() const { return detail::thread_count(parts().threads); }
 
   /// The place among the classes for which the C values from column `begin` on of a row are.

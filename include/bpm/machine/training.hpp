@@ -114,6 +114,7 @@ class Training {
   template <Observer O = detail::IgnoreProgress>
   void add_draws(std::uint64_t draws, O&& observer = {}, StopToken stop = {}) {
     const char* const function = "Training::add_draws";
+    made_for_.check("Training");
     const auto points = state_.means[0].size();
     detail::check(draws >= 1, function, "draws", "is ", draws, ", must be 1 or more");
     detail::check_size(function, "inputs", detail::input_count(*inputs_), points,
@@ -129,6 +130,7 @@ class Training {
   /// The Bayes point of all draws so far. Cost: a pass over the sums, and copies of the inputs that
   /// have a coefficient.
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
+    made_for_.check("Training");
     auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means);
     parts.bias = bias_;
     parts.threads = settings_.threads;
@@ -249,6 +251,7 @@ class Training {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
+  detail::MadeFor made_for_;  // First.
   Sampler given_sampler_;
   SoftBoundary given_boundary_;
   Kernel kernel_;

@@ -85,6 +85,7 @@ class KernelVersionSpace {
                      Lambda lambda = nullptr)
       : gram_(&gram), labels_(std::move(labels)), lambda_(std::move(lambda)) {
     const char* const function = "KernelVersionSpace";
+    gram.check_target();
     detail::check(gram.size() > 0, function, "gram", "has no points");
     detail::check_signs(function, labels_, gram.size(), "one per training point", "labels");
     if (lambda_ && lambda_->empty()) lambda_ = nullptr;
@@ -231,6 +232,7 @@ template <VersionSpace Space, class Use>
 auto with_kernel_spaces(std::span<const Space> spaces, Use&& use) {
   using Scalar = typename Space::Scalar;
   if constexpr (std::same_as<Space, KernelVersionSpace<Scalar>>) {
+    if (!spaces.empty()) spaces[0].gram().check_target();
     return use(spaces);
   } else {
     if (spaces.empty()) return use(std::span<const KernelVersionSpace<Scalar>>{});

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The example program: the same digest alone, on four ranks, sharded, and from a checkpoint.
-#   cmake -D "MPIRUN=<mpirun;-np;4>" -D PROGRAM=<cluster> -P cluster.cmake
+# The example program: the same digest alone, on four ranks, sharded, and from a checkpoint, and that of mnist.
+#   cmake -D "MPIRUN=<mpirun;-np;4>" -D PROGRAM=<cluster> -D MNIST=<mnist> -P cluster.cmake
 cmake_minimum_required(VERSION 3.25)
 
 unset(ENV{BPM_DATA_DIR})
@@ -22,6 +22,13 @@ digest(alone "${PROGRAM}" ${common})
 digest(spread ${MPIRUN} "${PROGRAM}" ${common} --checkpoint "${folder}" --cost)
 digest(rerun ${MPIRUN} "${PROGRAM}" ${common} --checkpoint "${folder}")
 digest(sharded ${MPIRUN} "${PROGRAM}" ${common} --sharded)
+digest(bytes ${MPIRUN} "${PROGRAM}" ${common} --input byte)
+foreach(input float byte)
+  digest(${input}_of_mnist "${MNIST}" ${common} --input ${input})
+endforeach()
+if(NOT float_of_mnist STREQUAL alone OR NOT byte_of_mnist STREQUAL bytes)
+  message(FATAL_ERROR "digests ${alone} and ${bytes}, of mnist ${float_of_mnist} and ${byte_of_mnist}")
+endif()
 file(GLOB kept "${folder}/*.bpm")
 list(LENGTH kept count)
 file(REMOVE_RECURSE "${folder}")

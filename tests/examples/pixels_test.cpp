@@ -7,7 +7,7 @@
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
-#include "mnist/pixels.hpp"
+#include "common/pixels.hpp"
 
 using bpm_examples::scale_pixels;
 
