@@ -201,7 +201,7 @@ class KernelSample {
   KernelSample(const Kernel& kernel, const I& inputs, const std::vector<PointIndex>& numbers)
       : kernel_(kernel),
         left_(inputs, origin_of(kernel, inputs)),
-        right_(inputs, left_.origin()),
+        right_(inputs, origin_of(kernel, inputs)),
         numbers_(numbers) {
     // One by one: what every other evaluation is compared with.
     values_.resize(size(), size());
