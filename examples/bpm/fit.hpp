@@ -49,6 +49,7 @@ struct OutOfFoldResult {
   std::vector<double> offsets{};  ///< Beside it.
   std::size_t rows = 0;           ///< That were judged.
   bool chosen = false;            ///< Whether the machine was chosen by these figures.
+  double machine_rows = 0;        ///< That train each machine, where not all were judged.
 };
 
 struct FitOutcome {
@@ -59,6 +60,7 @@ struct FitOutcome {
   bool one_against_one = false;                  ///< Whether the machine is of pairs of classes.
   std::vector<bpm::RuntimeKernel> beyond;        ///< Kernels that were tried behind the task's own.
   std::size_t best = 0;
+  std::size_t moved_by = 0;  ///< `bpm::Choice::moved_by`.
 };
 
 /// The kernel of a candidate.

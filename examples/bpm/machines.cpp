@@ -93,6 +93,7 @@ template <class Sampler, class I, class Fit>
     auto choice = bpm::choose(machine, grid, inputs, labels, watch);
     outcome.candidates = choice.candidates;
     outcome.best = choice.best;
+    outcome.moved_by = choice.moved_by;
     // Where an end of the kernels is best, those beyond it follow, as long as each is better.
     const bool narrowest = choice.chosen().kernel == 0;
     const bool widest = choice.chosen().kernel + 1 == task.kernels.size();
@@ -119,14 +120,19 @@ template <class Sampler, class I, class Fit>
                                         : found.loss + margin < choice.chosen().loss;
       if (!better) break;
       outcome.best = before + next.best;
+      outcome.moved_by = std::max(outcome.moved_by, next.moved_by);
       choice = next;
     }
     const bpm::ChoiceCandidate& chosen = choice.chosen();
     const bpm::BoundaryChoice& found = choice.boundary;
     const std::optional<std::uint64_t> draws = sampler.draws;
-    outcome.out_of_fold = {
-        chosen.error,  chosen.loss,  found.slope * found.slope_factor(labels.size(), draws.value()),
-        found.offsets, found.points, true};
+    outcome.out_of_fold = {chosen.error,
+                           chosen.loss,
+                           found.slope * found.slope_factor(labels.size(), draws.value()),
+                           found.offsets,
+                           found.points,
+                           true,
+                           found.fold_rows};
     if (!task.biases.empty()) outcome.bias = chosen.bias;
     outcome.one_against_one = chosen.one_against_one;
     if (task.fit) outcome.model = Model{fit(choice.machine)};

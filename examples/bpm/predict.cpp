@@ -125,6 +125,12 @@ struct Answers {
   answers.scores = bpm::gap_scores(shifted_values(model, answers.values));
   answers.seconds = timer.seconds();
   answers.rejected = rejected_rows(answers, options.reject);
+  const double accepted = static_cast<double>(std::ranges::count(answers.rejected, false)) /
+                          static_cast<double>(answers.rejected.size());
+  if (options.reject.by == RejectOption::By::error && accepted < 0.5) {
+    std::cerr << "bpm: note: --reject error accepts " << percent_text(accepted)
+              << " of the rows; if bpm train made the model, one of bpm choose may accept more\n";
+  }
   return answers;
 }
 

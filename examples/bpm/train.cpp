@@ -609,7 +609,8 @@ struct TrainReport {
     }
     constexpr double rare = 0.25;  // All others together.
     if (warning.kind == bpm::FitWarning::Kind::no_better_than_largest_class &&
-        warning.compared < rare && facts.classes.size() == 2) {
+        (facts.boundary ? 1 - facts.boundary->largest_class : warning.compared) < rare &&
+        facts.classes.size() == 2) {
       text += "; --class-weights balanced finds more of the rare class";
     }
     warnings.push_back(text);
@@ -662,6 +663,9 @@ struct TrainReport {
   json["out_of_fold_error_percent"] =
       report.out_of_fold ? Json(100 * report.out_of_fold->error) : Json();
   json["judged_rows"] = report.out_of_fold ? Json(report.out_of_fold->rows) : Json();
+  json["machine_rows"] = report.out_of_fold && report.out_of_fold->machine_rows > 0
+                             ? Json(std::round(report.out_of_fold->machine_rows))
+                             : Json();
   json["probability_rows"] =
       report.facts && report.facts->slope > 0 ? Json(report.facts->probability_rows) : Json();
   json["offsets"] =
@@ -685,6 +689,7 @@ struct TrainReport {
     }
     json["candidates"] = std::move(list);
     json["best"] = outcome.best;
+    json["moved_by_rows"] = outcome.moved_by;
     json["kernels"] = task.kernels.size() + outcome.beyond.size();
   }
   if (report.guarantee) {
@@ -770,17 +775,21 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
                                 << percent_text(*report.training_error) << '\n';
   }
   if (report.out_of_fold) {
+    const bool part = report.out_of_fold->rows < report.rows;
+    // On so many more rows a machine learns more than choosing has flattered these.
+    const bool small = 3 * report.out_of_fold->rows <= 2 * report.rows;
     report_line(text, "out of fold")
         << "error " << percent_text(report.out_of_fold->error) << ", log loss "
         << number_text(report.out_of_fold->loss) << ", judged on "
-        << (report.out_of_fold->rows < report.rows
-                ? std::to_string(report.out_of_fold->rows) + " of " + std::to_string(report.rows)
-                : "all")
+        << (part ? std::to_string(report.out_of_fold->rows) + " of " + std::to_string(report.rows)
+                 : "all")
         << " rows"
-        << (report.out_of_fold->rows < report.rows && has_rare_classes_more_often(report)
-                ? ", rare classes more often"
+        << (part && has_rare_classes_more_often(report) ? ", rare classes more often" : "")
+        << (part && report.out_of_fold->machine_rows > 0
+                ? ", by machines of " + number_text(std::round(report.out_of_fold->machine_rows), 9)
                 : "")
-        << (report.out_of_fold->chosen      ? ", by which it was chosen: optimistic"
+        << (small                           ? ": the model of all errs less as a rule"
+            : report.out_of_fold->chosen    ? ", by which it was chosen: optimistic"
             : report.scaling && report.bias ? ", by which columns and bias were chosen: optimistic"
             : report.scaling                ? ", by which columns were chosen: optimistic"
             : report.bias                   ? ", by which the bias was chosen: optimistic"
@@ -845,9 +854,12 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   if (score(best) > score(least)) {
     const bool tie = score(best) <= score(least) + 0.1 * least.standard_error;
     text << " * "
-         << (tie ? "no worse than the smallest, by a tenth of its standard error, and softer or "
+         << (tie && outcome.moved_by == 0
+                 ? "no worse than the smallest, by a tenth of its standard error, and softer or "
                    "wider"
-                 : "better than its neighbours when they were judged once more, on more rows")
+                 : "better than its neighbours by two standard errors when they were judged "
+                   "once more, on " +
+                       count_text(outcome.moved_by, "row", "rows") + " of a larger part")
          << '\n';
   }
   if (score(*std::ranges::min_element(outcome.candidates, {}, score)) < score(least)) {
@@ -911,6 +923,14 @@ void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcom
   return bpm::certify_risk(bpm::gap_scores(shifted_values(model, values)),
                            bpm::correct_predictions(labels, labels_of(model, values)),
                            *options.risk, options.delta);
+}
+
+/// Whether who says this class of all rows has the guarantee too.
+[[nodiscard]] bool keeps_risk_alone(const TrainOptions& options, const Data& held_out,
+                                    const std::string& name) {
+  std::uint64_t others = 0;
+  for (const int label : held_out.labels) others += name_of(held_out, label) != name ? 1 : 0;
+  return bpm::binomial_upper_limit(others, held_out.labels.size(), options.delta) <= *options.risk;
 }
 
 }  // namespace
@@ -990,6 +1010,14 @@ void run_train(const TrainOptions& given) {
       report.guarantee = certify(options, model, data.held_out);
       report.held_out = static_cast<std::size_t>(data.held_out.rows());
       model = finished(model, {.rejection = bpm::Rejection{"gap", report.guarantee->rejector()}});
+      const auto largest = std::ranges::max_element(report.class_counts, {},
+                                                    [](const auto& one) { return one.second; });
+      const std::string name = name_of(data.train, largest->first);
+      if (keeps_risk_alone(options, data.held_out, name)) {
+        report.warnings.push_back("always saying " + name + " keeps the risk at " +
+                                  number_text(100 * *options.risk, 6) +
+                                  " % as well, of all rows: a smaller --risk says more");
+      }
       if (!report.guarantee->found) {
         report.warnings.push_back("no threshold keeps the risk at " +
                                   number_text(100 * *options.risk, 6) +
@@ -1011,7 +1039,8 @@ void run_train(const TrainOptions& given) {
         report.out_of_fold = OutOfFoldResult{.error = taken->error,
                                              .loss = taken->loss,
                                              .rows = report.facts->boundary->points,
-                                             .chosen = true};
+                                             .chosen = true,
+                                             .machine_rows = report.facts->boundary->fold_rows};
       }
     }
     if (const std::size_t copies = report.out_of_fold ? count_copies(data.train) : 0;

@@ -464,6 +464,69 @@ TEST_CASE("bpm: rejection by rate, by expected error, and by a guaranteed risk",
       {"evaluate", garden.path("b.model"), garden.path("near-others.csv"), "--reject", "risk"});
   CHECK(nothing["coverage_percent"] == 0);
   CHECK(nothing["accepted_error_percent"].is_null());
+
+  // Where probabilities accept few, the command that fits them better is named.
+  const auto noted = [&](const char* reject) {
+    return run_bpm({"evaluate", garden.path("b.model"), garden.path("near-others.csv"), "--reject",
+                    reject})
+        .errors;
+  };
+  const std::string note = noted("error=0.01%");
+  CHECK_THAT(note, StartsWith("bpm: note: --reject error accepts "));
+  CHECK_THAT(note, ContainsSubstring(" % of the rows; if bpm train made the model, one of bpm "
+                                     "choose may accept more\n"));
+  CHECK(noted("error=30%").empty());
+  CHECK(noted("rate=90%").empty());
+}
+
+TEST_CASE("bpm: a guarantee that the largest class keeps alone is said to be so", "[examples]") {
+  const Garden garden;
+  // One row in twenty is rare: 5 % of 600 held out, so that 8 % are shown and 6 % are not.
+  std::string table;
+  bpm::RandomEngine engine(5);
+  for (std::size_t i = 0; i < 1200; ++i) {
+    const bool rare = i % 20 == 0;
+    table += std::to_string(bpm::uniform_unit(engine) + (rare ? 0.9 : 0)) + "," +
+             (rare ? "yes\n" : "no\n");
+  }
+  garden.write("rare.csv", table);
+  const auto said = [&](const std::string& risk) {
+    const Json json =
+        garden.made({"train", garden.path("rare.csv"), garden.path("r.model"), "--soft-boundary",
+                     "1", "--risk", risk + "%", "--held-out", "0.5"});
+    return std::ranges::count(json["warnings"],
+                              Json("always saying no keeps the risk at " + risk +
+                                   " % as well, of all rows: a smaller --risk says more"));
+  };
+  CHECK(said("8") == 1);
+  CHECK(said("6") == 0);
+}
+
+TEST_CASE("bpm: what a part judged is said to be of smaller machines", "[examples]") {
+  const Garden garden;
+  // Stripes, a tenth of them wrong.
+  std::string table;
+  bpm::RandomEngine engine(5);
+  for (int i = 0; i < 4600; ++i) {
+    const double x = 4 * bpm::uniform_unit(engine);
+    const bool up = (static_cast<int>(x) % 2 == 0) != (bpm::uniform_unit(engine) < 0.1);
+    table += std::to_string(x) + (up ? ",up\n" : ",down\n");
+    if (i == 3499) garden.write("some.csv", table);
+  }
+  garden.write("many.csv", table);
+  const auto said = [&](const char* file) {
+    return run_bpm({"train", garden.path(file), garden.path("s.model"), "--bias", "1", "--draws",
+                    "2", "--no-standardise"})
+        .out;
+  };
+  CHECK_THAT(said("some.csv"),
+             ContainsSubstring(
+                 " of 3500 rows, by machines of 2400, by which it was chosen: optimistic\n") ||
+                 ContainsSubstring(
+                     " of 3500 rows, by machines of 2399, by which it was chosen: optimistic\n"));
+  CHECK_THAT(said("many.csv"),
+             ContainsSubstring(
+                 " of 4600 rows, by machines of 2399: the model of all errs less as a rule\n"));
 }
 
 TEST_CASE("bpm: images held out have labels of their own", "[examples]") {
@@ -1550,6 +1613,32 @@ TEST_CASE("bpm: choose says what it took of the boundaries given, and why", "[ex
   }
   CHECK(explained > 0);
   CHECK_FALSE(star("0.001,0.3", "1"));
+}
+
+TEST_CASE("bpm: choose says on how many rows a neighbour was better", "[examples]") {
+  const Garden garden;
+  // Cells of a grid, labelled by their half of it but for 7 %: 2400 rows, in half of the
+  // cells, know the halves; from 8000 the narrow kernel knows the cells too.
+  constexpr int side = 60;
+  bpm::RandomEngine engine(2);
+  std::vector<bool> cells;
+  for (int c = 0; c < side * side; ++c) {
+    cells.push_back((2 * (c % side) < side) != (bpm::uniform_unit(engine) < 0.07));
+  }
+  std::string table;
+  for (int i = 0; i < 40000; ++i) {
+    const double x = side * bpm::uniform_unit(engine);
+    const double y = side * bpm::uniform_unit(engine);
+    const auto cell = static_cast<std::size_t>(x) + side * static_cast<std::size_t>(y);
+    table += std::to_string(x) + "," + std::to_string(y) + (cells[cell] ? ",a\n" : ",b\n");
+  }
+  garden.write("cells.csv", table);
+  const BpmOutcome said =
+      run_bpm({"choose", garden.path("cells.csv"), "--width", "15,0.7", "--soft-boundary", "0.1",
+               "--bias", "1", "--no-standardise", "--memory", "2G"});
+  CHECK_THAT(said.out, ContainsSubstring(
+                           " * better than its neighbours by two standard errors when they were "
+                           "judged once more, on 1600 rows of a larger part\n"));
 }
 
 TEST_CASE("bpm: evaluate has precision, recall and F1 of each class, of two the ROC curve's area",

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <vector>
@@ -34,6 +35,38 @@ TEST_CASE("far behind are losses four standard errors of their difference away",
   CHECK_FALSE(best.is_far_ahead_of(worse, std::vector<double>(100, 0.1)));
   // Fewer errors may be what is chosen by.
   CHECK_FALSE(best.is_far_ahead_of(ChoiceCandidate{.error = 0.09}, other(1)));
+}
+
+TEST_CASE("ahead are losses by so many standard errors of their difference", "[machine]") {
+  // Errors at 100 points: 12 of one alone, 4 of the other alone. The mean difference is 0.08, its
+  // standard error sqrt(16 - 0.64) / 100 = 0.0392.
+  std::vector<double> one(100, 0);
+  std::vector<double> other(100, 0);
+  for (std::size_t i = 0; i < 16; ++i) (i < 12 ? other : one)[i] = 1;
+  using bpm::detail::is_ahead;
+  CHECK(is_ahead(one, other, 0));
+  CHECK(is_ahead(one, other, 2.04));
+  CHECK_FALSE(is_ahead(one, other, 2.05));
+  CHECK_FALSE(is_ahead(other, one, 0));
+  CHECK_FALSE(is_ahead(one, one, 0));
+}
+
+TEST_CASE("candidates are judged point by point, by losses or errors", "[machine]") {
+  bpm::OutOfFold outputs{.folds = {}, .classes = {0, 1}, .points = {0, 1, 2, 3}};
+  outputs.labels = {0, 0, 1, 1};
+  outputs.decision_values = Eigen::Vector4d(-2, 1, 2, 3);
+  ChoiceCandidate one;
+  const bpm::detail::Trial trial{&one, outputs};
+  const auto losses = bpm::detail::judge({&trial, 1}, bpm::SoftBoundary::automatic());
+  const auto errors = bpm::detail::judge({&trial, 1}, bpm::SoftBoundary::automatic(), true);
+  CHECK(errors.front() == std::vector<double>{0, 1, 0, 0});
+  CHECK(one.error == 0.25);
+  REQUIRE(losses.front().size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double away = one.slope * (outputs.labels[i] == 1 ? 1 : -1) *
+                        outputs.decision_values(static_cast<Eigen::Index>(i), 0);
+    CHECK(losses.front()[i] == Approx(std::log(1 + std::exp(-away))));
+  }
 }
 
 TEST_CASE("the best candidate's outputs choose the ridge of all offsets", "[machine]") {

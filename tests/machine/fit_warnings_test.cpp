@@ -291,17 +291,58 @@ TEST_CASE("by how much a Bayes point is worse than its draws before that is said
 }
 
 TEST_CASE("out of fold no better than the largest class: within two standard errors", "[machine]") {
-  // 30 of 100 wrong, with a standard error of 0.046: up to a largest class of 0.608 that is no
-  // better.
-  const auto said = [](double largest) {
-    bpm::BoundaryChoice choice{.relative_lambda = 0.1, .points = 100, .largest_class = largest};
-    choice.candidates.push_back(
-        {.relative_lambda = 0.1, .consistent = true, .slope = 1, .error = 0.3});
-    return bpm::detail::no_better_out_of_fold(choice).has_value();
+  // A log loss of 0.15 with a standard error of 0.01: up to 0.17 of the shares that is no better,
+  // whatever the errors.
+  const auto said = [](double of_shares, double error = 0.3) {
+    bpm::BoundaryChoice choice{
+        .relative_lambda = 0.1, .points = 3000, .largest_class = 0.96, .loss_of_shares = of_shares};
+    choice.candidates.push_back({.relative_lambda = 0.1,
+                                 .consistent = true,
+                                 .loss = 0.15,
+                                 .standard_error = 0.01,
+                                 .slope = 1,
+                                 .error = error});
+    return bpm::detail::no_better_out_of_fold(choice);
   };
-  CHECK(said(0.65));
-  CHECK(said(0.61));
-  CHECK_FALSE(said(0.6));
+  REQUIRE(said(0.169, 0.01));
+  CHECK(said(0.169)->found == 0.15);
+  CHECK(said(0.169)->compared == 0.169);
+  CHECK(said(0.169)->standard_error == 0.01);
+  CHECK(said(0.161));
+  CHECK_FALSE(said(0.171));
+  CHECK_FALSE(said(0.178, 0.04));
+  // A choice of before, that does not know.
+  CHECK_FALSE(said(0));
+}
+
+TEST_CASE("a rare class that is known by its odds, not found, is not for nothing", "[machine]") {
+  // One in twenty: nearly half where the first number is large, none elsewhere. Always saying the
+  // common class errs no more than anyone can.
+  bpm::RandomEngine engine(5);
+  bpm::RowMatrix<double> inputs(1500, 2);
+  std::vector<int> labels(1500);
+  for (int i = 0; i < 1500; ++i) {
+    inputs.row(i) << bpm::uniform_unit(engine), bpm::uniform_unit(engine);
+    labels[static_cast<std::size_t>(i)] =
+        inputs(i, 0) > 0.88 && bpm::uniform_unit(engine) < 0.42 ? 1 : 0;
+  }
+  const auto fitted = BayesPointMachine(Gaussian::from_width(0.3)).fit(inputs, labels);
+  const auto& boundary = fitted.parts().boundary;
+  REQUIRE(boundary);
+  const double rare = static_cast<double>(std::ranges::count(labels, 1)) / 1500;
+  CHECK(boundary->largest_class == Approx(1 - rare));
+  CHECK(boundary->loss_of_shares ==
+        Approx(-rare * std::log(rare) - (1 - rare) * std::log(1 - rare)));
+  CHECK_FALSE(has(kinds(fitted), Kind::no_better_than_largest_class));
+  // By errors it would be.
+  const auto* taken = bpm::detail::candidate_taken(*boundary);
+  REQUIRE(taken != nullptr);
+  CHECK(taken->error + 2 * bpm::detail::error_of_share(taken->error, 1500) > rare);
+  // The same labels in another order are of no pattern.
+  std::vector<int> mixed(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) mixed[i] = labels[(i * 7 + 700) % labels.size()];
+  CHECK(has(kinds(BayesPointMachine(Gaussian::from_width(0.3)).fit(inputs, mixed)),
+            Kind::no_better_than_largest_class));
 }
 
 TEST_CASE("the scale of a column is held against the lower median of all", "[machine]") {

@@ -32,6 +32,10 @@ _SAMPLERS = ("perceptron", "billiard", "gibbs")
 _FITTED = ("_model", "_input_kind", "_fitted_to", "_trained_rows")
 
 
+class FitWarning(UserWarning):
+    """What a fit says against its own model: one warning a fit, which says all of it."""
+
+
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ValueError(f"{name} is {value!r}, must be one of {', '.join(allowed)}")
@@ -345,8 +349,15 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if raised is not None:
             self._raised = raised
             raise raised
-        for warning in facts["warnings"]:
-            warnings.warn(warning, UserWarning, stacklevel=4)
+        said = vars(self).get("warnings_", []) if more else []
+        self.warnings_ = facts["warnings"] + self._said_beside()
+        new = [one for one in self.warnings_ if one not in said]
+        if new:
+            warnings.warn("; ".join(new), FitWarning, stacklevel=4)
+
+    def _said_beside(self) -> list[str]:
+        """What there is to say of a fit that the library does not know."""
+        return []
 
     def __getstate__(self) -> dict[str, Any]:
         """The model as the bytes of a model file, without the training that could go on."""
@@ -608,6 +619,8 @@ class BayesPointClassifier(_Machine):
     width_ : float or None
         Of a Gaussian or Laplacian without `gamma`.
     training_seconds_ : float
+    warnings_ : list of str
+        What the fit says against its model; ``FitWarning`` shows it.
     certified_risk_ : dict
         After ``certify_risk``.
 
@@ -828,7 +841,8 @@ class GaussianProcessBayesPointClassifier(_Machine):
         ``GaussianProcessClassifier``: the larger, the better the kernel goes with the labels.
     log_marginal_likelihoods_ : ndarray of shape (1,) or (n_classes,)
         Of two classes one, of more one of each class against the rest.
-    classes_, n_features_in_, feature_names_in_, support_, soft_boundary_, width_, certified_risk_
+    classes_, n_features_in_, feature_names_in_, support_, soft_boundary_, width_, warnings_,
+    certified_risk_
         As of ``BayesPointClassifier``.
 
     Examples
@@ -888,14 +902,15 @@ class GaussianProcessBayesPointClassifier(_Machine):
             noise = _real("noise_deviation", self.noise_deviation)
             words = {"sampler": "expectation_propagation", "noise_deviation": noise}
             self._refit(X, y, codes, words)
-            if self.class_weight is not None:
-                warnings.warn(
-                    "class_weight: probabilities are those of the weighted classes, not of the "
-                    "classes' shares of the rows",
-                    UserWarning,
-                    stacklevel=2,
-                )
         return self
+
+    def _said_beside(self) -> list[str]:
+        if self.class_weight is None:
+            return []
+        return [
+            "class_weight: probabilities are those of the weighted classes, not of the classes' "
+            "shares of the rows"
+        ]
 
     def predict_proba(self, X: ArrayLike, diagonal: ArrayLike | None = None) -> NDArray:
         """Probabilities of the classes under the posterior.

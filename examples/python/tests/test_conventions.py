@@ -2,6 +2,7 @@
 """The estimators are scikit-learn's, as its own tools see them."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bpm import BayesPointClassifier, GaussianProcessBayesPointClassifier
+from bpm import BayesPointClassifier, FitWarning, GaussianProcessBayesPointClassifier
 
 ESTIMATORS = [BayesPointClassifier, GaussianProcessBayesPointClassifier]
 KERNELS = ["linear", "polynomial", "gaussian", "laplacian", "arc_cosine"]
@@ -122,7 +123,7 @@ def test_class_weights_hold_on_to_a_rare_class():
 
 def test_weighted_probabilities_of_a_gaussian_process_are_said_to_be_weighted(squares):
     X, y = squares
-    with pytest.warns(UserWarning, match="probabilities are those of the weighted classes"):
+    with pytest.warns(FitWarning, match="probabilities are those of the weighted classes"):
         GaussianProcessBayesPointClassifier(class_weight="balanced").fit(X[:50], y[:50])
 
 
@@ -135,14 +136,30 @@ def test_the_evidence_tells_kernels_apart(squares):
 
 def test_warnings_of_the_library_are_warnings(squares):
     X, y = squares
-    with pytest.warns(UserWarning, match="width is far from .*: leave width and gamma out") as told:
-        machine = BayesPointClassifier(width=1000.0).fit(X, y)
-        machine.add_draws(1)
+    with pytest.warns(FitWarning, match="width is far from .*: leave width and gamma out") as told:
+        BayesPointClassifier(width=1000.0).fit(X, y)
     assert {warning.filename for warning in told} == {__file__}  # The caller's line.
-    with pytest.warns(UserWarning, match="alone: a StandardScaler brings them to one scale"):
+    with pytest.warns(FitWarning, match="alone: a StandardScaler brings them to one scale"):
         BayesPointClassifier().fit(np.hstack([X, X[:, :1], 1e4 * X[:, 1:]]), y)
-    with pytest.warns(UserWarning, match="chains tell of different laws: make more draws$"):
+    with pytest.warns(FitWarning, match="chains tell of different laws: make more draws$"):
         BayesPointClassifier(sampler="gibbs", width=0.5, soft_boundary=0.01).fit(X, y)
+    assert issubclass(FitWarning, UserWarning)
+
+
+def test_a_fit_warns_once(squares):
+    X, y = squares
+    scaled = np.hstack([X, X[:, :1], 1e4 * X[:, 1:]])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        machine = BayesPointClassifier(width=1e7).fit(scaled, y).add_draws(1)
+    assert [warning.category for warning in told] == [FitWarning]
+    assert len(machine.warnings_) >= 2  # Its width, and the columns' scales.
+    assert str(told[0].message) == "; ".join(machine.warnings_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FitWarning)
+        with pytest.raises(FitWarning):
+            machine.fit(scaled, y)
+        assert BayesPointClassifier().fit(X, y).warnings_ == []
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)

@@ -67,6 +67,7 @@ struct ChoicePart {
   std::vector<int> labels;
   std::size_t can_be_left_out = 0;  ///< Those that are not alone in their class.
   double largest_class = 0;         ///< Its share.
+  double loss_of_shares = 0;        ///< The log loss of saying all shares.
 
   ChoicePart(std::span<const int> all, const std::vector<int>& classes, std::size_t most,
              std::uint64_t seed);
@@ -139,7 +140,8 @@ template <class Scalar, class Sampler>
           .fold_rows = points - left_out / static_cast<double>(folds.folds.count),
           .fold_draws = draws,
           .points = part.can_be_left_out,
-          .largest_class = part.largest_class};
+          .largest_class = part.largest_class,
+          .loss_of_shares = part.loss_of_shares};
 }
 
 /// The largest number of points, up to `most`, whose kernel values for choosing the memory holds.
@@ -147,39 +149,48 @@ template <class Scalar, class Sampler>
   return std::min(most, static_cast<std::size_t>(std::sqrt(static_cast<double>(memory) / 24)));
 }
 
-/// The winner among candidates that were judged on a small part, by a walk on a larger one from
-/// neighbour to neighbour in the grid, to the next softer or harder boundary or the next kernel,
-/// as long as one is better. One split, a fifth left out. values_of(candidate): kernel values on
-/// the larger part. Cost: a fit of few draws each, and the values of each kernel.
+/// The winner among candidates that were judged on a small part, and how many points judged again:
+/// by a walk on a larger part from neighbour to neighbour in the grid, to the next softer or harder
+/// boundary or the next kernel, as long as one is better on one split, a fifth left out. The folds
+/// of the small part judge by more points: the walk's end has to be better than its beginning by
+/// more than two standard errors of the mean difference. values_of(candidate): kernel values on the
+/// larger part. Cost: a fit of few draws each, and the values of each kernel.
 template <class Scalar, class Sampler, class ValuesOf>
-[[nodiscard]] std::size_t judged_on_more(std::span<const ChoiceCandidate> candidates,
-                                         std::size_t best, const ChoicePart& part,
-                                         const std::vector<int>& classes, const Sampler& sampler,
-                                         const FitSettings& settings, const RunControl& control,
-                                         bool by_error, const ValuesOf& values_of) {
+[[nodiscard]] std::pair<std::size_t, std::size_t> judged_on_more(
+    std::span<const ChoiceCandidate> candidates, std::size_t best, const ChoicePart& part,
+    const std::vector<int>& classes, const Sampler& sampler, const FitSettings& settings,
+    const RunControl& control, bool by_error, const ValuesOf& values_of) {
   Folds split = Folds::stratified(part.labels, 5, settings.seed);
   for (std::int32_t& fold : split.of_point) fold = fold == 0 ? 0 : -1;
   split.count = 1;
-  const OutOfFold folds = empty_out_of_fold(part.labels, classes, std::move(split));
-  std::vector<std::optional<double>> scores(candidates.size());
-  std::size_t held = candidates.size();  // Whose kernel the values are of.
-  std::optional<DenseGram<Scalar>> values;
-  const auto score = [&](std::size_t i) {
-    if (!scores[i]) {
-      if (held == candidates.size() || candidates[held].kernel != candidates[i].kernel ||
-          candidates[held].bias != candidates[i].bias) {
-        values.reset();
-        values.emplace(values_of(candidates[i]));
-        held = i;
-      }
-      ChoiceCandidate one{.relative_lambda = candidates[i].relative_lambda,
-                          .label_noise = candidates[i].label_noise};
-      try_boundaries<Scalar>(*values, folds, part.labels, sampler, settings, control,
-                             std::span(&one, 1));
-      scores[i] = by_error && one.consistent ? one.error : one.loss;
+  const OutOfFold left_out = empty_out_of_fold(part.labels, classes, std::move(split));
+  // A loss or error per point left out; none where there is no consistent classifier.
+  std::vector<std::optional<std::vector<double>>> losses(candidates.size());
+  std::optional<FoldValues<Scalar>> values;
+  std::size_t kernel = 0;  // That of the values; the bias is the same for all.
+  const auto losses_of = [&](std::size_t i) -> const std::vector<double>& {
+    if (losses[i]) return *losses[i];
+    ChoiceCandidate one = candidates[i];
+    if (!values || kernel != one.kernel) {
+      values.reset();
+      values.emplace(values_of(one), left_out.folds, 0, part.labels);
+      kernel = one.kernel;
     }
-    return *scores[i];
+    losses[i].emplace();
+    if (auto outputs = outputs_of_left_out(*values, with_noise_of(sampler, one.label_noise),
+                                           settings.soft_boundary.with_factor(one.relative_lambda),
+                                           classes, settings, control)) {
+      Trial trial{&one, left_out};
+      trial.outputs.decision_values = *std::move(outputs);
+      losses[i] = judge({&trial, 1}, settings.soft_boundary, by_error).front();
+    }
+    return *losses[i];
   };
+  const auto is_better = [&](std::size_t i, std::size_t than, double errors) {
+    return !losses_of(i).empty() &&
+           (losses_of(than).empty() || is_ahead(losses_of(i), losses_of(than), errors));
+  };
+  const std::size_t first = best;
   for (bool moved = true; moved;) {
     moved = false;
     // Those next to the winner in one thing, equal in the others.
@@ -199,7 +210,7 @@ template <class Scalar, class Sampler, class ValuesOf>
           if (!one.consistent || !same || direction * (place(one) - place(from)) <= 0) continue;
           if (!next || direction * (place(one) - place(candidates[*next])) < 0) next = i;
         }
-        if (next && score(*next) < score(best)) {
+        if (next && is_better(*next, best, 0)) {
           best = *next;
           moved = true;
         }
@@ -207,20 +218,21 @@ template <class Scalar, class Sampler, class ValuesOf>
     }
     if (!control.go_on({.stage = "choosing"})) break;
   }
-  return best;
+  return {is_better(best, first, 2) ? best : first, left_out.points.size()};
 }
 
 /// lambda over k(x, x), or label noise for samplers that take it, by the smallest out-of-fold log
 /// loss on a part of the points, as `choose` does for one kernel: five folds, five draws each.
-/// Memory: `bytes_to_choose`. \throws Stopped.
-/// `values_of` gives kernel values on some points.
+/// Memory: `bytes_to_choose`. `values_of` gives kernel values on some points. \throws Stopped.
 template <class T, class Sampler>
 [[nodiscard]] BoundaryChoice choose_boundary(
     const std::function<DenseGram<T>(std::span<const PointIndex>)>& values_of,
     const Sampler& sampler, const FitSettings& settings, const std::vector<int>& classes,
     std::span<const int> labels, const RunControl& control, std::string_view function) {
   const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
-  BoundaryChoice choice{.points = part.can_be_left_out, .largest_class = part.largest_class};
+  BoundaryChoice choice{.points = part.can_be_left_out,
+                        .largest_class = part.largest_class,
+                        .loss_of_shares = part.loss_of_shares};
   if (chooses_label_noise<Sampler>(settings)) {
     for (const double q : default_label_noises) {
       choice.candidates.push_back({.label_noise = q, .one_against_one = settings.one_against_one});
@@ -376,8 +388,9 @@ BPM_INLINE ChoicePart::ChoicePart(std::span<const int> all, const std::vector<in
   for (const int label : classes) {
     const auto count = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
     if (count > 1) can_be_left_out += count;
-    largest_class =
-        std::max(largest_class, static_cast<double>(count) / static_cast<double>(labels.size()));
+    const double share = static_cast<double>(count) / static_cast<double>(labels.size());
+    largest_class = std::max(largest_class, share);
+    if (count > 0) loss_of_shares -= share * std::log(share);
   }
 }
 

@@ -92,11 +92,23 @@ struct Trial {
 };
 
 /// Writes what is found of candidates that were tried on the same points. Returns the losses at
-/// these points, of each.
-/// Errors are those of the labels that a fit would give: offsets move them where no class weights
-/// do.
+/// these points, of each, or the errors, 0 or 1: those of the labels that a fit would give, which
+/// offsets move where no class weights do.
 BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
-                                                  const SoftBoundary& boundary);
+                                                  const SoftBoundary& boundary,
+                                                  bool by_error = false);
+
+/// Whether losses at the same points are smaller by so many standard errors of the mean difference.
+[[nodiscard]] inline bool is_ahead(const std::vector<double>& one, const std::vector<double>& other,
+                                   double errors) {
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    sum += other[i] - one[i];
+    squares += (other[i] - one[i]) * (other[i] - one[i]);
+  }
+  const auto n = static_cast<double>(one.size());
+  return sum > 0 && sum * sum > errors * errors * (squares - sum * sum / n);
+}
 
 /// The candidate with the smallest loss on the first fold among those that were tried there.
 struct BestOfFirstFold {
@@ -110,13 +122,7 @@ struct BestOfFirstFold {
   /// and not ahead in errors.
   [[nodiscard]] bool is_far_ahead_of(const ChoiceCandidate& other,
                                      const std::vector<double>& of_other) const {
-    double sum = 0, squares = 0;
-    for (std::size_t i = 0; i < losses.size(); ++i) {
-      sum += of_other[i] - losses[i];
-      squares += (of_other[i] - losses[i]) * (of_other[i] - losses[i]);
-    }
-    const auto n = static_cast<double>(losses.size());
-    return sum > 0 && sum * sum > 16 * (squares - sum * sum / n) && other.error >= error;
+    return is_ahead(losses, of_other, 4) && other.error >= error;
   }
 };
 
@@ -215,7 +221,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
 #if BPM_BODIES
 
 BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
-                                                  const SoftBoundary& boundary) {
+                                                  const SoftBoundary& boundary, bool by_error) {
   std::vector<Eigen::Ref<const Eigen::MatrixXd>> values;
   for (const Trial& one : trials) values.emplace_back(one.outputs.decision_values);
   const OutOfFold& points = trials.front().outputs;
@@ -232,9 +238,13 @@ BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
     candidate.offsets = slopes[i].offsets;
     const Eigen::MatrixXd probabilities =
         probabilities_of(values[i], candidate.slope, candidate.offsets, points.points.size());
-    candidate.error =
-        trials[i].outputs.error(boundary.has_class_weights() ? FittedSlope{} : slopes[i]);
+    const FittedSlope moved = boundary.has_class_weights() ? FittedSlope{} : slopes[i];
+    candidate.error = trials[i].outputs.error(moved);
     losses.push_back(log_losses(probabilities, points.labels, points.classes));
+    for (std::size_t k = 0; by_error && k < points.labels.size(); ++k) {
+      const int said = trials[i].outputs.predicted(static_cast<Eigen::Index>(k), moved);
+      losses.back()[k] = said != points.labels[k] ? 1 : 0;
+    }
   }
   return losses;
 }

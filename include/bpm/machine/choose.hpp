@@ -52,9 +52,9 @@ struct ChoiceGrid {
   /// of draws.
   bool one_against_one = false;
   bool by_error = false;  ///< The share of errors is to be small, not the log loss.
-  /// Where there are more points: on about so many, as far as the memory holds their kernel values
-  /// and if that is 3/2 of the part at least, the winner is judged once more against its neighbours
-  /// in the grid, as the best lambda and width move with the number of points. 0: it is not.
+  /// On about so many, as far as there are more and the memory holds their kernel values, the
+  /// winner is judged once more against its neighbours in the grid, as the best lambda and width
+  /// move with the number of points; but not on fewer than 3/2 of the part. 0: it is not.
   std::size_t more_points = 8000;
 };
 
@@ -75,6 +75,8 @@ struct Choice {
   std::size_t always_train = 0;
   /// What was found of the winner; a machine whose boundary is given has no place for it.
   BoundaryChoice boundary{};
+  /// On how many points of a larger part a neighbour was better, and is the winner; else 0.
+  std::size_t moved_by = 0;
 
   /// The winner.
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }
@@ -110,7 +112,8 @@ template <class Machine, class I, class ChooseOn>
         choice.best,
         choice.selection_score,
         choice.always_train,
-        std::move(choice.boundary)};
+        std::move(choice.boundary),
+        choice.moved_by};
   });
 }
 
@@ -127,10 +130,10 @@ inline constexpr std::size_t most_classes_by_pairs = 30;
 /// dropped; one whose loss on a first fold of 200 points or more is four standard errors above the
 /// best one's there, and whose errors are no fewer, is tried on that fold alone (its loss is the
 /// best one's and the difference there) and not taken. Of more points than the part has, the winner
-/// and its neighbours are judged once more, on one split of a larger part; one that was not to be
-/// taken and wins there is tried on all folds. Same seed, same choice, at any
-/// number of threads. Cost: at most folds times candidates fits of few draws, n^2 kernel values per
-/// kernel, n at most about `grid.points`.
+/// and its neighbours are judged once more, on one split of a larger part; one that is better by
+/// more than two standard errors is taken, and tried on all folds where it was not. Same seed, same
+/// choice, at any number of threads. Cost: at most folds times candidates fits of few draws, n^2
+/// kernel values per kernel, n at most about `grid.points`.
 ///
 /// What `machine` has beside kernel, boundary and what else the grid tries is kept. \throws
 /// NotSeparable where no candidate is consistent, BudgetTooSmall unless `settings().memory` holds
@@ -273,20 +276,23 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     }
     if (const auto pairs = best_of_pairs()) best = pairs;
   }
-  if (const std::size_t more = detail::points_in_memory(settings.memory, grid.more_points);
-      n > std::ssize(part.points) && more >= part.points.size() * 3 / 2) {
-    const auto on_part = best;
+  std::size_t moved_by = 0;
+  if (const std::size_t more = detail::points_in_memory(
+          settings.memory, std::min(grid.more_points, static_cast<std::size_t>(n)));
+      2 * more >= 3 * part.points.size()) {
     const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
-    best = detail::judged_on_more<Scalar>(
+    const auto [at, left_out] = detail::judged_on_more<Scalar>(
         candidates, *best, large, folds.classes, sampler, settings_of(candidates[*best]), control,
         grid.by_error, [&](const ChoiceCandidate& one) { return values_of(one, large.points); });
-    check_not_stopped();
-    if (ChoiceCandidate& found = candidates[*best]; found.first_fold_alone) {
-      // Far behind on few points, ahead on more: its scores are to be its own.
+    ChoiceCandidate& found = candidates[at];
+    if (found.first_fold_alone) {  // Behind on few points, ahead on more: it needs its own scores.
       detail::try_boundaries<Scalar>(values_of(found, part.points), folds, part.labels, sampler,
                                      settings_of(found), control, std::span(&found, 1));
-      check_not_stopped();
-      if (!found.consistent) best = on_part;
+    }
+    check_not_stopped();
+    if (at != *best && found.consistent) {
+      best = at;
+      moved_by = left_out;
     }
   }
   const ChoiceCandidate& winner = candidates[*best];
@@ -307,7 +313,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
           *best,
           winner.loss,
           folds.folds.always_train,
-          boundary};
+          boundary,
+          moved_by};
 }
 
 /// The same with Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs and,

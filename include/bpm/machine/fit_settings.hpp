@@ -78,10 +78,11 @@ struct BoundaryChoice {
   /// v in [0, 1): a share v of 1/s^2 of a single draw is chance, of which the mean of N draws has
   /// the Nth part: s_N = s_1 / sqrt(1 - v (1 - 1/N)).
   double draw_chance = 0;
-  double fold_rows = 0;                       ///< Points that train a fold, on average,
-  std::uint64_t fold_draws = 0;               ///< and draws that its machine has.
-  std::size_t points = 0;                     ///< Left out once, by which candidates are judged,
-  double largest_class = 0;                   ///< and the share of the largest class where tried.
+  double fold_rows = 0;          ///< Points that train a fold, on average,
+  std::uint64_t fold_draws = 0;  ///< and draws that its machine has.
+  std::size_t points = 0;        ///< Left out once, by which candidates are judged,
+  double largest_class = 0;      ///< the share of the largest class where tried,
+  double loss_of_shares = 0;     ///< and the log loss of saying all classes' shares; 0: not known.
   std::vector<ChoiceCandidate> candidates{};  ///< Ascending.
   /// How often it was raised beyond the choice, because no consistent classifier of the whole
   /// training set was found; by perceptrons within 200 passes, unless their settings say otherwise.
@@ -99,6 +100,7 @@ struct BoundaryChoice {
     detail::visit_unless(0, "fold_draws", self.fold_draws, visit);
     visit("points", self.points);
     visit("largest_class", self.largest_class);
+    detail::visit_unless(0, "loss_of_shares", self.loss_of_shares, visit);
     visit("candidates", self.candidates);
     visit("raised", self.raised);
   }

@@ -39,8 +39,9 @@ struct FitWarning {
     worse_than_its_draws,
     /// No training point is predicted to be of the class `label`.
     class_never_predicted,
-    /// Who always says the largest class errs hardly more: `found` out of fold where lambda was
-    /// chosen, else of the draws on the training set.
+    /// Who always says the largest class knows hardly less: by the log loss out of fold, against
+    /// that of the classes' shares, where lambda was chosen; else the draws err hardly less on the
+    /// training set.
     no_better_than_largest_class,
     /// The Gaussian's width `found` is more than 30 times the median distance `compared` of the
     /// inputs that were fitted, or less than its 30th part; or more than 8 times, and there is
@@ -58,7 +59,7 @@ struct FitWarning {
     far_from_origin,
   };
   Kind kind;            ///< By it the other fields are read.
-  double found = 0;     ///< Share of errors; of draws and training errors: of binary decisions.
+  double found = 0;     ///< Log loss, or errors of binary decisions as a share, or as said above.
   double compared = 0;  ///< What it is held against.
   double standard_error = 0;  ///< Of `found`: a warning takes two.
   int label = 0;              ///< A class, or a column.
@@ -230,11 +231,10 @@ BPM_INLINE const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary
 
 BPM_INLINE std::optional<FitWarning> no_better_out_of_fold(const BoundaryChoice& choice) {
   const ChoiceCandidate* const taken = candidate_taken(choice);
-  if (taken == nullptr) return std::nullopt;
-  const double naive = 1 - choice.largest_class;
-  const double se = error_of_share(taken->error, static_cast<double>(choice.points));
-  if (taken->error + 2 * se <= naive) return std::nullopt;
-  return FitWarning{FitWarning::Kind::no_better_than_largest_class, taken->error, naive, se};
+  if (taken == nullptr || choice.loss_of_shares == 0) return std::nullopt;
+  if (taken->loss + 2 * taken->standard_error <= choice.loss_of_shares) return std::nullopt;
+  return FitWarning{FitWarning::Kind::no_better_than_largest_class, taken->loss,
+                    choice.loss_of_shares, taken->standard_error};
 }
 
 BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
