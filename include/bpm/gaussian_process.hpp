@@ -3,8 +3,8 @@
 
 /// \file
 /// The Gaussian process methods: expectation propagation, interpolators, orthants, ensembles,
-/// kernel scores. Apart from bpm.hpp, since their matrix decompositions take longer to compile than
-/// all the rest.
+/// kernel scores. bpm.hpp leaves them out, since their matrix decompositions take longer to compile
+/// than all the rest.
 
 #include "bpm/core/target.hpp"
 

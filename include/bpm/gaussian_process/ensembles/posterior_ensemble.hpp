@@ -26,10 +26,10 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Draws of values Upsilon in R^n for the training points, voter by voter: `fill(first,
-/// values, threads)` writes those of voters first, first + 1, ... to the columns of an n x count
-/// matrix, in multiples of `unit()`, so that floats hold them whatever the scale of the kernel. It
-/// is asked for all voters in order, each once, in blocks.
+/// Draws values Upsilon in R^n for the training points, voter by voter: `fill(first, values,
+/// threads)` writes the values of voters first, first + 1, ... to the columns of an n x count
+/// matrix, in multiples of `unit()`, so that floats hold them whatever the scale of the kernel.
+/// Callers request all voters in order, each once, in blocks.
 template <class S>
 concept ValueSource =
     requires(S& source, std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned threads) {
@@ -44,8 +44,8 @@ concept ValueSource =
 /// section 5): y_i times independent half normals of deviation det(K)^(1/(2n)).
 class IsotropicValues {
  public:
-  /// Voter v uses stream (seed, streams.next + v). The caller's streams do not move on, since the
-  /// number of voters is not known: give another source others.
+  /// Voter v uses stream (seed, streams.next + v). The caller's streams do not advance, since the
+  /// number of voters is not known: give another source other streams.
   /// \throws std::invalid_argument without points, on signs other than 1 and -1, or unless the
   ///         deviation is positive and finite.
   IsotropicValues(std::span<const signed char> signs, double deviation, RandomStreams streams)
@@ -56,18 +56,18 @@ class IsotropicValues {
     detail::check_positive(f, "deviation", deviation);
   }
 
-  /// The same with the posterior's own deviation, by a Cholesky factor of K.
-  /// \throws std::invalid_argument also unless there is a factor, with a row a sign.
+  /// Values with the posterior's own deviation, computed from a Cholesky factor of K. \throws
+  /// std::invalid_argument also unless the factor is not empty and has one row per sign.
   IsotropicValues(const Eigen::LLT<Eigen::MatrixXd>& factor, std::span<const signed char> signs,
                   RandomStreams streams)
       : IsotropicValues(signs, deviation_of(factor, signs), streams) {}
 
-  /// n, one per sign.
+  /// Number of training points n, one per sign.
   [[nodiscard]] Eigen::Index points() const noexcept { return signs_.size(); }
-  /// The deviation.
+  /// The deviation of the half normals, in which `fill` measures values.
   [[nodiscard]] double unit() const noexcept { return deviation_; }
 
-  /// Cost: one normal number per value.
+  /// Writes independent half normals with their signs. Cost: one normal number per value.
   void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned /*threads*/) const {
     Eigen::VectorXd normals(points());
     for (Eigen::Index v = 0; v < values.cols(); ++v) {
@@ -100,17 +100,17 @@ class IsotropicValues {
 /// matrices of digits. Memory: 2 n^2 doubles, and about 20 n a chain.
 class OrthantValues {
  public:
-  /// How long the chains run, and how far apart voters are on them.
+  /// Settings of the chains: their number, burn-in and distance between voters.
   struct Settings {
     /// Independent chains; voter v is of chain v mod chains. More of them use more threads.
     std::size_t chains = 8;
     std::uint64_t burn_in = 50;  ///< Trajectories of each chain before its first voter.
-    /// Mean of a trajectory, in radians, one of which lies between two voters of a chain.
+    /// Mean length of a trajectory, in radians; one trajectory separates two voters of a chain.
     double path_length = std::numbers::pi / 2;
   };
 
-  /// Chain c uses stream (seed, streams.next + c); as for `IsotropicValues`, the caller's streams
-  /// do not move on. Cost: n^3 / 6 multiply-adds for the Cholesky factor. Memory: 2 n^2 doubles.
+  /// Chain c uses stream (seed, streams.next + c); the caller's streams do not advance. Cost: n^3 /
+  /// 6 multiply-adds for the Cholesky factor. Memory: 2 n^2 doubles.
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
   ///         and positive on its diagonal, the signs are 1 or -1, one per row, chains >= 1, and the
   ///         path length is positive and at most 100; NotPositiveDefinite where the covariance is
@@ -118,7 +118,7 @@ class OrthantValues {
   OrthantValues(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
                 const RandomStreams& streams)
       : OrthantValues(covariance, signs, streams, Settings{}) {}
-  /// Likewise, with chains as these settings say.
+  /// Values by chains with the given settings; errors as for the default settings.
   OrthantValues(const Eigen::MatrixXd& covariance, std::span<const signed char> signs,
                 const RandomStreams& streams, const Settings& settings)
       : signs_(detail::sign_vector(signs)), burn_in_(settings.burn_in) {
@@ -135,12 +135,12 @@ class OrthantValues {
     }
   }
 
-  /// n, one per sign.
+  /// Number of training points n, one per sign.
   [[nodiscard]] Eigen::Index points() const noexcept { return signs_.size(); }
   /// The largest prior deviation of a value.
   [[nodiscard]] double unit() const noexcept { return unit_; }
 
-  /// \throws std::invalid_argument unless voters are asked for in order.
+  /// \throws std::invalid_argument unless voters are requested in order.
   void fill(std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned threads) {
     detail::check(first == next_, "OrthantValues::fill", "first", "is ", first,
                   ", must be the voter that follows, ", next_);
@@ -182,9 +182,9 @@ class OrthantValues {
 
 namespace detail {
 
-/// Adds Phi(z) to `sums`, element by element, with an error of at most 4e-7. z is
-/// consumed. By M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions", 7.1.26: a thousand
-/// million of them are wanted, and the library function takes ten times as long.
+/// Adds Phi(z) to `sums`, element by element, with an error of at most 4e-7, and overwrites z.
+/// Formula 7.1.26 of M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions": the votes need
+/// 10^9 values, for which the library function takes ten times as long.
 inline void add_normal_cdf(Eigen::Ref<Eigen::ArrayXf> z, Eigen::Ref<Eigen::ArrayXf> sums) {
   constexpr float root_half = 0.70710678118654752F;
   constexpr Eigen::Index chunk = 64;  // Stays in registers and the first-level cache.
@@ -192,7 +192,7 @@ inline void add_normal_cdf(Eigen::Ref<Eigen::ArrayXf> z, Eigen::Ref<Eigen::Array
   for (Eigen::Index begin = 0; begin < z.size(); begin += chunk) {
     const Eigen::Index size = std::min(chunk, z.size() - begin);
     const Chunk x = z.segment(begin, size);
-    // exp(-x^2 / 2) has left the normal floats beyond 13.
+    // Beyond |x| = 13, exp(-x^2 / 2) leaves the range of normal floats.
     const Chunk a = (x.abs() * root_half).min(9.0F);
     const Chunk t = 1.0F / (1.0F + 0.3275911F * a);
     const Chunk series =
@@ -217,7 +217,7 @@ inline void add_normal_cdf(Eigen::Ref<Eigen::ArrayXf> z, Eigen::Ref<Eigen::Array
 /// Memory: 12 t n bytes. Cost to make: t n^2 multiply-adds.
 class PosteriorEnsemble {
  public:
-  /// From a Cholesky factor of K (n x n), the kernel values between the t inputs and the training
+  /// Takes a Cholesky factor of K (n x n), the kernel values between the t inputs and the training
   /// points (t x n), and k(x, x) of the inputs.
   /// \throws std::invalid_argument if sizes disagree, without points or inputs, on values that are
   ///         not finite, on a negative k(x, x), or if the factor has failed. BudgetTooSmall where
@@ -250,7 +250,7 @@ class PosteriorEnsemble {
     }
     weights_.resize(n, cross.rows());
     deviations_.resize(cross.rows());
-    // In pieces, on all threads; a piece is the same whatever the number of threads.
+    // The pieces do not depend on the number of threads, and all threads work on them.
     const Eigen::Index pieces = (cross.rows() + input_block - 1) / input_block;
     detail::parallel_for(threads_, pieces, [&](unsigned, std::ptrdiff_t piece) {
       const Eigen::Index begin = piece * input_block;
@@ -260,7 +260,7 @@ class PosteriorEnsemble {
       factor.matrixL().solveInPlace(part);
       for (Eigen::Index i = 0; i < count; ++i) {
         const double variance = self[begin + i] - part.col(i).squaredNorm();
-        // At a training point rounding may leave less than nothing.
+        // At a training point rounding may make the variance negative.
         const double least = 1e-24 * std::abs(self[begin + i]);
         deviations_[begin + i] = std::sqrt(std::max({variance, least, 1e-300}));
       }
@@ -270,13 +270,13 @@ class PosteriorEnsemble {
     narrow_.topRows(n) = weights_.cast<float>();
   }
 
-  /// n, the training points.
+  /// Number of training points n.
   [[nodiscard]] Eigen::Index points() const noexcept { return weights_.rows(); }
-  /// t, those to be judged.
+  /// Number of inputs t whose votes are computed.
   [[nodiscard]] Eigen::Index inputs() const noexcept { return weights_.cols(); }
 
-  /// K_xX K^{-1} Upsilon for the values given, t values: the interpolator of these values. The
-  /// posterior's Bayes point is that of the mean values, since the outputs are linear in them.
+  /// Returns K_xX K^{-1} Upsilon, t values: the interpolator of the given values. The interpolator
+  /// of their mean is the posterior's Bayes point, since the outputs are linear in the values.
   /// \throws std::invalid_argument unless there is a finite value per training point.
   [[nodiscard]] Eigen::VectorXd mean(const Eigen::Ref<const Eigen::VectorXd>& values) const {
     detail::check_size("PosteriorEnsemble::mean", "values", values.size(), points(),
@@ -286,12 +286,12 @@ class PosteriorEnsemble {
     return weights_.transpose() * values;
   }
 
-  /// sqrt(K_xx - K_xX K^{-1} K_Xx), t values.
+  /// Standard deviations sqrt(K_xx - K_xX K^{-1} K_Xx) of the outputs, t values.
   [[nodiscard]] const Eigen::VectorXd& deviations() const noexcept { return deviations_; }
 
-  /// The votes of `voters` voters. Cost: t n multiply-adds per voter in float, as matrix products
-  /// on all threads, and t evaluations of Phi; memory beside the ensemble's own: 16 KiB a training
-  /// point. The same bits whatever the number of threads.
+  /// Returns the votes of `voters` voters. Cost: t n multiply-adds per voter in float, as matrix
+  /// products on all threads, and t evaluations of Phi. Memory beside the ensemble's own: 16 KiB
+  /// per training point. The bits do not depend on the number of threads.
   /// \throws std::invalid_argument without voters, or if the source's points are not the
   ///         ensemble's. Stopped if the control stops it.
   template <detail::ValueSource Source>
@@ -325,9 +325,9 @@ class PosteriorEnsemble {
     return result;
   }
 
-  /// The posterior given exact values, those that an infinitely wide network interpolates at
-  /// normalised margin gamma / sigma^L (section 4.2): votes Phi(margin mean(x) / deviation(x)),
-  /// exactly. As the margin grows, they become those of the interpolator alone.
+  /// Returns the exact votes Phi(margin mean(x) / deviation(x)) of the posterior given exact
+  /// values, which an infinitely wide network interpolates at normalised margin gamma / sigma^L
+  /// (section 4.2). As the margin grows, they become the votes of the interpolator alone.
   /// \throws std::invalid_argument unless there is a finite value per training point and the margin
   ///         is positive and finite.
   [[nodiscard]] Votes votes_at_margin(const Eigen::Ref<const Eigen::VectorXd>& values,
@@ -356,7 +356,7 @@ class PosteriorEnsemble {
     for (Eigen::Index v = 0; v < values.cols(); v += together) {
       const Eigen::Index width = std::min(together, values.cols() - v);
       const auto voters = detail::row_pointers(values.col(v).data(), width, length);
-      // Not Eigen's product, which under OpenMP starts threads of its own and sums in other orders.
+      // Eigen's product would start its own threads under OpenMP and sum in other orders.
       detail::row_products<detail::ProductTerm, float>(voters.data(), width, rows.data(), count,
                                                        length, means.data(), count);
       part.setZero();  // Short sums in float, long ones in double.
@@ -370,7 +370,7 @@ class PosteriorEnsemble {
 
   unsigned threads_;
   Eigen::MatrixXd weights_;  ///< K^{-1} K_Xx, n x t.
-  Eigen::MatrixXf narrow_;   ///< The same for the votes, columns padded with zeros.
+  Eigen::MatrixXf narrow_;   ///< K^{-1} K_Xx in float for the votes, columns padded with zeros.
   Eigen::VectorXd deviations_;
 };
 

@@ -13,9 +13,8 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What is left of a standard normal number u that is known to exceed -z, as functions of z alone.
-/// None is a difference of numbers that are nearly equal, so that all are right to rounding, at
-/// z = -30 and at z = -1e8.
+/// Moments of a standard normal number u conditioned on u > -z, as functions of z alone. No formula
+/// subtracts nearly equal numbers, so that all are right to rounding, at z = -30 and at z = -1e8.
 struct TruncatedMoments {
   double log_mass;  ///< log Phi(z).
   double hazard;    ///< lambda = phi(z) / Phi(z): E[u].
@@ -37,7 +36,7 @@ struct TruncatedMoments {
   const double b = 2 / (x + c);
   result.excess = 1 / (x + b);
   result.hazard = x + result.excess;
-  // 1 - (x + a) / (x + b) = (b - a) / (x + b), and b - a in positive terms.
+  // 1 - (x + a) / (x + b) = (b - a) / (x + b), where b - a is a sum of positive terms.
   const double left = (x + c) * (x + b);
   result.variance = (x + (2 * b - c)) / left / (x + b);
   return result;
@@ -53,14 +52,14 @@ struct GaussianSite {
 /// cavity N(d; mean, variance).
 struct TiltedLaw {
   double log_mass = 0;  ///< log of the integral of the product.
-  double mean = 0;      ///< Of d under the product, normalised.
-  double variance = 0;  ///< Likewise; positive.
-  GaussianSite site{};  ///< Times the cavity, has this mean and variance.
+  double mean = 0;      ///< Mean of d under the normalised product.
+  double variance = 0;  ///< Variance of d under the normalised product; positive.
+  GaussianSite site{};  ///< Gaussian site whose product with the cavity has this mean and variance.
 };
 
-/// C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning", MIT Press 2006, (3.58) and
-/// (3.59), rewritten without differences: with s^2 = variance + noise^2, z = mean / s, lambda the
-/// hazard, a = z + lambda, and v' = 1 - lambda a,
+/// Computes the moments by C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning",
+/// MIT Press 2006, (3.58), (3.59), rewritten without differences: with s^2 = variance + noise^2, z
+/// = mean / s, lambda the hazard, a = z + lambda, and v' = 1 - lambda a,
 ///
 ///     tau = lambda a / (noise^2 + variance v'),   nu = s lambda (v' + a^2) / (noise^2 + variance
 ///     v').
@@ -72,7 +71,7 @@ struct TiltedLaw {
   const double rest = noise_variance + variance * law.variance;
   TiltedLaw result;
   result.log_mass = law.log_mass;
-  // mean + variance lambda / s, where that is not a difference of equals.
+  // Equals mean + variance lambda / s, without a difference of nearly equal numbers.
   result.mean = (mean / s * noise_variance + variance * law.excess) / s;
   result.variance = variance * rest / total;
   result.site.precision = law.hazard * law.excess / rest;
@@ -80,7 +79,7 @@ struct TiltedLaw {
   return result;
 }
 
-/// log of the integral of N(d; mean, variance) exp(shift d - precision d^2 / 2).
+/// Returns log of the integral of N(d; mean, variance) exp(shift d - precision d^2 / 2).
 [[nodiscard]] inline double log_site_mass(double mean, double variance, GaussianSite site) {
   const double scale = 1 + site.precision * variance;
   const double exponent =
@@ -89,17 +88,17 @@ struct TiltedLaw {
 }
 
 /// The state of expectation propagation on a cone: one site per point, and the Gaussian law of w
-/// that the sites and the prior N(0, I) make,
+/// that is the product of the sites and the prior N(0, I),
 ///
 ///     precision P = I + sum_i tau_i s_i s_i',   mean = P^-1 sum_i nu_i s_i.
 ///
 /// A sweep visits the points in their order, and each visit sees all sites before it. Within a
-/// block of points the marginal means and covariances of the block alone are brought up to date, by
-/// updates of rank one on a small matrix; the large covariance follows once a block, by an update
-/// of the block's rank. That is the same as updating it at every point, at the speed of matrix
+/// block of points, updates of rank one keep the marginal means and covariances of the block alone
+/// up to date, on a small matrix; after each block one update of the block's rank corrects the
+/// large covariance. The result is that of updating it at every point, at the speed of matrix
 /// products.
 ///
-/// Of Eigen's products only those that never start threads of their own are used: symmetric and
+/// The code uses only those products of Eigen that never start threads of their own: symmetric and
 /// triangular ones.
 class EpIteration {
  public:
@@ -117,7 +116,7 @@ class EpIteration {
         mean_(Vector::Zero(cone.rank())),
         covariance_(Matrix::Identity(cone.rank(), cone.rank())) {}
 
-  /// Visits every point once and takes `damping` of each change. The covariance must be up to date.
+  /// Visits every point once and makes `damping` of each change. The covariance must be up to date.
   void sweep(double damping) {
     change_ = 0;
     refused_ = 0;
@@ -126,8 +125,8 @@ class EpIteration {
     }
   }
 
-  /// Makes precision, its factor, and the mean from the sites, free of what rounding has left in
-  /// the course of a sweep. False where the precision has no factor.
+  /// Computes precision, its factor, and the mean from the sites, free of the rounding errors that
+  /// a sweep accumulates. Returns false where the precision has no Cholesky factor.
   [[nodiscard]] bool factorise() {
     factor_.setIdentity(cone_.rank(), cone_.rank());
     const Matrix scaled = rows_ * precision_.cwiseSqrt().asDiagonal();
@@ -144,8 +143,8 @@ class EpIteration {
     return true;
   }
 
-  /// The covariance from the factor of the precision: F^-T F^-1 for P = F F', by blocks, so that
-  /// the zeros of a triangle cost nothing. Cost: r^3 / 3 multiply-adds.
+  /// Computes the covariance from the factor of the precision, F^-T F^-1 for P = F F', by blocks,
+  /// so that the zeros of a triangle cost nothing. Cost: r^3 / 3 multiply-adds.
   void invert() {
     const Eigen::Index r = cone_.rank();
     Matrix inverse = Matrix::Zero(r, r);
@@ -167,8 +166,8 @@ class EpIteration {
     }
   }
 
-  /// The means and variances of all d_i under the law that was factorised, and with the cavities
-  /// that they give, the log evidence. Cost: m r^2 / 2 multiply-adds.
+  /// Computes the means and variances of all d_i under the factorised law and, with the cavities
+  /// that follow, the terms of the log evidence. Cost: m r^2 / 2 multiply-adds.
   void evaluate(Vector& means, Vector& variances) {
     means.noalias() = rows_.adjoint() * mean_;
     Matrix solved = rows_;
@@ -184,25 +183,26 @@ class EpIteration {
     }
   }
 
-  /// The log evidence of the sites: by the cavities at the last visits, or those of `evaluate`.
+  /// Log evidence of the sites, by the cavities at the last visits or those of `evaluate`.
   [[nodiscard]] double log_evidence() const { return log_gaussian_ + log_scales_.sum(); }
 
-  /// The largest difference between a point's tilted and its Gaussian law in the last sweep, before
-  /// damping: of the precisions times the variance, of the shifts times its root.
+  /// Largest change of a site in the last sweep, before damping: changes of precision times the
+  /// variance, changes of shift times its root.
   [[nodiscard]] double change() const noexcept { return change_; }
-  /// Visits of the last sweep that changed nothing since the cavity had no positive variance.
+  /// Number of visits in the last sweep that left their site as it was, since the cavity had no
+  /// positive variance.
   [[nodiscard]] std::ptrdiff_t refused() const noexcept { return refused_; }
-  /// A point whose output has hardly any variance left, which ends a sweep; -1: none.
+  /// Index of a point whose output has hardly any variance left, which ends a sweep; -1: none.
   [[nodiscard]] std::ptrdiff_t thin() const noexcept { return thin_; }
   [[nodiscard]] GaussianSite site(std::ptrdiff_t i) const { return {precision_[i], shift_[i]}; }
   [[nodiscard]] const Vector& mean() const noexcept { return mean_; }
-  /// F, lower triangular, F F' = P; what stands above the diagonal is not part of it.
+  /// F, lower triangular, F F' = P; entries above the diagonal are not part of it.
   [[nodiscard]] const Matrix& factor() const noexcept { return factor_; }
 
  private:
   void sweep_block(Eigen::Index begin, Eigen::Index count, double damping) {
     const auto rows = rows_.middleCols(begin, count);
-    // The block's covariance with w, and that of its outputs before the block and now.
+    // Covariance of the block's outputs with w; `start` and `now` are the outputs' own covariance.
     const Matrix directions = covariance_.selfadjointView<Eigen::Lower>() * rows;
     Matrix start(count, count);
     start.triangularView<Eigen::Lower>() = rows.adjoint() * directions;
@@ -238,8 +238,8 @@ class EpIteration {
     covariance_.triangularView<Eigen::Lower>() -= directions * weighted;
   }
 
-  /// Moves site i towards what the tilted law of the point asks for. `mean` and `variance` are
-  /// those of d_i now.
+  /// Moves site i towards the site of the point's tilted law. `mean` and `variance` are those of
+  /// d_i now.
   void visit(std::ptrdiff_t i, double mean, double variance, double damping) {
     const double norm = cone_.row_norm(i);
     if (norm == 0) {
@@ -266,8 +266,8 @@ class EpIteration {
     log_scales_[i] = tilted.log_mass - log_site_mass(cavity_mean, 1 / precision, site(i));
   }
 
-  /// An output's posterior variance over its prior one, below which version space is as good as
-  /// empty: an angle of 1e-10, far below what kernel values in double can tell.
+  /// Least ratio of an output's posterior variance to its prior variance. Below it version space
+  /// counts as empty: an angle of 1e-10, far below the resolution of kernel values in double.
   static constexpr double smallest_variance = 1e-20;
 
   const Cone& cone_;
@@ -283,7 +283,7 @@ class EpIteration {
   std::ptrdiff_t refused_ = 0;
   std::ptrdiff_t thin_ = -1;
   Vector mean_;
-  Matrix covariance_;  ///< Its lower triangle.
+  Matrix covariance_;  ///< Lower triangle of the covariance of w.
   Matrix factor_;
 };
 

@@ -20,26 +20,26 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// z with Phi(z) the probability of a positive label where the latent output is normal: mean over
-/// deviation, infinite where that is 0; 0 for 0 / 0.
+/// Returns z with Phi(z) the probability of a positive label where the latent output is normal:
+/// mean over deviation, infinite where the deviation is 0; 0 for 0 / 0.
 [[nodiscard]] inline double standardised(double mean, double variance, double noise_deviation) {
   return mean == 0 ? 0.0 : mean / std::sqrt(variance + noise_deviation * noise_deviation);
 }
 
-/// The probability of a positive label.
+/// Returns the probability of a positive label for a normal latent output.
 [[nodiscard]] inline double positive_probability(double mean, double variance,
                                                  double noise_deviation) {
   return normal_cdf(standardised(mean, variance, noise_deviation));
 }
 
-/// Its logarithm; at least -1e300, so that differences are numbers.
+/// Logarithm of `positive_probability`; at least -1e300, so that differences are numbers.
 [[nodiscard]] inline double log_positive_probability(double mean, double variance,
                                                      double noise_deviation) {
   return std::max(-1e300, log_normal_cdf(standardised(mean, variance, noise_deviation)));
 }
 
-/// k(x, x) - |a|^2 + |F^-1 a|^2 with a = L_p^-1 k(x_p, x): `EpPosterior::latent_variance`, not
-/// finite where double does not hold it.
+/// Returns k(x, x) - |a|^2 + |F^-1 a|^2 with a = L_p^-1 k(x_p, x), see
+/// `EpPosterior::latent_variance`; not finite where it exceeds the range of double.
 template <class Derived>
 [[nodiscard]] Eigen::VectorXd conditional_variance(const Eigen::MatrixXd& pivot_factor,
                                                    const Eigen::MatrixXd& precision_factor,
@@ -48,7 +48,7 @@ template <class Derived>
   Eigen::MatrixXd a = values;
   pivot_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
   Eigen::VectorXd variance(values.cols());
-  // Never negative but by rounding: what the pivots do not explain.
+  // The residual that the pivots do not explain; only rounding makes it negative.
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
     variance[j] = std::max(0.0, diagonal[j] - a.col(j).squaredNorm());
   }
@@ -59,24 +59,24 @@ template <class Derived>
 
 }  // namespace detail
 
-/// The Gaussian law that expectation propagation puts in the place of a Gaussian process's
-/// posterior, in the coordinates of a cone: w has the precision I + sum_i tau_i s_i s_i' and the
-/// mean below. d_i = <s_i, w> are signed outputs, y_i times the latent output. A value, made by
-/// `expectation_propagation`. Memory: r^2 doubles twice and 5 m.
+/// The Gaussian law by which expectation propagation approximates a Gaussian process's posterior,
+/// in the coordinates of a cone: w has the precision I + sum_i tau_i s_i s_i' and the mean below.
+/// d_i = <s_i, w> are signed outputs, y_i times the latent output. `expectation_propagation`
+/// returns it. Memory: r^2 doubles twice and 5 m.
 struct EpPosterior {
   /// The latent outputs f(x) of n inputs under a Gaussian posterior, and P(y = +1).
   struct Prediction {
     Eigen::VectorXd mean;         ///< E[f(x)].
     Eigen::VectorXd variance;     ///< Var[f(x)] >= 0.
-    Eigen::VectorXd noise;        ///< relative_lambda k(x, x): of the label, beside f.
+    Eigen::VectorXd noise;        ///< Variance relative_lambda k(x, x) of the label's noise.
     Eigen::VectorXd probability;  ///< Phi(mean / sqrt(variance + noise + noise_deviation^2)).
   };
 
-  /// What the posterior of all other training points says of each one.
+  /// Predictions for each training point by the posterior of all others.
   struct LeaveOneOut {
     Eigen::VectorXd mean;         ///< E[d_i] of the signed output without point i, m.
     Eigen::VectorXd variance;     ///< Var[d_i] without point i, m.
-    Eigen::VectorXd probability;  ///< Of point i's own label, m.
+    Eigen::VectorXd probability;  ///< Probability of point i's own label, m.
     /// Mean of 1 - probability: the Gibbs error of the posterior.
     double gibbs_error = 0;
     /// Part of the points whose own label has a probability of at most 1/2: the error of the Bayes
@@ -88,15 +88,15 @@ struct EpPosterior {
     double log_score = 0;
   };
 
-  double noise_deviation = 0;  ///< Of the likelihood, in units of outputs; 0: the step.
-  /// Of the soft boundary, lambda over k(x, x): the step on K + lambda is the probit of variance
-  /// lambda on K, so that the labels of new inputs have this noise as those of the training set do.
+  double noise_deviation = 0;  ///< Noise of the likelihood, in units of outputs; 0: the step.
+  /// lambda / k(x, x) of the soft boundary. The step on K + lambda equals the probit of variance
+  /// lambda on K, so labels of new inputs have the noise of training labels.
   double relative_lambda = 0;
-  double log_evidence = 0;  ///< log P(all labels); of the step, log P_Y of the orthant, <= 0.
+  double log_evidence = 0;  ///< log P(all labels); for the step, log P_Y of the orthant, <= 0.
 
   std::vector<double> mean;            ///< E[w], r coordinates.
-  std::vector<double> coefficients;    ///< Its dual coefficients, m, zero but for the pivots.
-  std::vector<double> outputs;         ///< E[d_i], m. Of the step, all are positive.
+  std::vector<double> coefficients;    ///< Dual coefficients of w's mean, m; 0 off the pivots.
+  std::vector<double> outputs;         ///< E[d_i], m. For the step, all are positive.
   std::vector<double> variances;       ///< Var[d_i], m.
   std::vector<double> site_precision;  ///< tau_i >= 0, m.
   std::vector<double> site_shift;      ///< nu_i, m.
@@ -106,9 +106,9 @@ struct EpPosterior {
   Eigen::MatrixXd precision_factor;  ///< F, lower triangular: F F' is the precision of w, r x r.
   Eigen::MatrixXd pivot_factor;      ///< L_p, lower triangular: L_p L_p' = S_pp, r x r.
 
-  std::uint64_t sweeps = 0;  ///< Passes over all sites that were made.
+  std::uint64_t sweeps = 0;  ///< Number of passes over all sites.
   double change = 0;   ///< Largest change of a site in the last sweep, as `tolerance` measures it.
-  double damping = 1;  ///< In use at the end.
+  double damping = 1;  ///< Damping at the end.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -130,11 +130,11 @@ struct EpPosterior {
     visit("pivot_factor", self.pivot_factor);
   }
 
-  /// r, the dimension of w.
+  /// Dimension r of w.
   [[nodiscard]] std::ptrdiff_t rank() const noexcept { return std::ssize(mean); }
 
-  /// y_i E[d_i], the posterior mean of the latent outputs on the training set. Of the step this
-  /// approximates the centre-of-mass values, the mean of N(0, S) on the orthant of the labels
+  /// Returns y_i E[d_i], the posterior mean of the latent outputs on the training set. For the step
+  /// it approximates the centre-of-mass values, the mean of N(0, S) on the orthant of the labels
   /// ("Kernel interpolation as a Bayes point machine").
   [[nodiscard]] std::vector<double> centre_values() const {
     std::vector<double> values(outputs.size());
@@ -142,8 +142,8 @@ struct EpPosterior {
     return values;
   }
 
-  /// The mean of the uniform law on version space: under the step likelihood the direction of w is
-  /// uniform there and independent of its length, whose mean is E[chi_r], so that it is E[w] /
+  /// Returns the mean of the uniform law on version space, E[w] / E[chi_r]: under the step
+  /// likelihood the direction of w is uniform there and independent of its length, whose mean is
   /// E[chi_r]. With noise, where this does not hold, it is the same multiple of E[w].
   [[nodiscard]] CentreOfMass centre_of_mass() const {
     const double scale = 1 / detail::mean_chi(rank());
@@ -155,10 +155,10 @@ struct EpPosterior {
     return centre;
   }
 
-  /// The variances of the latent outputs of n inputs. Column j of `values` (r x n) is k(x_p, x_j)
-  /// with the pivots, in the order of `pivots`, without lambda; `diagonal` is k(x_j, x_j). With a =
-  /// L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost: r^2 multiply-adds an
-  /// input.
+  /// Returns the variances of the latent outputs of n inputs. Column j of `values` (r x n) is
+  /// k(x_p, x_j) for the pivots, in the order of `pivots`, without lambda; `diagonal` is k(x_j,
+  /// x_j). With a = L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost: r^2
+  /// multiply-adds per input.
   /// \throws std::invalid_argument on sizes that disagree. \throws KernelValueError on variances
   ///         that are not finite.
   template <class Derived>
@@ -172,8 +172,8 @@ struct EpPosterior {
     return variance;
   }
 
-  /// Mean, variance and the probability of the label +1 for n inputs; arguments, cost and errors
-  /// as for `latent_variance`.
+  /// Returns mean, variance and the probability of the label +1 for n inputs; arguments, cost and
+  /// errors as for `latent_variance`.
   template <class Derived>
   [[nodiscard]] Prediction predict(const Eigen::MatrixBase<Derived>& values,
                                    const Eigen::VectorXd& diagonal) const {
@@ -185,7 +185,7 @@ struct EpPosterior {
     return prediction(means, latent_variance(values, diagonal), diagonal);
   }
 
-  /// The prediction for latent outputs of these means and variances, of inputs with these k(x, x).
+  /// Returns the prediction for latent outputs of given means and variances; `diagonal` is k(x, x).
   [[nodiscard]] Prediction prediction(const Eigen::VectorXd& means,
                                       const Eigen::VectorXd& latent_variances,
                                       const Eigen::VectorXd& diagonal) const {
@@ -198,11 +198,11 @@ struct EpPosterior {
     return result;
   }
 
-  /// Leave-one-out predictions of expectation propagation, at no cost: they are the cavities, the
-  /// approximate posterior with one site taken out. The other sites stay as the point had shaped
-  /// them, so it is an approximation: of 30 points in a plane the probabilities were 0.1 off at
-  /// worst and 0.014 on average. It is worst where points contradict each other in a thin version
-  /// space: of two of opposite labels and correlation 1 - 1e-12 the probability is 0.18, where
+  /// Returns leave-one-out predictions of expectation propagation, at no cost: the cavities, that
+  /// is, the approximate posterior without one site. The other sites stay as the left-out point has
+  /// shaped them, so it is an approximation: for 30 points in a plane the probabilities were 0.1
+  /// off at worst and 0.014 on average. It is worst where points contradict each other in a thin
+  /// version space: for two of opposite labels and correlation 1 - 1e-12 the probability is 0.18;
   /// without the other site it is 5e-7. Source: C. Rasmussen, C. Williams, "Gaussian Processes for
   /// Machine Learning", MIT Press 2006, section 5.4.2; M. Opper, O. Winther, "Gaussian processes
   /// for classification: mean-field algorithms", Neural Computation 12, 2000.
@@ -215,7 +215,7 @@ struct EpPosterior {
                        .probability = Eigen::VectorXd(m)};
     const auto count = static_cast<double>(m);
     for (Eigen::Index i = 0; i < m; ++i) {
-      // A point without features has an output of zero, with the others and without.
+      // A point without features has an output of zero, with or without the other points.
       if (variances[i] > 0) {
         const double precision = 1 / variances[i] - site_precision[i];
         detail::check(precision > 0, "EpPosterior::leave_one_out", "site_precision", "at ", i,
@@ -244,16 +244,16 @@ struct EpPosterior {
   }
 };
 
-/// KL(q || p) in nats between two posteriors of one prior N(0, covariance), q of n points and p of
-/// the first n1 <= n of them: what the others have told. The complexity of a PAC-Bayes bound whose
-/// prior is p (`GibbsBound`: split prior), whatever the sites are worth; exact where the cones'
-/// factors leave nothing out (`Cone::residual` 0: rank m), and to rounding in double by default.
-/// With sites tau, means mu = K alpha and precisions K^-1 + diag(tau), it is half of
+/// Returns KL(q || p) in nats between two posteriors of one prior N(0, covariance), q of n points,
+/// p of the first n1 <= n of them. It is the complexity of a PAC-Bayes bound with prior p
+/// (`GibbsBound`: split prior), however good the sites are; exact where the cones' factors leave
+/// nothing out (`Cone::residual` 0: rank m), and to rounding in double by default. With sites tau,
+/// means mu = K alpha and precisions K^-1 + diag(tau), it is half of
 ///
 ///     sum_i (tau^p_i - tau^q_i) Var_q[d_i] + log|I + K tau^q| - log|I + K tau^p|
 ///         + (alpha_q - alpha_p)' (mu_q - mu_p) + sum_i tau^p_i (mu_q - mu_p)_i^2,
 ///
-/// tau^p and alpha_p zero on the points that p has not seen. Cost: n^2 multiply-adds.
+/// where tau^p and alpha_p are zero on the points that p has not seen. Cost: n^2 multiply-adds.
 /// \throws std::invalid_argument on sizes that disagree, or if p's signs are not those of q's first
 ///         points.
 [[nodiscard]] inline double relative_entropy(const EpPosterior& q, const EpPosterior& p,
@@ -279,13 +279,13 @@ struct EpPosterior {
     const double precision = i < first ? p.site_precision[k] : 0.0;
     twice += (precision - q.site_precision[k]) * q.variances[k] + precision * means[i] * means[i];
   }
-  return std::max(0.0, twice / 2);  // Rounding.
+  return std::max(0.0, twice / 2);  // Rounding can make it negative.
 }
 
 namespace detail {
 
-/// \throws std::invalid_argument, in the name of `function`, on no pivots, sizes that disagree,
-///         numbers that are not finite or out of range, factors without a positive diagonal.
+/// Checks every member. \throws std::invalid_argument, in the name of `function`, without pivots,
+/// on sizes that disagree, numbers not finite or out of range, factors without a positive diagonal.
 inline void check_posterior(const EpPosterior& posterior, std::string_view function) {
   const std::size_t m = posterior.outputs.size();
   const auto check_list = [&](std::string_view name, const std::vector<double>& list,

@@ -31,9 +31,9 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Expectation propagation for Gaussian process classification: settings of the function
-/// `expectation_propagation`, and with expectation_propagation/machine.hpp, in the place of a
-/// sampler, a machine's way to its Bayes point.
+/// Settings of expectation propagation for Gaussian process classification: for the function
+/// `expectation_propagation` and, in place of a sampler, for machines that find their Bayes point
+/// with it (expectation_propagation/machine.hpp).
 ///
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0),
 ///                                          bpm::ExpectationPropagation{});
@@ -41,28 +41,28 @@ namespace bpm { inline namespace BPM_TARGET {
 ///     classifier.predict_probability(others);   // P(positive class)
 ///     classifier.log_evidence();                // to choose a kernel by
 ///
-/// It is deterministic and fast where samplers are unbiased and slow: its centre of mass was
-/// 0.0126, 0.0201, 0.0004 and 0.0108 rad off on the four cones of a benchmark.
+/// It is deterministic and fast; samplers are unbiased and slow. Its centre of mass was 0.0126,
+/// 0.0201, 0.0004 and 0.0108 rad off on the four cones of a benchmark.
 ///
 /// The direction of the posterior mean is in version space whenever the iteration has converged
-/// without noise. Draws from the Gaussian posterior would not all be, so none are offered;
+/// without noise. Draws from the Gaussian posterior would not all be, so the library offers none;
 /// probabilities come in closed form instead.
 ///
 /// Cost: the kernel matrix, m r^2 for the factor; then about 2 m r^2 + r^3 / 2 multiply-adds a
 /// sweep, on one thread. Memory: 2 m r + 3 r^2 doubles, of which 2 r^2 stay with the model.
 struct ExpectationPropagation {
-  /// Likelihood of a point: 0: the step 1[d > 0]; else the probit Phi(d / noise_deviation), the
-  /// probability that d plus a normal number of this standard deviation is positive. In units of
-  /// the outputs. On K it is the same as the step on K + diag(noise_deviation^2), a soft boundary
-  /// lambda of that.
+  /// Deviation of the likelihood's noise, in units of the outputs. 0: the step 1[d > 0]; else the
+  /// probit Phi(d / noise_deviation), the probability that d plus a normal number of this standard
+  /// deviation is positive. On K it equals the step on K + diag(noise_deviation^2), a soft boundary
+  /// with lambda = noise_deviation^2.
   double noise_deviation = 0;
-  /// Converged when in a sweep no site has changed by more, and not the log evidence: precisions
-  /// relative to the posterior precision of the point's output, shifts to its root, the evidence to
-  /// 1 + its size. The log evidence is then right to about the square of that.
+  /// Converged when in a sweep no site changes by more, nor the log evidence: precisions relative
+  /// to the posterior precision of the point's output, shifts to its root, the evidence to 1 + its
+  /// size. The log evidence is then right to about the square of the tolerance.
   double tolerance = 1e-4;
-  std::uint64_t max_sweeps = 100;  ///< Passes over all sites, at least 1; then it fails.
-  double damping = 1;  ///< Part of a site's change that is made, in (0, 1]; halved where needed.
-  double factor_tolerance = 0;  ///< As for `Cone`, where the cone is made here.
+  std::uint64_t max_sweeps = 100;  ///< Most passes over all sites, at least 1.
+  double damping = 1;  ///< Part of a site's change that is made, in (0, 1]; halved on divergence.
+  double factor_tolerance = 0;  ///< Tolerance of `Cone`, where the method makes the cone.
 
   /// \throws std::invalid_argument on settings out of range.
   void check_settings() const {
@@ -81,14 +81,14 @@ struct ExpectationPropagation {
 
 namespace detail {
 
-/// How expectation propagation ended.
+/// Result of a run of expectation propagation.
 struct EpOutcome {
-  std::optional<EpPosterior> posterior{};  ///< Where converged.
-  bool not_separable = false;              ///< A step likelihood of an output that is always 0.
-  std::string reason{};                    ///< Why not, where neither converged nor stopped.
+  std::optional<EpPosterior> posterior{};  ///< Set where the sites converged.
+  bool not_separable = false;              ///< Step likelihood, and an output is always 0.
+  std::string reason{};                    ///< Cause of failure; empty if converged or stopped.
 };
 
-/// What the posterior takes from the cone and the iteration.
+/// Copies the results of the cone and the iteration to a posterior.
 [[nodiscard]] inline EpPosterior make_posterior(const Cone& cone, EpIteration& iteration) {
   EpPosterior result;
   Eigen::VectorXd means;
@@ -98,7 +98,7 @@ struct EpOutcome {
   result.variances.assign(variances.begin(), variances.end());
   result.log_evidence = iteration.log_evidence();
   result.mean.assign(iteration.mean().begin(), iteration.mean().end());
-  result.mean.resize(static_cast<std::size_t>(cone.stride()), 0.0);  // As the cone reads it.
+  result.mean.resize(static_cast<std::size_t>(cone.stride()), 0.0);  // Padded for the cone.
   result.coefficients.assign(static_cast<std::size_t>(cone.points()), 0.0);
   cone.add_dual_coefficients(result.mean.data(), 1.0, result.coefficients.data());
   result.mean.resize(static_cast<std::size_t>(cone.rank()));
@@ -119,10 +119,10 @@ struct EpOutcome {
   return result;
 }
 
-/// Damping is not halved below this.
+/// Least damping: it is halved only while it is larger.
 inline constexpr double smallest_damping = 1.0 / 16;
 
-/// Sweeps until converged; `go_on(sweeps, change)` is asked before each. Does not throw.
+/// Sweeps until converged, calling `go_on(sweeps, change)` before each. Does not throw.
 template <class GoOn>
 [[nodiscard]] EpOutcome run_expectation_propagation(const Cone& cone,
                                                     const ExpectationPropagation& settings,
@@ -189,18 +189,18 @@ template <class GoOn>
 
 }  // namespace detail
 
-/// Expectation propagation (T. Minka, UAI 2001; C. Rasmussen, C. Williams, "Gaussian Processes for
-/// Machine Learning", MIT Press 2006, section 3.6) on a cone. The model is w ~ N(0, I_r), which is
-/// f ~ N(0, S) on the training set, and every point's likelihood the step 1[d_i > 0] or Phi(d_i /
-/// noise_deviation), d_i = <s_i, w>. Each likelihood is replaced by a site exp(nu_i d_i - tau_i
+/// Runs expectation propagation (T. Minka, UAI 2001; C. Rasmussen, C. Williams, "Gaussian Processes
+/// for Machine Learning", MIT Press 2006, section 3.6) on a cone. The model is w ~ N(0, I_r), which
+/// is f ~ N(0, S) on the training set; every point's likelihood is the step 1[d_i > 0] or Phi(d_i /
+/// noise_deviation), d_i = <s_i, w>. It replaces each likelihood by a site exp(nu_i d_i - tau_i
 /// d_i^2 / 2) such that every d_i has the mean and variance that it would have with its own
 /// likelihood in place of its site, given the others.
 ///
 /// For one point, and for points with orthogonal features, it is exact; otherwise the log evidence
-/// is slightly biased: -5.746 where -log(301) = -5.707 is right, for 300 points of correlation 1/2.
+/// is slightly biased: -5.746 in place of -log(301) = -5.707 for 300 points of correlation 1/2.
 ///
-/// Cost: see `ExpectationPropagation`. Independent of seeds and threads, and up to the tolerance of
-/// the order of the points.
+/// Cost: see `ExpectationPropagation`. The result does not depend on seeds and threads, and on the
+/// order of the points only up to the tolerance.
 /// \throws std::invalid_argument on settings out of range.
 /// \throws NotSeparable if noise_deviation = 0 and a point has no features, so that d = 0 for every
 ///         w.
@@ -220,7 +220,7 @@ template <class GoOn>
   return *std::move(outcome.posterior);
 }
 
-/// The same for a version space.
+/// Runs expectation propagation on the cone of a version space.
 template <VersionSpace Space>
 [[nodiscard]] EpPosterior expectation_propagation(const Space& space,
                                                   const ExpectationPropagation& settings = {}) {
@@ -230,26 +230,26 @@ template <VersionSpace Space>
 
 namespace detail {
 
-/// What `forecast_memory` asks of a method.
+/// The memory model of expectation propagation, which `forecast_memory` reads.
 struct EpDemand {
   double noise_deviation = 0;
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     const auto m = static_cast<std::size_t>(padded<double>(run.points));
-    // Rows, covariance, factor and its inverse, with a block's panels; the factor and its copy
-    // while the cone is made are fewer. Of each problem two factors and some vectors stay.
+    // Rows, covariance, factor and its inverse, with a block's panels; making the cone takes fewer.
+    // Each problem keeps two factors and some vectors.
     return {.bytes = sizeof(double) * m * (4 * m + 512 + run.problems * (2 * m + 16))};
   }
 };
 
-/// Without noise a lambda is wanted.
+/// Returns whether the fit chooses lambda: only without noise.
 [[nodiscard]] inline bool chooses_boundary(const EpDemand& demand, const FitSettings& settings) {
   return settings.soft_boundary.is_automatic() && demand.noise_deviation == 0;
 }
 
-/// lambda over k(x, x) by the largest evidence of a part of the points, summed over the binary
-/// subproblems. A candidate's loss is minus that, a point.
-/// Memory: `bytes_to_choose`, and of the method. \throws Stopped.
+/// Chooses lambda / k(x, x) by the largest evidence of a part of the points, summed over the binary
+/// subproblems. A candidate's loss is minus the log evidence per point. Memory: `bytes_to_choose`
+/// and the method's. \throws Stopped.
 template <class Kernel, class I>
 [[nodiscard]] BoundaryChoice choose_boundary_by_evidence(
     const Kernel& kernel, const ExpectationPropagation& method, const FitSettings& settings,

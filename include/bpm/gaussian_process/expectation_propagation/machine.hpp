@@ -43,14 +43,14 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// A classifier with the Gaussian posteriors of its latent outputs beside it, one per column. Made
-/// by machines of `ExpectationPropagation`.
+/// A classifier with the Gaussian posteriors of its latent outputs, one per column. Machines of
+/// `ExpectationPropagation` return it.
 template <class Kernel, InputSet Inputs>
 class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   using Base = Classifier<Kernel, Inputs>;
 
  public:
-  /// `posteriors`: of the columns, their pivots in the support.
+  /// `posteriors`: one per column, whose pivots are in the support.
   /// \throws std::invalid_argument on other numbers of them, sizes that disagree, numbers that are
   ///         not finite or out of range, pivots that the support lacks. Cost: some r^2 + 7 m
   ///         comparisons per column.
@@ -68,15 +68,15 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     }
   }
 
-  /// P(class | x) for n inputs, n x C. Of two classes that of the second: Phi(mean / sqrt(variance
-  /// + noise + noise_deviation^2)) with the moments of `latent`. f is taken under the plain kernel;
-  /// a soft boundary is noise of the labels, of variance lambda at a training point and lambda's
-  /// mean over that of k(x_i, x_i), times k(x, x), at others (`EpPosterior::relative_lambda`). More
-  /// than 1/2 exactly where the decision value is positive, unless mean / deviation is below
-  /// rounding. Of more classes each class's probability against the rest, divided by their sum,
-  /// with logarithms, so that an input that every class disowns has the ratios of its probabilities
-  /// as well; the most probable class need not be the predicted one, that of the largest mean. With
-  /// a `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed. Cost: as
+  /// Returns P(class | x) for n inputs, n x C. For two classes, P(second class) = Phi(mean /
+  /// sqrt(variance + noise + noise_deviation^2)) with the moments of `latent`. f is that of the
+  /// plain kernel; a soft boundary is noise of the labels, of variance lambda at a training point
+  /// and of k(x, x) times the mean of lambda / k(x_i, x_i) at others
+  /// (`EpPosterior::relative_lambda`). It exceeds 1/2 exactly where the decision value is positive,
+  /// unless mean / deviation is below rounding. For more classes, each class's probability against
+  /// the rest, divided by their sum, with logarithms, so that ratios remain where every class is
+  /// improbable; the most probable class need not be the predicted one, that of the largest mean.
+  /// With a `PrecomputedKernel`, inputs are `PrecomputedRows`: k(x, x) is needed. Cost: as
   /// `decision_values`, and r^2 multiply-adds per input and column. Variances, unlike decision
   /// values, depend on the size of the batch by rounding. \throws as `decision_values`.
   template <class Queries>
@@ -100,50 +100,49 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     return result;
   }
 
-  /// Mean and variance of the latent output f(x) of one column, in units of the kernel's outputs: f
-  /// ~ N(0, k) before the labels were seen. Throws and costs as `predict_probability`.
+  /// Returns mean and variance of the latent output f(x) of one column, in units of the kernel's
+  /// outputs: f ~ N(0, k) a priori. Throws and costs as `predict_probability`.
   template <class Queries>
   [[nodiscard]] EpPosterior::Prediction latent(const Queries& inputs,
                                                std::size_t column = 0) const {
-    (void)posterior(column);  // Or an error before anything is computed.
+    (void)posterior(column);  // Throws before anything is computed.
     return predictions(inputs, "PosteriorClassifier::latent")[column];
   }
 
-  /// The log evidence of one column's training labels, log P_Y where there is no noise: the larger,
-  /// the better the kernel with lambda and noise_deviation goes with the labels.
+  /// Returns the log evidence of one column's training labels, log P_Y where there is no noise: the
+  /// larger, the better kernel, lambda and noise_deviation fit the labels.
   [[nodiscard]] double log_evidence(std::size_t column = 0) const {
     return posterior(column).log_evidence;
   }
-  /// As the classifier's, posteriors kept.
+  /// Returns a copy with other names of the classes.
   [[nodiscard]] PosteriorClassifier with_class_names(const std::vector<std::string>& names) const {
     return {Base::with_class_names(names), *posteriors_};
   }
-  /// Likewise: one name a feature, or none.
+  /// Returns a copy with one name per feature, or none.
   [[nodiscard]] PosteriorClassifier with_feature_names(std::vector<std::string> names) const {
     return {Base::with_feature_names(std::move(names)), *posteriors_};
   }
-  /// Likewise: how its inputs were made of a table's columns.
+  /// Returns a copy with the encoding that made its inputs of a table's columns.
   [[nodiscard]] PosteriorClassifier with_encoding(TableEncoding encoding) const {
     return {Base::with_encoding(std::move(encoding)), *posteriors_};
   }
-  /// Likewise: a rejection chosen on data held out.
+  /// Returns a copy with a rejection chosen on held-out data.
   [[nodiscard]] PosteriorClassifier with_rejection(const Rejection& rejection) const {
     return {Base::with_rejection(rejection), *posteriors_};
   }
-  /// Likewise: how its inputs are made.
+  /// Returns a copy with a text on how its inputs are made.
   [[nodiscard]] PosteriorClassifier with_inputs_made_by(std::string how) const {
     return {Base::with_inputs_made_by(std::move(how)), *posteriors_};
   }
-  /// Its probabilities are those of the posterior.
+  /// Deleted: the probabilities are those of the posterior.
   PosteriorClassifier with_slope(double slope) const = delete;
-  /// The posterior is of the support's points, which weights have not.
+  /// Deleted: the posterior needs the support's points, which weights do not have.
   PosteriorClassifier with_weights_alone() const = delete;
-  /// Likewise: what is done to an input before it is asked about.
+  /// Returns a copy that standardises the inputs it predicts.
   [[nodiscard]] PosteriorClassifier with_standardisation(const Standardisation& scaling) const {
     return {Base::with_standardisation(scaling), *posteriors_};
   }
-  /// Everything that is known of one column's posterior.
-  /// \throws std::invalid_argument where there is none.
+  /// Returns one column's posterior. \throws std::invalid_argument if there is no such column.
   [[nodiscard]] const EpPosterior& posterior(std::size_t column = 0) const {
     detail::check(column < posteriors_->size(), "PosteriorClassifier::posterior", "column", "is ",
                   column, ", must be below ", posteriors_->size());
@@ -151,8 +150,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   }
 
  private:
-  /// Of every column. The sums are those of `decision_values` to the bit, so that the signs of both
-  /// agree.
+  /// Returns the predictions of every column. The sums are those of `decision_values` to the bit,
+  /// so that the signs of both agree.
   template <class Queries>
   [[nodiscard]] std::vector<EpPosterior::Prediction> predictions(const Queries& inputs,
                                                                  std::string_view function) const {
@@ -326,10 +325,10 @@ template <class Kernel, InputSet I, Observer O>
   return {Classifier(std::move(parts)), std::move(posteriors)};
 }
 
-/// A Bayes point machine whose centre of mass is that of expectation propagation's posterior, which
-/// tells probabilities and the evidence of the labels as well. `fit` throws NotConverged where the
-/// sites did not reach their tolerance, which tells nothing of the data; it is stopped with all or
-/// nothing.
+/// Fits a machine whose centre of mass is that of expectation propagation's posterior, which also
+/// gives probabilities and the evidence of the labels. `fit` throws NotConverged where the sites
+/// did not reach their tolerance, which implies nothing about the data; a stopped fit throws
+/// Stopped and returns nothing.
 template <>
 struct Fitting<ExpectationPropagation> {
   template <class Kernel, class I>

@@ -24,13 +24,13 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// log det of L L'.
+/// Returns log det(L L').
 [[nodiscard]] inline double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& factor) {
   return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
 
-/// The diagonal of (L L')^-1, that is the squared norms of the columns of L^-1, which begin on the
-/// diagonal: n^3 / 6 multiply-adds and a block of columns in memory.
+/// Returns the diagonal of (L L')^-1: the squared norms of the columns of L^-1, which begin on the
+/// diagonal. Cost: n^3 / 6 multiply-adds, and a block of columns in memory.
 [[nodiscard]] inline Eigen::VectorXd inverse_diagonal(const Eigen::LLT<Eigen::MatrixXd>& factor) {
   const Eigen::Index n = factor.rows();
   constexpr Eigen::Index width = 128;
@@ -50,20 +50,20 @@ namespace detail {
 
 }  // namespace detail
 
-/// The Cholesky factor of a symmetric matrix, with as little added to the diagonal as it takes:
-/// S + jitter I = L L'. It says how much that is; everything it computes belongs to the matrix with
-/// the jitter. Memory: n^2 doubles. Cost: n^3 / 6 multiply-adds per attempt, one where the matrix
-/// is well conditioned.
+/// The Cholesky factor S + jitter I = L L' of a symmetric matrix S, with the least jitter of a
+/// ladder that suffices. `jitter()` returns it; all results are those of the matrix with the
+/// jitter. Memory: n^2 doubles. Cost: n^3 / 6 multiply-adds per attempt, one where the matrix is
+/// well conditioned.
 class JitteredCholesky {
  public:
-  /// What may be added to the diagonal of a matrix that has no Cholesky factor.
+  /// Limits of the jitter, and of the condition number of a factor.
   struct Settings {
-    /// Largest jitter, relative to the mean of the diagonal; 0: none. Tried are 0, 1e-12, 1e-10,
-    /// and so on by factors of 100, and this at last.
+    /// Largest jitter, relative to the mean of the diagonal; 0: none. The ladder is 0, 1e-12,
+    /// 1e-10, and so on by factors of 100, and ends with this value.
     double largest_jitter = 1e-6;
-    /// Smallest reciprocal condition number (1-norm, as estimated) of a factor to believe, unless
-    /// each pivot leaves its root or more of the diagonal entry: solutions have a relative error of
-    /// about 1e-16 over it. A factor that rounding has kept alive is below.
+    /// Least reciprocal condition number (estimated, 1-norm) to accept, unless each pivot leaves
+    /// its root or more of the diagonal entry: solutions have a relative error of about 1e-16 over
+    /// it. Factors that exist only by rounding are below.
     double smallest_rcond = 1e-14;
   };
 
@@ -72,7 +72,7 @@ class JitteredCholesky {
   ///         settings are in range.
   /// \throws NotPositiveDefinite if no jitter on the ladder was enough.
   explicit JitteredCholesky(const Eigen::MatrixXd& matrix) : JitteredCholesky(matrix, Settings{}) {}
-  /// Likewise, with these limits of jitter and condition.
+  /// Factors the matrix within these limits of jitter and condition; errors as for the defaults.
   JitteredCholesky(const Eigen::MatrixXd& matrix, const Settings& settings) {
     const char* const f = "JitteredCholesky";
     detail::check_probability(f, "largest_jitter", settings.largest_jitter);
@@ -94,12 +94,12 @@ class JitteredCholesky {
             "; raise largest_jitter, add noise_variance to the diagonal, or take another kernel"));
       }
       const double next = relative == 0 ? 1e-12 : 100 * relative;
-      // The last rung once, not also a rounding error below it.
+      // Tries the last rung once, not also a rounding error below it.
       relative = next < 0.99 * settings.largest_jitter ? next : settings.largest_jitter;
     }
   }
 
-  /// As it was when it said these numbers of itself, from the lower triangle of its L: solutions
+  /// Restores a factor from the lower triangle of its L and the figures that it reported: solutions
   /// have the same bits. Cost: some n^2 multiply-adds.
   /// \throws std::invalid_argument unless L is square, not empty and finite with a positive
   ///         diagonal, the jitters are finite and not negative, and rcond is from 0 to 1.
@@ -119,30 +119,30 @@ class JitteredCholesky {
     return result;
   }
 
-  /// n, rows of the matrix.
+  /// Number of rows n of the matrix.
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return factor_.rows(); }
-  /// What was added to the diagonal; 0 in most cases.
+  /// Number added to the diagonal; 0 in most cases.
   [[nodiscard]] double jitter() const noexcept { return jitter_; }
-  /// The same over the mean of the diagonal.
+  /// Jitter over the mean of the diagonal.
   [[nodiscard]] double relative_jitter() const noexcept { return relative_jitter_; }
-  /// Reciprocal condition number, as estimated.
+  /// Estimated reciprocal condition number.
   [[nodiscard]] double rcond() const noexcept { return rcond_; }
-  /// L, for whoever shares it.
+  /// Eigen's decomposition with L, for sharing.
   [[nodiscard]] const Eigen::LLT<Eigen::MatrixXd>& llt() const noexcept { return factor_; }
 
-  /// log det(S + jitter I).
+  /// Returns log det(S + jitter I).
   [[nodiscard]] double log_determinant() const { return detail::log_determinant(factor_); }
-  /// The diagonal of the inverse. Cost: n^3 / 6 multiply-adds.
+  /// Returns the diagonal of the inverse. Cost: n^3 / 6 multiply-adds.
   [[nodiscard]] Eigen::VectorXd inverse_diagonal() const {
     return detail::inverse_diagonal(factor_);
   }
-  /// (S + jitter I)^-1 times the columns.
+  /// Returns (S + jitter I)^-1 times the columns.
   /// \throws std::invalid_argument unless there are n rows.
   [[nodiscard]] Eigen::MatrixXd solve(const Eigen::MatrixXd& columns) const {
     check_rows(columns, "JitteredCholesky::solve");
     return factor_.solve(columns);
   }
-  /// L^-1 times the columns: the squared norm of one is c' (S + jitter I)^-1 c.
+  /// Returns L^-1 times the columns: the squared norm of one is c' (S + jitter I)^-1 c.
   /// \throws std::invalid_argument unless there are n rows.
   [[nodiscard]] Eigen::MatrixXd half_solve(const Eigen::MatrixXd& columns) const {
     check_rows(columns, "JitteredCholesky::half_solve");
@@ -150,14 +150,14 @@ class JitteredCholesky {
   }
 
  private:
-  /// A decomposition that was made elsewhere: Eigen's has no way in but by its matrix.
+  /// A decomposition restored from its factor: Eigen's constructors take only the matrix.
   struct Known : Eigen::LLT<Eigen::MatrixXd> {
     Known(const Eigen::MatrixXd& factor, double known_rcond) {
       m_matrix = factor;
       m_info = Eigen::Success;
       m_isInitialized = true;
       m_l1_norm = 1;
-      // So that `rcond` is the one that is known.
+      // Makes `rcond()` return the known value.
       m_l1_norm = known_rcond > 0 ? rcond() / known_rcond : std::numeric_limits<double>::infinity();
     }
   };
@@ -187,19 +187,19 @@ class JitteredCholesky {
     detail::check_size(f, "columns", columns.rows(), size(), "rows: one per point");
   }
 
-  /// Empty if it worked, else why not.
+  /// Factors with one jitter; returns an empty text on success, else the cause of failure.
   [[nodiscard]] std::string attempt(const Eigen::MatrixXd& matrix, double relative, double scale,
                                     double smallest_rcond) {
     relative_jitter_ = relative;
     jitter_ = relative * scale;
-    // As an expression: no second copy of the matrix.
+    // An expression, which needs no second copy of the matrix.
     factor_.compute(matrix + jitter_ * Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols()));
     if (factor_.info() != Eigen::Success) {
       return "has no Cholesky factor: a pivot is not positive";
     }
     rcond_ = factor_.rcond();
-    // Points of very different scale make a small number too, which does no harm: what each pivot
-    // leaves of its diagonal entry does not depend on scales.
+    // Points of very different scales also make the condition number small, which does no harm; the
+    // part of its diagonal entry that each pivot leaves does not depend on scales.
     const auto pivots = factor_.matrixLLT().diagonal().array().square();
     const double left = (pivots / (matrix.diagonal().array() + jitter_)).minCoeff();
     if (rcond_ >= smallest_rcond || left >= std::sqrt(smallest_rcond)) {
@@ -217,14 +217,14 @@ class JitteredCholesky {
 
 namespace detail {
 
-/// The centre-of-mass values E[Upsilon], Upsilon ~ N(0, S) given the signs, of "Kernel
-/// Interpolation as a Bayes Point Machine", section 4.1, from the centre of mass of version space:
+/// Returns the centre-of-mass values E[Upsilon], Upsilon ~ N(0, S) given the signs ("Kernel
+/// Interpolation as a Bayes Point Machine", section 4.1), from the centre of mass of version space:
 ///
 ///     E[Upsilon_i] = E[chi_r] <E[w], x_i>,   r the rank of S.
 ///
-/// A normal vector of the r-dimensional span has a uniform direction, that given the signs is w,
-/// and a norm independent of it, with mean E[chi_r]. What the paper calls intractable is one run of
-/// a sampler.
+/// A normal vector of the r-dimensional span has a norm with mean E[chi_r] and, independent of it,
+/// a uniform direction; given the signs, w is this direction. One run of a sampler estimates what
+/// the paper calls intractable.
 /// \throws std::invalid_argument unless there are outputs and rank is 1 or more.
 [[nodiscard]] inline Eigen::VectorXd centre_values(const CentreOfMass& centre,
                                                    std::ptrdiff_t rank) {
@@ -236,14 +236,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// Centre-of-mass values as a sampler has found them, for `KernelInterpolator::train`.
+/// Centre-of-mass values estimated by a sampler, for `KernelInterpolator::train`.
 struct CentreValues {
-  /// Runs a sampler that sees a cone (`Billiard`, `KernelGibbs`) on a version space and takes its
-  /// centre of mass. (Expectation propagation has them, too: `EpPosterior::centre_values`.) With a
-  /// soft boundary they belong to S = K + diag(lambda). With label noise they are those of that
-  /// posterior, and may have other signs than the labels have.
-  /// \throws what the sampler throws, NotSeparable where it finds no classifier without training
-  ///         error, Stopped where it was stopped before the first draw.
+  /// Runs a cone sampler (`Billiard`, `KernelGibbs`) on a version space and computes the values
+  /// from its centre of mass. (Expectation propagation has them, too:
+  /// `EpPosterior::centre_values`.) With a soft boundary they belong to S = K + diag(lambda). With
+  /// label noise they belong to that posterior, and their signs may differ from the labels.
+  /// \throws the sampler's errors; NotSeparable if it finds no classifier without training error;
+  /// Stopped if it was stopped before the first draw.
   template <ConeSampler Sampler, VersionSpace Space>
   CentreValues(const Space& space, const Sampler& sampler, RandomStreams& streams,
                const RunControl& control = {}) {
@@ -266,24 +266,23 @@ struct CentreValues {
   }
 
   Eigen::VectorXd values;  ///< E[Upsilon], one per point.
-  /// Estimated angle of the centre to the true one, rad: their relative error in the norm of
-  /// the span. Infinity where the run cannot tell.
+  /// Estimated angle between the estimated and the true centre, rad: the values' relative error in
+  /// the norm of the span. Infinity where the run has no estimate of it.
   double standard_error = std::numeric_limits<double>::infinity();
-  std::ptrdiff_t rank = 0;  ///< Of S; of a sampler that reports no chains the number of points.
-  SamplerReport report{};   ///< What the sampler did on the way.
+  std::ptrdiff_t rank = 0;  ///< Rank of S; n for samplers without chains.
+  SamplerReport report{};   ///< Report of the sampler's run.
 };
 
-/// The complexity A(k, X, Y) = KL(Q_iso || P_GP) of the centroidal kernel interpolator, by its
-/// terms ("Kernel Interpolation as a Bayes Point Machine", section 5 and lemma 8):
+/// The complexity A(k, X, Y) = KL(Q_iso || P_GP) of the centroidal kernel interpolator, term by
+/// term ("Kernel Interpolation as a Bayes Point Machine", section 5 and lemma 8):
 ///
 ///     A = n (log 2 - 1/2) + det(K)^(1/n) ((1/2 - 1/pi) tr K^-1 + Y' K^-1 Y / pi),
 ///
-/// which is at least log(1 / P_Y), P_Y the probability of the labels' orthant under N(0, K). It is
-/// the same for K and for any multiple of K, and n log 2 for a diagonal one with equal entries.
-/// det(K)^(1/n) and the terms that it multiplies are kept as logarithms: nothing overflows at n =
-/// 5000.
+/// which is at least log(1 / P_Y), P_Y the probability of the labels' orthant under N(0, K). It
+/// does not change if K is multiplied by a number, and is n log 2 for a diagonal K with equal
+/// entries. det(K)^(1/n) and its factors are stored as logarithms: nothing overflows at n = 5000.
 struct KernelComplexity {
-  /// From quantities that the caller has.
+  /// Takes the four quantities from the caller.
   /// \throws std::invalid_argument unless points is 1 or more, the logarithm finite, and the other
   ///         two positive and finite.
   KernelComplexity(std::ptrdiff_t count, double log_det, double inverse_trace, double label_norm)
@@ -299,10 +298,10 @@ struct KernelComplexity {
     detail::check_positive(f, "label_norm_squared", label_norm_squared);
   }
 
-  /// From a Cholesky factor of K, which other parts share. Cost: n^3 / 6 multiply-adds for the
-  /// trace.
+  /// Computes the complexity from a Cholesky factor of K, which it does not keep. Cost: n^3 / 6
+  /// multiply-adds for the trace.
   /// \throws std::invalid_argument if the factorisation failed, or unless signs are +1 or -1, one
-  ///         a point.
+  /// per point.
   KernelComplexity(const Eigen::LLT<Eigen::MatrixXd>& factor, std::span<const signed char> signs) {
     const char* const f = "KernelComplexity";
     detail::check(
@@ -317,33 +316,32 @@ struct KernelComplexity {
              labels.squaredNorm()};
   }
 
-  /// From the kernel matrix. Cost: n^3 / 3 multiply-adds.
-  /// \throws std::invalid_argument as above and on what `JitteredCholesky` refuses,
-  ///         NotPositiveDefinite where K has no factor without jitter: that of another matrix is
-  ///         not added unasked.
+  /// Computes the complexity from the kernel matrix. Cost: n^3 / 3 multiply-adds. \throws
+  /// std::invalid_argument as above and as `JitteredCholesky` does; NotPositiveDefinite where K has
+  /// no factor without jitter, which would be the complexity of another matrix.
   KernelComplexity(const Eigen::MatrixXd& kernel_matrix, std::span<const signed char> signs)
       : KernelComplexity(JitteredCholesky(kernel_matrix, {.largest_jitter = 0}).llt(), signs) {}
 
-  std::ptrdiff_t points = 0;      ///< n.
+  std::ptrdiff_t points = 0;      ///< Number of points n.
   double log_determinant = 0;     ///< log det K.
   double trace_of_inverse = 0;    ///< tr K^-1.
   double label_norm_squared = 0;  ///< Y' K^-1 Y: the interpolator's squared RKHS norm.
 
-  /// n (log 2 - 1/2).
+  /// Returns n (log 2 - 1/2).
   [[nodiscard]] double orthant_term() const {
     return static_cast<double>(points) * (std::numbers::ln2 - 0.5);
   }
-  /// log det(K) / n: log of the variance of the isotropic posterior's values.
+  /// Returns log det(K) / n: log of the variance of the isotropic posterior's values.
   [[nodiscard]] double log_scale() const { return log_determinant / static_cast<double>(points); }
-  /// det(K)^(1/n) (1/2 - 1/pi) tr K^-1.
+  /// Returns det(K)^(1/n) (1/2 - 1/pi) tr K^-1.
   [[nodiscard]] double trace_term() const {
     return (0.5 - std::numbers::inv_pi) * std::exp(log_scale() + std::log(trace_of_inverse));
   }
-  /// det(K)^(1/n) Y' K^-1 Y / pi.
+  /// Returns det(K)^(1/n) Y' K^-1 Y / pi.
   [[nodiscard]] double label_term() const {
     return std::numbers::inv_pi * std::exp(log_scale() + std::log(label_norm_squared));
   }
-  /// A(k, X, Y).
+  /// Returns the complexity A(k, X, Y).
   [[nodiscard]] double value() const { return orthant_term() + trace_term() + label_term(); }
 };
 

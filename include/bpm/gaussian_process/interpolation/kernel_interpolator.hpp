@@ -27,20 +27,20 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// How a kernel interpolator is fitted. A plain value.
+/// Settings of a kernel interpolator. A plain value.
 struct InterpolatorSettings {
-  /// Added to the diagonal, in units of the kernel: a ridge, or the variance of noise on the
-  /// values. 0: the values are interpolated.
+  /// Number added to the diagonal, in units of the kernel: a ridge, or the variance of noise on the
+  /// values. 0: the function interpolates the values.
   double noise_variance = 0;
-  /// What may be added beside, where the matrix has no factor.
+  /// Limits of a further addition to the diagonal, where the matrix has no factor.
   JitteredCholesky::Settings jitter{};
-  unsigned threads = 0;  ///< For kernel values; 0: as many as the machine runs.
-  std::size_t memory = detail::four_gibibytes;  ///< Of a fit beside the inputs, in bytes.
+  unsigned threads = 0;  ///< Threads for kernel values; 0: as many as the machine runs.
+  std::size_t memory = detail::four_gibibytes;  ///< Bytes for a fit beside the inputs.
 };
 
 namespace detail {
 
-/// K_XX in double. Errors name the points.
+/// Returns K_XX in double. Errors name the points.
 template <class Kernel, InputSet I>
 [[nodiscard]] Eigen::MatrixXd interpolated_matrix(const Kernel& kernel, const I& inputs,
                                                   const InterpolatorSettings& settings,
@@ -51,7 +51,7 @@ template <class Kernel, InputSet I>
     return inputs.template cast<double>();
   } else {
     try {
-      // The diagonal first: an input that a kernel has no value for is named, not a pair with it.
+      // Diagonal first: an error on an input without kernel values names it, not a pair.
       (void)kernel_diagonal_values(kernel, inputs);
       return kernel_matrix(kernel, inputs,
                            {.threads = settings.threads, .memory = settings.memory});
@@ -61,7 +61,7 @@ template <class Kernel, InputSet I>
   }
 }
 
-/// Throws where equal inputs ask for different values.
+/// Throws where equal inputs have different labels or values.
 template <InputSet I>
 void check_equal_inputs(const I& inputs, std::span<const int> labels, const Eigen::MatrixXd& values,
                         std::string_view function) {
@@ -83,15 +83,15 @@ void check_equal_inputs(const I& inputs, std::span<const int> labels, const Eige
 
 }  // namespace detail
 
-/// What kernel interpolation knows of its training set, and its classifier. Made by
-/// `KernelInterpolator::train`. Copies share the factor of the kernel matrix.
+/// Results of kernel interpolation on a training set, with its classifier.
+/// `KernelInterpolator::train` returns it. Copies share the factor of the kernel matrix.
 ///
 /// S below is K + (noise_variance + jitter) I. Columns: one for two classes, else one per class.
 template <class Kernel, InputSet Owned>
 class InterpolatorTraining {
  public:
-  /// What `KernelInterpolator::train` has found: Upsilon, n x columns, of the signs of the labels;
-  /// the factor of S; the classifier of S^-1 Upsilon, all n points its support.
+  /// Takes Upsilon, n x columns, with the signs of the labels; the factor of S; the classifier with
+  /// coefficients S^-1 Upsilon, whose support is all n points.
   /// \throws std::invalid_argument without a factor, on sizes that disagree, values that are 0 or
   ///         not finite, a noise_variance that is negative or not finite.
   InterpolatorTraining(double noise_variance, Eigen::MatrixXd values,
@@ -119,13 +119,13 @@ class InterpolatorTraining {
     }
   }
 
-  /// f(x) and its classes. All training points are its support, and outputs are not divided by
+  /// The classifier of f(x). All training points are its support, and outputs are not divided by
   /// sqrt(k(x, x)).
   [[nodiscard]] const Classifier<Kernel, Owned>& classifier() const noexcept { return classifier_; }
 
-  /// K_xx - K_xX S^-1 K_Xx of n inputs: the variance of the Gaussian process given any values at
-  /// the training inputs, the same for all classes, at least 0. Cost: n^2 / 2 multiply-adds an
-  /// input. With a `PrecomputedKernel`, of `PrecomputedRows`.
+  /// Returns K_xx - K_xX S^-1 K_Xx of n inputs: the variance of the Gaussian process given any
+  /// values at the training inputs, the same for all classes, at least 0. Cost: n^2 / 2
+  /// multiply-adds per input. A `PrecomputedKernel` needs `PrecomputedRows`.
   /// \throws as `Classifier::decision_values`.
   template <class Queries>
   [[nodiscard]] Eigen::VectorXd variances(const Queries& inputs) const {
@@ -152,13 +152,13 @@ class InterpolatorTraining {
     }
   }
 
-  /// f_(-i)(x_i), what the interpolator of all points but i gives at point i, n x columns, by
-  /// Upsilon_i - alpha_i / (S^-1)_ii. Cost: n^3 / 6 multiply-adds.
+  /// Returns f_(-i)(x_i), the output at point i of the interpolator of all other points, n x
+  /// columns: Upsilon_i - alpha_i / (S^-1)_ii. Cost: n^3 / 6 multiply-adds.
   [[nodiscard]] Eigen::MatrixXd leave_one_out_outputs() const {
     return values_ - factor_->inverse_diagonal().cwiseInverse().asDiagonal() * coefficients();
   }
-  /// The share of training points whose class the interpolator of the others gets wrong. The jitter
-  /// is that of all points.
+  /// Returns the share of training points that the interpolator of all other points misclassifies.
+  /// The jitter is that of all points.
   [[nodiscard]] double leave_one_out_error() const {
     const std::vector<int> left_out = classifier_.labels_of(leave_one_out_outputs());
     const std::vector<int> own =
@@ -168,26 +168,26 @@ class InterpolatorTraining {
     return static_cast<double>(errors) / static_cast<double>(own.size());
   }
 
-  /// f at the training inputs: Upsilon - (noise_variance + jitter) alpha, n x columns.
+  /// Returns f at the training inputs: Upsilon - (noise_variance + jitter) alpha, n x columns.
   [[nodiscard]] Eigen::MatrixXd training_outputs() const {
     return values_ - (noise_variance_ + jitter()) * coefficients();
   }
-  /// Largest |f(x_i) - Upsilon_i|: 0 but for rounding where nothing was added to the diagonal.
+  /// Returns the largest |f(x_i) - Upsilon_i|: 0 but for rounding without additions to K.
   [[nodiscard]] double residual() const {
     return (noise_variance_ + jitter()) * coefficients().cwiseAbs().maxCoeff();
   }
-  /// Upsilon' S^-1 Upsilon of each column: the squared RKHS norm of f where nothing was added.
+  /// Returns Upsilon' S^-1 Upsilon of each column: f's squared RKHS norm without additions to K.
   [[nodiscard]] Eigen::VectorXd norms_squared() const {
     return values_.cwiseProduct(coefficients()).colwise().sum().transpose();
   }
 
-  /// Upsilon, n x columns.
+  /// The interpolated values Upsilon, n x columns.
   [[nodiscard]] const Eigen::MatrixXd& values() const noexcept { return values_; }
-  /// alpha = S^-1 Upsilon, n x columns.
+  /// The coefficients alpha = S^-1 Upsilon, n x columns.
   [[nodiscard]] const RowMatrix<double>& coefficients() const noexcept {
     return classifier_.coefficients();
   }
-  /// The signs +1 and -1 of one column, as `KernelComplexity` takes them.
+  /// The signs +1 and -1 of one column, an argument of `KernelComplexity`.
   /// \throws std::invalid_argument unless there is such a column.
   [[nodiscard]] const std::vector<signed char>& signs(std::size_t column = 0) const {
     detail::check(column < signs_.size(), "InterpolatorTraining::signs", "column", "is ", column,
@@ -195,11 +195,11 @@ class InterpolatorTraining {
     return signs_[column];
   }
 
-  /// What the settings had added to the diagonal.
+  /// Number that the settings add to the diagonal.
   [[nodiscard]] double noise_variance() const noexcept { return noise_variance_; }
-  /// log det S.
+  /// Returns log det S.
   [[nodiscard]] double log_determinant() const { return factor_->log_determinant(); }
-  /// What was added to the diagonal beside the noise, since S would have had no factor.
+  /// Number added to the diagonal beside the noise, without which S would have no factor.
   [[nodiscard]] double jitter() const noexcept { return factor_->jitter(); }
   /// The factor of S, to share: `KernelComplexity(training.factor().llt(), training.signs())`.
   [[nodiscard]] const JitteredCholesky& factor() const noexcept { return *factor_; }
@@ -212,16 +212,16 @@ class InterpolatorTraining {
   Classifier<Kernel, Owned> classifier_;
 };
 
-/// Kernel interpolation as a classifier: the function of least norm that has given values Upsilon
-/// at the training inputs,
+/// Kernel interpolation as a classifier: the function of least norm with given values Upsilon at
+/// the training inputs,
 ///
 ///     f(x) = K_xX (K + noise_variance I)^-1 Upsilon,
 ///
 /// and its sign ("Kernel Interpolation as a Bayes Point Machine", sections 1.1 and 4.1). With the
 /// signs +-1 of the labels, the *centroid* of their orthant up to a factor, it is the Bayes point
-/// of the Gaussian process with isotropic values; with the centre-of-mass values (`CentreValues`)
-/// that of the process conditioned on the signs. For more than two classes one function per class
-/// against the rest, all from one factor; the largest value wins.
+/// of the Gaussian process with isotropic values; with the centre-of-mass values (`CentreValues`),
+/// the Bayes point of the process conditioned on the signs. With more than two classes there is one
+/// function per class against the rest, all from one factor; the largest value wins.
 ///
 ///     const bpm::KernelInterpolator machine(bpm::ArcCosine(7));
 ///     machine.fit(inputs, labels).predict(others);
@@ -238,12 +238,12 @@ class KernelInterpolator {
                 "two inputs of the training set; see bpm/kernels/kernel.hpp");
 
  public:
-  /// Settings are checked by fits.
+  /// Keeps kernel and settings; fits check the settings.
   explicit KernelInterpolator(Kernel kernel, InterpolatorSettings settings = {})
       : kernel_(std::move(kernel)), settings_(settings) {}
 
-  /// Interpolates the signs +-1, of n inputs with two classes or more, any integers; with two, the
-  /// larger is the positive one.
+  /// Interpolates the signs +-1 of n inputs. Labels are any integers, of two classes or more; with
+  /// two, the larger is the positive one.
   /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
   ///         finite, one class only (so, of one input), settings out of range.
   /// \throws NotSeparable, unless there is noise, on equal inputs with different labels, and where
@@ -271,7 +271,7 @@ class KernelInterpolator {
     return train_on(inputs, labels, &values);
   }
 
-  /// The classifier alone: `train(inputs, labels).classifier()`, with values or without.
+  /// Returns the classifier alone: `train(inputs, labels).classifier()`, with values or without.
   template <InputSet I, class... Values>
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
@@ -280,15 +280,15 @@ class KernelInterpolator {
     return train(inputs, labels, values...).classifier();
   }
 
-  /// The memory that a fit of n points needs beside the inputs, in bytes.
+  /// Returns the bytes that a fit of n points needs beside the inputs.
   [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points, std::size_t classes) {
-    // The kernel matrix and its factor; columns of values, and a block of the inverse.
+    // Kernel matrix and its factor; columns of values, and a block of the inverse.
     const auto n = static_cast<std::size_t>(points);
     return sizeof(double) * n * (2 * n + 4 * detail::subproblem_count(classes) + 128);
   }
 
-  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }  ///< The one given.
-  /// Those given.
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }  ///< The kernel.
+  /// The settings.
   [[nodiscard]] const InterpolatorSettings& settings() const noexcept { return settings_; }
 
  private:
@@ -308,7 +308,7 @@ class KernelInterpolator {
                                         needed, "; raise memory or use fewer points"));
     }
 
-    // The signs, or the caller's values, which must have them.
+    // Values are the signs, or the caller's values, whose signs must agree.
     Eigen::MatrixXd values(n, static_cast<Eigen::Index>(problems.size()));
     if (given != nullptr) {
       detail::check_size(f, "values", given->rows(), n, "rows: one per input");
@@ -353,7 +353,7 @@ class KernelInterpolator {
          .threads = settings_.threads});
     InterpolatorTraining training(settings_.noise_variance, std::move(values), std::move(factor),
                                   std::move(classifier));
-    // A jitter may make a factor of a matrix that no function of the kernel's space agrees with.
+    // With a jitter a matrix may have a factor although no function of the space has these values.
     if (settings_.noise_variance == 0 &&
         training.residual() > 0.1 * training.values().cwiseAbs().maxCoeff()) {
       throw NotSeparable(detail::join(

@@ -19,19 +19,19 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Path lengths of a sampler lie within this part of their mean: wider ones forget less a path, and
-/// equal ones might not meet all of a law.
+/// Relative half width of the law of path lengths: longer or shorter paths forget less, and equal
+/// ones might not reach all of a law.
 inline constexpr double path_spread = 0.15;
 
-/// The arc of a flight up to the first plane that is known to be met on it, with tau the tangent of
-/// half its angle, at most 1.
+/// The arc of a flight up to the nearest plane found on it so far; tau is the tangent of half its
+/// angle, at most 1.
 struct BoxArc {
   double tau = 1;
   double cosine = 0;
   double sine = 1;
   double slack = std::numbers::sqrt2 / 2;  ///< The cosine of half the angle.
-  std::ptrdiff_t hit = -1;                 ///< -1: it ends without a plane.
-  double level = 0;                        ///< Of the plane.
+  std::ptrdiff_t hit = -1;                 ///< Index of the nearest plane; -1: none.
+  double level = 0;                        ///< Position of the nearest plane.
 
   void set_tau(double t) {
     const double scale = 1 / (1 + t * t);
@@ -42,7 +42,7 @@ struct BoxArc {
   }
 };
 
-/// The bounds of a flight, in padded rows, with infinities in the padding.
+/// Bounds of the coordinates, in padded rows, with infinities in the padding.
 struct BoxBounds {
   const double* lower;
   const double* upper;
@@ -50,15 +50,15 @@ struct BoxBounds {
 
 inline constexpr std::ptrdiff_t box_block = 4 * lane_count<double>;  ///< Coordinates moved at once.
 
-// x <- a x + b v, v <- e v - f x + scale row on a block from `begin` to `end`, and whether a bound
-// there may be met on the arc that follows. Without a root: a coordinate r cos(s - phase) that is
-// above l at both ends of an arc of angle t, below half a turn, and below it in between has l < 0
-// and its least value -r < l there, no farther than t / 2 from one end, where it is
-// -r cos(t / 2) < l cos(t / 2) at most. So it stays above where both ends are above
-// max(l, l cos(t / 2)).
+// Moves a block from `begin` to `end`, x <- a x + b v, v <- e v - f x + scale row, and returns
+// whether the arc that follows may reach a bound there. It needs no root: a coordinate r cos(s -
+// phase) that is above l at both ends of an arc of angle t, below half a turn, and below it in
+// between has l < 0 and its least value -r < l there, no farther than t / 2 from one end, where it
+// is at most -r cos(t / 2) < l cos(t / 2). So it stays above if both ends are above max(l, l cos(t
+// / 2)).
 #if defined(BPM_DETAIL_VECTOR_TYPES)
 
-/// The least of the lanes, by halving.
+/// Returns the least lane, by halving.
 template <int N>
 [[gnu::always_inline]] inline double least_lane(Lanes<double, N> v) {
   if constexpr (N == 2) {
@@ -123,20 +123,20 @@ inline bool move_block(double* x, double* v, const double* row, const BoxBounds&
 
 #endif
 
-/// The state of one chain of flights in the box lower <= x <= upper under N(0, S); of coordinates
-/// without a row in the planes, both bounds are infinite.
+/// The state of one chain of flights in the box lower <= x <= upper under N(0, S). Both bounds of a
+/// coordinate without a row in the planes are infinite.
 ///
-/// On the path x cos t + v sin t, with tau = tan(t / 2), coordinate i meets u where
+/// On the path x cos t + v sin t, with tau = tan(t / 2), coordinate i reaches u where
 ///
 ///     (u + x) tau^2 - 2 v tau + (u - x) = 0,
 ///
 /// and its first positive root is (u - x) / (v + D) or, the same number, (v - D) / (u + x), with
-/// D^2 = v^2 - (u - x) (u + x): no inverse trigonometric function a plane. For a lower bound l,
-/// turn the signs of x, v and l. Flights end after at most a quarter turn, tau <= 1.
+/// D^2 = v^2 - (u - x) (u + x), without an inverse trigonometric function per plane. For a lower
+/// bound l, turn the signs of x, v, l. Flights end after at most a quarter turn, tau <= 1.
 ///
-/// Few planes need the root: one pass moves all coordinates and asks each whether it is outside at
-/// the end of the shortest arc known so far, and only where one may be, times are compared. Cost of
-/// a bounce: that pass, about 0.25 ns a coordinate with AVX-512.
+/// Few planes need the root: one pass moves all coordinates and tests whether each is outside at
+/// the end of the shortest arc found so far; only where one may be, it compares times. Cost of a
+/// bounce: that pass, about 0.25 ns per coordinate with AVX-512.
 class BoxBall {
  public:
   BoxBall(const OrthantPlanes& planes, const Eigen::VectorXd& lower, const Eigen::VectorXd& upper,
@@ -153,18 +153,18 @@ class BoxBall {
     both_ = upper.size() > 0 && upper.minCoeff() < std::numeric_limits<double>::infinity();
   }
 
-  /// `stride` long, with zeros beyond the last point.
+  /// The position x, `stride` long, with zeros beyond the last point.
   [[nodiscard]] double* position() noexcept { return x_.data(); }
   [[nodiscard]] const double* position() const noexcept { return x_.data(); }
 
-  /// One trajectory with a fresh velocity.
+  /// Flies one trajectory with a fresh velocity.
   void fly(const OrthantPlanes& planes) { both_ ? fly_in<true>(planes) : fly_in<false>(planes); }
 
  private:
   template <bool both>
   void fly_in(const OrthantPlanes& planes) {
     double left = velocities_.take(planes, engine_, v_);
-    FlightStep step;  // Where it is: the first search.
+    FlightStep step;  // The identity, for the first search.
     const double* row = v_.data();
     second_ = -1;
     std::ptrdiff_t bounced = -1;
@@ -172,7 +172,7 @@ class BoxBall {
     while (true) {
       const double angle = std::min(left, std::numbers::pi / 2);
       const BoxArc arc = search<both>(planes, row, step, angle);
-      if (bounced >= 0) x_[bounced] = level;  // Exactly there.
+      if (bounced >= 0) x_[bounced] = level;  // Exactly on the plane.
       const bool ends = arc.hit < 0 && angle == left;
       step = {arc.cosine, arc.sine, arc.cosine, arc.sine, 0};
       if (ends) {
@@ -191,16 +191,16 @@ class BoxBall {
       const double speed = arc.cosine * v_[arc.hit] - arc.sine * x_[arc.hit];
       step.scale = -2 * speed / planes.variance(arc.hit);
     }
-    x_ = x_.cwiseMax(lower_).cwiseMin(upper_);  // Rounding.
+    x_ = x_.cwiseMax(lower_).cwiseMin(upper_);  // Removes rounding.
   }
 
-  /// Moves by the step and finds the first plane met within `angle` after it.
+  /// Moves by the step and returns the arc to the first plane within `angle` after it.
   template <bool both>
   [[nodiscard]] BoxArc search(const OrthantPlanes& planes, const double* row,
                               const FlightStep& step, double angle) {
     BoxArc arc;
     if (angle < std::numbers::pi / 2) arc.set_tau(std::tan(angle / 2));
-    if (second_ >= 0) {  // A plane that was close is a good guess: fewer are compared with it.
+    if (second_ >= 0) {  // A plane that was close is a good first guess.
       const std::ptrdiff_t i = std::exchange(second_, -1);
       meet<both>(i, step.a * x_[i] + step.b * v_[i],
                  step.e * v_[i] - step.f * x_[i] + step.scale * row[i], arc);
@@ -215,7 +215,7 @@ class BoxBall {
     return arc;
   }
 
-  /// The arc becomes the one to a bound of coordinate i where that is shorter.
+  /// Shortens the arc to a bound of coordinate i if the flight reaches that earlier.
   template <bool both>
   void meet(std::ptrdiff_t i, double x, double v, BoxArc& arc) {
     const auto try_bound = [&](double t, double level) {
@@ -236,7 +236,7 @@ class BoxBall {
     }
   }
 
-  /// tau where x meets u from below; infinity: not within half a turn.
+  /// Returns tau where x reaches u from below; infinity: not within half a turn.
   [[nodiscard]] static double meeting_time(double x, double v, double u) {
     const double gap = std::max(0.0, u - x);
     const double sum = u + x;
@@ -252,13 +252,13 @@ class BoxBall {
   }
 
   RandomEngine engine_;
-  bool both_ = true;  ///< Some bounds are upper ones.
+  bool both_ = true;  ///< Whether some upper bound is finite.
   Eigen::VectorXd lower_;
   Eigen::VectorXd upper_;
   Eigen::VectorXd x_;
   Eigen::VectorXd v_;
   VelocityBlock velocities_;
-  std::ptrdiff_t second_ = -1;  ///< The plane that was nearest before the nearest was found.
+  std::ptrdiff_t second_ = -1;  ///< Index of the second nearest plane of the last search.
 };
 
 }}}  // namespace bpm::detail

@@ -11,20 +11,20 @@
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 
 /// \file
-/// Half spaces A x + b >= 0 as bounds of coordinates, and a point inside.
+/// Half spaces A x + b >= 0 as bounds of coordinates, and the search for a point inside.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The coordinates y = (A (x - mean), x - mean) under N(mean, L L'): m numbers with a lower bound
-/// each and a row of products, and n without. L is lower triangular, with zeros
-/// above. Cost: m n (m + 2 n) multiply-adds.
+/// Returns the planes of the coordinates y = (A (x - mean), x - mean) under N(mean, L L'): the
+/// first m have a lower bound and a row of products each, the last n neither. L is lower
+/// triangular, with zeros above. Cost: m n (m + 2 n) multiply-adds.
 [[nodiscard]] inline OrthantPlanes half_space_planes(const Eigen::MatrixXd& normals,
                                                      const Eigen::MatrixXd& factor) {
   const Eigen::Index m = normals.rows();
   const Eigen::Index n = normals.cols();
   OrthantPlanes planes(m + n, m, n);
   const std::ptrdiff_t length = planes.latent_stride;
-  // By sums whose bits hang on no threads.
+  // Sums whose bits do not depend on the number of threads.
   const auto products = [&](const RowMatrix<double>& a, const RowMatrix<double>& b, double* out,
                             std::ptrdiff_t stride) {
     row_products<ProductTerm, double>(row_pointers(a.data(), m, length).data(), m,
@@ -41,11 +41,11 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return planes;
 }
 
-/// A point w with <row_i, w> + at_zero_i > 0, for all i by at least a millionth of the row's norm;
-/// none where it is not found. Each pass projects onto the planes that are too close, one after the
-/// other (S. Agmon, "The relaxation method for linear inequalities", Canad. J. Math. 6, 1954), with
-/// a tenth of the norm to be kept first, and ten times less after 200 passes that do not end. Cost
-/// of a pass: m n multiply-adds.
+/// Returns a point w with <row_i, w> + at_zero_i > 0 for all i by at least a millionth of the row's
+/// norm, or none if the search fails. Each pass projects onto the planes that are too close, one
+/// after the other (S. Agmon, "The relaxation method for linear inequalities", Canad. J. Math. 6,
+/// 1954). The margin is first a tenth of the norm, and ten times less after 200 passes without
+/// success. Cost of a pass: m n multiply-adds.
 [[nodiscard]] inline std::optional<Eigen::VectorXd> point_inside(
     const Eigen::Ref<const RowMatrix<double>, 0, Eigen::OuterStride<>>& rows,
     const Eigen::VectorXd& at_zero) {

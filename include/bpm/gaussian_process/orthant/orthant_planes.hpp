@@ -21,17 +21,17 @@
 #include "bpm/version_space/version_space.hpp"
 
 /// \file
-/// The planes of an orthant under a covariance matrix, velocities of flights, and the ball in it.
+/// Planes of an orthant under a covariance matrix, velocities of flights, and the flights in it.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What a flight in an orthant needs of N(0, S): the rows of S, which reflections add, and the rows
-/// of any F with S = F F', which make velocities F z. Rows are padded with zeros to whole
+/// Matrices of a flight in an orthant under N(0, S): the rows of S, which reflections add, and the
+/// rows of any F with S = F F', which make velocities F z. Rows are padded with zeros to whole
 /// registers.
 struct OrthantPlanes {
   explicit OrthantPlanes(std::ptrdiff_t n) : OrthantPlanes(n, n, n) {}
 
-  /// With `bounded` rows of S alone, those of coordinates that have a plane, and an F of `latent`
+  /// Allocates rows of S for the `bounded` coordinates that have a plane, and an F of `latent`
   /// columns.
   OrthantPlanes(std::ptrdiff_t n, std::ptrdiff_t bounded, std::ptrdiff_t latent)
       : points(n),
@@ -44,9 +44,9 @@ struct OrthantPlanes {
   [[nodiscard]] const double* row(std::ptrdiff_t i) const noexcept { return &rows(i, 0); }
   [[nodiscard]] double variance(std::ptrdiff_t i) const noexcept { return rows(i, i); }
 
-  /// velocities = F z for `count` vectors z, one every `latent_stride`, to one every `stride`;
-  /// their padding stays as it is. Cost: count n^2 multiply-adds, half of it where F is triangular;
-  /// each velocity has the same bits in any block.
+  /// Computes velocities = F z for `count` vectors z, one every `latent_stride` numbers, and writes
+  /// one every `stride` numbers, without their padding. Cost: count n^2 multiply-adds, half of it
+  /// where F is triangular; each velocity has the same bits in any block.
   void make_velocities(const double* z, std::ptrdiff_t count, double* velocities) const {
     const auto vectors = row_pointers(z, count, latent_stride);
     const auto factors = row_pointers(factor.data(), points, latent_stride);
@@ -61,7 +61,7 @@ struct OrthantPlanes {
 
   std::ptrdiff_t points;
   std::ptrdiff_t stride;
-  std::ptrdiff_t latent_points;  ///< Columns of F.
+  std::ptrdiff_t latent_points;  ///< Number of columns of F.
   std::ptrdiff_t latent_stride;
   RowMatrix<double> rows;
   RowMatrix<double> factor;
@@ -94,15 +94,15 @@ inline void check_covariance(std::string_view function, const Eigen::MatrixXd& c
   }
 }
 
-/// Throws unless a mean path length is one.
+/// Throws unless a mean path length is positive and at most 100 radians.
 inline void check_path_length(std::string_view function, double path_length) {
   check(path_length > 0 && path_length <= 100, function, "path_length", "is ", path_length,
         ", must be positive and at most 100 radians");
 }
 
-/// The planes of N(0, K) with signs: rows y_i y_j K_ij, velocities y * (L z), K = L L' by Cholesky.
-/// \throws NotPositiveDefinite where L has no digits left: some L_ii^2 below 1e-12 K_ii. Cost: n^3
-/// / 6 multiply-adds.
+/// Returns the planes of N(0, K) with signs: rows y_i y_j K_ij, velocities y * (L z), K = L L' by
+/// Cholesky. Cost: n^3 / 6 multiply-adds. \throws NotPositiveDefinite where L has no digits left:
+/// some L_ii^2 below 1e-12 K_ii.
 [[nodiscard]] inline OrthantPlanes dense_planes(std::string_view function,
                                                 const Eigen::MatrixXd& covariance,
                                                 const Eigen::VectorXd& signs) {
@@ -128,13 +128,13 @@ inline void check_path_length(std::string_view function, double path_length) {
   return planes;
 }
 
-/// The signs of labels as numbers.
+/// Returns the signs of labels as doubles.
 [[nodiscard]] inline Eigen::VectorXd sign_vector(std::span<const signed char> signs) {
   using Signs = Eigen::Matrix<signed char, Eigen::Dynamic, 1>;
   return Signs::Map(signs.data(), std::ssize(signs)).cast<double>();
 }
 
-/// K + diag(lambda) of a version space, in double. Cost: n rows of kernel values.
+/// Returns K + diag(lambda) of a version space, in double. Cost: n rows of kernel values.
 template <VersionSpace Space>
 [[nodiscard]] Eigen::MatrixXd sampling_covariance(const Space& space) {
   const auto n = static_cast<Eigen::Index>(space.size());
@@ -151,16 +151,16 @@ template <VersionSpace Space>
 /// Velocities F z of flights with their path lengths, 16 at a time as one matrix product. A value.
 class VelocityBlock {
  public:
-  /// Path lengths are uniform within the part `spread` of their mean.
+  /// Path lengths are uniform within `spread` times their mean on either side of it.
   VelocityBlock(const OrthantPlanes& planes, double path_length, double spread)
       : path_length_(path_length),
         spread_(spread),
         velocities_(Eigen::MatrixXd::Zero(planes.stride, count)) {}
 
-  /// For planes that have changed.
+  /// Discards the remaining velocities, for use after the planes have changed.
   void forget() noexcept { left_ = 0; }
 
-  /// Makes v the next velocity, and returns its path length.
+  /// Sets v to the next velocity, and returns its path length.
   double take(const OrthantPlanes& planes, RandomEngine& engine, Eigen::VectorXd& v) {
     if (left_ == 0) {
       Eigen::MatrixXd z = Eigen::MatrixXd::Zero(planes.latent_stride, count);
@@ -192,22 +192,22 @@ class VelocityBlock {
 /// 23(2), 2014).
 ///
 /// The state is d_i = y_i Upsilon_i > 0, in the positive orthant under N(0, S), S_ij = y_i y_j
-/// K_ij. A trajectory takes a fresh velocity nu = F z, z normal, S = F F', independent of d and of
-/// the same covariance. The flight d cos t + nu sin t keeps that joint law; it meets plane i at t_i
-/// = atan2(d_i, -nu_i) in (0, pi), so that the first is the one of the largest -nu_i / d_i, and is
-/// reflected there by
+/// K_ij. A trajectory draws a fresh velocity nu = F z, z normal, S = F F', independent of d and of
+/// the same covariance. The flight d cos t + nu sin t preserves that joint law; it reaches plane i
+/// at t_i = atan2(d_i, -nu_i) in (0, pi), first the plane of the largest -nu_i / d_i, which
+/// reflects it by
 ///
 ///     nu <- nu - 2 (nu_c / S_cc) S_c. ,
 ///
-/// which keeps nu' S^{-1} nu. After the path length, uniform within the part `spread` of its mean,
-/// the next trajectory begins. There is no accepting and no step size, and no error but that of
-/// starting somewhere: draws after a few trajectories have the law, and successive ones are nearly
+/// which preserves nu' S^{-1} nu. After the path length, uniform in (1 +- `spread`) times its mean,
+/// the next trajectory begins. There is no acceptance step and no step size, and the only error is
+/// that of the start: draws after a few trajectories have the law, and successive ones are nearly
 /// independent.
 ///
-/// Cost of a trajectory: n^2 multiply-adds for the velocity (made for 16 trajectories at once, as a
-/// matrix product) and O(n) per bounce, together about 0.4 us per bounce at n = 1000 with AVX-512;
-/// kernel matrices of digits take 0.4 to 0.7 n bounces. A value: copies go on in the same way, to
-/// the bit. The planes are handed to each call.
+/// Cost of a trajectory: n^2 multiply-adds for the velocity (16 trajectories at once, as a matrix
+/// product) and O(n) per bounce, together about 0.4 us per bounce at n = 1000 with AVX-512; kernel
+/// matrices of digits take 0.4 to 0.7 n bounces. A value: a copy continues with the same bits. Each
+/// call takes the planes as an argument.
 class OrthantBall {
  public:
   OrthantBall(const OrthantPlanes& planes, double path_length, RandomEngine engine,
@@ -223,10 +223,10 @@ class OrthantBall {
   [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
   [[nodiscard]] std::uint64_t repairs() const noexcept { return repairs_; }
 
-  /// For planes that have changed.
+  /// Discards prepared velocities, for use after the planes have changed.
   void forget_velocities() noexcept { velocities_.forget(); }
 
-  /// Independent half normals: a start, and exact draws where S is diagonal.
+  /// Sets d to independent half normals: a start, and exact draws where S is diagonal.
   void half_normals(const OrthantPlanes& planes) {
     Ziggurat::instance().fill(d_.data(), planes.points, engine_);
     for (std::ptrdiff_t i = 0; i < planes.points; ++i) {
@@ -235,14 +235,14 @@ class OrthantBall {
     keep_inside(planes);
   }
 
-  /// One trajectory with a fresh velocity.
+  /// Flies one trajectory with a fresh velocity.
   void fly(const OrthantPlanes& planes) {
     clock_.restart(velocities_.take(planes, engine_, nu_));
     Facet facet = fly_and_search(d_.data(), nu_.data(), nu_.data(), {}, planes.stride);
     while (true) {
       FacetArc arc = arc_to(facet);
       if (!(arc.speed > 0)) {
-        break;  // In a corner without a velocity.
+        break;  // The ball is in a corner and has no velocity.
       }
       if (clock_.reaches_stop(arc.cosine, arc.sine)) {
         combine(d_.data(), arc.cosine, d_.data(), arc.sine, nu_.data(), planes.stride);
@@ -256,7 +256,7 @@ class OrthantBall {
   }
 
  private:
-  /// Where rounding has put the ball at or behind a plane, it is just before it.
+  /// Moves the ball just before each plane that rounding has made it reach or cross.
   void keep_inside(const OrthantPlanes& planes) {
     for (std::ptrdiff_t i = 0; i < planes.points; ++i) {
       if (!(d_[i] > 0)) [[unlikely]] {

@@ -29,36 +29,35 @@ namespace bpm { inline namespace BPM_TARGET {
 
 /// An estimate of log P[sign f = Y], f ~ N(0, K).
 struct OrthantProbability {
-  /// How exact an estimate is wanted, and what it may cost.
+  /// Accuracy and cost of an estimate.
   struct Settings {
-    /// Draws go on until the standard error of log P is this or less; 0: `draws` a stage and no
-    /// more.
+    /// Standard error of log P at which draws end; 0: exactly `draws` per stage.
     double standard_error = 0.25;
-    std::size_t draws = 128;          ///< A stage, at least; 64 or more.
-    std::size_t most_draws = 65'536;  ///< A stage, at most.
-    std::size_t pilot_draws = 32;     ///< A stage of the run that chooses the stages; 16 or more.
+    std::size_t draws = 128;          ///< Least draws per stage; 64 or more.
+    std::size_t most_draws = 65'536;  ///< Most draws per stage.
+    std::size_t pilot_draws = 32;     ///< Draws per stage of the pilot run, 16 or more.
     std::size_t burn_in = 16;  ///< Trajectories before a stage's draws, pilot and measurement.
     /// Mean path length of a trajectory in radians; each has its own, uniform within a half of the
     /// mean. A quarter turn forgets the most for its cost: on a kernel matrix of 300 digits the
     /// same error costs 2.5 times as much at 0.5, 1.1 times at 1, 1.8 times at 2.5, and exponential
     /// lengths cost 1.8 times as much as uniform ones.
     double path_length = std::numbers::pi / 2;
-    std::size_t most_bytes = 0;  ///< Memory that may be used; 0: no limit.
-    /// The signs of the first `given` points are given: the probability is that of the others'
-    /// signs on this condition. The path then leaves the covariance of these points as it is, so
-    /// that the ratio log P(all) - log P(first) has its own standard error, a smaller one than the
-    /// difference of two estimates. 0: of all signs. At most n - 1.
+    std::size_t most_bytes = 0;  ///< Most bytes of memory; 0: no limit.
+    /// Number of first points whose signs are given: the result is the conditional probability of
+    /// the other signs. The path then keeps the covariance of these points, so that the ratio log
+    /// P(all) - log P(first) has its own standard error, smaller than that of the difference of two
+    /// estimates. 0: no condition. At most n - 1.
     std::ptrdiff_t given = 0;
 
-    /// Bytes that a run holds at most, beside its argument. The number of stages is
-    /// known once they are chosen; before that (0), 8 + 2 sqrt(n) are supposed, more than kernel
-    /// matrices of digits take. The budget is checked both times.
+    /// Returns the most bytes that a run holds beside its argument. The number of stages is known
+    /// once they are chosen; before that (0), it assumes 8 + 2 sqrt(n), more than kernel matrices
+    /// of digits take. A run checks the budget both times.
     [[nodiscard]] std::size_t bytes_needed(std::ptrdiff_t points, unsigned threads,
                                            std::size_t known_stages = 0) const {
       const auto n = static_cast<std::size_t>(detail::padded<double>(points));
-      // The path's three matrices, as many again while it is made (and the factor of the given
-      // points), two per thread; draws of a pilot; the chains, of which there are about sqrt(n)
-      // and each is kept twice while it runs; two numbers per draw.
+      // The path's three matrices, as many again during construction (and the factor of the given
+      // points), two per thread; draws of a pilot; the chains, of which there are about sqrt(n),
+      // two copies of each; two numbers per draw.
       const auto stage_count =
           known_stages != 0 ? known_stages
                             : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));
@@ -72,29 +71,29 @@ struct OrthantProbability {
     }
   };
 
-  /// How an orthant probability was found.
+  /// Method that computed an orthant probability.
   enum class Method : std::uint8_t {
     exact,            ///< One point: 1/2.
     covariance_path,  ///< Draws from the orthant between independence and K.
     annealed_noise,   ///< `log_evidence` at noise 0, since K is singular to rounding.
   };
 
-  double log_probability = 0;  ///< -infinity if no draw with these signs was met.
-  double standard_error = 0;   ///< Of it, by batch means; infinite where no draw was met.
-  /// Of the standard error (Welch, Satterthwaite); infinite where that is 0, 0 where it is
-  /// infinite.
+  double log_probability = 0;  ///< -infinity if no draw had these signs.
+  double standard_error = 0;   ///< Of log P, by batch means; infinite without such draws.
+  /// Degrees of freedom of the standard error (Welch, Satterthwaite); infinite where that is 0, 0
+  /// where it is infinite.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
-  Method method = Method::exact;  ///< How this one was found.
-  std::size_t stages = 0;         ///< Covariances that were drawn from, both ends counted.
-  std::uint64_t draws = 0;        ///< Of all stages; of `annealed_noise` every step.
-  std::uint64_t bounces = 0;      ///< Pilot and burn-in included.
-  bool reached = true;            ///< The standard error asked for is reached, or none was.
-  bool stopped = false;           ///< From outside, after a first estimate.
+  Method method = Method::exact;  ///< Method that computed this one.
+  std::size_t stages = 0;         ///< Number of covariances drawn from, both ends included.
+  std::uint64_t draws = 0;        ///< Draws of all stages; by `annealed_noise` all steps.
+  std::uint64_t bounces = 0;      ///< Bounces, with those of pilot and burn-in.
+  bool reached = true;            ///< False if the standard error is above the requested one.
+  bool stopped = false;           ///< Whether the run was stopped, after a first estimate.
 
-  /// An upper limit of log(1/P) that holds with this confidence, by Student's t for the error of
-  /// the standard error: a limit for the bounds of "Kernel interpolation as a Bayes point machine",
-  /// Theorem 1, where the estimate itself is none. It is as good as the error bar: by
-  /// `annealed_noise` on many points that is too small, and this no certificate.
+  /// Returns an upper limit of log(1/P) at this confidence, by Student's t for the error of the
+  /// standard error. The bounds of "Kernel interpolation as a Bayes point machine", Theorem 1, need
+  /// such a limit in place of the estimate. It is as good as the error bar: that of
+  /// `annealed_noise` on many points is too small, and the limit then no certificate.
   /// \throws std::invalid_argument unless the confidence lies in [0.5, 0.9995].
   [[nodiscard]] double upper_log_inverse(double confidence) const {
     detail::check(confidence >= 0.5 && confidence <= 0.9995,
@@ -108,8 +107,8 @@ struct OrthantProbability {
   }
 };
 
-/// P[y_i f_i > 0 for all i], f ~ N(0, K): the orthant probability, the share of the sphere that
-/// version space takes.
+/// Returns P[y_i f_i > 0 for all i], f ~ N(0, K): the orthant probability, the share of the sphere
+/// that version space covers.
 ///
 /// **Path.** P does not depend on the scale of f_i; let K have ones on its diagonal. The laws
 /// N(0, K_t), K_t = t K + (1 - t) I, lead from P = 2^-n at t = 0, where labels of the orthant are
@@ -119,38 +118,38 @@ struct OrthantProbability {
 ///     P(K_t') / P(K_t) = E_t[e^h],
 ///     h = (log|K_t| - log|K_t'|) / 2 + n/2 (log Q_t(u) - log Q_t'(u)) :
 ///
-/// the orthant is a cone, so under K_t the direction of u has the density |K_t|^{-1/2} Q_t^{-n/2}
-/// on it, up to P(K_t) and a constant, and h is the log ratio of two such densities. Without
-/// the radius, which says nothing of the signs, h varies less than the ratio of the normal
-/// densities. Both ends of a step meet in the geometric mean of their laws,
+/// The orthant is a cone, so under K_t the direction of u has the density |K_t|^{-1/2} Q_t^{-n/2}
+/// on it, up to P(K_t) and a constant, and h is the log ratio of two such densities. Without the
+/// radius, which does not depend on the signs, h varies less than the ratio of the normal
+/// densities. Both ends of a step combine by the geometric mean of their laws,
 ///
 ///     log P(K_t') / P(K_t) = log E_t[e^{h/2}] - log E_t'[e^{-h/2}],
 ///
-/// an identity too, which has a finite variance where one end alone may not, and a smaller one.
+/// also an identity. It has a finite variance where one end alone may not, and a smaller one.
 ///
 /// **Error.** Close stages approach the integral of E_t[dh/dt], whose variance is Lambda^2 / (all
 /// draws), Lambda the integral of the deviation of dh/dt: 0.6 to 1.3 sqrt(n) on kernel matrices of
-/// digits from n = 100 to 2000, while halving nested cones (Gessner, Kanjilal, Hennig, AISTATS
-/// 2020) takes log_2 1/P levels, in all a variance of (log_2 1/P)^2 / (all draws), and a chain a
-/// level that has to find its way into a cone of half the size. The number of stages does not
-/// matter for the variance; they are chosen in a pilot run such that h has a variance of 1, and
-/// frozen: choosing them while measuring would bias the sum. Standard errors are batch means of the
+/// digits from n = 100 to 2000. Halving nested cones (Gessner, Kanjilal, Hennig, AISTATS 2020)
+/// takes log_2 1/P levels, a variance of (log_2 1/P)^2 / (all draws), and at each level a chain
+/// that has to find its way into a cone of half the size. The number of stages does not matter for
+/// the variance; a pilot run chooses them such that h has a variance of 1, and they are then fixed:
+/// choosing them while measuring would bias the sum. Standard errors are batch means of the
 /// influence values e^{h+/2} / mean - e^{h-/2} / mean of each stage's draws, in squares over the
 /// stages.
 ///
 /// **Cost.** 4/3 n^3 multiply-adds once: one tridiagonal form serves all K_t. Then about sqrt(n)
 /// stages of `draws` trajectories, of flights with reflections, and 2 n^2 multiply-adds per draw.
-/// When the standard error is not reached, the chains go on for as many draws as should do, up to
-/// `most_draws`. Memory: `OrthantProbability::Settings::bytes_needed`. Threads work on different
-/// stages. Streams from `streams.next` on are used: one for the pilot and one per stage.
+/// If the standard error is above the requested one, the chains continue, up to `most_draws`.
+/// Memory: `OrthantProbability::Settings::bytes_needed`. Threads work on different stages. Streams
+/// from `streams.next` on serve the pilot (one) and the stages (one each).
 ///
-/// **Given signs.** With K_11 the block of the given points the path is K_t = t K + (1 - t) B, B of
-/// the blocks K_11 and I: from P(first) 2^-(n - given) at t = 0, whose draws are those of a chain
+/// **Given signs.** With K_11 the block of the given points the path is K_t = t K + (1 - t) B, B
+/// with the blocks K_11 and I: from P(first) 2^-(n - given) at t = 0, where a chain makes the draws
 /// as at all other stages, to P(all).
 ///
-/// **Singular K.** Where an eigenvalue of the correlations is below 1e-11, the noise of labels is
-/// annealed instead (`log_evidence`, default settings; slower, and consistent too), and `method`
-/// says so. It does not watch `control`, and knows no given signs.
+/// **Singular K.** Where an eigenvalue of the correlations is below 1e-11, `log_evidence` (default
+/// settings; slower, also consistent) anneals the noise of labels instead, and `method` is
+/// `annealed_noise`. It ignores `control`, and does not support given signs.
 ///
 /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric and
 ///         positive on its diagonal, signs are 1 or -1, one per row, and settings in range;
@@ -187,7 +186,7 @@ struct OrthantProbability {
   if (!control.go_on({.stage = "orthant factor"})) {
     throw Stopped(detail::join(f, ": stopped before it had an estimate"));
   }
-  // Signed correlations: the orthant is the positive one.
+  // Signed correlations make the orthant the positive one.
   Eigen::VectorXd scale(n);
   for (Eigen::Index i = 0; i < n; ++i) scale[i] = signs[i] / std::sqrt(covariance(i, i));
   Eigen::MatrixXd correlation = scale.asDiagonal() * covariance * scale.asDiagonal();
@@ -217,7 +216,7 @@ struct OrthantProbability {
     const RowMatrix<double> values = covariance;
     const PrecomputedGram<double> gram(values);
     const KernelVersionSpace<double> space(gram, {signs.begin(), signs.end()});
-    // At what is taken to be zero here.
+    // The path's tolerance of zero.
     const LogEvidence evidence = log_evidence(Cone(space, 1e-11), 0.0, {}, streams);
     result.method = OrthantProbability::Method::annealed_noise;
     result.log_probability = evidence.value;
@@ -267,8 +266,8 @@ struct OrthantProbability {
   return result;
 }
 
-/// The same for a version space: K + diag(lambda) and its labels. Cost: n rows of kernel values
-/// more.
+/// Returns the orthant probability of a version space: K + diag(lambda) and its labels. Cost: n
+/// rows of kernel values more.
 template <VersionSpace Space>
 [[nodiscard]] OrthantProbability orthant_probability(const Space& space,
                                                      const OrthantProbability::Settings& settings,

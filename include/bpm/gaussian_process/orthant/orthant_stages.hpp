@@ -31,10 +31,10 @@ struct TridiagonalFactor {
   double log_determinant = 0;
 };
 
-/// The covariances S_s = (1 - s) S + s B between a correlation matrix S (s = 0) and B (s = 1),
-/// which has the first `given` points as S has them and all others independent, all of them by one
-/// tridiagonal form L^-1 S L^-T = Q T Q', B = L L': a factor, a determinant and quadratic forms of
-/// S_s then cost O(n) each at any s, where a Cholesky factor of its own would cost n^3 / 6.
+/// The covariances S_s = (1 - s) S + s B between a correlation matrix S (s = 0) and B (s = 1), the
+/// correlation of independent points, except for the first `given` ones, whose block is that of S.
+/// With one tridiagonal form L^-1 S L^-T = Q T Q', B = L L', a factor, a determinant and quadratic
+/// forms of S_s cost O(n) each at any s, where a Cholesky factor of S_s would cost n^3 / 6.
 ///
 /// Cost: 4/3 n^3 multiply-adds once, and 2 n `given`^2. Memory: 3 n^2 doubles, 5 n^2 and given^2
 /// while it is made.
@@ -58,7 +58,7 @@ class CovariancePath {
       const Eigen::Tridiagonalization<Eigen::MatrixXd> form(basis_);
       diagonal_ = form.diagonal();
       off_.head(points_ - 1) = form.subDiagonal();
-      // In place, which Eigen does without a matrix product: the same bits on any number of
+      // Eigen forms Q in place without a matrix product, so its bits do not depend on the number of
       // threads that the user's program gives Eigen.
       basis_ = form.packedMatrix();
       const Eigen::VectorXd coefficients = form.householderCoefficients();
@@ -68,7 +68,7 @@ class CovariancePath {
     }
     transposed_.setZero(points_, stride_);
     transposed_.leftCols(points_) = basis_.transpose();
-    if (given_ > 0) {  // Q' L^-1 and L Q.
+    if (given_ > 0) {  // The products Q' L^-1 and L Q.
       first.matrixL().solveInPlace<Eigen::OnTheRight>(transposed_.leftCols(given_));
       constexpr Eigen::Index part = 64;
       for (Eigen::Index begin = 0; begin < points_; begin += part) {
@@ -80,11 +80,11 @@ class CovariancePath {
 
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
   [[nodiscard]] std::ptrdiff_t stride() const noexcept { return stride_; }
-  /// Points that B has as S; 0 where it is the identity.
+  /// Number of points whose block of B is that of S; 0: B is the identity.
   [[nodiscard]] std::ptrdiff_t given() const noexcept { return given_; }
 
-  /// How many eigenvalues of L^-1 S L^-T lie below x (Sylvester's law of inertia on T - x I): of S
-  /// itself without given points. Cost: O(n).
+  /// Returns the number of eigenvalues of L^-1 S L^-T below x (Sylvester's law of inertia on T - x
+  /// I); without given points, those of S. Cost: O(n).
   [[nodiscard]] std::ptrdiff_t eigenvalues_below(double x) const {
     std::ptrdiff_t count = 0;
     double pivot = 1;
@@ -98,7 +98,7 @@ class CovariancePath {
     return count;
   }
 
-  /// The factor at s, its determinant over that of B. S_s must be positive definite.
+  /// Returns the factor at s, with log det S_s - log det B. S_s must be positive definite.
   [[nodiscard]] TridiagonalFactor factor(double s) const {
     TridiagonalFactor result{Eigen::VectorXd(points_), Eigen::VectorXd(points_)};
     double carried = 0;
@@ -113,7 +113,7 @@ class CovariancePath {
     return result;
   }
 
-  /// Makes the planes those of S_s. Cost: O(n^2).
+  /// Sets the planes to those of S_s. Cost: O(n^2).
   void set_planes(double s, const TridiagonalFactor& factor, OrthantPlanes& planes) const {
     const Eigen::VectorXd root = factor.pivots.cwiseSqrt();
     const Eigen::VectorXd below = factor.below.cwiseProduct(root).head(points_ - 1);
@@ -124,8 +124,8 @@ class CovariancePath {
     planes.factor.leftCols(points_ - 1) += basis_.rightCols(points_ - 1) * below.asDiagonal();
   }
 
-  /// Q' L^-1 d for `count` vectors d, one every `stride` numbers, in columns. Cost: count n^2
-  /// multiply-adds.
+  /// Returns Q' L^-1 d in columns for `count` vectors d, one every `stride` numbers. Cost: count
+  /// n^2 multiply-adds.
   [[nodiscard]] RowMatrix<double> coordinates(const double* d, std::ptrdiff_t count) const {
     RowMatrix<double> result(points_, count);
     row_products<ProductTerm, double>(row_pointers(transposed_.data(), points_, stride_).data(),
@@ -134,7 +134,7 @@ class CovariancePath {
     return result;
   }
 
-  /// log d' S_s^{-1} d for vectors given by `coordinates`. Cost: O(n) each.
+  /// Returns log d' S_s^{-1} d for vectors in these `coordinates`. Cost: O(n) each.
   [[nodiscard]] static Eigen::ArrayXd log_quadratic_forms(const TridiagonalFactor& factor,
                                                           const RowMatrix<double>& coordinates) {
     Eigen::ArrayXd z = Eigen::ArrayXd::Zero(coordinates.cols());
@@ -155,25 +155,25 @@ class CovariancePath {
   RowMatrix<double> correlation_;
   Eigen::MatrixXd basis_;         ///< L Q.
   RowMatrix<double> transposed_;  ///< Q' L^-1, in padded rows.
-  Eigen::VectorXd diagonal_;      ///< T.
+  Eigen::VectorXd diagonal_;      ///< Diagonal of T.
   Eigen::VectorXd off_;
 };
 
-/// The log probability of an orthant by stages between independence and S; of the orthant given
-/// that of its first points where the path leaves these as they are.
+/// Estimate of the log probability of an orthant by stages between independence and S; with given
+/// points, of the conditional probability given their signs.
 struct OrthantStagesResult {
   double value = 0;
   double variance = 0;
-  double freedom = 0;  ///< Of the variance, by Welch and Satterthwaite.
+  double freedom = 0;  ///< Degrees of freedom of the variance (Welch, Satterthwaite).
 };
 
-/// One covariance on the way, and what its draws have told.
+/// One covariance of the path, with the results of its draws.
 struct OrthantStage {
   double s = 1;
   TridiagonalFactor factor;
-  Eigen::VectorXd start;     ///< The pilot's last position there.
-  std::vector<double> up;    ///< log density ratio of the next stage to this one, a draw.
-  std::vector<double> down;  ///< The same of the previous stage.
+  Eigen::VectorXd start;     ///< Last position of the pilot at this stage.
+  std::vector<double> up;    ///< Log density ratio of the next stage to this one, per draw.
+  std::vector<double> down;  ///< Log density ratio of the previous stage to this one, per draw.
 };
 
 class OrthantStages {
@@ -185,8 +185,8 @@ class OrthantStages {
   [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
   [[nodiscard]] std::size_t draws() const noexcept { return draws_; }
 
-  /// Chooses the stages: from each the farthest whose log density ratio has a variance of at most
-  /// `most_variance` over `count` draws. \throws Stopped.
+  /// Chooses the stages: each next one is the farthest whose log density ratio to the last has a
+  /// variance of at most `most_variance` over `count` draws. \throws Stopped.
   void choose(std::size_t count, std::size_t burn_in, double most_variance, RandomEngine engine) {
     OrthantPlanes planes(path_.points());
     OrthantBall ball(planes, path_length_, engine);
@@ -213,9 +213,9 @@ class OrthantStages {
     bounces_ += ball.bounces();
   }
 
-  /// Makes draws at each stage until there are `count`; each stage by its own stream from `first`
-  /// on, so that the result does not depend on the threads. \throws Stopped; the draws made before
-  /// remain.
+  /// Makes draws at each stage until there are `count`. Each stage has its own stream, from `first`
+  /// on, so that the result does not depend on the threads. \throws Stopped; it keeps the draws of
+  /// earlier calls.
   void measure(std::size_t count, std::size_t burn_in, const RandomStreams& streams,
                std::uint64_t first, unsigned threads) {
     const auto total = static_cast<std::ptrdiff_t>(stages_.size());
@@ -232,7 +232,7 @@ class OrthantStages {
     std::vector<OrthantBall> balls = balls_;
     try {
       parallel_for(threads, total, [&](unsigned worker, std::ptrdiff_t i) {
-        // The last stages bounce most: they come first.
+        // The last stages bounce most, so they run first.
         const auto k = static_cast<std::size_t>(total - 1 - i);
         measure_stage(k, count, fresh ? burn_in : 0, balls[k], planes_[worker]);
       });
@@ -250,8 +250,8 @@ class OrthantStages {
     draws_ = count;
   }
 
-  /// The sum over steps of log E_k[e^(h/2)] - log E_(k+1)[e^(-h/2)], from log 2^-n, n the points
-  /// that are not given.
+  /// Returns the sum over steps of log E_k[e^(h/2)] - log E_(k+1)[e^(-h/2)], plus log 2^-n, n the
+  /// number of points that are not given.
   [[nodiscard]] OrthantStagesResult result() const {
     OrthantStagesResult result;
     result.value = -static_cast<double>(path_.points() - path_.given()) * std::log(2.0);
@@ -269,14 +269,14 @@ class OrthantStages {
   }
 
  private:
-  static constexpr std::size_t block = 32;  ///< Draws whose quadratic forms are made at once.
+  static constexpr std::size_t block = 32;  ///< Number of draws per product of coordinates.
 
-  /// Whether the coordinates are independent at s.
+  /// Returns whether the coordinates are independent at s.
   [[nodiscard]] bool independent(double s) const noexcept { return s == 1 && path_.given() == 0; }
 
-  /// h = log of the density of values' directions at `to` over that at `from`, times the ratio of
-  /// the probabilities, for draws with these coordinates. The integral over the radius leaves the
-  /// quadratic form to the power -n/2.
+  /// Returns h of each draw, given its coordinates: the log ratio of the directions' density at
+  /// `to` to that at `from`, times the ratio of the probabilities. The integral over the radius
+  /// leaves the quadratic form to the power -n/2.
   [[nodiscard]] Eigen::ArrayXd ratios(const TridiagonalFactor& from, const TridiagonalFactor& to,
                                       const RowMatrix<double>& coordinates) const {
     return 0.5 * (from.log_determinant - to.log_determinant) +
@@ -285,14 +285,14 @@ class OrthantStages {
                 CovariancePath::log_quadratic_forms(to, coordinates));
   }
 
-  /// The smallest s' in [0, s) that is not too far, to 1 % of s / s' or of 1 - s'.
+  /// Returns the smallest s' in [0, s) that is not too far, to 1 % of s / s' or of 1 - s'.
   template <class TooFar>
   [[nodiscard]] static double next_s(double s, TooFar&& too_far) {
     if (!too_far(0.0)) {
       return 0;
     }
     double near = std::log(s);
-    double far = near - 20;  // Eigenvalues below 1e-11 are not let in.
+    double far = near - 20;  // Eigenvalues are 1e-11 or more.
     for (int k = 0; k < 24; ++k) {
       const double middle = 0.5 * (near + far);
       (too_far(std::exp(middle)) ? far : near) = middle;
@@ -300,13 +300,13 @@ class OrthantStages {
     return std::exp(std::min(near, std::log(s) - 1e-6));
   }
 
-  /// The coordinates of the ball's next `count` draws at a stage.
+  /// Returns the coordinates of the ball's next `count` draws at a stage.
   [[nodiscard]] RowMatrix<double> draw(const OrthantStage& stage, OrthantBall& ball,
                                        const OrthantPlanes& planes, std::ptrdiff_t count) const {
     Eigen::MatrixXd positions(path_.stride(), count);
     for (std::ptrdiff_t j = 0; j < count; ++j) {
       if (independent(stage.s)) {
-        ball.half_normals(planes);  // Independent draws.
+        ball.half_normals(planes);  // Exact independent draws.
       } else {
         ball.fly(planes);
       }

@@ -24,21 +24,20 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// The normal law N(mean, covariance) cut to the box lower_i <= x_i <= upper_i, bounds finite or
-/// not, or to half spaces A x + b >= 0, and exact draws from it: flights x cos t + v sin t of
-/// x - mean with reflections at the planes (A. Pakman, L. Paninski, "Exact Hamiltonian Monte Carlo
-/// for truncated multivariate Gaussians", J. Comput. Graph. Stat. 23(2), 2014). Nothing is
-/// rejected, so a box far out in the tails costs bounces, not draws.
+/// The normal law N(mean, covariance) truncated to the box lower_i <= x_i <= upper_i, bounds finite
+/// or not, or to half spaces A x + b >= 0, with exact draws: flights x cos t + v sin t of x - mean
+/// with reflections at the planes (A. Pakman, L. Paninski, "Exact Hamiltonian Monte Carlo for
+/// truncated multivariate Gaussians", J. Comput. Graph. Stat. 23(2), 2014). Nothing is rejected, so
+/// a box far out in the tails costs bounces, not draws.
 ///
 ///     const bpm::TruncatedNormal box(mean, covariance, lower, upper);
 ///     const bpm::TruncatedNormal cut(mean, covariance, {.normals = A, .offsets = b});
 ///     const Eigen::MatrixXd draws = cut.sample(1000, {}, streams);
 ///
-/// An orthant with its corner at the mean (every coordinate bounded by its mean on one side, and
-/// not at all on the other) is drawn from by the flights of an orthant, whose planes are compared
-/// without a root. Half spaces are bounds of the coordinates A (x - mean), which fly beside those
-/// of x: there may be more of them than coordinates, and planes that bound nothing cost their share
-/// of a bounce.
+/// An orthant with its corner at the mean (each coordinate has one finite bound, its mean) uses the
+/// flights of an orthant, which compare planes without a root. Half spaces are bounds of the
+/// coordinates A (x - mean), which move along with those of x: there may be more of them than
+/// coordinates, and each redundant plane adds to the cost of a bounce.
 ///
 /// Cost, with m = 0 for a box: n^3 / 6 multiply-adds for the Cholesky factor and
 /// m n (m + 2 n) for products of planes; n^2 / 2 per trajectory, with half spaces n^2 + m n, made
@@ -46,14 +45,14 @@ namespace bpm { inline namespace BPM_TARGET {
 /// AVX-512. Memory: 2 n^2 doubles, with half spaces (n + m)^2 + m n. Immutable.
 class TruncatedNormal {
  public:
-  /// How the chains run that make the draws.
+  /// Settings of the chains that make the draws.
   struct Settings {
-    std::uint64_t burn_in = 50;  ///< Trajectories of each chain that are thrown away first.
+    std::uint64_t burn_in = 50;               ///< Trajectories of each chain before its first draw.
     std::uint64_t trajectories_per_draw = 1;  ///< Trajectories from one draw to the next.
-    /// Mean of a trajectory, in radians; each has its own, within 15 % of it. A quarter turn would
-    /// forget the most of what no plane bounds; beside planes a little more does.
+    /// Mean length of a trajectory, in radians; each has its own, within 15 % of it. Without planes
+    /// a quarter turn forgets most; with planes a little more does.
     double path_length = 1.7;
-    unsigned chains = 4;  ///< Chains that share the draws; they run on up to `threads` threads.
+    unsigned chains = 4;  ///< Number of chains that share the draws, on up to `threads` threads.
   };
 
   /// The half spaces A x + b >= 0.
@@ -64,16 +63,16 @@ class TruncatedNormal {
     Eigen::VectorXd start{};
   };
 
-  /// What `probability` found.
+  /// Result of `probability`.
   struct Probability {
-    double log_probability = 0;  ///< -infinity where a level had no draw within the next.
-    /// Of it, by batch means of each chain's draws; where fewer draws than batches are on one side
-    /// of a level, as of independent draws with one more on each side. Infinite where P is 0. An
-    /// interval by it is right where it is below 1: with more, log P is no normal number.
+    double log_probability = 0;  ///< -infinity if no draw of a level is within the next.
+    /// Standard error of log P, by batch means of each chain's draws; where one side of a level has
+    /// fewer draws than batches, as for independent draws with one more on each side. Infinite
+    /// where P is 0. An interval needs one below 1, where log P is about normal.
     double standard_error = std::numeric_limits<double>::infinity();
-    double degrees_of_freedom = 0;  ///< Of the standard error (Welch, Satterthwaite); P = 0: 0.
-    std::size_t levels = 0;         ///< Regions on the way, the whole space counted.
-    std::uint64_t draws = 0;        ///< That the estimate is made of, all levels together.
+    double degrees_of_freedom = 0;  ///< Degrees of freedom (Welch, Satterthwaite); P = 0: 0.
+    std::size_t levels = 0;         ///< Number of regions, with the whole space.
+    std::uint64_t draws = 0;        ///< Number of draws of all levels, without the pilot's.
   };
 
   /// \throws std::invalid_argument unless the covariance is square, not empty, finite, symmetric
@@ -103,7 +102,7 @@ class TruncatedNormal {
       detail::check(lower[i] - mean[i] <= 1e6 * deviation && mean[i] - upper[i] <= 1e6 * deviation,
                     f, "lower", "at ", i, " is ", lower[i], " and upper ", upper[i],
                     ", must be within 1e6 deviations of the mean, ", mean[i]);
-      // Bounds on one side are lower ones of the flights, whose test is cheaper.
+      // Flights have one-sided bounds as lower ones, whose test is cheaper.
       const bool below = lower[i] == -infinity && upper[i] < infinity;
       if (below) signs_[i] = -1;
       orthant_ =
@@ -112,19 +111,18 @@ class TruncatedNormal {
     planes_ = detail::dense_planes(f, covariance, signs_);
     least_ = signs_.cwiseProduct(lower_ - mean_).cwiseMin(signs_.cwiseProduct(upper_ - mean_));
     most_ = signs_.cwiseProduct(lower_ - mean_).cwiseMax(signs_.cwiseProduct(upper_ - mean_));
-    // The mean, put inside: by a tenth of the deviation, or a quarter of the width where that is
-    // less.
+    // Starts at the mean, moved inside by a tenth of the deviation, or a quarter of the width where
+    // that is less.
     const Eigen::VectorXd off =
         (0.25 * (most_ - least_)).cwiseMin(0.1 * covariance.diagonal().cwiseSqrt());
     start_ = (least_ + off).cwiseMax(0.0).cwiseMin(most_ - off);
   }
 
-  /// N(mean, covariance) on A x + b >= 0. Planes may be redundant, and more than coordinates.
-  /// \throws std::invalid_argument unless covariance and mean are as above, A has rows of n
-  ///         numbers and b a number for each, all finite, no row of A zero, no plane
-  ///         farther than 1e6 deviations of its A_i x from the mean on the wrong side, and the
-  ///         start inside by 1e-6 such deviations; where none is given and none found;
-  ///         NotPositiveDefinite as above.
+  /// Truncates N(mean, covariance) to A x + b >= 0. Planes may be redundant, or exceed coordinates.
+  /// \throws std::invalid_argument unless covariance and mean are as above, A has rows of n numbers
+  /// and b one number per row, all finite, no row of A zero, no plane farther than 1e6 deviations
+  /// of its A_i x from the mean on the wrong side, and the start inside by 1e-6 such deviations,
+  /// or, without a start, if none is found; NotPositiveDefinite as above.
   TruncatedNormal(const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance,
                   const HalfSpaces& half_spaces)
       : mean_(mean), normals_(half_spaces.normals), signs_(Eigen::VectorXd::Ones(mean.size())) {
@@ -182,14 +180,14 @@ class TruncatedNormal {
     start_ << normals_ * from_mean, from_mean;
   }
 
-  /// n.
+  /// Dimension n.
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return mean_.size(); }
-  /// Whether the box is an orthant with its corner at the mean.
+  /// Returns whether the region is an orthant with its corner at the mean.
   [[nodiscard]] bool is_orthant() const noexcept { return orthant_; }
 
-  /// `count` draws, the columns of an n x count matrix: chain c makes columns c, c + chains, ... by
-  /// stream `streams.next + c`, and `next` advances by the chains. Chains start at one point, of a
-  /// box the mean, put inside; of an orthant at draws of their own. The same on any threads.
+  /// Returns `count` draws, an n x count matrix: chain c makes columns c, c + chains, ... with
+  /// stream `streams.next + c`, and `next` advances by the chains. Chains start at one point, in a
+  /// box the mean moved inside; in an orthant at half normals. Threads do not change the bits.
   /// \throws std::invalid_argument on settings out of range or a negative count; Stopped if stopped
   ///         before every draw is made.
   [[nodiscard]] Eigen::MatrixXd sample(std::ptrdiff_t count, const Settings& settings,
@@ -198,24 +196,24 @@ class TruncatedNormal {
     return draw("TruncatedNormal::sample", count, settings, streams, control);
   }
 
-  /// An estimate of log P[x in the box or half spaces], x ~ N(mean, covariance) uncut, by nested
+  /// Estimates log P[x in the box or half spaces], x ~ N(mean, covariance) not truncated, by nested
   /// regions (A. Gessner, O. Kanjilal, P. Hennig, "Integrals over Gaussians under linear domain
-  /// constraints", AISTATS 2020). All bounds are moved out by gamma deviations of what they bound;
-  /// with gamma falling from infinity to 0,
+  /// constraints", AISTATS 2020). A level moves all bounds out by gamma deviations of the bounded
+  /// quantity; with gamma falling from infinity to 0,
   ///
   ///     P = product over levels of P[within gamma_(k+1) | within gamma_k],
   ///
-  /// each factor the share of a level's draws. The levels are chosen in a pilot run such that
-  /// shares are about a half, and frozen: choosing them while measuring would bias the product.
-  /// There may be more half spaces than coordinates. Of independent draws the variance is (log_2
-  /// 1/P) / draws or so; where the corner of an orthant is at the mean, `orthant_probability` does
-  /// with less.
+  /// each factor the share of a level's draws. A pilot run chooses the levels such that shares are
+  /// about a half, and they are then fixed: choosing them while measuring would bias the product.
+  /// There may be more half spaces than coordinates. The variance for independent draws is about
+  /// (log_2 1/P) / draws; for an orthant with its corner at the mean, `orthant_probability` has a
+  /// smaller one.
   ///
   /// Cost: about log_2 1/P levels, each of 64 + `draws` draws and twice the burn-in of `sample`,
-  /// and m n a draw to compare it with the bounds. Memory: that of the law once more, and a level's
-  /// draws. The observer is told the part of the levels that is measured.
-  /// \throws std::invalid_argument on fewer than 64 draws, a bound that the mean is more than 100
-  ///         deviations outside of (7000 levels for one bound), and as `sample`; Stopped.
+  /// and m n per draw to compare it with the bounds. Memory: that of the law once more, and a
+  /// level's draws. The observer receives the part of the levels that is measured.
+  /// \throws std::invalid_argument on fewer than 64 draws, if the mean is more than 100 deviations
+  /// outside a bound (7000 levels for one bound), and as `sample`; Stopped.
   [[nodiscard]] Probability probability(std::ptrdiff_t draws, const Settings& settings,
                                         RandomStreams& streams,
                                         const RunControl& control = {}) const {
@@ -248,7 +246,7 @@ class TruncatedNormal {
     detail::SumOfSpreads sum;
     const auto all = static_cast<double>(draws);
     for (; level < result.levels; ++level) {
-      // A chain's draws one after the other: a batch of neighbours holds what they share.
+      // Each chain's draws in sequence, since neighbours depend on each other: they share a batch.
       const std::vector<double> far = distances(shifts[level], draws);
       std::vector<double> values;
       values.reserve(far.size());
@@ -263,7 +261,7 @@ class TruncatedNormal {
       const double variance = few ? (all - within) / (std::max(1.0, within) * all)
                                   : detail::batch_variance(values) / (share * share);
       sum.add(few ? (all - within + 1) / ((within + 1) * all) : variance);
-      // A share is without bias; its logarithm falls short by half of its variance.
+      // The share has no bias; its logarithm is too small by half of the share's relative variance.
       result.log_probability += std::log(share) + variance / 2;
       result.draws += static_cast<std::uint64_t>(draws);
     }
@@ -275,7 +273,7 @@ class TruncatedNormal {
   }
 
  private:
-  /// As `sample`, for the function f.
+  /// Makes the draws of `sample`, with errors in the name of function f.
   [[nodiscard]] Eigen::MatrixXd draw(const char* f, std::ptrdiff_t count, const Settings& settings,
                                      RandomStreams& streams, const RunControl& control) const {
     detail::check(count >= 0, f, "count", "is ", count, ", must not be negative");
@@ -307,7 +305,7 @@ class TruncatedNormal {
       };
       const auto fly = [&] {
         ball.fly(planes_);
-        // Rounding must not part x and A x.
+        // Keeps x and A x together, which rounding would separate.
         if (++flown % 16 == 0 && normals_.size() > 0) {
           Eigen::VectorXd::Map(ball.position(), normals_.rows()) = normals_ * from_mean();
         }
@@ -335,7 +333,7 @@ class TruncatedNormal {
     return draws;
   }
 
-  /// The same law with all bounds farther out by `shift` deviations of what they bound.
+  /// Returns the law with all bounds moved out by `shift` deviations of the bounded quantity.
   [[nodiscard]] TruncatedNormal moved_out(double shift) const {
     TruncatedNormal other = *this;
     for (Eigen::Index i = 0; i < bounds(); ++i) {
@@ -349,7 +347,7 @@ class TruncatedNormal {
     return other;
   }
 
-  /// How far each column is outside the farthest of its bounds, in deviations; negative inside.
+  /// Returns each column's distance outside its farthest bound, in deviations; negative inside.
   [[nodiscard]] std::vector<double> distances_of(const Eigen::MatrixXd& draws) const {
     std::vector<double> result;
     for (Eigen::Index j = 0; j < draws.cols(); ++j) {
@@ -365,7 +363,7 @@ class TruncatedNormal {
     return result;
   }
 
-  /// Coordinates that are bounded: of the box, or of A (x - mean).
+  /// Returns the number of bounded coordinates: those of the box, or of A (x - mean).
   [[nodiscard]] Eigen::Index bounds() const noexcept {
     return normals_.size() > 0 ? normals_.rows() : points();
   }
@@ -382,13 +380,13 @@ class TruncatedNormal {
   }
 
   Eigen::VectorXd mean_;
-  Eigen::VectorXd lower_;  ///< Of x; infinite with half spaces.
+  Eigen::VectorXd lower_;  ///< Bound of x; infinite with half spaces.
   Eigen::VectorXd upper_;
-  Eigen::MatrixXd normals_;  ///< Of half spaces.
-  Eigen::VectorXd signs_;    ///< -1 where a box bounds above alone; else ones.
+  Eigen::MatrixXd normals_;  ///< A of the half spaces.
+  Eigen::VectorXd signs_;    ///< -1 where a box has an upper bound alone; else 1.
   bool orthant_ = true;
   detail::OrthantPlanes planes_{0};
-  // Of flights, in the coordinates of the planes: bounds, and where chains start.
+  // Bounds and start of flights, in the coordinates of the planes.
   Eigen::VectorXd least_;
   Eigen::VectorXd most_;
   Eigen::VectorXd start_;

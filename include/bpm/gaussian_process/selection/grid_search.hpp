@@ -23,12 +23,12 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// What a kernel is worth on a training set, by figures that need no other data.
+/// Scores of a kernel on a training set, which need no other data.
 struct KernelScore {
-  KernelScore() = default;  ///< Of no kernel: the worst.
-  /// Scores a kernel on inputs and signs (+1, -1). Kernels under which expectation propagation
-  /// fails, as a search meets them, get the worst score and say why; bad arguments throw. Cost: the
-  /// kernel matrix, its factor and the sweeps of expectation propagation. \throws as
+  KernelScore() = default;  ///< The worst score.
+  /// Scores a kernel on inputs and signs (+1, -1). A kernel under which expectation propagation
+  /// fails, which happens in searches, gets the worst score and a `failure`; bad arguments throw.
+  /// Cost: the kernel matrix, its factor and the sweeps of expectation propagation. \throws as
   /// `OnDemandGram`, `KernelVersionSpace` and `ExpectationPropagation::check_settings`.
   template <class Kernel, InputSet I>
     requires detail::KernelOn<Kernel, I>
@@ -54,21 +54,21 @@ struct KernelScore {
     }
   }
 
-  /// log P(labels) of the Gaussian process, by expectation propagation: the evidence. -infinity
-  /// where the kernel failed.
+  /// Evidence log P(labels) of the Gaussian process, by expectation propagation; -infinity where
+  /// the kernel failed.
   double log_evidence = -std::numeric_limits<double>::infinity();
   /// The C-bound 1 - (1 - 2 e)^2 / alpha of the posterior's leave-one-out Gibbs error e and
-  /// agreement alpha; 1 where it says nothing. The third suggestion of "Kernel interpolation as a
-  /// Bayes point machine": choose by what bounds the majority, not by the evidence, which bounds
-  /// the mean voter. An estimate, no certificate: the leave-one-out rates are of the training set.
+  /// agreement alpha; 1 where it is vacuous. "Kernel interpolation as a Bayes point machine"
+  /// suggests to choose by it, a bound of the majority; the evidence bounds the mean voter. An
+  /// estimate, no certificate: the leave-one-out rates are those of the training set.
   double c_bound = 1;
-  double gibbs_error = 0.5;  ///< Leave-one-out.
-  double bayes_error = 1;    ///< Leave-one-out: of the Bayes classifier.
-  double agreement = 0;      ///< Leave-one-out.
-  std::string failure;       ///< Why the kernel has no score; empty if it has.
+  double gibbs_error = 0.5;  ///< Leave-one-out error of a voter.
+  double bayes_error = 1;    ///< Leave-one-out error of the Bayes classifier.
+  double agreement = 0;      ///< Leave-one-out agreement of two voters.
+  std::string failure;       ///< Cause of failure; empty if the kernel has a score.
 };
 
-/// `count` values from `low` to `high` in equal ratios.
+/// Returns `count` values from `low` to `high` in equal ratios.
 /// \throws std::invalid_argument unless 0 < low <= high, both finite, and count >= 1.
 [[nodiscard]] inline std::vector<double> geometric_values(double low, double high,
                                                           std::size_t count) {
@@ -88,19 +88,19 @@ struct KernelScore {
   return values;
 }
 
-/// What a search has found.
+/// Result of a search for parameters.
 struct SearchResult {
   std::vector<double> best;                                 ///< Parameters of the largest value.
-  double value = -std::numeric_limits<double>::infinity();  ///< That value, at `best`.
-  std::vector<std::vector<double>> points;                  ///< All that were tried, in order.
-  std::vector<double> values;                               ///< Their values.
-  bool converged = true;  ///< False where a limit of evaluations ended it.
+  double value = -std::numeric_limits<double>::infinity();  ///< The largest value, at `best`.
+  std::vector<std::vector<double>> points;                  ///< All evaluated parameters, in order.
+  std::vector<double> values;                               ///< Values at `points`.
+  bool converged = true;  ///< False where a limit of evaluations ended the search.
 
-  /// What a PAC-Bayes bound pays for a kernel chosen on the bound's own data from a grid fixed in
-  /// advance: log(number of kernels). (Points that a search chose as it went are no such grid.)
+  /// Returns log(number of kernels), a PAC-Bayes bound's term for a kernel chosen on its own data
+  /// from a grid fixed in advance. (Points that an adaptive search chose are no such grid.)
   [[nodiscard]] double log_size() const { return std::log(static_cast<double>(points.size())); }
 
-  /// Scores a point and takes it in; returns its score, -infinity for what is not a number.
+  /// Scores a point and records it; returns its score, -infinity for a NaN.
   template <std::invocable<const std::vector<double>&> Score>
   double add(const std::vector<double>& point, Score&& score) {
     double found = std::invoke(score, point);
@@ -115,9 +115,9 @@ struct SearchResult {
   }
 };
 
-/// The largest value of `score(parameters)` over every combination of the values of several
-/// parameters, a list each, the last one running fastest; the first of several. Not a number counts
-/// as -infinity.
+/// Returns the largest value of `score(parameters)`, the first of equal ones, over every
+/// combination of the parameters' values, one list per parameter, the last one running fastest. A
+/// NaN counts as -infinity.
 /// \throws std::invalid_argument without parameters, if one has no value, or if no combination has
 ///         a score above -infinity.
 template <std::invocable<const std::vector<double>&> Score>

@@ -23,24 +23,24 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Where `nlopt_search` searches, how, and when it ends.
+/// Region, method and limits of `nlopt_search`.
 struct NloptSettings {
-  std::vector<double> lower;  ///< Bounds of the parameters, all finite.
-  std::vector<double> upper;  ///< Likewise; each above its lower bound.
+  std::vector<double> lower;  ///< Lower bounds of the parameters, all finite.
+  std::vector<double> upper;  ///< Upper bounds, finite and above the lower ones.
   /// BOBYQA builds a quadratic model and needs the fewest evaluations on smooth scores; Nelder and
   /// Mead's simplex or Subplex are hardier on rough ones.
   enum class Method {
     bobyqa,                             ///< A quadratic model (M. Powell, 2009).
     nelder_mead,                        ///< A simplex (J. Nelder, R. Mead, 1965).
     subplex                             ///< Simplices in subspaces (T. Rowan, 1990).
-  } method = Method::bobyqa;            ///< The one that is used.
-  double tolerance = 1e-3;              ///< Absolute, on every parameter.
-  std::uint64_t max_evaluations = 100;  ///< Scores computed, at least 1; then it ends.
+  } method = Method::bobyqa;            ///< Method of this search.
+  double tolerance = 1e-3;              ///< Absolute tolerance of every parameter.
+  std::uint64_t max_evaluations = 100;  ///< Most evaluations of the score, at least 1.
 };
 
 /// Searches for the parameters in a box that make `score(parameters)` largest, without derivatives,
 /// from `start`, by NLopt. Kernel parameters are best given as logarithms. A score of -infinity or
-/// not a number is a point that does not work; the start must.
+/// NaN marks an infeasible point; the start must be feasible.
 /// \throws std::invalid_argument on sizes that disagree, bounds that are not finite or not in
 ///         order, a start outside them or without a score, tolerance <= 0, max_evaluations < 1;
 ///         what `score` throws.
@@ -78,7 +78,7 @@ template <std::invocable<const std::vector<double>&> Score>
     throw std::bad_alloc();
   }
   SearchResult result;
-  // The scale of failures comes from what works: the search must begin there.
+  // The penalty of infeasible points scales with finite scores, so the start must have one.
   const double first = result.add(start, score);
   detail::check(std::isfinite(first), f, "start", "has the score ", first,
                 ", must be a point that works");
@@ -86,7 +86,7 @@ template <std::invocable<const std::vector<double>&> Score>
     std::remove_reference_t<Score>& score;
     SearchResult& result;
     nlopt_opt handle;
-    double worst;  ///< Of the values so far: what a point without a value gets.
+    double worst;  ///< Least value so far, the base of the penalty of infeasible points.
     std::exception_ptr error{};
   } call{score, result, handle.get(), first};
   const auto called = [](unsigned count, const double* at, double* /*gradient*/, void* data) {
@@ -94,7 +94,7 @@ template <std::invocable<const std::vector<double>&> Score>
     // No exception may pass through a C library.
     try {
       const std::vector<double> point(at, at + count);
-      // Every method asks for the start first, whose score is known.
+      // Every method evaluates the start first, whose score is known.
       if (found.points.size() == 1 && point == found.points.front()) {
         return found.value;
       }
@@ -103,7 +103,7 @@ template <std::invocable<const std::vector<double>&> Score>
         worst = std::min(worst, got);
         return got;
       }
-      // Interpolating methods cannot live with infinity: lower than all that was seen.
+      // Interpolating methods need finite values: one below all values so far.
       return worst - 10 * (1 + std::abs(worst));
     } catch (...) {
       error = std::current_exception();
@@ -123,7 +123,7 @@ template <std::invocable<const std::vector<double>&> Score>
   if (call.error) {
     std::rethrow_exception(call.error);
   }
-  // Rounding ends a search that can get no better; what it found stands.
+  // Rounding can end a search at its optimum; its result stands.
   result.converged = code > 0 ? code != NLOPT_MAXEVAL_REACHED : code == NLOPT_ROUNDOFF_LIMITED;
   return result;
 }
