@@ -33,11 +33,11 @@ namespace detail {
   return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
 }
 
-/// Unpacks gzip data of one or more members; zero bytes may follow the last. `name` begins the
-/// messages.
+/// Unpacks gzip data of one or more members and returns it; zero bytes may follow the last member.
+/// `name` begins the messages.
 ///
-/// Cost: one pass, about 5 ns per byte unpacked; memory for up to four times what unpacks,
-/// or eight times what is packed: the length that a file declares is not believed.
+/// Cost: one pass, about 5 ns per unpacked byte; memory for up to four times the unpacked size, or
+/// eight times the packed one: it ignores the length that a file declares.
 /// \throws DataError with the byte offset in the packed data where it ends early, is corrupt (the
 /// checksum included), is followed by anything else, or unpacks to more than `limit` bytes.
 [[nodiscard]] inline std::string unpack_gzip(std::string_view packed,
@@ -45,12 +45,12 @@ namespace detail {
                                              std::size_t limit = default_limit) {
   ensure<DataError>(begins_gzip(packed), name, ": byte 0: found no gzip file, expected 1f 8b");
   z_stream state{};
-  // 15: the largest window; 16: gzip heads and checksums.
+  // 15: the largest window; 16: gzip headers and checksums.
   if (inflateInit2(&state, 15 + 16) != Z_OK) {
     throw std::bad_alloc();
   }
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&state, &inflateEnd);
-  // A byte more than the limit, so that what is longer is seen to be.
+  // One byte more than the limit makes longer data detectable.
   const std::size_t most = limit + (limit < std::numeric_limits<std::size_t>::max() ? 1 : 0);
   std::string out(std::min(8 * packed.size() + 4096, most), '\0');
   std::size_t in = 0;
@@ -59,7 +59,7 @@ namespace detail {
     if (have == out.size()) {
       out.resize(std::min(out.size() + out.size() / 2 + 4096, most));
     }
-    // zlib counts in unsigned int, so that long data is handed over in parts.
+    // zlib counts in unsigned int, so long data takes several calls.
     constexpr std::size_t longest = std::numeric_limits<uInt>::max();
     const std::size_t offered = std::min(packed.size() - in, longest);
     const std::size_t room = std::min(out.size() - have, longest);
@@ -95,13 +95,13 @@ namespace detail {
 
 }  // namespace detail
 
-/// A file to be unpacked while it is read, if it is compressed. Readers take it in the place of a
-/// path; places in their messages are those of the unpacked content.
+/// A file that readers unpack if it is compressed. They accept it in place of a path; places in
+/// their messages are those of the unpacked content.
 struct GzipFile {
-  std::filesystem::path path;                 ///< Packed or not: its first bytes tell.
-  std::size_t limit = detail::default_limit;  ///< Bytes that it may unpack to: 1 GiB.
+  std::filesystem::path path;                 ///< Packed or plain; its first bytes decide.
+  std::size_t limit = detail::default_limit;  ///< Most bytes it may unpack to: 1 GiB.
 
-  /// The content. \throws DataError as `unpack_gzip`, and where the file cannot be read.
+  /// Opens and unpacks it. \throws DataError as `unpack_gzip`, and where the file cannot be read.
   [[nodiscard]] detail::OpenFile open() const {
     detail::OpenFile file = detail::open_file(path);
     std::string bytes = detail::read_all(*file.stream, file.name);

@@ -32,14 +32,14 @@ class IdxReader {
 
   [[nodiscard]] const std::vector<std::size_t>& sizes() const { return sizes_; }
 
-  /// Throws unless the tensor has this many dimensions; `meaning` says what they stand for.
+  /// Throws unless the tensor has this many dimensions; `meaning` explains them in the message.
   void require_dimensions(std::size_t dimensions, std::string_view meaning) const {
     ensure<DataError>(sizes_.size() == dimensions, name_, ": byte 3: found ", sizes_.size(),
                       " dimensions, expected ", dimensions, " (", meaning, ")");
   }
 
-  /// Reads the elements, all that is left of the stream. `allocate(n)` must return room for n
-  /// bytes; where the stream's length can be told it is called after that has been compared.
+  /// Reads the elements, the rest of the stream. `allocate(n)` must return memory for n bytes; if
+  /// the stream's length is known, it is compared before the call.
   template <class Allocate>
   void read_elements(const Allocate& allocate) {
     const std::size_t left = bytes_left();
@@ -47,7 +47,7 @@ class IdxReader {
       require_more(left >= count_, offset_ + left);
       read_exactly(allocate(count_), count_);
     } else {
-      // A pipe may promise anything: take it in pieces, so that memory follows what arrives.
+      // A pipe may announce any size: read in pieces, so that memory grows with the bytes received.
       std::vector<std::uint8_t> arrived;
       constexpr std::size_t piece = std::size_t{1} << 20U;
       while (arrived.size() < count_) {
@@ -78,7 +78,7 @@ class IdxReader {
     ensure<DataError>(magic[2] == 0x08, name_, ": byte 2: found element type ", int{magic[2]},
                       ", expected 8 (unsigned byte)");
     ensure<DataError>(magic[3] != 0, name_, ": byte 3: found 0 dimensions, expected 1 or more");
-    // No vector can be longer than a signed count of bytes, whatever the machine.
+    // No vector can be longer than a signed count of bytes, on any machine.
     constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
     std::size_t slice = 1;
     for (int i = 0; i < magic[3]; ++i) {
@@ -89,7 +89,7 @@ class IdxReader {
       for (const std::uint8_t byte : word) {
         size = size * 256 + byte;
       }
-      // The product of the sizes that are not 0: one empty dimension does not excuse the others.
+      // Product of the nonzero sizes: an empty dimension must not hide others too large.
       ensure<DataError>(size == 0 || slice <= limit / size, name_, ": byte ", start,
                         ": found size ", size, " after ", slice,
                         " elements a slice, expected a tensor that fits in memory");
@@ -108,7 +108,7 @@ class IdxReader {
     offset_ += n;
   }
 
-  /// Throws where the stream ends at `end`, unless it is `there`.
+  /// Throws, with the position `end`, unless `there`: the stream ended early.
   void require_more(bool there, std::size_t end) const {
     ensure<DataError>(there || header_read_, name_, ": byte ", end,
                       ": found the end, expected more of the IDX header");
@@ -149,19 +149,19 @@ class IdxReader {
 [[nodiscard]] BPM_INLINE RowMatrix<std::uint8_t> read_idx_images(
     std::istream& stream, std::string_view name = "IDX stream");
 
-/// The same, from a file: a path or `GzipFile`.
+/// Reads images from a file: a path or `GzipFile`.
 template <detail::File File>
 [[nodiscard]] RowMatrix<std::uint8_t> read_idx_images(const File& file) {
   const detail::OpenFile opened = detail::open(file);
   return read_idx_images(*opened.stream, opened.name);
 }
 
-/// The sizes of an IDX tensor, of images how many, rows and columns; what follows them is not read.
-/// \throws DataError as `read_idx_images` on what stands before the elements.
+/// Returns the sizes of an IDX tensor, for images their number, rows and columns, without reading
+/// the elements. \throws DataError as `read_idx_images` on errors in the header.
 [[nodiscard]] BPM_INLINE std::vector<std::size_t> read_idx_sizes(
     std::istream& stream, std::string_view name = "IDX stream");
 
-/// The same, from a file: a path or `GzipFile`.
+/// Reads the sizes from a file: a path or `GzipFile`.
 template <detail::File File>
 [[nodiscard]] std::vector<std::size_t> read_idx_sizes(const File& file) {
   const detail::OpenFile opened = detail::open(file);
@@ -173,7 +173,7 @@ template <detail::File File>
 [[nodiscard]] BPM_INLINE std::vector<int> read_idx_labels(std::istream& stream,
                                                           std::string_view name = "IDX stream");
 
-/// The same, from a file: a path or `GzipFile`.
+/// Reads labels from a file: a path or `GzipFile`.
 template <detail::File File>
 [[nodiscard]] std::vector<int> read_idx_labels(const File& file) {
   const detail::OpenFile opened = detail::open(file);

@@ -28,15 +28,15 @@ namespace bpm { inline namespace BPM_TARGET {
 #if BPM_BODIES
 namespace detail {
 
-/// What a file in the SVMlight format says: row i has entries starts[i] .. starts[i + 1] - 1.
+/// Entries of a file in the SVMlight format: row i has entries starts[i] .. starts[i + 1] - 1.
 template <class Scalar>
 struct SvmlightEntries {
   std::vector<int> labels;
   std::vector<std::size_t> starts{0};
-  std::vector<int> columns;  ///< From 0.
+  std::vector<int> columns;  ///< Column of each entry, from 0.
   std::vector<Scalar> values;
   Eigen::Index width = 0;
-  std::vector<std::string> notes;  ///< As `LabelledData::notes`.
+  std::vector<std::string> notes;  ///< Notes for `LabelledData::notes`.
 };
 
 template <class Scalar>
@@ -106,12 +106,12 @@ template <class Scalar>
 }  // namespace detail
 #endif
 
-/// Reads a file in the SVMlight format into a dense matrix. A `qid:` pair after the label (ranking
-/// groups) is skipped: it says nothing about classes.
+/// Reads a file in the SVMlight format into a dense matrix. It skips a `qid:` pair after the label
+/// (ranking groups), which classification does not use.
 ///
-/// `columns`: of the result; 0 means the largest index in the file. A test set must be given the
-/// number of its training set, since its last columns may all be 0; features beyond, which training
-/// has not seen, are ignored, and counted in a note.
+/// `columns`: number of columns of the result; 0: the largest index in the file. A test set needs
+/// the number of its training set, since its last columns may all be 0; further features, unknown
+/// in training, are ignored, and a note reports their number.
 /// Cost: one pass, O(entries) memory while reading, then rows x columns for the result, `limit`
 /// bytes at most.
 /// \throws DataError that names the line where a label is not an integer, a pair is not
@@ -123,7 +123,7 @@ template <class Scalar = double>
     std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0,
     std::size_t limit = detail::default_limit);
 
-/// The same, from a file: a path or `GzipFile`.
+/// Reads a dense matrix from a file: a path or `GzipFile`.
 template <class Scalar = double, detail::File File>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_svmlight_dense(
     const File& file, Eigen::Index columns = 0, std::size_t limit = detail::default_limit) {
@@ -131,14 +131,14 @@ template <class Scalar = double, detail::File File>
   return read_svmlight_dense<Scalar>(*opened.stream, opened.name, columns, limit);
 }
 
-/// Reads a file in the SVMlight format into a sparse matrix, compressed, with fewer than 2^31
-/// entries. Entries written as 0 are not stored. Otherwise as read_svmlight_dense; memory is
+/// Reads a file in the SVMlight format into a compressed sparse matrix with fewer than 2^31
+/// entries. It does not store entries written as 0. Otherwise as read_svmlight_dense; memory is
 /// O(rows + entries), twice that while reading.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
     std::istream& stream, std::string_view name = "SVMlight stream", Eigen::Index columns = 0);
 
-/// The same, from a file: a path or `GzipFile`.
+/// Reads a sparse matrix from a file: a path or `GzipFile`.
 template <class Scalar = double, detail::File File>
 [[nodiscard]] LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
     const File& file, Eigen::Index columns = 0) {
@@ -177,9 +177,9 @@ LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
   detail::ensure<DataError>(std::ssize(entries.values) <= std::numeric_limits<int>::max(), name,
                             ": found ", entries.values.size(),
                             " entries, expected fewer than 2^31");
-  // Array by array: Eigen's own copy of a view takes memory for twice the columns.
-  // Made in its place: Eigen's sparse matrices are copied, not moved, and a copy that finds no
-  // memory loses what it had.
+  // Fills the arrays of a matrix in its place: Eigen's copy of a view takes memory for twice the
+  // columns, and its sparse matrices are copied, not moved; a copy that lacks memory loses its
+  // source.
   LabelledData<Matrix> data{Matrix(std::ssize(entries.labels), entries.width),
                             std::move(entries.labels)};
   data.inputs.resizeNonZeros(std::ssize(entries.values));

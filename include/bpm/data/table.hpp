@@ -35,22 +35,22 @@ namespace bpm { inline namespace BPM_TARGET {
 #if BPM_BODIES
 namespace detail {
 
-/// The numbers of one column, all percentages or none.
+/// Parser of the numbers of one column, which are all percentages or none.
 class NumberColumn {
  public:
   explicit NumberColumn(char decimal) : decimal_(decimal) {}
 
-  /// Empty where the field is no finite number, or a percentage unlike those before it.
+  /// Returns no value for a field that is no finite number, or a percentage unlike earlier ones.
   [[nodiscard]] std::optional<double> parse(std::string_view field) {
     const auto number = parse_table_number(field, decimal_);
     if (!number || !std::isfinite(number->value)) return std::nullopt;
-    if (number->value != 0) {  // 0 is 0 %.
+    if (number->value != 0) {  // Zero is also 0 %.
       if (percent_.value_or(number->percent) != number->percent) return std::nullopt;
       percent_ = number->percent;
     }
     return number->value;
   }
-  /// \throws DataError on what is none.
+  /// Returns the number of a field. \throws DataError if the field is no number of this column.
   [[nodiscard]] double value(std::string_view field, const FieldPlace& place) {
     if (const auto number = parse(field)) return *number;
     const auto any = parse_table_number(field, decimal_);
@@ -66,8 +66,8 @@ class NumberColumn {
   std::optional<bool> percent_;
 };
 
-/// Says that a column may number the rows: it counts them, as the index that pandas writes, or has
-/// another whole number in each.
+/// Adds a note if a column may be an index of the rows: it counts them, as pandas writes, or has a
+/// different whole number in each of at least ten rows.
 template <class Numbers>
 void note_count(const Numbers& column, std::string_view name, const TableLines& lines,
                 std::size_t field, std::vector<std::string>& notes) {
@@ -87,7 +87,7 @@ void note_count(const Numbers& column, std::string_view name, const TableLines& 
                        ", and is a feature unless it is ignored"));
 }
 
-/// A column of a table whose kind is known only when all of it has been read.
+/// A column of a table whose kind is known only after its last field.
 class MixedColumn {
  public:
   MixedColumn(std::optional<MixedTable::Kind> kind, const TableSettings& settings)
@@ -96,8 +96,8 @@ class MixedColumn {
         fills_(settings.missing),
         parser_(settings.decimal) {}
 
-  /// \throws DataError on a field that is neither a number nor a word where it must be one, or is
-  ///         missing where it must not.
+  /// Adds a field. \throws DataError on a word in a column of numbers, or a missing value if none
+  /// is allowed.
   void add(std::string_view field, const FieldPlace& place) {
     const bool missing = kind_ == MixedTable::Kind::numbers ? missing_.among_numbers(field)
                                                             : missing_.among_words(field);
@@ -115,7 +115,7 @@ class MixedColumn {
            (!kind_ && perhaps_missing_ && std::ranges::all_of(numbers_, is_nan));
   }
 
-  /// \throws DataError where an automatic column has too many words to be categories.
+  /// Moves the content to `column`. \throws DataError on too many words for categories.
   void move_to(MixedTable::Column& column, std::string_view file, std::size_t field,
                std::span<const std::string> names) {
     if (!holds_words()) {
@@ -173,33 +173,33 @@ class MixedColumn {
   MissingWords missing_;
   bool fills_;
   NumberColumn parser_;
-  std::vector<double> numbers_;    ///< As long as all fields are.
-  std::string text_;               ///< The fields, one behind the other,
-  std::vector<std::size_t> ends_;  ///< and where each ends.
+  std::vector<double> numbers_;    ///< Numbers of the fields while all are numbers.
+  std::string text_;               ///< All fields, concatenated.
+  std::vector<std::size_t> ends_;  ///< End of each field in `text_`.
   std::optional<std::string> first_word_;
-  std::optional<std::string> perhaps_missing_;  ///< Unless there are words.
-  std::size_t first_line_ = 0;                  ///< Of one of them.
+  std::optional<std::string> perhaps_missing_;  ///< First field missing only as a number.
+  std::size_t first_line_ = 0;                  ///< Line of the first word or missing number.
 };
 
 }  // namespace detail
 #endif
 
-/// Reads a table: each line an input and, unless settings.label is `none`, its label.
+/// Reads a table: each line is an input and, unless settings.label is `none`, its label.
 ///
 /// If every label is an integer (also written +1 or 1.0), these are the labels. If one is no
-/// number, or a code, digits with a zero in front or (20 at most) no int, all are words:
-/// class_names holds the distinct ones, sorted by their bytes, and the label
-/// of class_names[k] is k. Other files have other words: compare class_names before a classifier
-/// meets them. feature_names comes from the header, without the label's name.
+/// number, or a code, digits with a leading zero or (20 at most) beyond int, all are words:
+/// class_names has the distinct ones, sorted by their bytes, and class_names[k] has the label k.
+/// Another file may have other words: compare class_names before a classifier predicts its inputs.
+/// feature_names comes from the header, without the label's name.
 ///
-/// A field may stand in double quotes, in which it may hold delimiters, and quotes if doubled, but
-/// no line end. Blank lines are skipped, but for rows of missing values between tabs, and between
-/// other lines of a table of one column; line ends may be LF or CR LF. A feature too small for
-/// double is 0; a percentage is its hundredth, and stands in a column of percentages alone; true
-/// and false, in any case, are 1 and 0.
+/// A field may be in double quotes and then contain delimiters, and doubled quotes, but no line
+/// end. Blank lines are skipped, except rows of missing values between tabs, and lines between
+/// others in a table of one column; line ends may be LF or CR LF. A feature too small for double is
+/// 0; a percentage is a hundredth of its number, in a column of percentages alone; true and false,
+/// in any case, are 1 and 0.
 ///
-/// Cost: one pass; the values are held twice for a moment, when the matrix is made from them. Each
-/// distinct label is held once, and looked up in logarithmic time.
+/// Cost: one pass; the values exist twice for a moment, when they become a matrix. Each distinct
+/// label is stored once, and found in logarithmic time.
 /// \tparam Scalar float or double; values are read as double and rounded to it.
 /// \throws DataError that names line, column and, if there is a header, the column's name where a
 /// value is missing (an empty field, NA, N/A, #N/A, NaN, null, ? or \N; of numbers also a point,
@@ -216,7 +216,7 @@ template <class Scalar = double>
                                                          std::string_view name = "table stream",
                                                          const TableSettings& settings = {});
 
-/// The same, from a file: a path or `GzipFile`.
+/// Reads a table from a file: a path or `GzipFile`.
 template <class Scalar = double, detail::File File>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(const File& file,
                                                          const TableSettings& settings = {}) {
@@ -224,14 +224,14 @@ template <class Scalar = double, detail::File File>
   return read_table<Scalar>(*opened.stream, opened.name, settings);
 }
 
-/// Reads a table that has columns of words beside those of numbers, or misses values: the raw
-/// material of a `TableEncoding`. As `read_table`, but for `settings.words` and what follows it.
+/// Reads a table with columns of words and of numbers, or with missing values, to be encoded by a
+/// `TableEncoding`. As `read_table`, except for `settings.words` and the settings after it.
 /// feature_names are those of the table's columns.
 ///
-/// An automatic column of words holds at most 20 different ones, or as many as every second row and
-/// 1000: more are no categories, but names, or numbers with an error among them.
+/// An automatic column of words has at most 20 different words, or at most half as many as rows,
+/// and 1000: more are no categories, but names, or numbers with an error among them.
 ///
-/// Cost: one pass; the fields of automatic columns are kept as text until the end.
+/// Cost: one pass; fields of automatic columns remain text until the end.
 /// \throws DataError, std::invalid_argument as `read_table`; DataError too where an automatic
 /// column has more words, a table of words alone may or may not begin with names, the kinds are
 /// more or fewer than the features, or a header lacks one of `words`, or has it twice.
@@ -239,7 +239,7 @@ template <class Scalar = double, detail::File File>
     std::istream& stream, std::string_view name = "table stream",
     const TableSettings& settings = {});
 
-/// The same, from a file: a path or `GzipFile`.
+/// Reads a mixed table from a file: a path or `GzipFile`.
 template <detail::File File>
 [[nodiscard]] LabelledData<MixedTable> read_mixed_table(const File& file,
                                                         const TableSettings& settings = {}) {

@@ -26,13 +26,13 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Reads a table line by line; knows its delimiter, names and label column from its first lines.
+/// Reads a table line by line; the first lines determine delimiter, names and label column.
 class TableLines {
  public:
   struct Line {
-    std::string text;                      ///< What the fields refer to.
-    std::vector<std::string_view> fields;  ///< Without quotes, and without blanks around them.
-    std::size_t number = 0;                ///< In the file, from 1.
+    std::string text;                      ///< Storage of the fields.
+    std::vector<std::string_view> fields;  ///< Fields without quotes and surrounding blanks.
+    std::size_t number = 0;                ///< Number of the line in the file, from 1.
   };
 
   /// All three must outlive the object.
@@ -82,10 +82,10 @@ class TableLines {
   }
 
   [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
-  /// Whether a first line that is taken for a row has features that may be names: different
+  /// Returns whether the first line, read as data, has features that may be names: different
   /// numbers.
   [[nodiscard]] bool may_be_names() const { return may_be_names_; }
-  /// Whether a row of words could be names just as well.
+  /// Returns whether a first line of words could also be names.
   [[nodiscard]] bool is_undecided() const {
     return !has_header_ && settings_.header == TableSettings::Header::automatic;
   }
@@ -94,11 +94,11 @@ class TableLines {
     throw DataError(join(name_, ":", first_number_, ": found a line of ", kind,
                          ", which may be names of columns or a row, expected to be told which"));
   }
-  /// The label's field; that of no field where there is none.
+  /// Index of the label's field; beyond all fields if there is no label.
   [[nodiscard]] std::size_t label() const { return label_; }
-  /// The fields of the features, in their order.
+  /// Fields of the features, in the order of the features.
   [[nodiscard]] const std::vector<std::size_t>& features() const { return features_; }
-  /// Of each feature; of none: automatic.
+  /// Returns the kind of a feature; no value: automatic.
   [[nodiscard]] std::optional<MixedTable::Kind> kind(std::size_t feature) const {
     if (!settings_.kinds.empty()) return settings_.kinds[feature];
     if (words_[features_[feature]]) return MixedTable::Kind::words;
@@ -106,17 +106,17 @@ class TableLines {
     return MixedTable::Kind::numbers;
   }
   [[nodiscard]] MissingWords missing() const { return {settings_.missing_words}; }
-  /// See `LabelledData::notes`.
+  /// Notes for `LabelledData::notes`.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-  /// Of all columns; empty without a header.
+  /// Names of all columns; empty without a header.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] FieldPlace place(const Line& line, std::size_t column) const {
     return {name_, line.number, column, names_};
   }
 
  private:
-  /// Moves to the next line that is neither blank nor a comment; false at the end. In a table of
-  /// one column blank lines between others are rows of a missing value.
+  /// Reads the next line that is neither blank nor a comment; returns false at the end. In a table
+  /// of one column, blank lines between others are rows of a missing value.
   [[nodiscard]] bool read(Line& line) {
     while (held_ || lines_.next()) {
       const std::string_view content = trim(lines_.text());
@@ -144,18 +144,18 @@ class TableLines {
     return false;
   }
 
-  /// Whether a blank line has as many tabs as the first one, which are between missing values.
+  /// Returns whether a blank line has as many tabs as the first line: all its values are missing.
   [[nodiscard]] bool is_row_of_nothing(std::string_view line) const {
     return delimiter_ == '\t' && first_.fields.size() > 1 &&
            static_cast<std::size_t>(std::ranges::count(line, '\t')) + 1 == width();
   }
 
-  /// Cuts a line into fields. Doubled quotes are made single in the line itself.
+  /// Splits a line into fields, and replaces doubled quotes in the line itself.
   void split(Line& line) const {
     std::string& text = line.text;
     line.fields.clear();
     for (std::size_t at = 0;; ++at) {
-      // A tab is no blank where it is the delimiter.
+      // A tab that is the delimiter is no blank.
       at = std::min(text.find_first_not_of(delimiter_ == '\t' ? " " : " \t", at), text.size());
       if (at == text.size() && delimiter_ == ' ') {
         return;
@@ -192,7 +192,7 @@ class TableLines {
     }
   }
 
-  /// Sets label_ by the first line.
+  /// Sets label_ from the settings and the first line.
   void find_label() {
     using LabelColumn = TableSettings::LabelColumn;
     const auto* const column = std::get_if<LabelColumn>(&settings_.label);
@@ -221,7 +221,7 @@ class TableLines {
                       ", which is ignored, expected it in another");
   }
 
-  /// Whether a column of the first line is to be skipped.
+  /// Returns whether the settings ignore a column of the first line.
   [[nodiscard]] bool is_ignored(std::size_t i) const {
     return std::ranges::any_of(settings_.ignored, [&](const auto& one) {
       const auto* const index = std::get_if<Eigen::Index>(&one);
@@ -230,7 +230,7 @@ class TableLines {
     });
   }
 
-  /// The only column of a name in the first line.
+  /// Returns the only column of a name in the first line. \throws DataError.
   [[nodiscard]] std::size_t column_of(std::string_view wanted) const {
     const auto found = std::ranges::find(first_.fields, wanted);
     ensure<DataError>(found != first_.fields.end(), name_, ":", first_.number, ": found no column ",
@@ -241,7 +241,7 @@ class TableLines {
     return static_cast<std::size_t>(found - first_.fields.begin());
   }
 
-  /// Sets features_ by the first line.
+  /// Sets features_ from the settings and the first line.
   void find_features() {
     const std::vector<bool> skipped = columns_of(settings_.ignored, "ignored column");
     words_ = columns_of(settings_.words, "column of words");
@@ -277,8 +277,8 @@ class TableLines {
                       settings_.kinds.size());
   }
 
-  /// Moves the label from a last column that is a feature to the only column that is none; says
-  /// which it is where it could be another.
+  /// If the last column is a feature, makes the only column that is none the label; adds a note if
+  /// the choice is not unique.
   void find_other_label() {
     const auto* const column = std::get_if<TableSettings::LabelColumn>(&settings_.label);
     if (column == nullptr || *column != TableSettings::LabelColumn::last) return;
@@ -294,7 +294,7 @@ class TableLines {
              is_last ? "), the last that is no feature" : "), the only one that is no feature"));
   }
 
-  /// Which columns are in a list of indices and names.
+  /// Returns which columns a list of indices and names contains.
   [[nodiscard]] std::vector<bool> columns_of(
       const std::vector<std::variant<Eigen::Index, std::string>>& list,
       std::string_view what) const {
@@ -343,7 +343,7 @@ class TableLines {
       const bool second = parse_number<double>(line_.fields[label_]).has_value();
       if (over_others ? number != second : !number && second) ask_for_header();
     }
-    // Of either sign before decimals, so that an error names the number and not the header.
+    // Accepts either decimal sign, so that an error names the number and not the header.
     const auto is_missing = [&](std::string_view field) { return missing().among_numbers(field); };
     const auto is_number = [&](std::string_view field) {
       return !is_missing(field) &&
@@ -359,7 +359,7 @@ class TableLines {
         return true;
       }
     }
-    // A name that is asked for and stands in the first line.
+    // Names in the settings that the first line contains make it a header.
     for (const auto* list : {&settings_.words, &settings_.ignored}) {
       for (const auto& column : *list) {
         const auto* wanted = std::get_if<std::string>(&column);
@@ -376,17 +376,17 @@ class TableLines {
   Lines lines_;
   char delimiter_;
   Line first_;
-  Line line_;          ///< After the first: the present one.
-  bool more_ = false;  ///< There is a present one.
+  Line line_;          ///< Current line after the first.
+  bool more_ = false;  ///< Whether there is a current line.
   bool has_header_ = false;
   bool may_be_names_ = false;
-  std::size_t blank_ = 0;         ///< Lines of a table of one column, before the present one,
-  bool held_ = false;             ///< which waits until they are read.
-  std::size_t comments_ = 0;      ///< Lines that were skipped.
-  std::size_t first_number_ = 0;  ///< Of the first line.
+  std::size_t blank_ = 0;         ///< Blank lines, rows of one column, still to return.
+  bool held_ = false;             ///< Whether the current line waits for them.
+  std::size_t comments_ = 0;      ///< Number of skipped comment lines.
+  std::size_t first_number_ = 0;  ///< Number of the first line in the file.
   std::size_t label_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> features_;
-  std::vector<bool> words_;  ///< Whether a column is listed as words.
+  std::vector<bool> words_;  ///< Whether the settings list a column as words.
   std::vector<std::string> notes_;
   std::vector<std::string> names_;
 };

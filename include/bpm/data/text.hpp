@@ -26,7 +26,7 @@
 #include "bpm/data/source.hpp"
 
 /// \file
-/// Lines, numbers and labels of text formats. The user's locale never changes what a file says.
+/// Lines, numbers and labels of text formats, independent of the user's locale.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -45,7 +45,7 @@ struct Quoted {
   }
 };
 
-/// What stands between fields, in words.
+/// Name of a delimiter, for a message.
 struct Delimiter {
   char value;
 
@@ -75,12 +75,12 @@ struct ColumnList {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// The first digit of a decimal number before its exponent that is not 0; npos where there is none.
+/// Returns the index of a decimal number's first nonzero digit before its exponent; npos: none.
 [[nodiscard]] inline std::size_t first_digit(std::string_view text) {
   return text.substr(0, text.find_first_of("eE")).find_first_of("123456789");
 }
 
-/// Whether a decimal number that is out of the range of double is so because it is too large.
+/// Returns whether a decimal number outside the range of double is too large, not too small.
 [[nodiscard]] inline bool is_too_large(std::string_view text) {
   const std::size_t end = std::min(text.find_first_of("eE"), text.size());
   long long exponent = 0;
@@ -91,26 +91,26 @@ struct ColumnList {
       return digits.front() != '-';
     }
   }
-  // The first digit that counts stands for a power of ten next to this difference.
+  // The exponent plus this difference is about the power of ten of the first nonzero digit.
   const std::size_t point = std::min(text.find('.'), end);
   return exponent > static_cast<long long>(first_digit(text)) - static_cast<long long>(point);
 }
 
-// That of libstdc++ for i386 rounds twice.
+// The from_chars of libstdc++ for i386 rounds twice.
 #if defined(__cpp_lib_to_chars) && !defined(__i386__)
 inline constexpr bool from_chars_reads_double = true;
 #else
 inline constexpr bool from_chars_reads_double = false;
 #endif
 
-/// Whether the text is, in any case, a word that is given in lower case.
+/// Returns whether the text equals a lower-case word, in any case.
 [[nodiscard]] inline bool is_word(std::string_view text, std::string_view word) {
   return std::ranges::equal(text, word, {}, [](char c) { return c | 0x20; });
 }
 
-/// The text as a double, as `parse_number` reads it, by `std::strtod`: for standard libraries whose
-/// `std::from_chars` does not know double (libc++) or rounds it wrongly. strtod gets the locale's
-/// decimal point for '.'.
+/// Returns the text as a double, as `parse_number` does, by `std::strtod`: for standard libraries
+/// whose `std::from_chars` lacks double (libc++) or rounds it wrongly. It replaces '.' by the
+/// locale's decimal point.
 [[nodiscard]] inline std::optional<double> parse_by_strtod(std::string_view text) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = text.substr(negative ? 1 : 0);
@@ -149,9 +149,9 @@ inline constexpr bool from_chars_reads_double = false;
   return value == 0 && first_digit(text) != std::string_view::npos ? 0.0 : value;
 }
 
-/// The whole text as a number; empty where it is none. Where a double is too large it is infinite,
-/// where it is too small it is 0; other types out of range are empty. A leading '+' is accepted,
-/// which from_chars does not do.
+/// Returns the whole text as a number, or no value if it is none. A double that is too large
+/// becomes infinite, one that is too small 0; other types out of range yield no value. It accepts a
+/// leading '+', unlike from_chars.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
@@ -175,14 +175,14 @@ template <class Number>
   }
 }
 
-/// A number as it stands in tables.
+/// A number in a table.
 struct TableNumber {
   double value = 0;
   bool percent = false;
 };
 
-/// As `parse_number`, with another sign than the point before the decimals if one is given, a
-/// percentage as its hundredth, and true and false, in any case, as 1 and 0.
+/// Parses like `parse_number`, with another decimal sign if given, a percentage as its hundredth,
+/// and true and false, in any case, as 1 and 0.
 [[nodiscard]] inline std::optional<TableNumber> parse_table_number(std::string_view text,
                                                                    char decimal = '.') {
   if (decimal == '.') {
@@ -198,7 +198,7 @@ struct TableNumber {
   }
   std::string pointed(text);
   for (char& c : pointed) {
-    if (c == '.') return std::nullopt;  // It may stand between thousands.
+    if (c == '.') return std::nullopt;  // The point may separate thousands.
     if (c == decimal) c = '.';
   }
   const auto value = parse_number<double>(pointed);
@@ -206,18 +206,18 @@ struct TableNumber {
   return TableNumber{percent ? *value / 100 : *value, percent};
 }
 
-/// The text as a finite `Scalar`; `where` begins the message of the DataError thrown otherwise.
-/// Read as double and rounded once more for float, so that tiny values become 0 and not errors.
+/// Returns the text as a finite `Scalar`; `where` begins the message of the DataError otherwise.
+/// Floats are rounded from double, so that tiny values become 0 and not errors.
 template <class Scalar, class... Where>
 [[nodiscard]] Scalar parse_value(std::string_view text, const Where&... where) {
   const std::optional<double> value = parse_number<double>(text);
-  // Written so that NaN fails as well.
+  // The comparison is also false for NaN.
   ensure<DataError>(value && std::abs(*value) <= double{std::numeric_limits<Scalar>::max()},
                     where..., "found ", Quoted{text}, ", expected a finite number");
   return static_cast<Scalar>(*value);
 }
 
-/// The text as a class label: an integer, also written +1 or 1.0, but not what only rounds to 0.
+/// Returns the text as a class label: an integer, also +1 or 1.0, but no number rounded to 0.
 template <class... Where>
 [[nodiscard]] int parse_label(std::string_view text, const Where&... where) {
   const std::optional<double> value = parse_number<double>(text);
@@ -228,13 +228,12 @@ template <class... Where>
   return static_cast<int>(*value);
 }
 
-/// The lines of a stream, counted from 1, without their ends (LF or CR LF) and without a byte
-/// order mark.
+/// Lines of a stream, counted from 1, without line ends (LF or CR LF) and byte order mark.
 class Lines {
  public:
   Lines(std::istream& stream, std::string_view name) : stream_(stream), name_(name) {}
 
-  /// Moves to the next line; false at the end. Throws DataError where reading fails.
+  /// Reads the next line; returns false at the end. \throws DataError where reading fails.
   [[nodiscard]] bool next() {
     if (!std::getline(stream_, line_)) {
       ensure<DataError>(!stream_.bad(), name_, ":", number_ + 1, ": reading failed");
@@ -260,8 +259,8 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-/// The whole number from which the fields of a line count, 0, 1, 2 or 1990, 1991, 1992, if they do:
-/// three fields or more, or two behind an empty one.
+/// Returns the integer from which the fields of a line count, as in 0, 1, 2 or 1990, 1991, 1992, if
+/// they do. They must be three or more, or two after an empty one.
 [[nodiscard]] inline std::optional<long> first_count(std::span<const std::string_view> fields) {
   if (fields.size() < 3) return std::nullopt;
   const std::size_t begin = fields[0].empty() ? 1 : 0;
@@ -274,8 +273,8 @@ class Lines {
   return first;
 }
 
-/// The delimiter of a table whose first line this is: of comma, semicolon and tab outside quotes
-/// the first that is no sign before decimals, else a space.
+/// Returns the delimiter of a table with this first line: the first comma, semicolon or tab outside
+/// quotes that is no decimal sign, else a space.
 [[nodiscard]] inline char find_delimiter(std::string_view text, char decimal) {
   bool quoted = false;
   for (const char c : text) {
@@ -285,7 +284,7 @@ class Lines {
   return ' ';
 }
 
-/// Whether all fields but that of `label` are different numbers, with these characters alone.
+/// Returns whether all fields but the label's are different numbers of these characters alone.
 [[nodiscard]] inline bool holds_numbers(std::span<const std::string_view> fields, std::size_t label,
                                         std::string_view of) {
   for (auto field = fields.begin(); field != fields.end(); ++field) {
@@ -298,29 +297,29 @@ class Lines {
   return true;
 }
 
-/// Which fields say that their value is missing.
+/// Texts of missing values.
 struct MissingWords {
-  std::span<const std::string> more{};  ///< Beside those that all tables have.
+  std::span<const std::string> more{};  ///< Texts beside the standard ones.
 
-  /// An empty field, ?, NA, N/A, #N/A, NaN, null (these in any case), \N, and what is given.
+  /// Returns true for an empty field, ?, \N, any case of NA, N/A, #N/A, NaN, null, and `more`.
   [[nodiscard]] bool among_words(std::string_view text) const {
     constexpr std::string_view known[] = {"na", "n/a", "#n/a", "nan", "null"};
     const auto is = [text](std::string_view word) { return is_word(text, word); };
     return text.empty() || text == "?" || text == "\\N" || std::ranges::any_of(known, is) ||
            std::ranges::find(more, text) != more.end();
   }
-  /// Also a point, hyphens or None, which are words among words.
+  /// Returns true also for a point, hyphens or None, which are words in columns of words.
   [[nodiscard]] bool among_numbers(std::string_view text) const {
     return among_words(text) || text == "." || is_word(text, "none") ||
            text.find_first_not_of('-') == std::string_view::npos;
   }
 };
 
-/// A field of a table as a message says it: "file:3: column 2 ('width'): ".
+/// Position of a field, which a message shows as "file:3: column 2 ('width'): ".
 struct FieldPlace {
   std::string_view file;
   std::size_t line;
-  std::size_t column;  ///< From 0.
+  std::size_t column;  ///< Index from 0.
   std::span<const std::string> names;
 
   friend std::ostream& operator<<(std::ostream& out, const FieldPlace& place) {
@@ -332,14 +331,14 @@ struct FieldPlace {
   }
 };
 
-/// Whether a label of digits alone is a code: one with a zero in front, or that no int holds.
+/// Returns whether a label of 2 to 20 digits is a code: it has a leading zero or exceeds int.
 [[nodiscard]] inline bool is_code(std::string_view text) {
   return text.size() > 1 && text.size() <= 20 &&
          text.find_first_not_of("0123456789") == std::string_view::npos &&
          (text.front() == '0' || !parse_number<int>(text));
 }
 
-/// Labels that are all integers, or else words in the place of which stand numbers.
+/// Labels, which are all integers, or words that numbers replace.
 class LabelWords {
  public:
   void add(std::string_view text, const FieldPlace& place) {
@@ -355,8 +354,8 @@ class LabelWords {
     labels_.push_back(found->second);
   }
 
-  /// Whether the first label is a word that no other line has; unless `others_may`, the only such
-  /// label.
+  /// Returns whether the first label is a word that no other line has; unless `others_may`, also
+  /// the only such label.
   [[nodiscard]] bool first_is_alone(bool others_may = false) const {
     std::vector<std::size_t> counts(ids_.size(), 0);
     for (const int id : labels_) ++counts[static_cast<std::size_t>(id)];
@@ -366,7 +365,7 @@ class LabelWords {
 
   [[nodiscard]] bool empty() const { return labels_.empty(); }
 
-  /// Moves the labels, and the words if there are any, into `data`.
+  /// Moves the labels, and the words if there are any, to `data`.
   template <class Inputs>
   void move_to(LabelledData<Inputs>& data) {
     if (words_) {
@@ -388,9 +387,9 @@ class LabelWords {
     });
   }
 
-  std::map<std::string, int, std::less<>> ids_;  ///< Of each text, in the order of appearance.
-  std::vector<int> integers_;                    ///< Of each id.
-  std::vector<int> labels_;                      ///< An id each.
+  std::map<std::string, int, std::less<>> ids_;  ///< Id of each text, in order of appearance.
+  std::vector<int> integers_;                    ///< Label of each id.
+  std::vector<int> labels_;                      ///< Id of each line's label.
   bool words_ = false;
 };
 
