@@ -22,34 +22,34 @@ namespace detail {
 class PreparedDeformation;
 }
 
-/// Random deformations of images: a small affine map about the centre, and an elastic one, in one
-/// bilinear sampling (P. Simard, D. Steinkraus, J. Platt, "Best practices for convolutional neural
-/// networks applied to visual document analysis", 2003).
+/// Random deformations of images: a small affine map about the centre and an elastic one, applied
+/// in one bilinear sampling (P. Simard, D. Steinkraus, J. Platt, "Best practices for convolutional
+/// neural networks applied to visual document analysis", 2003).
 ///
-/// Pixel p of the copy is what the image has at p + E (p - centre) + u(p); outside of the image
-/// there is 0. The entries of the 2 x 2 matrix E have mean 0 and standard deviation `affine`. u is
-/// a random field, `elastic` pixels the root of its mean square in either direction, of cubic
-/// B-splines on a lattice that lies anywhere: its correlation over d pixels is the B-spline of
-/// order 8 at d / spacing over that at 0, within 0.05 of exp(-d^2 / (4 width^2)) at a `width` of 8
-/// and more, that of white noise smoothed by a Gaussian of standard deviation `width`.
+/// Pixel p of the copy is the image's value at p + E (p - centre) + u(p), 0 outside of the image.
+/// The entries of the 2 x 2 matrix E have mean 0 and standard deviation `affine`. u is a random
+/// field with a root mean square of `elastic` pixels in either direction, made of cubic B-splines
+/// on a lattice of random offset: its correlation over d pixels is the B-spline of order 8 at d /
+/// spacing over that at 0, within 0.05 of exp(-d^2 / (4 width^2)) at a `width` of 8 and more, that
+/// of white noise smoothed by a Gaussian of standard deviation `width`.
 ///
-/// All that makes a pixel is done in integers, so that copies are the same bytes with every
-/// compiler: `affine` is rounded to multiples of 2^-16, `elastic` to 2^-12 pixels, and the
-/// lattice's spacing, sqrt(3) `width`, to whole pixels.
+/// All arithmetic on pixels is in integers, so that copies are the same bytes with every compiler:
+/// `affine` is rounded to multiples of 2^-16, `elastic` to 2^-12 pixels, and the lattice's spacing,
+/// sqrt(3) `width`, to whole pixels.
 struct Deformation {
-  double affine = 0.12;  ///< Of each entry of E; 0.12 turns by some 7 degrees.
-  double elastic = 1;    ///< In pixels.
-  double width = 8;      ///< In pixels.
+  double affine = 0.12;  ///< Deviation of E's entries; 0.12 turns by some 7 degrees.
+  double elastic = 1;    ///< Root mean square of u, in pixels.
+  double width = 8;      ///< Width of its correlation, in pixels.
 
-  /// What makes the copies. \throws std::invalid_argument on numbers that are negative or not
-  /// finite, `affine` above 0.5, `elastic` above 32, `width` out of [0.5, 512].
+  /// Returns the callable that makes copies. \throws std::invalid_argument on numbers that are
+  /// negative or not finite, `affine` above 0.5, `elastic` above 32, `width` out of [0.5, 512].
   [[nodiscard]] detail::PreparedDeformation prepared() const;
 };
 
 namespace detail {
 
-/// The integers that a `Deformation` comes to. A callable of shape, image, key and the copy's
-/// bytes, which any number of threads may call at once.
+/// The integers of a `Deformation`. A callable of shape, image, key and the copy's bytes, safe for
+/// any number of threads at once.
 class PreparedDeformation {
  public:
   explicit PreparedDeformation(const Deformation& deformation);
@@ -62,10 +62,10 @@ class PreparedDeformation {
   static constexpr std::int32_t one_pixel = 4096;  ///< Displacements are multiples of 1/4096 pixel.
   static constexpr int strip = 64;                 ///< Columns at a time.
 
-  /// What is drawn once a copy.
+  /// Random numbers of one copy.
   struct Map {
     std::int32_t yy, yx, xy, xx;    ///< E, in 2^-16.
-    std::int32_t phase_y, phase_x;  ///< Where the lattice begins.
+    std::int32_t phase_y, phase_x;  ///< Offset of the lattice.
   };
   /// One value per column of the strip.
   using Row = std::array<std::int32_t, strip>;
@@ -73,29 +73,29 @@ class PreparedDeformation {
     Row y, x;
   };
 
-  /// The weights of the four lattice points about a pixel, place by place between them: cubic
-  /// B-splines, rounded, with sum 2^weight_bits.
+  /// Computes the weights of the four lattice points about a pixel, for each position between them:
+  /// cubic B-splines, rounded, with sum 2^weight_bits.
   void make_weights(std::int64_t spacing);
 
-  /// Mean 0, standard deviation `deviation`, nearly normal: a sum of four uniform numbers of 16
-  /// bits, whose own deviation is 37837.
+  /// Returns a nearly normal number of mean 0 and standard deviation `deviation`: a sum of four
+  /// uniform numbers of 16 bits, whose own deviation is 37837.
   [[nodiscard]] static std::int32_t nearly_normal(std::uint64_t word, std::int64_t deviation);
 
   [[nodiscard]] Map random_map(const CopyKey& key) const;
 
-  /// Four neighbouring pixels in a word, for each place that they can have, half outside included.
+  /// Packs four neighbouring pixels in a word, for each position, also those half outside.
   static void gather_fours(ImageShape shape, const std::uint8_t* image, std::uint32_t* fours);
 
-  /// Row `j` of the lattice, interpolated at the strip's columns.
+  /// Computes row `j` of the lattice, interpolated at the strip's columns.
   void make_field_row(const Map& map, const CopyKey& key, Eigen::Index j, Eigen::Index left,
                       int width, FieldRow& row) const;
 
   void deform_strip(ImageShape shape, const std::uint32_t* fours, const Map& map,
                     const CopyKey& key, Eigen::Index left, std::uint8_t* out) const;
 
-  std::int64_t affine_ = 0;   ///< In 2^-16.
+  std::int64_t affine_ = 0;   ///< Deviation of E's entries, in 2^-16.
   std::int64_t elastic_ = 0;  ///< Deviation of the lattice's values.
-  std::int32_t spacing_ = 1;  ///< Of the lattice, in pixels.
+  std::int32_t spacing_ = 1;  ///< Spacing of the lattice, in pixels.
   std::vector<std::int32_t> weights_{};
 };
 
@@ -111,8 +111,8 @@ BPM_INLINE PreparedDeformation::PreparedDeformation(const Deformation& deformati
   check_range("width", deformation.width, 0.5, 512);
   affine_ = std::llround(deformation.affine * 65536);
   make_weights(std::llround(deformation.width * 1.7320508075688772));
-  // u = sum_jk w_j w_k v_jk, w by the place between lattice points: its mean square, over places,
-  // is that of v times (the mean of sum_k w_k^2)^2.
+  // With u = sum_jk w_j w_k v_jk, w the weights at a position between lattice points, the mean
+  // square of u over positions is that of v times (the mean of sum_k w_k^2)^2.
   const std::int64_t squares =
       std::inner_product(weights_.begin(), weights_.end(), weights_.begin(), std::int64_t{0});
   elastic_ =
@@ -123,7 +123,7 @@ BPM_INLINE void PreparedDeformation::operator()(ImageShape shape,
                                                 std::span<const std::uint8_t> image,
                                                 const CopyKey& key,
                                                 std::span<std::uint8_t> out) const {
-  // Small images on the stack; with large ones the allocation does not count.
+  // Small images use the stack; for large ones the cost of the allocation is negligible.
   constexpr Eigen::Index small_size = 4096;
   std::array<std::uint32_t, small_size> small;  // NOLINT: filled below.
   const Eigen::Index needed = (shape.rows + 2) * (shape.columns + 2);
@@ -199,7 +199,7 @@ BPM_INLINE void PreparedDeformation::make_field_row(const Map& map, const CopyKe
   std::array<std::int32_t, strip + 4> y;  // NOLINT: filled below.
   std::array<std::int32_t, strip + 4> x;  // NOLINT: filled below.
   const auto place = (static_cast<std::uint64_t>(j + 1) << 32U) + static_cast<std::uint32_t>(first);
-  // Sums of two uniform numbers of 16 bits, whose deviation is 26755.
+  // Each value is a sum of two uniform numbers of 16 bits, whose deviation is 26755.
   for (int k = 0; k < points; ++k) {
     const std::uint64_t word = key.word(place + static_cast<std::uint64_t>(k));
     const auto a = static_cast<std::int64_t>((word & 65535U) + ((word >> 16U) & 65535U));
@@ -228,13 +228,13 @@ BPM_INLINE void PreparedDeformation::deform_strip(ImageShape shape, const std::u
                                                   const Map& map, const CopyKey& key,
                                                   Eigen::Index left, std::uint8_t* out) const {
   const auto width = static_cast<int>(std::min<Eigen::Index>(strip, shape.columns - left));
-  const int lanes = (width + 15) / 16 * 16;  // Whole registers: the rest is not used.
+  const int lanes = (width + 15) / 16 * 16;  // Whole registers; the excess is unused.
   const auto stride = static_cast<std::int32_t>(shape.columns + 2);
   const auto bottom = static_cast<std::int32_t>(shape.rows * 256);
   const auto right = static_cast<std::int32_t>(shape.columns * 256);
   std::array<FieldRow, 4> field{};
   std::array<std::uint8_t, strip> pixels;  // NOLINT: filled below.
-  Eigen::Index next = 0;                   // Row of the lattice.
+  Eigen::Index next = 0;                   // Next row of the lattice.
   if (elastic_ > 0) {
     for (FieldRow& row : field) make_field_row(map, key, next++, left, width, row);
   }
@@ -242,7 +242,7 @@ BPM_INLINE void PreparedDeformation::deform_strip(ImageShape shape, const std::u
   for (Eigen::Index y = 0; y < shape.rows; ++y) {
     const std::int32_t* const w = weights_.data() + 4 * static_cast<std::ptrdiff_t>(t);
     const std::int32_t w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
-    // Twice the place relative to the centre, so that it is whole.
+    // Twice the position relative to the centre is an integer.
     const auto twice_y = static_cast<std::int32_t>(2 * y - (shape.rows - 1));
     const auto twice_x = static_cast<std::int32_t>(2 * left - (shape.columns - 1));
     const std::int32_t begin_y = map.yy * twice_y + map.yx * twice_x;
@@ -256,7 +256,7 @@ BPM_INLINE void PreparedDeformation::deform_strip(ImageShape shape, const std::u
       const std::int32_t u_x =
           (w0 * field[0].x[x] + w1 * field[1].x[x] + w2 * field[2].x[x] + w3 * field[3].x[x]) >>
           weight_bits;
-      // 2^-17 pixels to 2^-12, then to 2^-8, rounded.
+      // From 2^-17 pixels to 2^-12, then to 2^-8, rounded.
       std::int32_t from_y = (at_y + ((begin_y + 2 * map.yx * x) >> 5) + u_y + 8) >> 4;
       std::int32_t from_x =
           (at_x + x * one_pixel + ((begin_x + 2 * map.xx * x) >> 5) + u_x + 8) >> 4;

@@ -18,12 +18,12 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Features of one-channel images: how much gradient of each direction and bend there is in each
-/// cell (after N. Dalal, B. Triggs, CVPR 2005). The image is smoothed; its gradient, differences of
-/// neighbours, is shared by cross products between the two nearest directions, and by the curvature
-/// of the line of equal brightness (`scaled_curvature`) between two classes of bends; sums over
-/// triangular cells; square roots; one norm; bytes. All of it in integers: the same bytes with
-/// every compiler. An image without gradient has zeros. Cost: 20 us for 28 x 28 pixels.
+/// Features of one-channel images: sums of gradients by direction and bend in each cell (after N.
+/// Dalal, B. Triggs, CVPR 2005). The image is smoothed; cross products divide its gradient,
+/// differences of neighbours, between the two nearest directions, and the curvature of the line of
+/// equal brightness (`scaled_curvature`) divides it between two classes of bends; then follow sums
+/// over triangular cells, square roots, one norm, and rounding to bytes. All in integers: the same
+/// bytes with every compiler. An image without gradient has zeros. Cost: 20 us for 28 x 28 pixels.
 class GradientFeatures {
  public:
   /// \throws std::invalid_argument on an image without pixels or with a side above 4096, and on
@@ -44,7 +44,7 @@ class GradientFeatures {
                   settings_.norm, ", must be 1 to 4000");
     detail::check(!settings_.grids.empty() && settings_.grids.size() <= 16, name, "grids", "has ",
                   settings_.grids.size(), " entries, must have 1 to 16");
-    // In doubles: a sum of products of sides beyond any image.
+    // In doubles, which hold sums of products of any sides.
     double features = 0;
     for (const FeatureGrid& grid : settings_.grids) {
       const Eigen::Index side = std::min(image_.rows, image_.columns);
@@ -62,22 +62,22 @@ class GradientFeatures {
     plan();
   }
 
-  /// The shape of images.
+  /// The shape of the images.
   [[nodiscard]] const ImageShape& image() const noexcept { return image_; }
-  /// How it looks at them.
+  /// The settings of the features.
   [[nodiscard]] const GradientSettings& settings() const noexcept { return settings_; }
 
-  /// Features of an image.
+  /// Number of features of an image.
   [[nodiscard]] Eigen::Index size() const noexcept { return size_; }
 
-  /// Memory for the work on one image; one of them a thread.
+  /// Memory for the work on one image; each thread needs one.
   class Scratch {
     friend class GradientFeatures;
     std::vector<std::int32_t> smooth, half, down, across;
     std::vector<std::uint32_t> row, cells;
   };
 
-  /// Memory of the size that images of this shape take.
+  /// Returns memory for images of this shape.
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
     const auto pixels = static_cast<std::size_t>(image_.size());
@@ -90,15 +90,15 @@ class GradientFeatures {
     return s;
   }
 
-  /// The features of one image, from `image().size()` bytes to `size()` bytes.
+  /// Computes the features of one image, from `image().size()` bytes to `size()` bytes.
   void operator()(const std::uint8_t* pixels, std::uint8_t* features, Scratch& scratch) const {
     smooth(pixels, scratch);
     lanes_ == 8 ? pool<8>(scratch) : pool<16>(scratch);
     round(scratch, features);
   }
 
-  /// The features of images, one per row, on `threads` threads (0: as many as the machine runs).
-  /// \throws std::invalid_argument on rows of another length, or `threads` above 4096.
+  /// Returns the features of images, one per row, on `threads` threads (0: as many as the machine
+  /// runs). \throws std::invalid_argument on rows of another length, or `threads` above 4096.
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const {
     detail::check_images("GradientFeatures", images, image_);
@@ -111,7 +111,7 @@ class GradientFeatures {
     return features;
   }
 
-  /// Whether both make the same features of an image.
+  /// Returns whether both make the same features of an image.
   friend bool operator==(const GradientFeatures& a, const GradientFeatures& b) {
     return a.image_ == b.image_ && a.settings_ == b.settings_;
   }
@@ -121,10 +121,10 @@ class GradientFeatures {
   static constexpr int max_lanes = 16;
   static constexpr int bend_one = 32;  ///< Weight of a gradient in one class of bends alone.
 
-  /// Numbers that a cell takes in memory.
+  /// Returns how many numbers a cell takes in memory.
   [[nodiscard]] int cell_size() const { return settings_.bends * lanes_; }
 
-  /// A pixel's row or column in the cells: `here` of it in `cell`, `next` in the one after.
+  /// Weights of a pixel's row or column in the cells: `here` in `cell`, `next` in the one after.
   struct Share {
     std::uint32_t cell;
     std::uint32_t here;
@@ -132,19 +132,19 @@ class GradientFeatures {
   };
   struct Grid {
     std::vector<Share> down, across;
-    std::size_t row_begin;  ///< In Scratch::row.
-    std::size_t row_size;   ///< Numbers in a row of cells, with one cell more that stays unread.
-    std::size_t begin;      ///< In Scratch::cells.
+    std::size_t row_begin;  ///< Begin of the grid in Scratch::row.
+    std::size_t row_size;   ///< Numbers in a row of cells, with one more cell, never read.
+    std::size_t begin;      ///< Begin of the grid in Scratch::cells.
   };
 
-  /// Triangles about the centres of `cells` equal parts of the pixels inside the margin, each of
-  /// them two parts wide.
+  /// Returns weights by triangles about the centres of `cells` equal parts of the pixels inside the
+  /// margin; a triangle is two parts wide.
   [[nodiscard]] static std::vector<Share> shares(Eigen::Index pixels, Eigen::Index cells,
                                                  Eigen::Index margin) {
     std::vector<Share> result;
     const Eigen::Index inside = pixels - 2 * margin;
     for (Eigen::Index x = 0; x < pixels; ++x) {
-      // In units of 1 / (2 cells) pixel a part is 2 `inside` wide.
+      // In units of 1 / (2 cells) pixel, a part is 2 `inside` wide.
       const Eigen::Index at = (2 * (x - margin) + 1) * cells;
       const auto weight = [&](Eigen::Index cell) {
         const Eigen::Index width = 2 * inside;
@@ -203,7 +203,7 @@ class GradientFeatures {
     while (((most >> shift_) + 1) * heaviest > 0xffffffffU) ++shift_;
   }
 
-  /// The largest sum of the weights of a cell.
+  /// Returns the largest sum of a cell's weights.
   [[nodiscard]] static std::uint64_t weight_of(const std::vector<Share>& parts,
                                                Eigen::Index cells) {
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(cells + 1));
@@ -214,7 +214,7 @@ class GradientFeatures {
     return *std::max_element(sums.begin(), sums.end());
   }
 
-  /// The image times 16^passes, its edge repeated outside.
+  /// Computes the smoothed image times 16^passes, with its edge repeated outside.
   void smooth(const std::uint8_t* pixels, Scratch& s) const {
     const Eigen::Index rows = image_.rows;
     const Eigen::Index columns = image_.columns;
@@ -241,7 +241,7 @@ class GradientFeatures {
     }
   }
 
-  /// Gradients, shared between directions and pooled in cells.
+  /// Computes gradients, divides them between directions and sums them in cells.
   template <int lanes>
   void pool(Scratch& s) const {
     const Eigen::Index rows = image_.rows;
@@ -270,7 +270,7 @@ class GradientFeatures {
       if (any == 0) continue;
 
       std::fill(s.row.begin(), s.row.end(), 0U);
-      // Classes in units of 1 / bend_one: 3 kappa, cut at +-1, from the first to the last.
+      // Class of bend in units of 1 / bend_one: 3 kappa, clamped to +-1, spans all classes.
       const auto bend_of = [&](std::int32_t gx, std::int32_t gy, Eigen::Index x) {
         const int most = bend_one * (settings_.bends - 1) / 2;
         return most + detail::scaled_curvature({above, middle, below}, x, columns, gx, gy,
@@ -281,7 +281,7 @@ class GradientFeatures {
         const std::int32_t gy = down[x];
         if ((gx | gy) == 0) continue;
         // With unit vectors d_k, g = a d_k + b d_(k+1) in the sector between them, where a and b
-        // are cross products; beyond its two sectors a bin has a negative one.
+        // are cross products; in any other sector a bin has a negative cross product.
         std::uint32_t parts[2 * lanes];
         for (int k = 0; k < lanes; ++k) {
           const std::int32_t left = gx * after_y_[k] - gy * after_x_[k];
@@ -293,7 +293,7 @@ class GradientFeatures {
           add_parts<lanes>(s, x, 0, parts);
           continue;
         }
-        // Between two of the classes, which stand side by side.
+        // Divides the gradient between two classes, adjacent in memory.
         const int bend = bend_of(gx, gy, x);
         const int lower = std::min(bend / bend_one, settings_.bends - 2);
         const auto upper = static_cast<std::uint32_t>(bend - lower * bend_one);
@@ -327,7 +327,7 @@ class GradientFeatures {
     }
   }
 
-  /// norm sqrt(cell / sum of all cells), rounded to bytes.
+  /// Computes norm sqrt(cell / sum of all cells), rounded to bytes.
   void round(Scratch& s, std::uint8_t* features) const {
     const std::size_t n = static_cast<std::size_t>(settings_.orientations);
     const std::size_t lanes = static_cast<std::size_t>(lanes_);
@@ -366,7 +366,7 @@ class GradientFeatures {
     }
   }
 
-  /// Calls use(where its directions begin) for each class of bends of each cell of grid g.
+  /// Calls use(index of the first direction) for each class of bends of each cell of grid g.
   template <class Use>
   void for_cells(std::size_t g, Use&& use) const {
     const Grid& grid = grids_[g];

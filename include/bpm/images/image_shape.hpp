@@ -16,7 +16,7 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// How gradient features look at an image: settings, and the curvature of its edges.
+/// Settings of gradient features, and the curvature of edges.
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -25,7 +25,7 @@ struct ImageShape {
   Eigen::Index rows = 0;     ///< Pixels from top to bottom.
   Eigen::Index columns = 0;  ///< Pixels from left to right.
 
-  /// Bytes of an image.
+  /// Returns the bytes of an image.
   [[nodiscard]] Eigen::Index size() const noexcept { return rows * columns; }
 
   template <class Self, class Visit>
@@ -34,7 +34,7 @@ struct ImageShape {
     visit("columns", self.columns);
   }
 
-  /// Whether both have as many rows and columns.
+  /// Returns whether both have as many rows and columns.
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
@@ -55,14 +55,14 @@ void check_images(std::string_view function, const Images& images, const ImageSh
         " bytes a row, expected ", shape.size(), " (", shape.rows, " x ", shape.columns, ")");
 }
 
-/// Images take microseconds: threads fetch them in blocks of so many.
+/// Images per block: an image takes microseconds, so threads fetch blocks of them.
 inline constexpr Eigen::Index image_block = 64;
 
 [[nodiscard]] constexpr Eigen::Index image_blocks(Eigen::Index count) {
   return (count + image_block - 1) / image_block;
 }
 
-/// The threads that work on `count` images when `wanted` are asked for of `function` (0: as many as
+/// Returns the number of threads for `count` images if `function` requests `wanted` (0: as many as
 /// the machine runs). \throws std::invalid_argument as `thread_count`.
 [[nodiscard]] inline unsigned image_workers(unsigned wanted, Eigen::Index count,
                                             std::string_view function) {
@@ -79,15 +79,15 @@ void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
   });
 }
 
-/// scale * kappa, rounded towards 0 and cut at +- most: kappa is the curvature, in 1 / pixels, of
-/// the line of equal brightness through column x of the middle one of three rows of an image. With
-/// the gradient (g_x, g_y) / 2, g the differences of neighbours, and second differences b
+/// Returns scale * kappa, rounded towards 0 and clamped to +- most: kappa is the curvature, in 1 /
+/// pixels, of the line of equal brightness through column x of the middle of three rows. With the
+/// gradient (g_x, g_y) / 2, g the differences of neighbours, and second differences b
 ///
 ///     kappa = (b_xx g_y^2 - 2 b_xy g_x g_y + b_yy g_x^2) / 4 / (|g|^2 / 4 + 100)^1.5,
 ///
-/// where the 100, grey levels squared, is for edges that are hardly any: of a bright disc -1 /
-/// radius, of a dark one 1 / radius. Grey levels are 16^smoothing times the bytes. Exact in
-/// integers but for one root, rounded down.
+/// where the 100, grey levels squared, damps weak edges. A bright disc has -1 / radius, a dark one
+/// 1 / radius. Grey levels are 16^smoothing times the bytes. The integer arithmetic is exact but
+/// for one root, rounded down.
 [[nodiscard]] inline int scaled_curvature(const std::array<const std::int32_t*, 3>& rows,
                                           Eigen::Index x, Eigen::Index columns, std::int64_t gx,
                                           std::int64_t gy, int smoothing, int scale, int most) {
@@ -97,10 +97,10 @@ void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
   const std::int64_t xx = middle[right] - 2 * middle[x] + middle[left];
   const std::int64_t yy = below[x] - 2 * middle[x] + above[x];
   const std::int64_t xy4 = below[right] - below[left] - above[right] + above[left];
-  // 2 (b_xx g_y^2 - ...) over (|g|^2 + 400)^1.5 is kappa.
+  // kappa is 2 (b_xx g_y^2 - ...) over (|g|^2 + 400)^1.5.
   const std::int64_t numerator = 2 * xx * gy * gy - xy4 * gx * gy + 2 * yy * gx * gx;
   const std::int64_t squared = gx * gx + gy * gy + (std::int64_t{400} << (8 * smoothing));
-  // A whole number below 2^53 is a double, whose root is the nearest one with every compiler.
+  // An integer below 2^53 is a double, and every compiler rounds its root to the nearest double.
   const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(squared)));
   const std::int64_t curvature = scale * numerator / (squared * root);
   return static_cast<int>(std::clamp<std::int64_t>(curvature, -most, most));
@@ -108,11 +108,11 @@ void for_each_image(unsigned threads, Eigen::Index count, Use&& use) {
 
 }  // namespace detail
 
-/// The cells of a `GradientFeatures`: rows x columns of them cover the image but for a margin.
+/// The cells of a `GradientFeatures`: rows x columns cells cover the image inside a margin.
 struct FeatureGrid {
   Eigen::Index rows = 4;     ///< Cells from top to bottom.
   Eigen::Index columns = 4;  ///< Cells from left to right.
-  Eigen::Index margin = 2;   ///< In pixels; what lies there counts for the cells beside it.
+  Eigen::Index margin = 2;   ///< Pixels of margin; they count for the nearest cells.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -121,18 +121,18 @@ struct FeatureGrid {
     visit("margin", self.margin);
   }
 
-  /// Whether both have the same cells.
+  /// Returns whether both have the same cells.
   friend bool operator==(const FeatureGrid&, const FeatureGrid&) = default;
 };
 
-/// How `GradientFeatures` looks at an image. A plain value.
+/// Settings of `GradientFeatures`. A plain value.
 struct GradientSettings {
-  std::vector<FeatureGrid> grids{{}};  ///< Their features one after the other.
-  int orientations = 8;                ///< Directions of the gradient: 4, 8, 12 or 16.
-  /// Classes by how edges bend, from a curvature of -1/3 a pixel to 1/3: 3, 5, 7, 9, or 1: one.
+  std::vector<FeatureGrid> grids{{}};  ///< Grids whose features are concatenated.
+  int orientations = 8;                ///< Number of gradient directions: 4, 8, 12 or 16.
+  /// Number of classes of edge curvature, from -1/3 to 1/3 per pixel: 3, 5, 7, 9, or 1: none.
   int bends = 5;
   int smoothing = 1;  ///< Passes of the filter [1 2 1] in both directions: 0 to 2.
-  int norm = 700;     ///< Euclidean norm of a row of features, but for rounding.
+  int norm = 700;     ///< Euclidean norm of a row of features, up to rounding.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -143,7 +143,7 @@ struct GradientSettings {
     visit("norm", self.norm);
   }
 
-  /// Whether images have the same features by both.
+  /// Returns whether both give the same features.
   friend bool operator==(const GradientSettings&, const GradientSettings&) = default;
 };
 

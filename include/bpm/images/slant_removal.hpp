@@ -12,13 +12,13 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 /// Sets handwriting upright: shears an image along its rows until its grey levels v have no moment
-/// of slant left. With v's centre of mass (cx, cy),
+/// of slant. With v's centre of mass (cx, cy),
 ///
 ///     shear = sum v (x - cx) (y - cy) / sum v (y - cy)^2,  at most 1 in size,
 ///     out(x, y) = in(x + shear (y - cy), y),
 ///
-/// read linearly between pixels, and as 0 outside of the image. Integers alone, so that the result
-/// is the same whatever the compiler: the shear and the places read are in 1/256 pixel.
+/// interpolated linearly between pixels, 0 outside of the image. In integers, so that the result
+/// does not depend on the compiler: the shear and the positions are in 1/256 pixel.
 ///
 /// Moments of a shape: M.-K. Hu, "Visual pattern recognition by moment invariants" (1962). A plain
 /// value. Cost: three passes over the pixels, two of them for the shear.
@@ -27,22 +27,22 @@ class SlantRemoval {
   /// \throws std::invalid_argument unless images have 1 to 4096 rows and columns.
   explicit SlantRemoval(ImageShape image);
 
-  /// The shape of images.
+  /// The shape of the images.
   [[nodiscard]] const ImageShape& image() const noexcept { return image_; }
 
-  /// The shear of an image, in 1/256 pixel a row: positive where lower rows lie further right. 0
-  /// for an image without grey levels, or with all of them in one row.
+  /// Returns the shear of an image, in 1/256 pixel per row: positive where lower rows are further
+  /// right; 0 for an image without grey levels, or with all of them in one row.
   [[nodiscard]] int shear(const std::uint8_t* pixels) const { return moments(pixels).shear; }
 
-  /// One image, from `image().size()` bytes to as many others.
+  /// Shears one image, from `image().size()` bytes to as many others.
   void operator()(const std::uint8_t* pixels, std::uint8_t* out) const;
 
-  /// Images, one per row, on `threads` threads (0: as many as the machine runs).
-  /// \throws std::invalid_argument where a row is no image of the shape, or `threads` above 4096.
+  /// Shears images, one per row, on `threads` threads (0: as many as the machine runs). \throws
+  /// std::invalid_argument where a row is no image of the shape, or `threads` above 4096.
   [[nodiscard]] RowMatrix<std::uint8_t> operator()(const RowMatrix<std::uint8_t>& images,
                                                    unsigned threads = 0) const;
 
-  /// Whether both take images of one shape.
+  /// Returns whether both accept images of one shape.
   friend bool operator==(const SlantRemoval&, const SlantRemoval&) = default;
 
  private:
@@ -51,7 +51,7 @@ class SlantRemoval {
     std::int64_t centre = 0;  ///< cy in 1/256 pixel.
   };
 
-  /// The whole number nearest to a / b, halves away from 0; b > 0.
+  /// Returns the integer nearest to a / b, halves away from 0; b > 0.
   [[nodiscard]] static std::int64_t nearest(std::int64_t a, std::int64_t b);
 
   [[nodiscard]] Moments moments(const std::uint8_t* pixels) const;
@@ -114,7 +114,7 @@ BPM_INLINE SlantRemoval::Moments SlantRemoval::moments(const std::uint8_t* pixel
     mass_y += v * y;
   });
   if (mass == 0) return {};
-  // About the pixel nearest to the centre: products of the sums then fit 64 bits.
+  // Moments about the pixel nearest to the centre, whose products fit 64 bits.
   const std::int64_t x0 = nearest(mass_x, mass);
   const std::int64_t y0 = nearest(mass_y, mass);
   mass_x -= x0 * mass;

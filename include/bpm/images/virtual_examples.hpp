@@ -20,36 +20,36 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Which copy of which example of a training set, and by which seed: what alone decides how the
-/// copy differs from the original. Copy 0 is the original.
+/// Identifies a copy: seed, example and number of the copy, which alone decide how it differs from
+/// the original. Copy 0 is the original.
 struct CopyKey {
-  std::uint64_t seed = 1;     ///< Any value: of all copies of a training set.
-  std::uint64_t example = 0;  ///< Its row in the training set.
-  std::uint64_t copy = 0;     ///< Its number; 0 is the original.
+  std::uint64_t seed = 1;     ///< Seed of all copies of a training set; any value.
+  std::uint64_t example = 0;  ///< Row of the example in the training set.
+  std::uint64_t copy = 0;     ///< Number of the copy; 0 is the original.
 
-  /// Random word `place` of this copy: 64 bits, independent in practice of those of other places,
-  /// copies, examples and seeds, and the same with every compiler. A transform takes its random
-  /// numbers from here, in any order, or makes a `RandomEngine` of one.
+  /// Returns random word `place` of this copy: 64 bits, independent in practice of those of other
+  /// places, copies, examples and seeds, and the same with every compiler. A transform draws all
+  /// random numbers from these words, in any order, or seeds a `RandomEngine` with one.
   [[nodiscard]] constexpr std::uint64_t word(std::uint64_t place) const noexcept {
     return detail::mixed_word(base() + place * detail::golden_step);
   }
 
  private:
   [[nodiscard]] constexpr std::uint64_t base() const noexcept {
-    // A step for each of the three, so that no two of them can stand in for each other.
+    // Each of the three has its own step, so that no two of them are interchangeable.
     const std::uint64_t start = detail::mixed_word(seed + detail::golden_step);
     return detail::mixed_word(detail::mixed_word(start ^ (example * 0xD1342543DE82EF95ULL)) ^
                               (copy * 0xAEF17502108EF2D9ULL));
   }
 };
 
-/// Copies shifted by whole pixels, the nearest first: copies 1 to 4 lie one pixel off to the right,
+/// Copies shifted by whole pixels, the nearest first: copies 1 to 4 are one pixel off to the right,
 /// left, bottom and top, 5 to 8 on the diagonals, 9 to 24 in the rest of the square of two pixels
-/// about the original. What comes in from outside is 0. There is no chance in them: the seed does
-/// not matter. As in D. DeCoste, B. Schoelkopf, "Training invariant support vector machines",
-/// Machine Learning 46, 2002.
+/// about the original. Pixels from outside are 0. Shifts are not random: the seed does not matter.
+/// Source: D. DeCoste, B. Schoelkopf, "Training invariant support vector machines", Machine
+/// Learning 46, 2002.
 struct Shifts {
-  /// A transform of `VirtualExamples`, which checks the sizes.
+  /// Shifts an image, as a transform of `VirtualExamples`, which checks the sizes.
   /// \throws std::invalid_argument on a copy above 24.
   void operator()(ImageShape shape, std::span<const std::uint8_t> image, const CopyKey& key,
                   std::span<std::uint8_t> out) const {
@@ -82,13 +82,13 @@ struct Shifts {
 
 /// A copy of an example of a training set; copy 0 is the original.
 struct CopyOf {
-  Eigen::Index example = 0;  ///< Its row in the training set.
-  std::uint64_t copy = 0;    ///< Its number.
+  Eigen::Index example = 0;  ///< Row of the example in the training set.
+  std::uint64_t copy = 0;    ///< Number of the copy.
 };
 
 namespace detail {
 
-/// Entry (c - first) examples + i is copy c of example i.
+/// List of copies: entry (c - first) examples + i is copy c of example i.
 struct AllCopies {
   Eigen::Index examples = 0;
   std::uint64_t first = 0;
@@ -114,7 +114,7 @@ concept ImageTransform = std::copy_constructible<T> &&
                          std::invocable<const T&, ImageShape, std::span<const std::uint8_t>,
                                         const CopyKey&, std::span<std::uint8_t>>;
 
-/// Transforms may be parameters, of which what works is prepared once.
+/// Returns the transform, or for parameters their `prepared()` transform, made once.
 [[nodiscard]] auto prepared_transform(const auto& transform) {
   if constexpr (requires { transform.prepared(); }) {
     return transform.prepared();
@@ -126,16 +126,15 @@ concept ImageTransform = std::copy_constructible<T> &&
 }  // namespace detail
 
 /// Virtual examples: a training set of one-channel byte images, and copies of each that differ from
-/// it by what does not change its class (B. Schoelkopf, C. Burges, V. Vapnik, "Incorporating
-/// invariances in support vector learning machines", 1996). A view: it holds no image, and makes a
-/// copy whenever it is asked for. Copy c of example i depends on the seed, i and c alone, neither
-/// on threads nor on what else was asked for; copy 0 is the original.
+/// it without a change of class (B. Schoelkopf, C. Burges, V. Vapnik, "Incorporating invariances in
+/// support vector learning machines", 1996). A view: it stores no image, and makes each copy on
+/// request. Copy c of example i depends on the seed, i and c alone, neither on threads nor on other
+/// requests; copy 0 is the original.
 template <detail::ImageTransform Transform>
 class VirtualExamples {
  public:
   /// `images`: one per row, of shape.size() bytes, in row-major memory (a `RowMatrix` or rows of
-  /// one), which must stay where it is. `transform`: `Shifts`, a `Deformation`, or one's own, a
-  /// callable
+  /// one), which must outlive the view. `transform`: `Shifts`, a `Deformation`, or a callable
   ///
   ///     void(ImageShape shape, std::span<const std::uint8_t> image, const CopyKey& key,
   ///          std::span<std::uint8_t> copy)
@@ -143,8 +142,8 @@ class VirtualExamples {
   /// that fills `copy`, depends on its arguments alone, and may be called by several threads at
   /// once.
   ///
-  /// \throws std::invalid_argument on a shape of sides that are not 1 to 4096, on images of another
-  ///         shape, and what the transform's parameters throw.
+  /// \throws std::invalid_argument unless sides are 1 to 4096 and the images have the shape; and
+  /// the errors of the transform's parameters.
   template <class Images, class Parameters>
     requires(bool(Images::IsRowMajor) && std::same_as<typename Images::Scalar, std::uint8_t>)
   VirtualExamples(ImageShape shape, const Images& images, const Parameters& transform,
@@ -158,18 +157,18 @@ class VirtualExamples {
     detail::check_shape("VirtualExamples", shape);
     detail::check_images("VirtualExamples", images, shape);
   }
-  /// A matrix that is gone at the end of the line.
+  /// Deleted: a temporary matrix would be gone after the statement.
   template <class Images, class Parameters>
     requires std::derived_from<Images, Eigen::PlainObjectBase<Images>>
   VirtualExamples(ImageShape, const Images&&, const Parameters&, std::uint64_t = 1) = delete;
 
-  [[nodiscard]] ImageShape shape() const { return shape_; }  ///< Of originals and copies.
-  /// Originals, one per row of the images.
+  [[nodiscard]] ImageShape shape() const { return shape_; }  ///< Shape of originals and copies.
+  /// Number of originals, one per row of the images.
   [[nodiscard]] Eigen::Index examples() const { return examples_; }
-  [[nodiscard]] std::uint64_t seed() const { return seed_; }  ///< Of all copies.
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }  ///< Seed of all copies.
 
-  /// The list of copies [first, last) of all examples, for `fill`, copy by copy: all examples of
-  /// copy `first`, then all of the next, so that their labels are the labels again and again.
+  /// Returns the list of copies [first, last) of all examples, for `fill`, copy by copy: all
+  /// examples of copy `first`, then all of the next, so that their labels are the labels repeated.
   /// \throws std::invalid_argument unless first <= last.
   [[nodiscard]] detail::AllCopies all(std::uint64_t first, std::uint64_t last) const {
     detail::check(first <= last, "VirtualExamples::all", "first", "is ", first,
@@ -177,17 +176,17 @@ class VirtualExamples {
     return {examples_, first, last};
   }
 
-  /// Fills `out`, of shape().size() bytes, with a copy. \throws std::invalid_argument on an example
-  /// that is not there, another size of `out`, and what the transform throws.
+  /// Writes a copy to `out`, of shape().size() bytes. \throws std::invalid_argument on an unknown
+  /// example or another size of `out`, and the transform's errors.
   void copy(CopyOf which, std::span<std::uint8_t> out) const {
     detail::check_size("VirtualExamples::copy", "out", out.size(), shape_.size(), "one per pixel");
     make("VirtualExamples::copy", which, out);
   }
 
-  /// Row r of `out` becomes copy copies[r] of a list: `all`, a vector or span of `CopyOf`, or what
-  /// has `size()` and `[]` and gives the same entry whichever thread asks. On up to `threads`
+  /// Writes copy copies[r] of a list to row r of `out`: `all`, a vector or span of `CopyOf`, or any
+  /// type with `size()` and `[]` that returns the same entry on every thread. Uses up to `threads`
   /// threads (0: as many as there are; at most 4096). \throws std::invalid_argument as `copy`, on
-  /// more threads, and unless `out` has a row a copy.
+  /// more threads, and unless `out` has one row per copy.
   void fill(const detail::CopyList auto& copies, Eigen::Ref<RowMatrix<std::uint8_t>> out,
             unsigned threads = 0) const {
     constexpr const char* function = "VirtualExamples::fill";
@@ -199,10 +198,10 @@ class VirtualExamples {
     });
   }
 
-  /// Row r of `out` becomes what `features` makes of copy copies[r]: a callable of the copy's bytes
-  /// and of the row's, std::span<const std::uint8_t> and std::span<std::uint8_t>. Each thread calls
-  /// a copy of `features` of its own, which may keep memory from call to call; one image per thread
-  /// is kept. Errors as above.
+  /// Writes the `features` of copy copies[r] to row r of `out`: a callable of the copy's bytes and
+  /// the row's, std::span<const std::uint8_t> and std::span<std::uint8_t>. Each thread calls its
+  /// own copy of `features`, which may keep memory between calls, and stores one image. Errors as
+  /// above.
   template <std::copy_constructible Features>
     requires std::invocable<Features&, std::span<const std::uint8_t>, std::span<std::uint8_t>>
   void fill(const detail::CopyList auto& copies, const Features& features,
@@ -258,7 +257,7 @@ class VirtualExamples {
   std::uint64_t seed_;
 };
 
-/// The transform is what works: of a `Deformation` what it prepares, of others a copy.
+/// Deduces the prepared transform of a `Deformation`, or a copy of any other transform.
 template <class Images, class Parameters>
 VirtualExamples(ImageShape, const Images&, const Parameters&, std::uint64_t = 1)
     -> VirtualExamples<decltype(detail::prepared_transform(std::declval<const Parameters&>()))>;
