@@ -15,7 +15,7 @@
 #include "bpm/machine/fingerprint.hpp"
 
 /// \file
-/// Numbers as bytes, in this machine's order, one after the other: for files and for messages.
+/// Conversion of numbers to consecutive bytes, in this machine's order, for files and messages.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -36,7 +36,7 @@ class ByteWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Takes values from the front; false where there are not as many.
+/// Reads values from the front; returns false if too few bytes are left.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -53,7 +53,7 @@ class ByteReader {
     bytes_ = bytes_.subspan(values.size_bytes());
     return true;
   }
-  /// The next `count`, into a vector of that size.
+  /// Reads the next `count` values into a vector, which it resizes.
   template <class T>
   bool take_all(std::vector<T>& values, std::size_t count) {
     if (count > bytes_.size() / sizeof(T)) return false;
@@ -66,8 +66,8 @@ class ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-/// A hash of what is in a file of arrays: their names, types, shapes and bytes, in any order, and
-/// the strings. For damage, which it misses once in 10^19 times.
+/// A hash of the contents of a file of arrays: names, types, shapes and bytes of the arrays, in any
+/// order, and the strings. It detects damage, all but one case in 10^19.
 class TensorChecksum {
  public:
   void add(std::string_view name, std::string_view type, const std::vector<std::size_t>& shape,

@@ -31,34 +31,33 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Finished draws in a folder, a file a piece, so that a run that ended early can go on from them.
+/// Finished draws in a folder, one file per piece, from which an interrupted run can continue.
 ///
-/// A file is written beside its place, flushed to the disk and renamed: it is there whole or not at
-/// all, and a disk that fills spoils nothing that was there before. It holds a magic word, a
-/// version, the byte order, sizes, costs, the identity of the run, and a problem after the
-/// other its coefficients (12 bytes each) and outputs (8 m bytes); it ends with a checksum. Files
-/// of other programs in the folder are left alone.
+/// Each file is written under another name, flushed to the disk and renamed: it exists as a whole
+/// or not at all, and a full disk damages no earlier file. It contains a magic word, a version, the
+/// byte order, sizes, costs, the identity of the run, and for each problem the coefficients (12
+/// bytes each) and outputs (8 m bytes); it ends with a checksum. Files of other programs in the
+/// folder are ignored.
 class DrawStore {
  public:
-  /// Makes the folder where it is missing. The draws of each lambda that was chosen, not given,
-  /// have one of their own in it. \throws CheckpointError if the path is a file, or a folder cannot
-  /// be made there.
+  /// Makes the folder if it is missing. Each lambda that was chosen, not given, has a subfolder for
+  /// its draws. \throws CheckpointError if the path is a file, or a folder cannot be made there.
   DrawStore(std::filesystem::path folder, RunIdentity run, std::ptrdiff_t points,
             const std::optional<double>& chosen_lambda = {});
 
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  /// The pieces that are there, in order, after a look at the head of each.
+  /// Returns the stored pieces in order, after a check of each file's head.
   /// \throws CheckpointError on a file that is no checkpoint, or one of other data or settings.
   [[nodiscard]] std::vector<DrawPiece> list() const;
 
-  /// \throws CheckpointError if it cannot be written; what was there before is whole.
+  /// Writes a piece. \throws CheckpointError if it cannot be written; an earlier file stays whole.
   void write(const FinishedPiece& finished) const;
 
-  /// \throws CheckpointError if the file is missing, damaged, or of other data or settings.
+  /// Reads a piece. \throws CheckpointError if the file is missing, damaged, or of another run.
   [[nodiscard]] FinishedPiece read(const DrawPiece& piece) const;
 
-  /// To keep pieces here. Refers to this store.
+  /// Returns functions that read and write pieces in this store, which must outlive them.
   [[nodiscard]] PieceKeeper keeper() const;
 
   [[nodiscard]] std::filesystem::path path_of(const DrawPiece& piece) const {
@@ -81,7 +80,7 @@ class DrawStore {
     SamplerReport::Perceptron counts{};
   };
   static_assert(std::is_trivially_copyable_v<Head>);
-  static constexpr std::size_t longest_run = 4096;  ///< Bytes of an identity.
+  static constexpr std::size_t longest_run = 4096;  ///< Most bytes of an identity.
 
   [[nodiscard]] static std::uint64_t checksum(std::span<const std::byte> bytes) {
     WordHash hash;
@@ -104,7 +103,7 @@ BPM_INLINE DrawStore::DrawStore(std::filesystem::path folder, RunIdentity run,
                                 std::ptrdiff_t points, const std::optional<double>& chosen_lambda)
     : folder_(std::move(folder)), run_(std::move(run)), points_(points) {
   if (chosen_lambda) {
-    std::array<char, 32> digits{};  // As many as tell it from every other.
+    std::array<char, 32> digits{};  // The shortest digits that identify the number.
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *chosen_lambda);
     folder_ /= "lambda-" + std::string(digits.data(), end.ptr);
   }
@@ -187,7 +186,7 @@ BPM_INLINE FinishedPiece DrawStore::read(const DrawPiece& piece) const {
     sound(from.take_all(solution.left_out, left_out) &&
               from.take_all(solution.left_out_outputs, left_out),
           short_of_it);
-    // A checksum that is right says nothing of a content that was made to have it.
+    // A correct checksum does not exclude contents crafted to have it.
     const auto finite = [](double number) { return std::isfinite(number); };
     const auto ascend = [&](const std::vector<PointIndex>& list) {
       return std::ranges::adjacent_find(list, std::ranges::greater_equal()) == list.end() &&
@@ -235,26 +234,26 @@ BPM_INLINE DrawStore::Head DrawStore::check_head(const std::filesystem::path& pa
 
 }  // namespace detail
 
-/// Permuted perceptrons that keep each finished draw in a folder: a run that ended
-/// early, by a stop, an error or with its process, goes on from there when it is started again on
-/// the same data with the same settings, and gives the model of the uninterrupted run bit for bit.
-/// The number of draws may change, and so may threads and byte budget. Where lambda is chosen, the
-/// draws of each that is tried have a folder of their own in it.
+/// Permuted perceptrons that save each finished draw in a folder: a run that was interrupted, by a
+/// stop, an error or the end of its process, continues there when it is started again on the same
+/// data with the same settings, and gives the model of the uninterrupted run bit for bit. The
+/// number of draws may change, and so may threads and byte budget. Where lambda is chosen, the
+/// draws of each candidate have a subfolder.
 ///
 ///     const bpm::CheckpointedPerceptron sampler{{.draws = 10}, "draws"};
 ///     const auto fitted = bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler)).fit(x, labels);
 ///
-/// In the report, mistakes and passes are of all draws, kernel evaluations those of this run.
+/// In the report, mistakes and passes count all draws, kernel evaluations only this run's.
 struct CheckpointedPerceptron : PermutedPerceptron {
-  /// As its base's, but that it keeps finished draws.
+  /// Traits of the base class, and `keeps_draws`.
   static constexpr SamplerTraits traits{.name = PermutedPerceptron::traits.name,
                                         .computes_blocks = true,
                                         .keeps_draws = true,
                                         .has_trials = true};
 
-  std::filesystem::path checkpoint;  ///< A folder, made where it is missing.
+  std::filesystem::path checkpoint;  ///< Folder of the draws, made if it is missing.
 
-  /// As `PermutedPerceptron::sample`.
+  /// Draws as `PermutedPerceptron::sample`, and saves each draw.
   /// \throws CheckpointError if a draw cannot be written, the folder holds draws of another run, or
   ///         another fit is at work in it.
   template <VersionSpace Space, detail::DrawSink Sink>
@@ -281,17 +280,17 @@ struct CheckpointedPerceptron : PermutedPerceptron {
     return report;
   }
 
-  /// The same with this many draws.
+  /// Returns a copy with this number of draws.
   [[nodiscard]] CheckpointedPerceptron with_draws(std::uint64_t count) const {
     return {PermutedPerceptron::with_draws(count), checkpoint};
   }
 
-  /// As `PermutedPerceptron::memory_need`, and the files in the making.
+  /// Returns `PermutedPerceptron::memory_need` plus the memory of files being written.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     MemoryNeed need = PermutedPerceptron::memory_need(run);
     const std::size_t file = run.problems * static_cast<std::size_t>(run.points) *
                              (2 * sizeof(double) + sizeof(PointIndex));
-    // A plan of all draws, twice while it grows; more than 2^40 fit nowhere.
+    // A plan of all draws, twice while it grows; no memory has 2^40 of them.
     need.bytes +=
         static_cast<std::size_t>(std::min<std::uint64_t>(draws, std::uint64_t{1} << 40U) * 2 *
                                  (sizeof(detail::PieceTask) + sizeof(detail::DrawPiece)));

@@ -42,66 +42,66 @@
 #endif
 
 /// \file
-/// Files that are there whole or not at all, locks of folders, and the system calls for both.
+/// Files that exist as a whole or not at all, locks of folders, and the system calls for both.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-// What the operating system does with files, once by POSIX's calls and once by those of Windows'
-// C library. Where not said otherwise they return 0, or errno's value.
+// File operations of the system, once by POSIX and once by Windows' C library. Unless stated
+// otherwise they return 0, or errno's value.
 
-/// What `take_lock` came to.
+/// Result of `take_lock`.
 enum class FileLock { taken, of_another, not_offered };
 
 #if defined(_WIN32)
 
-/// A new file to write; -1 where it cannot be made, or is there.
+/// Opens a new file to write; returns -1 if it cannot be made, or exists.
 [[nodiscard]] inline int open_new(const std::filesystem::path& path) noexcept {
   return ::_wopen(path.c_str(), _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY | _O_NOINHERIT,
                   _S_IREAD | _S_IWRITE);
 }
-/// A file to read and write, made where it is missing; -1 where it cannot be opened.
+/// Opens a file to read and write, made if missing; returns -1 if it cannot be opened.
 [[nodiscard]] inline int open_or_make(const std::filesystem::path& path) noexcept {
   return ::_wopen(path.c_str(), _O_RDWR | _O_CREAT | _O_BINARY | _O_NOINHERIT,
                   _S_IREAD | _S_IWRITE);
 }
 inline int close_file(int file) noexcept { return ::_close(file) == 0 ? 0 : errno; }
-/// How many bytes were written; -1: none.
+/// Writes and returns the number of bytes written; -1: error.
 [[nodiscard]] inline std::ptrdiff_t write_some(int file, const std::byte* bytes,
                                                std::size_t count) noexcept {
   const auto most = std::size_t{std::numeric_limits<int>::max()};
   return ::_write(file, bytes, static_cast<unsigned>(std::min(count, most)));
 }
 [[nodiscard]] inline int flush_file(int file) noexcept { return ::_commit(file) == 0 ? 0 : errno; }
-/// Windows writes names some time later, and has no call for a folder.
+/// Does nothing: Windows writes names some time later, and has no call for a folder.
 inline void flush_folder(const std::filesystem::path&) noexcept {}
 inline void remove_file(const std::filesystem::path& path) noexcept { ::_wunlink(path.c_str()); }
-/// Of an error of the standard library: errno's value where it has one.
+/// Returns errno's value for an error of the standard library, EIO if it has none.
 [[nodiscard]] inline int number_of(const std::error_code& error) noexcept {
   const std::error_condition condition = error.default_error_condition();
   return condition.category() == std::generic_category() ? condition.value() : EIO;
 }
-/// Gives the file the name, whatever had it.
+/// Renames the file, and replaces any file of the new name.
 [[nodiscard]] inline int rename_file(const std::filesystem::path& from,
                                      const std::filesystem::path& to) noexcept {
   std::error_code error;
   std::filesystem::rename(from, to, error);
   return number_of(error);
 }
-/// A lock until the file is closed, which is on a byte far behind the last one: a locked byte is
-/// one that no other process can read.
+/// Locks the file until it is closed, by a byte far behind the last one: no other process can read
+/// a locked byte.
 [[nodiscard]] inline FileLock take_lock(int file) noexcept {
   constexpr long far_behind = 1L << 30;
   if (::_lseek(file, far_behind, SEEK_SET) != far_behind) return FileLock::not_offered;
   errno = 0;
   const bool taken = ::_locking(file, _LK_NBLCK, 1) == 0;
-  // Wine does not say why it refuses.
+  // Wine gives no reason for its refusal.
   const bool of_another = errno == EACCES || errno == EDEADLOCK || errno == 0;
   ::_lseek(file, 0, SEEK_SET);
   if (taken) return FileLock::taken;
   return of_another ? FileLock::of_another : FileLock::not_offered;
 }
 [[nodiscard]] inline int cut_to_nothing(int file) noexcept { return ::_chsize_s(file, 0); }
-/// How many of the file's first bytes were read; -1: reading failed.
+/// Reads the file's first bytes and returns their number; -1: reading failed.
 [[nodiscard]] inline std::ptrdiff_t read_first(int file, char* bytes, std::size_t count) noexcept {
   ::_lseek(file, 0, SEEK_SET);
   return ::_read(file, bytes, static_cast<unsigned>(count));
@@ -111,7 +111,7 @@ inline void remove_file(const std::filesystem::path& path) noexcept { ::_wunlink
   const char* const name = std::getenv("COMPUTERNAME");
   return name != nullptr ? name : "an unknown host";
 }
-/// visit(name) for each file in the folder.
+/// Calls visit(name) for each file in the folder.
 template <class Visit>
 [[nodiscard]] int for_each_name(const std::filesystem::path& folder, Visit&& visit) {
   std::error_code error;
@@ -124,23 +124,23 @@ template <class Visit>
 
 #else
 
-/// A new file to write; -1 where it cannot be made, or is there.
+/// Opens a new file to write; returns -1 if it cannot be made, or exists.
 [[nodiscard]] inline int open_new(const std::filesystem::path& path) noexcept {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
-/// A file to read and write, made where it is missing; -1 where it cannot be opened, or is a link.
+/// Opens a file to read and write, made if missing; returns -1 if that fails, or it is a link.
 [[nodiscard]] inline int open_or_make(const std::filesystem::path& path) noexcept {
   return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 }
 inline int close_file(int file) noexcept { return ::close(file) == 0 ? 0 : errno; }
-/// How many bytes were written; -1: none.
+/// Writes and returns the number of bytes written; -1: error.
 [[nodiscard]] inline std::ptrdiff_t write_some(int file, const std::byte* bytes,
                                                std::size_t count) noexcept {
   return ::write(file, bytes, count);
 }
 [[nodiscard]] inline int flush_file(int file) noexcept { return ::fsync(file) == 0 ? 0 : errno; }
-/// A name reaches the disk with its folder. Not every file system can; then it was as durable as
-/// that file system makes things.
+/// Writes the names in a folder to the disk. Some file systems cannot; there a name is as durable
+/// as the file system makes it.
 inline void flush_folder(const std::filesystem::path& folder) noexcept {
   const int file = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
@@ -148,12 +148,12 @@ inline void flush_folder(const std::filesystem::path& folder) noexcept {
   ::close(file);
 }
 inline void remove_file(const std::filesystem::path& path) noexcept { ::unlink(path.c_str()); }
-/// Gives the file the name, whatever had it.
+/// Renames the file, and replaces any file of the new name.
 [[nodiscard]] inline int rename_file(const std::filesystem::path& from,
                                      const std::filesystem::path& to) noexcept {
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
-/// A lock until the file is closed.
+/// Locks the file until it is closed.
 [[nodiscard]] inline FileLock take_lock(int file) noexcept {
   if (::flock(file, LOCK_EX | LOCK_NB) == 0) return FileLock::taken;
   return errno == EWOULDBLOCK ? FileLock::of_another : FileLock::not_offered;
@@ -161,7 +161,7 @@ inline void remove_file(const std::filesystem::path& path) noexcept { ::unlink(p
 [[nodiscard]] inline int cut_to_nothing(int file) noexcept {
   return ::ftruncate(file, 0) == 0 ? 0 : errno;
 }
-/// How many of the file's first bytes were read; -1: reading failed.
+/// Reads the file's first bytes and returns their number; -1: reading failed.
 [[nodiscard]] inline std::ptrdiff_t read_first(int file, char* bytes, std::size_t count) noexcept {
   return ::pread(file, bytes, count, 0);
 }
@@ -170,8 +170,8 @@ inline void remove_file(const std::filesystem::path& path) noexcept { ::unlink(p
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
 }
-/// visit(name) for each file in the folder. (Not a directory_iterator: that of libstdc++ ends the
-/// program where there is no memory.)
+/// Calls visit(name) for each file in the folder. (A directory_iterator of libstdc++ would end the
+/// program if memory runs out.)
 template <class Visit>
 [[nodiscard]] int for_each_name(const std::filesystem::path& folder, Visit&& visit) {
   const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(
@@ -197,14 +197,14 @@ class FileDescriptor {
     if (number_ >= 0) close_file(number_);
   }
   [[nodiscard]] int get() const noexcept { return number_; }
-  /// Some file systems report a full disk only here.
+  /// Closes the file now: some file systems report a full disk only here.
   [[nodiscard]] int close() noexcept { return close_file(std::exchange(number_, -1)); }
 
  private:
   int number_;
 };
 
-// Files that are there whole or not at all.
+// Files that exist as a whole or not at all.
 
 /// Throws a CheckpointError about a file, or folder, unless `holds`.
 template <class... What>
@@ -212,18 +212,18 @@ void check_file(bool holds, const std::filesystem::path& path, const What&... wh
   ensure<CheckpointError>(holds, "checkpoint: ", text_of(path), " ", what...);
 }
 
-/// A name beside the file's that no other writer takes.
+/// Returns a name in the file's folder that no other writer uses.
 [[nodiscard]] inline std::filesystem::path partial_name(const std::filesystem::path& path) {
   static std::atomic<unsigned> number = 0;
   std::filesystem::path partial = path;
-  // Processes of two machines may have one number; they do not begin in one nanosecond.
+  // Processes of two machines may share a number, but hardly a start in the same nanosecond.
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   partial += ".partial-" + std::to_string(process_number()) + "-" + std::to_string(now) + "-" +
              std::to_string(number++);
   return partial;
 }
 
-/// A file in the making, which is removed unless it took its name: after that there is none.
+/// A file being written, which the destructor removes unless it was renamed.
 struct PartialFile {
   explicit PartialFile(const std::filesystem::path& whole) : path(partial_name(whole)) {}
   PartialFile(const PartialFile&) = delete;
@@ -244,17 +244,17 @@ struct PartialFile {
   return 0;
 }
 
-/// Makes the pieces, one after the other, the content of the file: they go to a file beside it, to
-/// the disk, and then take the name. Whatever goes wrong, and wherever the process is killed, the
-/// name stands for the old content or for the new one; of two writers at a time, for what one of
-/// them wrote. What is no file is refused: it would be replaced by one.
+/// Writes the pieces, one after the other, as the content of the file: to a temporary file beside
+/// it, to the disk, and then renames that. Whatever fails, and wherever the process is killed, the
+/// name refers to the old or the new content; with two writers at once, to that of one of them. It
+/// refuses a device, pipe or socket, which a file would replace.
 ///
 /// \throws CheckpointError if that cannot be done; the message begins with `what` and ends with
 ///         `cure`.
 inline void write_pieces_durably(const std::filesystem::path& path,
                                  std::span<const std::span<const std::byte>> pieces,
                                  std::string_view what, std::string_view cure) {
-  // Memory is taken before the file is made: whatever is thrown between, it does not stay.
+  // Allocates before the file exists, so that an exception leaves no file.
   const std::string name = text_of(path);
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code unknown;
@@ -276,14 +276,14 @@ inline void write_pieces_durably(const std::filesystem::path& path,
   flush_folder(parent);
 }
 
-/// The same of one piece.
+/// Writes one piece durably.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           std::string_view what = "checkpoint",
                           std::string_view cure = ", and a rerun goes on from it") {
   write_pieces_durably(path, std::span(&bytes, 1), what, cure);
 }
 
-/// \throws CheckpointError if the file cannot be read.
+/// Returns at most `most` first bytes of a file. \throws CheckpointError if it cannot be read.
 [[nodiscard]] inline std::vector<std::byte> read_bytes(const std::filesystem::path& path,
                                                        std::size_t most) {
   std::ifstream file(path, std::ios::binary);
@@ -296,13 +296,12 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
   return bytes;
 }
 
-/// One owner of a folder at a time: the lock of a file in it, which holds the owner's name.
-/// The system gives it back when the process ends, however that comes. Where the file cannot be
-/// opened, or the file system has no locks, there is none: draws are written whole under names of
-/// their own in any case.
+/// Exclusive ownership of a folder: the lock of a file in it, which contains the owner's name. The
+/// system releases it however the process ends. Where the file cannot be opened, or the file system
+/// has no locks, there is no lock: draws are written whole, each under its own name, in any case.
 class FolderLock {
  public:
-  /// \throws CheckpointError that names the owner where there is one.
+  /// Locks the folder. \throws CheckpointError that names the owner if it is locked already.
   explicit FolderLock(const std::filesystem::path& folder)
       : file_(open_or_make(folder / "draws.lock")) {
     if (file_.get() < 0) return;

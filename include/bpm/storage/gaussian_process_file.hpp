@@ -30,21 +30,21 @@
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
-/// With this header `save` and `load` take what expectation propagation and kernel interpolators
-/// leave as well:
+/// This header extends `save` and `load` to the results of expectation propagation and kernel
+/// interpolators:
 ///
 ///     bpm::save(bpm::BayesPointMachine(kernel, bpm::ExpectationPropagation{}).fit(x, y), "p");
 ///     const auto posterior = bpm::load<bpm::PosteriorClassifier<Kernel, Inputs>>("p");
 ///     bpm::save(bpm::KernelInterpolator(kernel).train(x, y), "i");
 ///     const auto training = bpm::load<bpm::InterpolatorTraining<Kernel, Inputs>>("i");
 ///
-/// (`KernelInterpolator::fit` gives a `Classifier`, which model_file.hpp saves.) A file is that of
-/// the model's classifier, with arrays beside: 16 r^2 + 16 r + 48 m bytes a column of a
-/// posterior, 8 n^2 + 8 n a column of an interpolator.
+/// (`KernelInterpolator::fit` returns a `Classifier`, which model_file.hpp saves.) A file is that
+/// of the model's classifier with further arrays: 16 r^2 + 16 r + 48 m bytes per column of a
+/// posterior, 8 n^2 + 8 n per column of an interpolator.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What an interpolator's training knows of S beside its factor.
+/// Numbers of an interpolator's training, besides the factor of S.
 struct InterpolatorNumbers {
   double noise_variance = 0;
   double jitter = 0;
@@ -60,7 +60,7 @@ struct InterpolatorNumbers {
   }
 };
 
-/// The JSON of a key. \throws DataError where there is none.
+/// Returns the JSON of a key. \throws DataError if there is none.
 [[nodiscard]] inline Json json_of_key(const char* key, const TensorFile& file) {
   return parse_json(file.text(key), join(file.name(), ": '", key, "'"));
 }
@@ -136,9 +136,9 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Whether the bytes of a model file hold posteriors beside their classifier, which `load` of a
-/// `PosteriorClassifier` reads and `load_any` leaves out. `name` stands in messages.
-/// \throws DataError on bytes that are no model.
+/// Returns whether the bytes of a model file contain posteriors beside their classifier, which
+/// `load` of a `PosteriorClassifier` reads and `load_any` ignores. `name` is the file's in
+/// messages. \throws DataError on bytes that are no model.
 [[nodiscard]] inline bool is_posterior_model(std::span<const std::byte> bytes,
                                              const std::string& name = "the model") {
   const detail::TensorFile file(bytes, name);

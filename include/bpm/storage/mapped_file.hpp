@@ -2,7 +2,7 @@
 #pragma once
 
 #if defined(_WIN32)
-// Only what is needed, and no macros that are called min and max.
+// Excludes unneeded parts of windows.h, and the macros min and max.
 #if !defined(WIN32_LEAN_AND_MEAN)
 #define WIN32_LEAN_AND_MEAN
 #endif
@@ -32,13 +32,13 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// A file's bytes where the system shows them as memory: nothing is read before it is looked at,
-/// and processes share what was. Who writes into the file writes into what is seen, and a file cut
-/// short ends the process that looks: replace files by renaming, as `write_durably` does. (On
-/// Windows a file that is mapped can be neither cut nor replaced.)
+/// A file's bytes mapped into memory: the system reads a page on first access, and processes share
+/// pages. Writes to the file appear in the memory, and access to a truncated part ends the process:
+/// replace files by renaming, as `write_durably` does. (On Windows a mapped file can be neither
+/// truncated nor replaced.)
 class MappedFile {
  public:
-  /// \throws DataError where the file cannot be opened or shown, a folder among them.
+  /// Maps a file. \throws DataError if it cannot be opened or mapped, as a folder cannot.
   explicit MappedFile(const std::filesystem::path& path) : name_(text_of(path)) { show(path); }
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -70,7 +70,7 @@ class MappedFile {
                   ::GetFileSizeEx(file.value, &size) != 0 &&
                   std::in_range<std::size_t>(size.QuadPart));
     size_ = static_cast<std::size_t>(size.QuadPart);
-    if (size_ == 0) return;  // No system maps nothing.
+    if (size_ == 0) return;  // No system maps an empty file.
     const Handle mapping(::CreateFileMappingW(file.value, nullptr, PAGE_READONLY, 0, 0, nullptr));
     check_step(mapping.value != nullptr);
     data_ = static_cast<const std::byte*>(::MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, 0));
@@ -84,14 +84,14 @@ class MappedFile {
   }
 #else
   void show(const std::filesystem::path& path) {
-    // Not blocking: a pipe is opened without anyone who writes, and refused below.
+    // Non-blocking: a pipe opens without a writer, and is refused below.
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     check_step(file.get() >= 0);
     struct stat status = {};
     check_step(::fstat(file.get(), &status) == 0);
     check_regular(S_ISREG(status.st_mode) && std::in_range<std::size_t>(status.st_size));
     size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ == 0) return;  // No system maps nothing.
+    if (size_ == 0) return;  // No system maps an empty file.
     void* const place = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
     check_step(place != MAP_FAILED);
     data_ = static_cast<const std::byte*>(place);

@@ -27,15 +27,15 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What a `MemberWriter` has written, back. \throws DataError on what is missing, of another kind,
-/// not finite or out of bounds, and what `after_reading` throws.
+/// Reads the output of a `MemberWriter`. \throws DataError on values that are missing, of another
+/// type, not finite or out of bounds, and what `after_reading` throws.
 class MemberReader {
  public:
-  /// `where` begins messages. With `points` a run is read, of which nothing is believed.
+  /// `where` begins messages. With `points` it reads a run, and checks all bounds.
   MemberReader(std::string where, const TensorFile* file = nullptr, std::ptrdiff_t points = -1)
       : where_(std::move(where)), file_(file), points_(points) {}
 
-  /// The members of one object.
+  /// Reads the members of one object.
   template <class T>
   void read_members(const Json& object, T& one, const std::string& prefix) {
     T::visit_members(one, OfObject{*this, object, prefix});
@@ -44,7 +44,7 @@ class MemberReader {
     }
   }
 
-  /// `made`: a list keeps its length and what files do not hold.
+  /// Reads a value. `made`: a list has its length already, and members outside the file persist.
   template <class T>
   void read(const Json& json, T& value, const std::string& key, bool made = false) {
     const auto sound = [&](bool holds, std::string_view kind) {
@@ -85,7 +85,7 @@ class MemberReader {
   }
 
  private:
-  /// The visitor.
+  /// Visitor that reads each member of an object.
   struct OfObject {
     MemberReader& all;
     const Json& object;
@@ -112,7 +112,7 @@ class MemberReader {
     }
   };
 
-  /// One at a time, so that memory follows what is there.
+  /// Reads entries one by one, so that memory grows with those present.
   template <class T>
   void read_list(const Json& json, std::vector<T>& list, const std::string& key, bool made) {
     made = made || !std::default_initializable<T>;
@@ -199,14 +199,14 @@ class MemberReader {
     }
   }
 
-  /// Without what fills its last register.
+  /// Returns the used length of a row, without padding.
   [[nodiscard]] std::ptrdiff_t used_of(const Rows& rows) const {
     return rows.of == Rows::Of::points ? points_ : rank_;
   }
   [[nodiscard]] std::ptrdiff_t length_of(const Rows& rows) const {
     return rows.padded ? padded<double>(used_of(rows)) : used_of(rows);
   }
-  /// Behind the end of a row are zeros, whatever the file says.
+  /// Checks the shape of rows and overwrites their padding by zeros.
   void check_rows(const std::string& key, std::vector<double>& numbers, const Rows& rows) const {
     const std::ptrdiff_t length = length_of(rows);
     const bool right = rows.count < 0 ? std::ssize(numbers) % length == 0
@@ -226,7 +226,8 @@ class MemberReader {
   std::ptrdiff_t rank_ = 1;
 };
 
-/// \throws DataError that begins with `where` on a value of another kind or out of range.
+/// Reads a value from JSON. \throws DataError that begins with `where` on a value of another type
+/// or out of range.
 template <class T>
 void from_json_value(const Json& json, T& value, const std::string& where) {
   MemberReader("").read(json, value, where);

@@ -53,15 +53,15 @@ inline constexpr bool is_classifier = false;
 template <class K, class I>
 inline constexpr bool is_classifier<Classifier<K, I>> = true;
 
-/// Those of dense numbers: sparse ones, strings and kernel values lie otherwise in a file.
+/// Whether `map` supports a classifier: dense numbers only, since files store others differently.
 template <class C>
 inline constexpr bool is_mappable = false;
 template <class K, TensorElement T>
 inline constexpr bool is_mappable<Classifier<K, RowMatrix<T>>> =
     !std::same_as<K, PrecomputedKernel>;
 
-/// \throws DataError unless the file is a model of this kind, of a format that this library reads.
-///         Every kind but trainings has a classifier's parts, so that every model is one.
+/// Checks kind and format. Every kind but trainings has a classifier's parts, and so is one, too.
+/// \throws DataError unless it is a model of this kind, of a format that this library reads.
 inline void check_model(const TensorFile& file, std::string_view wanted = model_kind) {
   const std::string& name = file.name();
   const std::string kind = file.has("kind") ? file.text("kind") : "";
@@ -75,7 +75,7 @@ inline void check_model(const TensorFile& file, std::string_view wanted = model_
                     "; take the library's version that wrote it, ", file.text("library"));
 }
 
-/// The inputs of a kind. \throws DataError.
+/// Reads the inputs. \throws DataError.
 template <class Inputs, bool brought>
 [[nodiscard]] Inputs read_inputs(const TensorFile& file) {
   if constexpr (brought) {
@@ -88,8 +88,8 @@ template <class Inputs, bool brought>
   }
 }
 
-/// `memory`: of a file that is read in place; nothing where the bytes are kept by the caller.
-/// \throws DataError as `load`.
+/// Reads a classifier. `memory`: the mapped file whose inputs are read in place; null if the
+/// classifier copies the bytes or the caller keeps them. \throws DataError as `load`.
 template <class C>
 [[nodiscard]] C read_classifier(const TensorFile& file, std::shared_ptr<const MappedFile> memory) {
   using Parts = typename C::Parts;
@@ -119,7 +119,7 @@ template <class C>
                       " is out of range");
     parts.support.push_back(static_cast<PointIndex>(point));
   }
-  // Under a name of their own, so that no older library takes pairs of classes for classes.
+  // A separate name prevents older libraries from reading pairs of classes as classes.
   parts.one_against_one = file.has_array("coefficients.of_pairs");
   parts.coefficients =
       read_matrix<double>(file, parts.one_against_one ? "coefficients.of_pairs" : "coefficients");
@@ -145,7 +145,7 @@ template <class C>
   }
 }
 
-/// The same of bytes that do not last. \throws DataError as `load`.
+/// Reads a classifier that copies the bytes. \throws DataError as `load`.
 template <class C>
 [[nodiscard]] C read_classifier(const TensorFile& file) {
   using Inputs = std::remove_cvref_t<decltype(std::declval<typename C::Parts>().inputs)>;
@@ -155,7 +155,7 @@ template <class C>
   return read_classifier<C>(file, nullptr);
 }
 
-/// As the alternative whose inputs the file has. \throws DataError as `load_any`.
+/// Reads the alternative with the inputs of the file. \throws DataError as `load_any`.
 template <class... Classifiers>
 [[nodiscard]] std::variant<Classifiers...> read_any(
     const TensorFile& file, std::type_identity<std::variant<Classifiers...>>) {
@@ -177,7 +177,7 @@ template <class... Classifiers>
   return *std::move(found);
 }
 
-/// What a classifier's file has beside its kind and format.
+/// Writes a classifier's contents, without kind and format.
 template <class Kernel, InputSet Inputs>
 void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWriter& file) {
   using Stored = StoredInputs<Inputs>;
@@ -192,7 +192,7 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
   const Json model = to_json_value(parts);
   try {
     file.set("model", model.dump());
-  } catch (const nlohmann::json::exception&) {  // Strings of a user's.
+  } catch (const nlohmann::json::exception&) {  // Caused by strings of the user.
     fail("save", "names, words, rejection.score or inputs_made_by", "are not in UTF-8, must be");
   }
   file.keep("support", std::vector<std::int64_t>(parts.support.begin(), parts.support.end()));
@@ -221,8 +221,8 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
   }
 }
 
-/// How a model lies in a file: what `kind` says of it, and both ways. Others than classifiers have
-/// theirs in headers of their own.
+/// Storage of a model type in files: the text of `kind`, `write` and `read`. Types other than
+/// classifiers specialise it in their own headers.
 template <class Model>
 struct StoredModel {
   static constexpr bool known = false;
@@ -238,7 +238,7 @@ struct StoredModel<C> {
   [[nodiscard]] static C read(const TensorFile& file) { return read_classifier<C>(file); }
 };
 
-/// A model on its way into a file.
+/// Returns a writer with the contents of a model.
 template <class Model>
 [[nodiscard]] TensorFileWriter model_writer(const Model& model) {
   static_assert(StoredModel<Model>::known,
@@ -256,8 +256,8 @@ template <class Model>
 
 }  // namespace detail
 
-/// A model as the bytes of a file: docs/model-files.md says what they are. Everything that it
-/// holds, but for the number of threads. A model is a `Classifier`; with
+/// Returns a model as the bytes of a file, whose format docs/model-files.md defines. They contain
+/// the whole model, except the number of threads. A model is a `Classifier`; with
 /// storage/gaussian_process_file.hpp also a `PosteriorClassifier` and an `InterpolatorTraining`,
 /// with storage/training_file.hpp a `Training`.
 /// \throws std::invalid_argument on strings that are not in UTF-8, and numbers that no model holds:
@@ -267,16 +267,16 @@ template <class Model>
   return detail::model_writer(model).bytes();
 }
 
-/// Writes a model file: to a file beside it, to the disk, then under its name, so that the name
-/// stands for a whole file at any moment. Arrays go as they lie in the model, without a copy; those
-/// of sparse inputs, of strings and of an interpolator are made once. \throws CheckpointError where
-/// that cannot be done; what was there before is whole. std::invalid_argument as `model_bytes`.
+/// Writes a model file: under another name, to the disk, then renames it, so that the name refers
+/// to a whole file at any moment. Arrays are written from the model without a copy; those of sparse
+/// inputs, of strings and of an interpolator are made once. \throws CheckpointError if that fails;
+/// an earlier file stays whole. \throws std::invalid_argument as `model_bytes`.
 template <class Model>
 void save(const Model& model, const std::filesystem::path& path) {
   auto file = detail::model_writer(model);
   detail::write_pieces_durably(path, file.pieces(), "model", "");
 }
-/// \throws std::ios_base::failure unless the stream takes all.
+/// Writes a model to a stream. \throws std::ios_base::failure unless the stream accepts all.
 template <class Model>
 void save(const Model& model, std::ostream& out) {
   auto file = detail::model_writer(model);
@@ -286,11 +286,11 @@ void save(const Model& model, std::ostream& out) {
   if (!out.flush()) throw std::ios_base::failure("save: the stream did not take the model");
 }
 
-/// The model in the bytes of a file, which may be any bytes. Bit for bit what was saved: in the
-/// same program it predicts the same numbers. A `Classifier` is read from a model of any kind but
-/// trainings. `name` stands in messages.
-/// \throws DataError on bytes that are no model, or one of another kind, kernel, kind of inputs or
-///         later format; no more memory is taken than a small multiple of the bytes.
+/// Returns the model in the bytes of a file, which may be any bytes. It is bit for bit the saved
+/// one: in the same program it predicts the same numbers. A `Classifier` is read from a model of
+/// any kind but trainings. `name` is the model's in messages. \throws DataError on bytes that are
+/// no model, or one of another kind, kernel, kind of inputs or later format; memory is limited to a
+/// small multiple of the bytes.
 template <class C>
   requires detail::StoredModel<C>::known
 [[nodiscard]] C load(std::span<const std::byte> bytes, const std::string& name = "the model") {
@@ -298,14 +298,14 @@ template <class C>
   detail::check_model(file, detail::StoredModel<C>::kind);
   return detail::StoredModel<C>::read(file);
 }
-/// To the stream's end. \throws DataError as above.
+/// Reads a model up to the stream's end. \throws DataError as for bytes.
 template <class C>
   requires detail::StoredModel<C>::known
 [[nodiscard]] C load(std::istream& in, const std::string& name = "the model") {
   const std::string bytes = detail::read_all(in, name);
   return load<C>(std::as_bytes(std::span(bytes)), name);
 }
-/// \throws DataError as above; where the file cannot be read.
+/// Reads a model file. \throws DataError as for bytes, and if the file cannot be read.
 template <class C>
   requires detail::StoredModel<C>::known
 [[nodiscard]] C load(const std::filesystem::path& path) {
@@ -313,21 +313,21 @@ template <class C>
   return load<C>(*file.stream, file.name);
 }
 
-/// What `map` makes of a classifier of dense inputs: the same one on inputs in the file.
+/// The type that `map` returns for a classifier of dense inputs, whose inputs are in the file.
 template <class C>
 using Mapped = Classifier<
     std::remove_cvref_t<decltype(std::declval<typename C::Parts>().kernel)>,
     Eigen::Map<const std::remove_cvref_t<decltype(std::declval<typename C::Parts>().inputs)>>>;
 
-/// The classifier in a model file, whose support inputs stay in the file: queries read them
-/// there, and the first one checks them, block by block, so that a model of any size is there at
-/// once, and processes share its pages. Rows that no block of kernel values takes as they are (of a
-/// length that is no multiple of a register, or of 4 where they are bytes) are copied when they are
-/// first read. Everything else is read now, as by `load`. It predicts what a loaded one does, bit
-/// for bit; single queries, whose blocks a loaded one has packed, take a little longer. The file
-/// may be replaced by `save` meanwhile, but not written into nor cut.
-/// \throws DataError as `load`; of inputs that are not finite when a query comes to them. Of
-///         numbers in another order of bytes than the machine's, and arrays that are not aligned.
+/// Returns the classifier in a model file, whose support inputs stay in the file: queries read them
+/// there, and the first one checks them, block by block, so that a model of any size is ready at
+/// once, and processes share its pages. Rows that blocks of kernel values cannot read in place
+/// (their length is no multiple of a register, or of 4 for bytes) are copied when they are first
+/// read. Everything else is read now, as by `load`. Predictions are those of a loaded classifier,
+/// bit for bit; single queries, whose blocks a loaded one has packed, take a little longer. `save`
+/// may replace the file meanwhile, but nothing may write into it or truncate it. \throws DataError
+/// as `load`, also on numbers in another byte order than the machine's and arrays that are not
+/// aligned; on inputs that are not finite in the first query that reads them.
 template <class C>
   requires detail::is_mappable<C>
 [[nodiscard]] Mapped<C> map(const std::filesystem::path& path) {
@@ -344,24 +344,24 @@ using AnyClassifier = std::variant<Classifier<RuntimeKernel, RowMatrix<float>>,
                                    Classifier<RuntimeKernel, SparseRowMatrix<float>>,
                                    Classifier<RuntimeKernel, SparseRowMatrix<double>>>;
 
-/// The classifier in a model file, for programs that learn its kernel and its kind of inputs from
-/// the file: kernels that a `RuntimeKernel` can be, dense and sparse numbers.
+/// Returns the classifier in a model file, for programs that learn its kernel and its kind of
+/// inputs from the file: kernels that a `RuntimeKernel` can be, dense and sparse numbers.
 ///
 ///     std::visit([&](const auto& model) { ... model.predict(inputs) ... }, bpm::load_any(path));
-/// \throws DataError as `load`, and on a model of anything else.
+/// \throws DataError as `load`, and on any other model.
 [[nodiscard]] inline AnyClassifier load_any(std::span<const std::byte> bytes,
                                             const std::string& name = "the model") {
   const detail::TensorFile file(bytes, name);
   detail::check_model(file);
   return detail::read_any(file, std::type_identity<AnyClassifier>{});
 }
-/// From a stream, which is read to its end. `name`: for messages. \throws as above.
+/// Reads a model up to the stream's end; `name` is the model's in messages. \throws as for bytes.
 [[nodiscard]] inline AnyClassifier load_any(std::istream& in,
                                             const std::string& name = "the model") {
   const std::string bytes = detail::read_all(in, name);
   return load_any(std::as_bytes(std::span(bytes)), name);
 }
-/// From a file. \throws as above, and where it cannot be read.
+/// Reads a model file. \throws as for bytes, and if it cannot be read.
 [[nodiscard]] inline AnyClassifier load_any(const std::filesystem::path& path) {
   const detail::OpenFile file = detail::open_file(path);
   return load_any(*file.stream, file.name);

@@ -24,10 +24,10 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What tells whether two runs make the same draws, part by part, so that a message can say in what
-/// they differ: a text of one line a part, "name: value". Of what is large the value is a hash of
-/// 64 bits: a difference goes unnoticed once in 10^19 times, a deliberate one is not looked for.
-/// Settings of samplers add themselves by `visit_members`.
+/// Identifies the draws of a run by a text, one line "name: value" per part, so that a message can
+/// name the part in which two runs differ. The value of large data is a 64-bit hash: a difference
+/// goes unnoticed once in 10^19 times; it does not resist deliberate collisions. Settings of
+/// samplers add themselves by `visit_members`.
 class RunIdentity {
  public:
   RunIdentity() = default;
@@ -40,7 +40,7 @@ class RunIdentity {
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
-  /// Names and values, in order. They refer to this.
+  /// Returns names and values in order, as views of this text.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> parts() const {
     std::vector<std::pair<std::string_view, std::string_view>> all;
     for (std::string_view rest = text_; !rest.empty();) {
@@ -52,7 +52,7 @@ class RunIdentity {
     return all;
   }
 
-  /// In words the first part in which another run differs from this one; empty where none does.
+  /// Returns the first part in which another run differs, in words; empty if none does.
   [[nodiscard]] std::string difference(const RunIdentity& other) const {
     if (other.text_ == text_) return {};
     const auto mine = parts();
@@ -80,7 +80,7 @@ class RunIdentity {
     } else if constexpr (std::integral<Value>) {
       return std::to_string(value);
     } else if constexpr (std::floating_point<Value>) {
-      std::array<char, 32> digits{};  // As many as tell it from every other.
+      std::array<char, 32> digits{};  // The shortest digits that identify the number.
       const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
       const std::string text(digits.data(), end);
       return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
@@ -108,9 +108,9 @@ class RunIdentity {
   std::string text_;
 };
 
-/// The diagonal, the values of each point with the others of its group of 16, and those of all
-/// points with four: what kernel and inputs are to the sampler, whatever they are, and the same
-/// however the values are kept.
+/// Returns a hash of kernel and inputs by their kernel values: the diagonal, the values of each
+/// point with the others of its group of 16, and those of all points with four. It does not depend
+/// on how the values are stored.
 template <VersionSpace Space>
 [[nodiscard]] WordHash hash_of_kernel(const Space& space,
                                       BlockScratch<typename Space::Scalar>& scratch) {
@@ -138,10 +138,10 @@ template <VersionSpace Space>
   return hash;
 }
 
-/// Adds what the draws of `sampler` on these problems with this seed depend on, but for their
-/// number and limits, which change no finished draw; draws below `left_out_draws` leave points out
-/// at first. `kernel` is the word for what kernel values tell. Cost: a pass over the labels, and
-/// 20 m kernel values, counted in `scratch`.
+/// Adds all that the draws of `sampler` on these problems with this seed depend on, except their
+/// number and limits, which change no finished draw; the first `left_out_draws` draws hold points
+/// out. `kernel` is the name of the part for kernel values. Cost: a pass over the labels, and 20 m
+/// kernel values, counted in `scratch`.
 template <class Sampler, VersionSpace Space>
 void add_run(RunIdentity& identity, const Sampler& sampler, std::span<const Space> spaces,
              std::uint64_t seed, BlockScratch<typename Space::Scalar>& scratch,

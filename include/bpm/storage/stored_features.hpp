@@ -16,7 +16,7 @@
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
-/// Features of images as a line of text and back, for models to keep beside their kernels:
+/// Features of images as a line of text and back, to be stored in models:
 ///
 ///     bpm::save(classifier.with_inputs_made_by(bpm::describe(gradients)), "digits.safetensors");
 ///     const auto loaded = bpm::load<MyClassifier>("digits.safetensors");
@@ -30,7 +30,7 @@ inline constexpr std::string_view gradient_features_name = "gradient features";
 
 }  // namespace detail
 
-/// The features' image and settings as a line of JSON, its `name` "gradient features".
+/// Returns the features' image and settings as a line of JSON with "name": "gradient features".
 [[nodiscard]] inline std::string describe(const GradientFeatures& features) {
   nlohmann::json json = detail::to_json_value(features.settings());
   json["name"] = detail::gradient_features_name;
@@ -38,8 +38,8 @@ inline constexpr std::string_view gradient_features_name = "gradient features";
   return json.dump();
 }
 
-/// The features that `describe` wrote down: equal ones. \throws DataError on anything else, with
-/// what is wrong.
+/// Returns the features of a text by `describe`, equal to the original ones. \throws DataError that
+/// names the fault of any other text.
 [[nodiscard]] inline GradientFeatures gradient_features_from(std::string_view text) {
   const std::string name(detail::gradient_features_name);
   const nlohmann::json json = detail::parse_json(text, name);

@@ -20,12 +20,12 @@
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
-/// Matrices and inputs as arrays of a file, and back.
+/// Matrices and inputs as arrays of a file, and their readers.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// How an input of one's own type is written into model files: as bytes, and back. Numbers and
-/// strings have theirs; for a type of one's own:
+/// Conversion of one's own input type to bytes in model files and back. Numbers and strings need
+/// none; for a type of one's own:
 ///
 ///     template <>
 ///     struct bpm::StoredInput<Molecule> {
@@ -33,8 +33,8 @@ namespace bpm { inline namespace BPM_TARGET {
 ///       static Molecule make(std::string_view bytes) { return Molecule(bytes); }
 ///     };
 ///
-/// `make(bytes(input))` has the kernel values of `input`. It is given any bytes of a file, and may
-/// throw std::invalid_argument: `load` says DataError.
+/// `make(bytes(input))` must have the kernel values of `input`. Its argument may be any bytes of a
+/// file; it may throw std::invalid_argument, which `load` turns into DataError.
 template <class Input>
 struct StoredInput;
 
@@ -51,7 +51,7 @@ template <class Matrix>
   return {static_cast<std::size_t>(matrix.rows()), static_cast<std::size_t>(matrix.cols())};
 }
 
-/// The shape of a matrix of the file. \throws DataError.
+/// Returns the shape of a matrix of the file. \throws DataError.
 [[nodiscard]] inline TensorFile::Shape matrix_shape(const TensorFile& file,
                                                     const std::string& key) {
   const TensorFile::Shape shape = file.shape(key);
@@ -59,7 +59,7 @@ template <class Matrix>
                     ": the array '", key, "' has ", shape.columns, " columns, which are too many");
   return shape;
 }
-/// A matrix of the file. \throws DataError.
+/// Reads a matrix of the file. \throws DataError.
 template <class Scalar>
 [[nodiscard]] RowMatrix<Scalar> read_matrix(const TensorFile& file, const std::string& key) {
   const TensorFile::Shape shape = matrix_shape(file, key);
@@ -69,7 +69,7 @@ template <class Scalar>
   return matrix;
 }
 
-/// How inputs of a kind lie in a file. Writing refers to dense ones.
+/// Storage of a type of inputs in files. Writers refer to dense inputs without a copy.
 template <class Inputs>
 struct StoredInputs {
   static constexpr bool known = false;
@@ -88,7 +88,7 @@ struct StoredInputs<RowMatrix<Scalar>> {
   }
 };
 
-/// The same, read in place.
+/// Dense inputs read in place.
 template <TensorElement Scalar>
 struct StoredInputs<Eigen::Map<const RowMatrix<Scalar>>> : StoredInputs<RowMatrix<Scalar>> {
   using Inputs = Eigen::Map<const RowMatrix<Scalar>>;
@@ -102,7 +102,7 @@ struct StoredInputs<Eigen::Map<const RowMatrix<Scalar>>> : StoredInputs<RowMatri
   }
 };
 
-/// Compressed rows: where they end, columns, values.
+/// Sparse inputs as compressed rows: ends of the rows, columns, values.
 template <SparseInputs Inputs>
 struct StoredInputs<Inputs> {
   using Scalar = typename Inputs::Scalar;
@@ -161,7 +161,7 @@ struct StoredInputs<Inputs> {
   }
 };
 
-/// Bytes, one string after the other, and where each ends.
+/// Strings as bytes, one string after the other, with the end of each.
 template <>
 struct StoredInputs<std::vector<std::string>> {
   static constexpr bool known = true;
@@ -197,7 +197,7 @@ concept StorableInput = requires(const Input& input, std::string_view bytes) {
   { StoredInput<Input>::make(bytes) } -> std::same_as<Input>;
 };
 
-/// As strings that the user's functions make and read.
+/// Inputs as strings that the user's functions convert.
 template <StorableInput Input>
 struct StoredInputs<std::vector<Input>> {
   static constexpr bool known = true;

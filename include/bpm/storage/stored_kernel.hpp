@@ -23,8 +23,8 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// How a kernel is written into model files: a name, and its parameters as a JSON object. Kernels
-/// of the library and their compositions have theirs; for a kernel of one's own:
+/// Storage of a kernel in model files: a name, and its parameters as a JSON object. Kernels of the
+/// library and their compositions have it; for a kernel of one's own:
 ///
 ///     template <>
 ///     struct bpm::StoredKernel<MyKernel> {
@@ -33,7 +33,7 @@ namespace bpm { inline namespace BPM_TARGET {
 ///       static MyKernel make(const nlohmann::json& p) { return {p.at("width").get<double>()}; }
 ///     };
 ///
-/// `make` may throw std::invalid_argument or what the JSON library throws: `load` says DataError.
+/// `make` may throw std::invalid_argument or errors of the JSON library, which become DataError.
 template <class Kernel>
 struct StoredKernel;
 
@@ -46,8 +46,7 @@ concept StorableKernel = requires(const Kernel& kernel, const nlohmann::json& pa
   { StoredKernel<Kernel>::make(parameters) } -> std::same_as<Kernel>;
 };
 
-/// {"name": ..., parameters}.
-/// A `RuntimeKernel` is written as the kernel that it is.
+/// Returns {"name": ..., parameters}; for a `RuntimeKernel` those of its actual kernel.
 template <class Kernel>
 [[nodiscard]] nlohmann::json kernel_to_json(const Kernel& kernel) {
   if constexpr (std::same_as<Kernel, RuntimeKernel>) {
@@ -65,7 +64,7 @@ template <class Kernel>
 template <class Kernel>
 [[nodiscard]] Kernel kernel_from_json(const nlohmann::json& json, std::string_view where);
 
-/// Of the kernels that a `RuntimeKernel` may be, the one of this name, where there is one.
+/// Reads the alternative of a `RuntimeKernel` with this name; returns none if there is none.
 template <class... Kernels>
 [[nodiscard]] std::optional<RuntimeKernel> kernel_named(
     std::type_identity<std::variant<Kernels...>>, const std::string& name,
@@ -76,7 +75,7 @@ template <class... Kernels>
     const Kernel kernel = kernel_from_json<Kernel>(json, where);
     try {
       found = kernel;
-    } catch (const std::invalid_argument& error) {  // A composition of too many parts.
+    } catch (const std::invalid_argument& error) {  // A composition has too many parts.
       throw DataError(join(where, ": ", error.what()));
     }
     return true;
@@ -85,7 +84,8 @@ template <class... Kernels>
   return found;
 }
 
-/// \throws DataError that begins with `where` on another kernel, or parameters that it refuses.
+/// Reads a kernel. \throws DataError that begins with `where` on another kernel, or parameters that
+/// it refuses.
 template <class Kernel>
 [[nodiscard]] Kernel kernel_from_json(const nlohmann::json& json, std::string_view where) {
   ensure<DataError>(json.is_object() && json.contains("name") && json["name"].is_string(), where,
@@ -108,7 +108,7 @@ template <class Kernel>
                       "', expected '", StoredKernel<Kernel>::name, "'");
     try {
       return StoredKernel<Kernel>::make(json);
-    } catch (const std::bad_alloc&) {  // Says nothing of the file.
+    } catch (const std::bad_alloc&) {  // Not an error of the file.
       throw;
     } catch (const std::exception& error) {
       throw DataError(join(where, ": the kernel '", name, "' cannot be made: ", error.what()));
@@ -116,7 +116,7 @@ template <class Kernel>
   }
 }
 
-/// A parameter that counts. \throws DataError on anything but a whole number that fits.
+/// Returns an integer parameter. \throws DataError on anything but an integer that fits.
 [[nodiscard]] inline int whole_parameter(const nlohmann::json& parameters, const char* name) {
   int value = 0;
   from_json_value(parameters.at(name), value, name);
@@ -172,7 +172,7 @@ struct StoredKernel<ArcCosine> {
     return ArcCosine(detail::whole_parameter(p, "depth"));
   }
 };
-/// Its values are brought: nothing of it is stored.
+/// Kernel values come with each call, so the file has no parameters.
 template <>
 struct StoredKernel<PrecomputedKernel> {
   static constexpr std::string_view name = "precomputed";

@@ -30,14 +30,13 @@
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
-/// Types with `visit_members` (core/members.hpp) in files, and back: members by their names in a
-/// JSON object, infinity as null, an empty optional left out. Where there is a file of arrays,
-/// lists of numbers are arrays of it, under the names of all objects around them,
-/// "means.0.outputs".
+/// Storage of types with `visit_members` (core/members.hpp): members by their names in a JSON
+/// object, infinity as null, an empty optional left out. With a file of arrays, lists of numbers
+/// are its arrays, under the names of all enclosing objects, as in "means.0.outputs".
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The words for the values of an enum, in their order.
+/// Words for the values of an enum, in order.
 template <class Enum>
 struct EnumWords;
 template <>
@@ -57,7 +56,7 @@ struct EnumWords<SamplerReport::Advice> {
 };
 template <>
 struct EnumWords<Strategy> {
-  /// The last was a windowed one that kept rows.
+  /// The last word is that of an earlier windowed strategy that kept rows.
   static constexpr std::array<std::string_view, 5> words{
       to_string(Strategy::dense), to_string(Strategy::windowed), to_string(Strategy::precomputed),
       to_string(Strategy::linear), "windowed+rows"};
@@ -72,7 +71,7 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-/// Lists of numbers, which are arrays of a file; those of std::vector may be in a text as well.
+/// Whether a type is a list of numbers, an array of files; std::vector may be JSON as well.
 template <class T>
 inline constexpr bool is_array = false;
 template <class T>
@@ -84,7 +83,7 @@ inline constexpr bool is_array<Buffer<double>> = true;
 template <>
 inline constexpr bool is_array<Eigen::VectorXd> = true;
 template <>
-inline constexpr bool is_array<Eigen::MatrixXd> = true;  ///< Of its lower triangle.
+inline constexpr bool is_array<Eigen::MatrixXd> = true;  ///< Stores the lower triangle.
 template <>
 inline constexpr bool is_array<RandomEngine> = true;
 
@@ -93,7 +92,7 @@ static_assert(sizeof(EngineWords) == sizeof(RandomEngine));
 
 class MemberWriter {
  public:
-  /// Without a file all goes into the object. Arrays are referred to where they can be.
+  /// Without a file, all members go to the object. Arrays are not copied where possible.
   explicit MemberWriter(Json& object, TensorFileWriter* file = nullptr, std::string prefix = {})
       : object_(object), file_(file), prefix_(std::move(prefix)) {}
 

@@ -25,22 +25,22 @@
 
 /// \file
 /// Named arrays of numbers and a map of strings in one block of bytes: the layout of safetensors.
-/// Eight bytes are the length of a header, little-endian; the header is a JSON object, padded with
-/// spaces; then come the arrays, little-endian, rows first, without holes, those of wide elements
-/// first. The header says of each array `{"dtype": "F64", "shape": [r, c], "data_offsets": [begin,
-/// end]}`, counted from the end of the header; `"__metadata__"` is the map.
+/// The first eight bytes are the length of a header, little-endian; the header is a JSON object,
+/// padded with spaces; the arrays follow, little-endian, row by row, without gaps, those with wide
+/// elements first. The header describes each array by `{"dtype": "F64", "shape": [r, c],
+/// "data_offsets": [begin, end]}`, counted from the end of the header; `"__metadata__"` is the map.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 using Json = nlohmann::json;
 
-/// The element types that arrays have here.
+/// Element types of arrays in this library.
 template <class T>
 concept TensorElement = std::same_as<T, double> || std::same_as<T, float> ||
                         std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
                         std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 
-/// What the format calls an element type.
+/// Returns the format's name of an element type.
 template <TensorElement T>
 [[nodiscard]] constexpr std::string_view element_name() {
   if constexpr (std::same_as<T, double>) return "F64";
@@ -51,8 +51,8 @@ template <TensorElement T>
   if constexpr (std::same_as<T, std::uint64_t>) return "U64";
 }
 
-/// Bytes of an element; 0: not one of the format's types. Types that we do not write are known as
-/// well, so that a file with such an array beside ours can be read.
+/// Returns the bytes of an element; 0: no type of the format. It includes types that this library
+/// never writes, so that files with such arrays are readable.
 [[nodiscard]] inline std::size_t element_bytes(std::string_view name) {
   static const std::map<std::string_view, std::size_t> sizes{
       {"F64", 8}, {"I64", 8}, {"U64", 8},     {"F32", 4},     {"I32", 4},
@@ -62,7 +62,7 @@ template <TensorElement T>
   return found == sizes.end() ? 0 : found->second;
 }
 
-/// Numbers as they lie in a file, and back: the same bytes but on big-endian machines.
+/// Copies numbers to or from little-endian order: the same bytes except on big-endian machines.
 template <class T>
 void copy_little_endian(void* to, const void* from, std::size_t count) {
   if (count == 0) return;
@@ -78,7 +78,7 @@ void copy_little_endian(void* to, const void* from, std::size_t count) {
   }
 }
 
-/// Arrays and strings on their way into a file.
+/// Collects the arrays and strings of a file to be written.
 class TensorFileWriter {
  public:
   /// Copies the values. `shape`: rows, or rows and columns.
@@ -86,7 +86,7 @@ class TensorFileWriter {
   void add(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
     own(std::move(name), std::move(shape), std::vector<T>(values.begin(), values.end()));
   }
-  /// Takes a list, or a matrix that stores its rows.
+  /// Takes over a list, or a row-major matrix.
   template <class Values>
   void keep(std::string name, Values values) {
     std::vector<std::size_t> shape;
@@ -98,7 +98,7 @@ class TensorFileWriter {
     }
     own(std::move(name), std::move(shape), std::move(values));
   }
-  /// Refers to the values, which are to live as long as the writer: as they do in what it holds.
+  /// Refers to the values, which must outlive the writer: `hold` extends their life.
   template <TensorElement T>
   void refer(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
     Array array{std::move(name), element_name<T>(), sizeof(T), std::move(shape),
@@ -110,7 +110,7 @@ class TensorFileWriter {
     }
     arrays_.push_back(std::move(array));
   }
-  /// Keeps a value as long as the writer lives: where `refer` finds its arrays.
+  /// Keeps a value as long as the writer lives, for arrays added by `refer`.
   template <class Value>
   const Value& hold(Value value) {
     auto held = std::make_shared<const Value>(std::move(value));
@@ -120,28 +120,26 @@ class TensorFileWriter {
   }
   void set(const std::string& key, std::string value) { metadata_[key] = std::move(value); }
 
-  /// Keeps a checksum of all names, shapes, numbers and strings: the last thing to do.
+  /// Adds a checksum of all names, shapes, numbers and strings; nothing may be added after it.
   void seal() {
     TensorChecksum sum;
     for (const Array& array : arrays_) sum.add(array.name, array.type, array.shape, array.bytes);
     set("checksum", sum.of(metadata_));
   }
 
-  /// The whole file, piece after piece, to be written before the writer is changed: no array is
-  /// copied.
+  /// Returns the whole file as pieces, which copy no array and are valid until the writer changes.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() {
     std::vector<const Array*> order;
     for (const Array& array : arrays_) order.push_back(&array);
     std::stable_sort(order.begin(), order.end(), [](const Array* a, const Array* b) {
       return a->element_bytes > b->element_bytes;
     });
-    // An object from the start: null that becomes one without memory ends the program in 3.11.2.
+    // Starts as an object: in version 3.11.2 null that becomes one without memory ends the program.
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
     header["__metadata__"] = metadata_;
     std::size_t end = 0;
     for (const Array* array : order) {
-      auto entry =
-          nlohmann::ordered_json::object();  // Lists in braces lose memory where there is no more.
+      auto entry = nlohmann::ordered_json::object();  // Lists in braces leak if memory runs out.
       entry["dtype"] = array->type;
       entry["shape"] = array->shape;
       entry["data_offsets"] = std::vector{end, end + array->bytes.size()};
@@ -159,7 +157,7 @@ class TensorFileWriter {
     return pieces;
   }
 
-  /// The whole file.
+  /// Returns the whole file in one block.
   [[nodiscard]] std::vector<std::byte> bytes() {
     const auto all = pieces();
     std::size_t size = 0;
@@ -171,7 +169,7 @@ class TensorFileWriter {
   }
 
  private:
-  static constexpr std::size_t alignment = 64;  // Where the first array begins, less eight bytes.
+  static constexpr std::size_t alignment = 64;  // Alignment of the first array, less eight bytes.
   struct Array {
     std::string name;
     std::string_view type;
@@ -193,8 +191,8 @@ class TensorFileWriter {
   std::vector<std::byte> head_;
 };
 
-/// JSON text in which no object names a key twice and nothing is nested deeply.
-/// \throws DataError that begins with `where`.
+/// Parses JSON text in which no object has a key twice and nesting is at most 32 deep. \throws
+/// DataError that begins with `where`.
 [[nodiscard]] inline Json parse_json(std::string_view text, std::string_view where) {
   std::vector<std::set<std::string>> keys;
   const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
@@ -214,12 +212,12 @@ class TensorFileWriter {
   }
 }
 
-/// A file's arrays and strings, looked up by name. Refers to the bytes.
+/// Gives access to a file's arrays and strings by name. Refers to the bytes.
 class TensorFile {
  public:
-  /// Reads the header; not the arrays. `name`: of the file, for messages.
-  /// \throws DataError on anything that the layout does not allow; nothing is allocated by a number
-  ///         in the bytes before it is held against their size.
+  /// Reads the header, not the arrays. `name`: the file's, for messages. \throws DataError on
+  /// anything that the layout forbids; no number in the bytes determines an allocation before it is
+  /// compared with their size.
   TensorFile(std::span<const std::byte> bytes, std::string name) : name_(std::move(name)) {
     std::uint64_t length = 0;
     ensure<DataError>(bytes.size() >= sizeof length, name_, " is no model: it has ", bytes.size(),
@@ -247,14 +245,14 @@ class TensorFile {
   [[nodiscard]] bool has(const std::string& key) const { return metadata_.contains(key); }
   [[nodiscard]] bool has_array(const std::string& key) const { return arrays_.contains(key); }
 
-  /// \throws DataError where the map has no such key.
+  /// Returns the text of a key. \throws DataError if the map has no such key.
   [[nodiscard]] const std::string& text(const std::string& key) const {
     const auto found = metadata_.find(key);
     ensure<DataError>(found != metadata_.end(), name_, " has no '", key, "'");
     return found->second;
   }
 
-  /// What the checksum of these contents is.
+  /// Computes the checksum of the contents.
   [[nodiscard]] std::string checksum() const {
     TensorChecksum sum;
     for (const auto& [name, one] : arrays_) {
@@ -262,7 +260,7 @@ class TensorFile {
     }
     return sum.of(metadata_);
   }
-  /// \throws DataError where the file has another one.
+  /// \throws DataError unless the file has the right checksum.
   void check_seal() const {
     ensure<DataError>(text("checksum") == checksum(), name_, " is damaged: its checksum is wrong");
   }
@@ -271,7 +269,7 @@ class TensorFile {
     std::size_t rows = 0;
     std::size_t columns = 1;
   };
-  /// \throws DataError where there is no such array, or it has not one or two dimensions.
+  /// \throws DataError if there is no such array, or it has not one or two dimensions.
   [[nodiscard]] Shape shape(const std::string& key) const {
     const std::vector<std::size_t>& shape = array(key).shape;
     ensure<DataError>(shape.size() == 1 || shape.size() == 2, name_, ": the array '", key, "' has ",
@@ -280,14 +278,14 @@ class TensorFile {
   }
   [[nodiscard]] std::string_view type(const std::string& key) const { return array(key).type; }
 
-  /// Copies an array. \throws DataError where it is not there or not of this type.
+  /// Copies an array. \throws DataError if it is missing or not of this type.
   template <TensorElement T>
   void copy(const std::string& key, T* to) const {
     const Array& from = typed<T>(key);
     copy_little_endian<T>(to, data_.data() + from.begin, (from.end - from.begin) / sizeof(T));
   }
-  /// Where an array lies. \throws DataError as `copy`, and where the numbers cannot be read in
-  /// place.
+  /// Returns the address of an array. \throws DataError as `copy`, and if the numbers cannot be
+  /// read in place.
   template <TensorElement T>
   [[nodiscard]] const T* place(const std::string& key) const {
     const std::byte* const bytes = data_.data() + typed<T>(key).begin;
@@ -357,7 +355,7 @@ class TensorFile {
     arrays_.emplace(key, std::move(array));
   }
 
-  /// No holes, no overlaps, nothing behind the last.
+  /// Checks that arrays leave no gaps, do not overlap, and end with the file.
   void check_offsets() const {
     std::vector<std::pair<std::size_t, std::size_t>> places;
     for (const auto& [key, array] : arrays_) places.emplace_back(array.begin, array.end);

@@ -37,22 +37,21 @@
 #include "bpm/version_space/version_space.hpp"
 
 /// \file
-/// With this header `save` takes trainings, and `resume` goes on from them: ten draws today and ten
-/// tomorrow, from a file and the training set, are the twenty that one run would have made, to the
-/// bit.
+/// This header extends `save` to trainings, which `resume` continues: ten draws today and ten
+/// tomorrow, from a file and the training set, are the twenty of one run, to the bit.
 ///
 ///     bpm::save(machine.train(inputs, labels), "ten-draws");                    // today
 ///     auto training = bpm::resume(machine, inputs, labels, "ten-draws");        // tomorrow
 ///     training.add_draws(10);
 ///
-/// A file holds sums over draws, kept draws and where chains stand; not the inputs, and of kernel,
-/// labels and settings what tells them from others.
+/// A file contains sums over draws, kept draws and positions of chains, and identifies kernel,
+/// inputs, labels and settings, but does not contain the inputs.
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Sees the members of trainings.
+/// Reads and writes the private members of trainings.
 struct StoredTraining {
   template <class Sampler>
   static constexpr void require_members() {
@@ -69,7 +68,7 @@ struct StoredTraining {
                   "State: see bpm/core/members.hpp");
   }
 
-  /// Calls look(kernel values) with values of the kernel and its bias, one by one.
+  /// Calls look(kernel values), with values of kernel and bias that are computed one by one.
   template <class T, class Look>
   static void look_at_values(const T& training, Look&& look) {
     MemoryForecast nothing_kept = training.forecast_;
@@ -88,8 +87,8 @@ struct StoredTraining {
     });
   }
 
-  /// What tells the draws of this training from others'. `hashes`: of the inputs. Cost: 20 m kernel
-  /// values.
+  /// Returns the identity of this training's draws. `hashes`: those of the inputs. Cost: 20 m
+  /// kernel values.
   template <class T>
   [[nodiscard]] static RunIdentity identity(const T& training,
                                             std::span<const std::uint64_t> hashes) {
@@ -120,7 +119,7 @@ struct StoredTraining {
     return run;
   }
 
-  /// What a run has left.
+  /// State of a run, for `visit_members`.
   template <class T>
   struct Left {
     T& training;
@@ -138,12 +137,12 @@ struct StoredTraining {
     Json object = Json::object();
     const Left<const T> left{training};
     Left<const T>::visit_members(left, MemberWriter(object, &file));
-    // A sampler's reason may be in any letters.
+    // The text of a sampler's reason may have any encoding.
     file.set("training", object.dump(-1, ' ', false, Json::error_handler_t::replace));
     file.seal();
   }
 
-  /// \throws std::invalid_argument on numbers that no run leaves.
+  /// Reads the state of a run. \throws std::invalid_argument on numbers that no run produces.
   template <class T>
   static void read(T& training, const TensorFile& file) {
     const Json object = parse_json(file.text("training"), join(file.name(), ": 'training'"));
@@ -220,22 +219,20 @@ struct StoredModel<Training<Kernel, Sampler, Inputs>> {
   }
 };
 
-/// What trains by draws.
+/// A machine that trains by draws.
 template <class M>
 concept DrawingMachine = M::makes_draws;
 
 }  // namespace detail
 
-/// The training that `save` has put into these bytes, which may be any: as if it had never been
-/// elsewhere. `machine`, `inputs` and `labels` are those that made it, but for the number of draws
-/// and other budgets, threads, memory and strategy; those given as lvalues are referred to. `name`
-/// stands in messages. Cost: 20 m kernel values; the first draws after it factor the kernel matrix
-/// again where a sampler needs that.
-/// \throws std::invalid_argument as `train`, on inputs, labels and settings.
-/// \throws DataError on bytes that are no training, or are one of another run: the message says in
-///         what it differs. No more memory is taken than a small multiple of the bytes. Sums and
-///         positions that are sound but wrong make a wrong model, and perhaps an error of
-///         `add_draws`.
+/// Returns the training that `save` wrote to these bytes, which may be any, in the state in which
+/// it was saved. `machine`, `inputs` and `labels` must be those that made it, except for the number
+/// of draws and other budgets, threads, memory and strategy; it refers to lvalues. `name` is the
+/// training's in messages. Cost: 20 m kernel values; where a sampler needs a factor of the kernel
+/// matrix, the first draws compute it again. \throws std::invalid_argument as `train`, on inputs,
+/// labels and settings. \throws DataError on bytes that are no training, or are one of another run:
+/// the message names the difference. Memory is limited to a small multiple of the bytes. Sums and
+/// positions that are valid but wrong make a wrong model, and perhaps an error of `add_draws`.
 template <detail::DrawingMachine Machine, class I>
 [[nodiscard]] auto resume(const Machine& machine, I&& inputs, detail::LabelList labels,
                           std::span<const std::byte> bytes,
@@ -246,7 +243,7 @@ template <detail::DrawingMachine Machine, class I>
   return detail::StoredTraining::resumed(of_two, Machine::any_number_of_classes,
                                          std::forward<I>(inputs), std::move(labels), file);
 }
-/// To the stream's end.
+/// Reads a training up to the stream's end.
 template <detail::DrawingMachine Machine, class I>
 [[nodiscard]] auto resume(const Machine& machine, I&& inputs, detail::LabelList labels,
                           std::istream& in, const std::string& name = "the training") {
@@ -254,7 +251,7 @@ template <detail::DrawingMachine Machine, class I>
   return resume(machine, std::forward<I>(inputs), std::move(labels),
                 std::as_bytes(std::span(bytes)), name);
 }
-/// \throws DataError also where the file cannot be read.
+/// Reads a training from a file. \throws DataError also if the file cannot be read.
 template <detail::DrawingMachine Machine, class I>
 [[nodiscard]] auto resume(const Machine& machine, I&& inputs, detail::LabelList labels,
                           const std::filesystem::path& path) {
