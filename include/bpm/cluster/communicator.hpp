@@ -24,38 +24,38 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 
-// The C interface of MPI. Its old C++ interface, which some implementations still bring along and
-// which would have to be linked, is left out.
+// The C interface of MPI, without its old C++ interface, which some implementations still include
+// and which would have to be linked.
 #ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1  ///< Open MPI leaves its C++ interface out.
+#define OMPI_SKIP_MPICXX 1  ///< Open MPI omits its C++ interface.
 #endif
 #ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1  ///< So does MPICH.
+#define MPICH_SKIP_MPICXX 1  ///< MPICH omits its C++ interface.
 #endif
 #include <mpi.h>
 
 /// \file
-/// How ranks talk, and how they fail together: an error of one becomes the same error of all.
+/// Communication of ranks, and errors: an error of one rank becomes the same error of all.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Something went wrong on one rank for which there is no type of its own. The message names the
-/// rank and says what.
+/// Error of one rank that is of none of the types that ranks exchange. The message begins with the
+/// rank.
 struct RankError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 namespace detail {
 
-/// A communicator of MPI as the library uses it: collective operations on spans and vectors, whose
-/// waits leave the processor to whoever has work. Messages do not mix with those of the
-/// communicator that it is made of.
+/// A communicator of MPI for this library: collective operations on spans and vectors, whose waits
+/// release the processor to other threads. Its messages are separate from those of the communicator
+/// that it duplicates.
 ///
 /// Every function that is called collective must be called by all ranks, in the same order. Errors
 /// of MPI itself end the job, as is MPI's default.
 class Communicator {
  public:
-  /// Collective. \throws std::invalid_argument where MPI is not running.
+  /// Collective: duplicates `parent`. \throws std::invalid_argument unless MPI is running.
   explicit Communicator(MPI_Comm parent) {
     int running = 0;
     int over = 0;
@@ -71,14 +71,14 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   ~Communicator() {
-    // Where one rank alone is unwinding, the others do not come to free it.
+    // If one rank alone is unwinding, the others do not take part in the collective release.
     if (std::uncaught_exceptions() == 0) MPI_Comm_free(&own_);
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
 
-  /// Waits for a request, first with the processor in hand, then asleep more and more.
+  /// Waits for a request, for 100 us by yielding, then by sleeping for longer and longer times.
   static void wait(MPI_Request& request) {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::microseconds longest{500};
@@ -97,7 +97,7 @@ class Communicator {
     }
   }
 
-  /// Collective: all ranks' values, by rank.
+  /// Collective: returns all ranks' values, by rank.
   template <class T>
   [[nodiscard]] std::vector<T> all_gather(const T& mine) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -106,7 +106,7 @@ class Communicator {
     return all;
   }
 
-  /// Collective: the ranks' sequences one after the other; `counts`, where given, gets their
+  /// Collective: returns the ranks' sequences, concatenated; `counts`, where given, gets their
   /// lengths.
   template <class T>
   [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine,
@@ -119,7 +119,7 @@ class Communicator {
     return all;
   }
 
-  /// Collective: the same for `count` items of `item` bytes, into memory for all of them.
+  /// Collective: gathers `count` items of `item` bytes, from each rank, in `all` on all ranks.
   void gather_items(const void* mine, std::size_t count, std::size_t item, void* all) const {
     const Layout layout(all_gather(count));
     MPI_Datatype type{};
@@ -130,7 +130,7 @@ class Communicator {
     MPI_Type_free(&type);
   }
 
-  /// Collective: the bytes of all ranks, one after the other, on `root`; empty elsewhere.
+  /// Collective: returns the concatenated bytes of all ranks on `root`; none elsewhere.
   [[nodiscard]] std::vector<std::byte> gather_bytes(std::span<const std::byte> mine,
                                                     int root) const {
     const int size = count_of(mine.size());
@@ -143,7 +143,7 @@ class Communicator {
     return all;
   }
 
-  /// Sends numbers to one rank, or waits for them from one.
+  /// Sends numbers to one rank; `receive` waits for numbers from one.
   void send(std::span<const double> values, int to) const {
     complete(MPI_Isend, values.data(), count_of(values.size()), MPI_DOUBLE, to, 0);
   }
@@ -151,7 +151,7 @@ class Communicator {
     complete(MPI_Irecv, values.data(), count_of(values.size()), MPI_DOUBLE, from, 0);
   }
 
-  /// Collective: what `root` holds, on all ranks. Sizes must agree.
+  /// Collective: copies the values of `root` to all ranks. Sizes must agree.
   template <class T>
   void broadcast(std::span<T> values, int root) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -165,7 +165,7 @@ class Communicator {
     }
   }
 
-  /// Collective: the text that `root` has.
+  /// Collective: returns the text of `root` on all ranks.
   [[nodiscard]] std::string broadcast_text(std::string text, int root) const {
     std::uint64_t size = text.size();
     broadcast(std::span(&size, 1), root);
@@ -174,7 +174,7 @@ class Communicator {
     return text;
   }
 
-  /// Collective: rank r sends `counts[q]` numbers to rank q, in order of q; what comes, by sender.
+  /// Collective: sends `send_counts[q]` numbers to rank q; returns what all ranks sent, by sender.
   [[nodiscard]] std::vector<double> exchange(std::span<const double> send,
                                              const std::vector<int>& send_counts,
                                              const std::vector<int>& receive_counts) const {
@@ -186,7 +186,7 @@ class Communicator {
     return result;
   }
 
-  /// Collective: the ranks' numbers, double or std::int64_t, taken together entry by entry.
+  /// Collective: returns the ranks' arrays, double or std::int64_t, reduced entry by entry.
   template <class T, std::size_t N>
   [[nodiscard]] std::array<T, N> reduce(const std::array<T, N>& mine, MPI_Op how) const {
     std::array<T, N> all{};
@@ -195,7 +195,7 @@ class Communicator {
     return all;
   }
 
-  /// A count as MPI takes it. \throws std::length_error if it takes no such count.
+  /// Returns a count as an int for MPI. \throws std::length_error if it is too large.
   [[nodiscard]] static int count_of(std::uint64_t count) {
     ensure<std::length_error>(count <= static_cast<std::uint64_t>(std::numeric_limits<int>::max()),
                               "Communicator: a message of ", count, " items is too long for MPI");
@@ -203,7 +203,7 @@ class Communicator {
   }
 
  private:
-  /// Where sequences of some lengths stand one after the other, as MPI takes it.
+  /// Counts and offsets of concatenated sequences, as arguments of MPI.
   struct Layout {
     template <class Lengths>
     explicit Layout(const Lengths& lengths) {
@@ -218,7 +218,7 @@ class Communicator {
     std::size_t total = 0;
   };
 
-  /// Begins an operation of MPI and waits for its end.
+  /// Starts an operation of MPI and waits for its end.
   template <class Operation, class... Arguments>
   void complete(Operation operation, Arguments... arguments) const {
     MPI_Request request{};
@@ -231,7 +231,7 @@ class Communicator {
   int size_ = 1;
 };
 
-/// The types of errors that cross from rank to rank. An error is of the first that fits.
+/// Types of errors that ranks exchange. An error has the first type that it converts to.
 using CarriedErrors = std::tuple<std::invalid_argument, DataError, NotSeparable, BudgetTooSmall,
                                  KernelValueError, Stopped, CheckpointError>;
 
@@ -239,7 +239,7 @@ struct PlainError {
   static constexpr std::int64_t none = -2;
   static constexpr std::int64_t other = -1;
 
-  std::int64_t kind = none;  ///< Place among the carried types.
+  std::int64_t kind = none;  ///< Index in the list of exchanged types.
   std::string what;
 
   [[nodiscard]] explicit operator bool() const { return kind != none; }
@@ -273,8 +273,8 @@ struct PlainError {
   throw RankError(join("rank ", rank, ": ", error.what));
 }
 
-/// Collective: calls `body`, which must not communicate, on every rank. If it throws anywhere,
-/// every rank throws what the one of the lowest number threw.
+/// Collective: calls `body`, which must not communicate, on every rank. If any rank throws, every
+/// rank throws the error of the lowest such rank.
 template <class Body>
 void together(const Communicator& ranks, Body&& body) {
   PlainError mine;
@@ -291,13 +291,13 @@ void together(const Communicator& ranks, Body&& body) {
   }
 }
 
-/// A number that all ranks should have, and what to call it.
+/// A number that must agree on all ranks, with its name.
 struct SharedWord {
   std::string_view name;
   std::uint64_t word;
 };
 
-/// Collective: throws on every rank unless all have the same numbers, and says what differs where.
+/// Collective: throws on every rank, naming the number and the rank, unless all numbers agree.
 /// \throws std::invalid_argument
 inline void check_agreement(const Communicator& ranks, const std::vector<SharedWord>& mine,
                             const char* function) {
@@ -312,7 +312,7 @@ inline void check_agreement(const Communicator& ranks, const std::vector<SharedW
 
 }  // namespace detail
 
-/// MPI from here to the end of the scope. Where it runs already, nothing is done.
+/// Runs MPI from here to the end of the scope; does nothing if MPI runs already.
 class MpiSession {
  public:
   /// Only the thread that makes the session may call functions that communicate.
@@ -327,20 +327,20 @@ class MpiSession {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  MpiSession(const MpiSession&) = delete;             ///< MPI is ended once: by one session.
-  MpiSession& operator=(const MpiSession&) = delete;  ///< For the same reason.
-  /// Ends MPI if it was begun here.
+  MpiSession(const MpiSession&) = delete;             ///< Deleted: one session ends MPI.
+  MpiSession& operator=(const MpiSession&) = delete;  ///< Deleted: one session ends MPI.
+  /// Ends MPI if this session started it.
   ~MpiSession() {
     if (owner_) MPI_Finalize();
   }
 
-  /// Of this process in MPI_COMM_WORLD, from 0.
+  /// Rank of this process in MPI_COMM_WORLD, from 0.
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }  ///< Processes in MPI_COMM_WORLD.
 
   /// Runs `body`, the collective part of a program, so that an error never leaves other ranks
   /// waiting. An exception that all ranks throw is rethrown on all. One that not all throw within
-  /// `patience` ends the job: `report` is told on the rank that threw, and MPI_Abort ends all.
+  /// `patience` ends the job: the rank that threw calls `report` and then MPI_Abort.
   template <class Body>
   void run(Body&& body, const std::function<void(const std::string&)>& report,
            std::chrono::milliseconds patience = std::chrono::milliseconds(2000)) const {
@@ -371,7 +371,7 @@ class MpiSession {
     }
     if (error) std::rethrow_exception(error);
     if (failed != 0) {
-      // Others failed at their very end, and are ending the job.
+      // Other ranks failed at their very end, and are ending the job.
       std::this_thread::sleep_for(2 * patience);
     }
   }

@@ -36,7 +36,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// One call of `DistributedPerceptron::sample`. `Settings` is that.
+/// One call of `DistributedPerceptron::sample`; `Settings` is that class.
 template <class Settings, class T>
 class DistributedRun {
  public:
@@ -71,11 +71,10 @@ class DistributedRun {
 
   template <class Sink>
   SamplerReport go(Sink& sink) {
-    // A continuation adds to sums that only the sink has, so that it needs the outputs one by
-    // one.
+    // A continuation adds to sums of the sink alone, so the sink needs the outputs of each draw.
     DrawExchange exchange(ranks_, spaces_[0].size(), spaces_.size(), begin_ == 0);
     StopSource stop;
-    std::atomic<double> done{0};  // Part of this rank's pieces.
+    std::atomic<double> done{0};  // Finished part of this rank's pieces.
     const RunControl control{[&](const Progress& now) {
                                done = now.fraction;
                                return true;
@@ -93,7 +92,7 @@ class DistributedRun {
     std::uint64_t next = begin_;
     bool failed = false;
     {
-      // This thread alone communicates. The other ends before what it uses.
+      // This thread alone communicates. The other thread ends before the objects that it uses.
       const JoinedThread work([&] { make_pieces(runs); });
       const StopAtExit stop_at_exit{runs, stop};
       next = exchange_draws(runs, exchange, stop, done, sink);
@@ -134,7 +133,7 @@ class DistributedRun {
     check_agreement(ranks_, mine, function);
   }
 
-  /// The same plan on every rank: all pieces with their owners, and the tasks of this rank.
+  /// Makes the same plan on every rank: all pieces with their owners, and this rank's tasks.
   void plan(const std::vector<DrawPiece>& stored_here) {
     std::vector<std::size_t> counts;
     const std::vector<DrawPiece> everywhere =
@@ -162,7 +161,7 @@ class DistributedRun {
     }
   }
 
-  /// The work of this rank, beside the thread that communicates.
+  /// Makes this rank's pieces, on another thread than the communication.
   void make_pieces(PieceRuns<T>& runs) {
     if (tasks_.empty()) return;
     runs.run([&](std::span<FinishedPiece> draw) {
@@ -178,7 +177,8 @@ class DistributedRun {
     changed_.notify_all();
   }
 
-  /// Brings finished draws to all ranks until no rank makes any more. The first that is missing.
+  /// Delivers finished draws to all ranks until no rank makes any more. Returns the first missing
+  /// one.
   template <class Sink>
   std::uint64_t exchange_draws(PieceRuns<T>& runs, DrawExchange& exchange, StopSource& stop,
                                const std::atomic<double>& done, Sink& sink) {
@@ -187,7 +187,7 @@ class DistributedRun {
     while (true) {
       const auto failure = runs.failure();
       if (!halted && throttle_.due()) {
-        // This rank's part stands for all: they have about the same number of pieces.
+        // This rank's part represents all ranks, which have about the same number of pieces.
         halted =
             !control_.go_on({.stage = "draws",
                              .fraction = tasks_.empty() ? static_cast<double>(next - begin_) /
@@ -223,7 +223,7 @@ class DistributedRun {
     }
   }
 
-  /// Collective: draws from `next` up to `end`, those of a batch, one per rank, together.
+  /// Collective: delivers draws from `next` up to `end`, in batches of one draw per rank.
   template <class Sink>
   void deliver(std::uint64_t& next, std::uint64_t end, DrawExchange& exchange, Sink& sink) {
     const auto at = [&](std::uint64_t number) {
@@ -245,8 +245,8 @@ class DistributedRun {
     }
   }
 
-  /// Of the failures of all ranks the first counts. True if it is that of a draw without a
-  /// consistent classifier; others are thrown.
+  /// Reports the first failure of all ranks. Returns true if it is a draw without a consistent
+  /// classifier; throws any other.
   bool explain_failure(const std::optional<PieceFailure>& failed) {
     struct Failure {
       std::int64_t absent = 1;
@@ -299,62 +299,62 @@ class DistributedRun {
   const RunControl& control_;
   std::uint64_t begin_;
   std::uint64_t end_;
-  std::uint64_t ahead_;  ///< Draws that may be in progress beyond those delivered.
+  std::uint64_t ahead_;  ///< Most draws in progress beyond those delivered.
   BlockScratch<typename Space::Scalar> scratch_;
   std::unique_ptr<DrawStore> store_;
-  std::vector<OwnedPiece> pieces_;  ///< All, in order.
-  std::vector<PieceTask> tasks_;    ///< Of this rank.
+  std::vector<OwnedPiece> pieces_;  ///< All pieces, in order.
+  std::vector<PieceTask> tasks_;    ///< Tasks of this rank.
   ProgressThrottle throttle_;
   SamplerReport report_;
   SamplerReport::Perceptron counts_;
-  std::mutex mutex_;  ///< Guards what follows.
+  std::mutex mutex_;  ///< Guards the members below.
   std::condition_variable changed_;
   std::map<DrawPiece, FinishedPiece> waiting_;
-  std::uint64_t made_ = 0;  ///< Tasks of this rank that are done.
+  std::uint64_t made_ = 0;  ///< Number of this rank's finished tasks.
   std::uint64_t seen_ = 0;
   bool finished_ = false;
 };
 
 }  // namespace detail
 
-/// Permuted perceptrons whose draws are spread over the ranks of MPI. Every rank has the whole
-/// training set, fits the same machine at the same time, and has the same fitted machine at the
-/// end: the one, bit for bit, that one process fits.
+/// Permuted perceptrons whose draws are distributed over the ranks of MPI. Every rank has the whole
+/// training set, fits the same machine at the same time, and ends with the same fitted machine, bit
+/// for bit that of a single process.
 ///
 ///     const bpm::MpiSession mpi;
 ///     const bpm::DistributedPerceptron sampler{{.draws = 100}};
 ///     const auto fitted = bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler)).fit(x, labels);
 ///
-/// Draw n is made by rank n modulo their number; where there are more ranks than draws, the
-/// problems (classes) of a draw are shared out as well, which costs kernel values that classes in
-/// step would share. Coefficients of finished draws go to all ranks, outputs are summed in the
-/// order of the draws, each rank a range of the points. `FitSettings::threads` are threads a rank,
-/// beside which one more sleeps and looks after messages.
+/// Rank n modulo the number of ranks makes draw n; with more ranks than draws, ranks also divide
+/// the problems (classes) of a draw, and compute kernel values again that classes trained together
+/// would share. Coefficients of finished draws go to all ranks; each rank sums the outputs of a
+/// range of the points in the order of the draws. `FitSettings::threads` counts threads per rank,
+/// without one more that sleeps and handles messages.
 ///
-/// The report adds up what all ranks did. A stop by the observer or the stop token of any rank
-/// stops all. An error on one rank, such as a draw that finds no consistent classifier, is thrown
-/// on all. An exception thrown elsewhere on one rank alone leaves the others waiting:
-/// `MpiSession::run` ends the job then. An automatic soft boundary is chosen by every rank for
-/// itself, alike, and who wants to stop meanwhile is heard afterwards. Errors of single draws are
-/// not counted, nor is there a warning that needs them.
+/// The report adds up the work of all ranks. A stop by the observer or the stop token of any rank
+/// stops all. An error on one rank, such as a draw without a consistent classifier, is thrown on
+/// all. An exception elsewhere on one rank alone leaves the others waiting: `MpiSession::run` then
+/// ends the job. Every rank chooses an automatic soft boundary by itself, with the same result; a
+/// stop meanwhile takes effect afterwards. Errors of single draws are not counted, and warnings
+/// that need them not given.
 ///
-/// With `checkpoint`, finished draws are kept in a folder as by `CheckpointedPerceptron`, of which
-/// each rank may have its own or all the same; the number of ranks may change from run to run.
+/// With `checkpoint`, finished draws are saved in a folder as by `CheckpointedPerceptron`; ranks
+/// may have separate folders or share one, and the number of ranks may change from run to run.
 struct DistributedPerceptron : PermutedPerceptron {
-  /// As its base's, but that all ranks run it together.
+  /// Traits of the base class, and `collective`.
   static constexpr SamplerTraits traits{.name = PermutedPerceptron::traits.name,
                                         .computes_blocks = true,
                                         .collective = true,
                                         .has_trials = true};
 
-  MPI_Comm communicator = MPI_COMM_WORLD;  ///< Whose ranks; the communicator itself is not used.
-  std::filesystem::path checkpoint{};      ///< A folder; empty: no checkpoint.
+  MPI_Comm communicator = MPI_COMM_WORLD;  ///< Its ranks take part; messages use a duplicate.
+  std::filesystem::path checkpoint{};      ///< Folder of saved draws; empty: none.
 
-  /// Collective. As `PermutedPerceptron::sample`.
-  /// \throws std::invalid_argument on settings out of range, or ranks that were not given the same
-  ///         data and settings, with what differs.
-  /// \throws CheckpointError if a draw cannot be written, or the folder holds draws of another run.
-  /// \throws RankError for what one rank threw and there is no other type for.
+  /// Collective: draws as `PermutedPerceptron::sample`.
+  /// \throws std::invalid_argument on settings out of range, or if ranks differ in data or
+  /// settings; the message names the difference. \throws CheckpointError if a draw cannot be
+  /// written, or the folder has draws of another run. \throws RankError for an error of one rank
+  /// without an exchanged type.
   template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
                        const RunControl& control, Sink&& sink) const {
@@ -366,12 +366,12 @@ struct DistributedPerceptron : PermutedPerceptron {
     });
   }
 
-  /// The same with this many draws.
+  /// Returns a copy with this number of draws.
   [[nodiscard]] DistributedPerceptron with_draws(std::uint64_t count) const {
     return {PermutedPerceptron::with_draws(count), communicator, checkpoint};
   }
 
-  /// On a rank.
+  /// Returns the memory need of one rank.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     MemoryNeed need = PermutedPerceptron::memory_need(run);
     need.bytes += (run.problems + 4) * static_cast<std::size_t>(run.points) * sizeof(double);

@@ -22,12 +22,12 @@ struct OwnedPiece {
   int owner = 0;
 };
 
-/// Brings the draws that ranks have made to the sinks of all ranks, in the order of the draws.
+/// Delivers the draws of all ranks to the sinks of all ranks, in the order of the draws.
 ///
-/// Coefficients, which are few, go to everyone. Outputs are m numbers a problem and draw: rank r
-/// gets those of its range of the points, adds them in the order of the draws, and at the end the
-/// sums are gathered: each rank sends and receives its share of all outputs once instead of all of
-/// them. Additions of a point happen on one rank in the order in which one process does them.
+/// Coefficients, which are few, go to all ranks. Outputs are m numbers per problem and draw: rank r
+/// receives those of its range of the points and adds them in the order of the draws, and at the
+/// end the sums are gathered: each rank sends and receives its share of all outputs once instead of
+/// all of them. The additions of a point happen on one rank in the order of a single process.
 class DrawExchange {
  public:
   using Finished = std::map<DrawPiece, FinishedPiece>;
@@ -39,8 +39,8 @@ class DrawExchange {
     }
   }
 
-  /// Collective. `pieces`: all pieces of some draws, in order; `mine` holds those of this rank,
-  /// which are taken out.
+  /// Collective: delivers draws. `pieces`: all pieces of some draws, in order; `mine` has those of
+  /// this rank, which are removed.
   template <class Sink>
   void deliver(std::span<const OwnedPiece> pieces, Finished& mine,
                SamplerReport::Perceptron& report, Sink& sink) {
@@ -48,7 +48,7 @@ class DrawExchange {
     std::vector<std::size_t> lengths;
     const std::vector<std::byte> all =
         ranks_.all_gather_all(std::span<const std::byte>(packed), &lengths);
-    std::vector<ByteReader> readers;  // Each rank's part, read front to back.
+    std::vector<ByteReader> readers;  // One reader per rank, each read front to back.
     std::size_t place = 0;
     for (const std::size_t length : lengths) {
       readers.emplace_back(std::span(all).subspan(place, length));
@@ -87,7 +87,7 @@ class DrawExchange {
     for (const OwnedPiece& owned : pieces) mine.erase(owned.piece);
   }
 
-  /// Collective: hands over the sums of the outputs.
+  /// Collective: gives the sums of the outputs to the sink.
   template <class Sink>
   void finish(std::uint64_t first_number, Sink& sink) {
     const auto mine = static_cast<std::size_t>(reduces_ ? length(ranks_.rank()) : 0);
@@ -107,7 +107,7 @@ class DrawExchange {
   [[nodiscard]] std::ptrdiff_t start(int rank) const { return points_ * rank / ranks_.size(); }
   [[nodiscard]] std::ptrdiff_t length(int rank) const { return start(rank + 1) - start(rank); }
 
-  /// Counts and coefficients of this rank's pieces.
+  /// Returns counts and coefficients of this rank's pieces.
   [[nodiscard]] std::vector<std::byte> pack(std::span<const OwnedPiece> pieces,
                                             const Finished& mine) const {
     ByteWriter packed;
@@ -130,7 +130,7 @@ class DrawExchange {
   /// Adds the outputs of problem c, in the order of the draws, to the sums of this rank's points.
   void reduce(std::size_t c, std::span<const OwnedPiece> pieces, const Finished& mine) {
     const std::ptrdiff_t width = length(ranks_.rank());
-    std::vector<int> owners;  // Of the draws, in order.
+    std::vector<int> owners;  // Ranks of the draws, in order.
     std::vector<const double*> outputs;
     for (const auto& [piece, owner] : pieces) {
       if (c < piece.first || c >= piece.first + piece.count) continue;
@@ -167,7 +167,7 @@ class DrawExchange {
   std::ptrdiff_t points_;
   std::size_t problems_;
   bool reduces_;
-  std::vector<double> sums_;  ///< Of this rank's range of the points, a problem after the other.
+  std::vector<double> sums_;  ///< Sums for this rank's range of the points, problem after problem.
 };
 
 }}}  // namespace bpm::detail

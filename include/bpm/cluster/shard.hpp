@@ -26,12 +26,11 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The inputs of mistaken points, numbered as in the `MistakeList`, in blocks that are prepared
-/// together.
+/// Inputs of mistakes, numbered as in the `MistakeList`, in blocks that are prepared together.
 template <class T>
 class MistakenInputs {
  public:
-  static constexpr std::ptrdiff_t depth = 240;  ///< Mistakes a block of kernel values.
+  static constexpr std::ptrdiff_t depth = 240;  ///< Most mistakes in a block of kernel values.
 
   struct Block {
     std::int64_t first = 0;
@@ -47,7 +46,7 @@ class MistakenInputs {
 
   [[nodiscard]] const std::deque<Block>& blocks() const { return blocks_; }
 
-  /// Adds `count` rows of `columns` numbers, seen from `origin`.
+  /// Adds `count` rows of `columns` numbers, relative to `origin`.
   void append(const T* inputs, std::ptrdiff_t count, std::ptrdiff_t columns,
               std::span<const double> origin = {}) {
     for (std::ptrdiff_t now = 0; count > 0; count -= now, inputs += now * columns, end_ += now) {
@@ -62,7 +61,7 @@ class MistakenInputs {
     }
   }
 
-  /// Forgets blocks that are wholly below `number`.
+  /// Removes blocks that are wholly below `number`.
   void forget(std::int64_t number) {
     while (!blocks_.empty() && blocks_.front().first + depth <= number) blocks_.pop_front();
   }
@@ -80,9 +79,9 @@ class Shard {
  public:
   using T = typename I::Scalar;
   using Scalar = kernel_scalar_t<I>;
-  using Mistakes = MistakeList<PointIndex>;  ///< Positions in the order.
+  using Mistakes = MistakeList<PointIndex>;  ///< Positions of the mistakes in the order.
 
-  /// `origin`: that of the inputs of all ranks.
+  /// `origin`: the common origin of all ranks' inputs.
   Shard(const Kernel& kernel, const I& inputs, std::span<const double> origin, Subproblems problems,
         const SoftBoundary& boundary, std::span<const int> labels, unsigned threads)
       : kernel_(kernel),
@@ -97,14 +96,14 @@ class Shard {
   [[nodiscard]] const I& inputs() const noexcept { return inputs_; }
   [[nodiscard]] std::span<const double> origin() const noexcept { return gram_.inputs().origin(); }
   [[nodiscard]] const Subproblems& problems() const noexcept { return problems_; }
-  /// S_ii of problem c.
+  /// Returns S_ii of problem c.
   [[nodiscard]] double diagonal(std::size_t c, std::ptrdiff_t point) const {
     return static_cast<double>(gram_.diagonal(point)) + problems_.lambda_at(c, point);
   }
   [[nodiscard]] PerceptronPasses& passes() noexcept { return state_.passes; }
 
-  /// A new run on the order of all points, of which those from `offset` on are this rank's, in
-  /// groups of `group` positions.
+  /// Starts a new run on the order of all points, in groups of `group` positions; this rank has the
+  /// points from `offset` on.
   void start(std::span<const PointIndex> order, std::ptrdiff_t offset, std::ptrdiff_t group) {
     begin_.assign(1, 0);
     positions_.clear();
@@ -121,14 +120,14 @@ class Shard {
   }
 
   [[nodiscard]] std::ptrdiff_t groups() const { return std::ssize(applied_); }
-  /// Mistakes that every group has seen are below this.
+  /// Returns the number below which all groups have applied all mistakes.
   [[nodiscard]] std::int64_t seen_by_all() const {
     return *std::min_element(applied_.begin(), applied_.end());
   }
 
-  /// Adds the mistakes that group g has not seen to its outputs, each point's in their order.
+  /// Adds the pending mistakes to the outputs of group g, for each point in their order.
   void catch_up(std::ptrdiff_t g, const Mistakes& mistakes, const MistakenInputs<T>& inputs) {
-    constexpr std::ptrdiff_t width = 256;  // Points a block of kernel values.
+    constexpr std::ptrdiff_t width = 256;  // Points per block of kernel values.
     const std::ptrdiff_t first = begin_[g];
     const std::ptrdiff_t last = begin_[g + 1];
     const std::int64_t from = std::exchange(applied_[g], mistakes.end());
@@ -141,7 +140,7 @@ class Shard {
                  });
   }
 
-  /// The position of the first of the group's points that is a mistake as things stand, or `none`.
+  /// Returns the position of the group's first current mistake, or `none`.
   [[nodiscard]] std::int64_t first_mistake(std::ptrdiff_t g, double margin,
                                            std::int64_t none) const {
     const std::ptrdiff_t last = begin_[g + 1];
@@ -158,7 +157,7 @@ class Shard {
     return best < last ? positions_[best] : none;
   }
 
-  /// The points of a group: for each its position, outputs, labels, lambda and input.
+  /// Returns the points of a group as bytes: position, outputs, labels, lambda and input of each.
   [[nodiscard]] std::vector<std::byte> pack(std::ptrdiff_t g) const {
     ByteWriter bytes;
     RowMatrix<T> input(1, inputs_.cols());
@@ -176,7 +175,7 @@ class Shard {
     return bytes.bytes();
   }
 
-  /// Counts a mistake, and where its point is one of this rank's, for its coefficient.
+  /// Counts a mistake; if the point is this rank's, also for its coefficient.
   void count(PointIndex position, std::span<const MistakeUpdate> updates) {
     const auto column = column_of(position, 0, state_.size);
     for (const MistakeUpdate& update : updates) {
@@ -186,7 +185,7 @@ class Shard {
     }
   }
 
-  /// This rank's part of problem c's w, not yet scaled; the terms of norm(w)^2 are added to
+  /// Returns this rank's part of problem c's w, not yet scaled, and adds the terms of norm(w)^2 to
   /// `squared_norm` in the order of its points.
   [[nodiscard]] PerceptronSolution solution(std::size_t c, double& squared_norm) {
     const auto label = [&](std::ptrdiff_t i) { return problems_.signs[c][i]; };
@@ -204,15 +203,15 @@ class Shard {
     return state_.outputs[static_cast<std::ptrdiff_t>(c) * state_.size + column];
   }
 
-  /// What a thread needs.
+  /// Memory of one thread.
   struct Workspace {
     BlockScratch<Scalar> scratch;
     Buffer<Scalar> values;
-    PreparedColumns<I> columns;  ///< The points that it is at.
+    PreparedColumns<I> columns;  ///< Points of the current block.
     std::vector<PointIndex> rows;
   };
 
-  /// Where among `count` columns from `first` on the point at a position stands, if there.
+  /// Returns the index of the column at a position among `count` columns from `first` on, if any.
   [[nodiscard]] std::optional<std::ptrdiff_t> column_of(PointIndex position, std::ptrdiff_t first,
                                                         std::ptrdiff_t count) const {
     const auto* const begin = positions_.data() + first;
@@ -256,9 +255,9 @@ class Shard {
   OnDemandGram<Kernel, I> gram_;
   Subproblems problems_;
   PerceptronState state_;
-  std::vector<PointIndex> positions_;  ///< Of the columns, ascending.
-  std::vector<std::ptrdiff_t> begin_;  ///< Columns of the groups.
-  std::vector<std::int64_t> applied_;  ///< Mistakes each group has seen.
+  std::vector<PointIndex> positions_;  ///< Positions of the columns, ascending.
+  std::vector<std::ptrdiff_t> begin_;  ///< First column of each group.
+  std::vector<std::int64_t> applied_;  ///< Number of mistakes that each group has applied.
   std::vector<Workspace> workspaces_;
 };
 

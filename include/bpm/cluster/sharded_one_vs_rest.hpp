@@ -34,26 +34,26 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 /// One-vs-rest Bayes points by permuted perceptrons for training sets that are too large for one
-/// rank: each rank holds some of the inputs, and all work on one draw at a time. The coefficients
-/// are, bit for bit, those that `OneVsRest` finds on the inputs of rank 0, followed by those of
-/// rank 1, and so on.
+/// rank: each rank has some of the inputs, and all ranks work on one draw at a time. The
+/// coefficients are, bit for bit, those of `OneVsRest` on the inputs of rank 0, followed by those
+/// of rank 1, and so on.
 ///
-/// All ranks know the random order. Its points are taken in groups: each rank adds to the outputs
-/// of its own points of the group what mistakes made meanwhile change (blocks of kernel values, in
-/// parallel); groups in which no output is a mistake are done, of the others the outputs, labels
-/// and inputs go to one rank, in turn, which visits the points in order. The inputs of the mistakes
-/// it makes go to all ranks.
+/// All ranks know the random order and process its points in groups: each rank adds the effect of
+/// new mistakes to the outputs of its own points of the group (blocks of kernel values, in
+/// parallel); groups in which no output is a mistake are done; of the others the outputs, labels
+/// and inputs go to one rank, in turn, which visits the points in order. The inputs of its mistakes
+/// go to all ranks.
 ///
-/// Each rank holds its inputs, its outputs and counts, 4 m bytes of the order, one group where it
-/// is its turn, and the inputs of the mistakes of one pass. Kernels are functions of inner products
+/// Each rank stores its inputs, its outputs and counts, 4 m bytes of the order, one group while it
+/// visits it, and the inputs of the mistakes of one pass. Kernels are functions of inner products
 /// or of Manhattan distances, inputs dense and row-major. Equal inputs with different labels are
-/// not looked for; they make a draw run into `max_passes`.
+/// not detected; with them a draw reaches `max_passes`.
 template <class Kernel>
 class ShardedOneVsRest {
  public:
-  /// `settings.threads` are those of each rank; `settings.memory` is not used, `keep_draws` not
-  /// offered. The soft boundary must be given, and `bias` be 0. A soft boundary `per_point` is that
-  /// of the rank's own points.
+  /// `settings.threads` are those of each rank; `settings.memory` has no effect, and `keep_draws`
+  /// is not supported. The soft boundary must be given, and `bias` be 0. A soft boundary
+  /// `per_point` is that of the rank's own points.
   explicit ShardedOneVsRest(Kernel kernel, PermutedPerceptron sampler = {},
                             FitSettings settings = {}, MPI_Comm communicator = MPI_COMM_WORLD)
       : kernel_(std::move(kernel)),
@@ -61,15 +61,14 @@ class ShardedOneVsRest {
         settings_(std::move(settings)),
         communicator_(communicator) {}
 
-  /// Positions of the random order that one rank visits at a time; 0: 256 a rank, 16384 at most.
-  /// It changes the time, and no bit of the result.
+  /// Number of positions of the random order that one rank visits at a time; 0: 256 per rank, 16384
+  /// at most. It changes the time, but no bit of the result.
   std::ptrdiff_t group = 0;
 
-  /// Collective: fits to the inputs of all ranks. The result is the same on all of them.
-  /// \throws std::invalid_argument as `OneVsRest::fit`, and where ranks were given other settings,
-  ///         kernels or numbers of columns, a rank has no input, the order is greedy, the soft
-  ///         boundary automatic, the bias not 0, `group` out of range, or `keep_draws`,
-  ///         `one_against_one` or `standardise` set.
+  /// Collective: fits to the inputs of all ranks. The result is the same on all of them. \throws
+  /// std::invalid_argument as `OneVsRest::fit`, and if ranks differ in settings, kernels or numbers
+  /// of columns, a rank has no input, the order is greedy, the soft boundary automatic, the bias
+  /// not 0, `group` out of range, or `keep_draws`, `one_against_one` or `standardise` set.
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
   template <DenseInputs I, Observer O = detail::IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)
@@ -189,7 +188,7 @@ class ShardedOneVsRest {
     detail::check_inputs(inputs, function);
   }
 
-  /// Settings by their values, the kernel by what it makes of a few inputs of rank 0.
+  /// Compares settings by their values, the kernel by its values on a few inputs of rank 0.
   template <class I>
   void check_ranks(const detail::Communicator& ranks, const I& inputs) const {
     using T = typename I::Scalar;
@@ -219,7 +218,7 @@ class ShardedOneVsRest {
         ranks, {{"kernel values", kernel.value()}, {"settings", settings.value()}}, function);
   }
 
-  /// `origin_of` the inputs of all ranks.
+  /// Returns `origin_of` the inputs of all ranks.
   template <class I>
   [[nodiscard]] std::vector<double> common_origin(const detail::Communicator& ranks,
                                                   const I& inputs) const {
@@ -253,7 +252,7 @@ class ShardedOneVsRest {
     }
   }
 
-  /// Points whose inputs, outputs and labels surely fit a message of MPI, 2^31 bytes.
+  /// Returns a number of points whose inputs, outputs and labels fit a message of MPI, 2^31 bytes.
   template <class I>
   [[nodiscard]] static std::ptrdiff_t longest_group(const I& inputs) {
     constexpr std::ptrdiff_t message = std::ptrdiff_t{1} << 30U;
@@ -268,7 +267,7 @@ class ShardedOneVsRest {
     return group > 0 ? group : std::min(usual, longest_group(inputs));
   }
 
-  /// The support points of all ranks, those of rank 0 first, with their coefficients on all ranks.
+  /// Returns the parts with the support points of all ranks, those of rank 0 first, on all ranks.
   template <class I>
   [[nodiscard]] ClassifierParts<Kernel, detail::owned_inputs_t<I>> gather(
       const detail::Communicator& ranks, const I& inputs, std::int64_t offset,

@@ -26,8 +26,8 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// One draw after the other, all ranks on each: every rank brings the outputs of its points of a
-/// group up to date, one rank visits the group's points, and its mistakes go to all.
+/// Draws made one after the other by all ranks together: every rank updates the outputs of its
+/// points of a group, one rank visits the group's points, and its mistakes go to all.
 template <class Kernel, InputSet I>
 class ShardedRun {
  public:
@@ -44,7 +44,7 @@ class ShardedRun {
         limits_(limits),
         order_(points) {}
 
-  /// Collective. `go_on(passes)` is asked on every rank; any false stops all.
+  /// Collective: makes a draw. Every rank calls `go_on(passes)`; if one returns false, all stop.
   template <class GoOn>
   PerceptronOutcome draw(RandomEngine engine, GoOn&& go_on) {
     random_permutation(order_.span(), engine);
@@ -58,8 +58,8 @@ class ShardedRun {
     });
   }
 
-  /// Collective: this rank's part of problem c's w / norm(w). The terms of the norm are added in
-  /// the order of the points, so the sum goes from rank to rank.
+  /// Collective: returns this rank's part of problem c's w / norm(w). The sum of the norm's terms
+  /// goes from rank to rank, in the order of the points.
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
     double squared_norm = 0;
     if (ranks_.rank() > 0) ranks_.receive(std::span(&squared_norm, 1), ranks_.rank() - 1);
@@ -80,7 +80,7 @@ class ShardedRun {
   using GroupSpace = KernelVersionSpace<kernel_scalar_t<RowMatrix<T>>>;
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-  /// False: stopped.
+  /// Makes one pass; returns false if stopped.
   template <class GoOn>
   bool pass(double number, GoOn& go_on) {
     constexpr std::ptrdiff_t farthest = 64;
@@ -102,7 +102,7 @@ class ShardedRun {
           std::array<std::int64_t, 3>{first, stop ? -1 : 0, error_ ? -1 : 0}, MPI_MIN);
       if (all[2] != 0) fail_together();
       if (all[1] != 0) return false;
-      if (all[0] == none) {  // No mistake in any of these groups, so none changed what follows.
+      if (all[0] == none) {  // None of these groups has a mistake, so none changed what follows.
         g = end;
         look = std::min(2 * look, farthest);
         continue;
@@ -115,8 +115,7 @@ class ShardedRun {
     return true;
   }
 
-  /// Collective: group h, whose outputs lack no mistake, is visited by one rank; the ranks take
-  /// turns.
+  /// Collective: one rank visits group h, whose outputs include all mistakes; the ranks take turns.
   void visit(std::ptrdiff_t h) {
     const int visitor = static_cast<int>(h % ranks_.size());
     const std::vector<std::byte> parts = ranks_.gather_bytes(shard_.pack(h), visitor);
@@ -125,10 +124,10 @@ class ShardedRun {
       if (ranks_.rank() == visitor) {
         message = visit_points(h, parts);
       } else if (h + 1 < shard_.groups()) {
-        shard_.catch_up(h + 1, mistakes_, inputs_);  // With what is known; it waits otherwise.
+        shard_.catch_up(h + 1, mistakes_, inputs_);  // Applies known mistakes instead of waiting.
       }
     } catch (...) {
-      error_ = plain_error(std::current_exception());  // Another rank's comes up at the next group.
+      error_ = plain_error(std::current_exception());  // Others surface at the next group.
     }
     std::int64_t size = error_ ? -1 : std::ssize(message);
     ranks_.broadcast(std::span(&size, 1), visitor);
@@ -145,7 +144,7 @@ class ShardedRun {
     throw RankError("an error of a rank got lost");
   }
 
-  /// One pass over group h, whose points all ranks have sent. The mistakes as a message.
+  /// Visits once the points of group h, which all ranks have sent; returns the mistakes as bytes.
   [[nodiscard]] std::vector<std::byte> visit_points(std::ptrdiff_t h,
                                                     const std::vector<std::byte>& parts) {
     const std::ptrdiff_t begin = h * group_;
@@ -229,7 +228,7 @@ class ShardedRun {
   PerceptronLimits limits_;
   Buffer<PointIndex> order_;
   MistakeList<PointIndex> mistakes_;
-  MistakenInputs<T> inputs_;  ///< Of the mistakes.
+  MistakenInputs<T> inputs_;  ///< Inputs of the mistakes.
   WindowWorkspace<typename GroupSpace::Scalar> workspace_;
   PlainError error_;
 };
