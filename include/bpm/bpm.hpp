@@ -3,8 +3,8 @@
 
 /// \file
 /// All samplers, kernels, choices, decisions and bounds. Gaussian processes, readers of data and
-/// images have doors of their own: bpm/gaussian_process.hpp, bpm/data.hpp, bpm/images.hpp; models
-/// and ranks the headers of bpm/storage and bpm/cluster.
+/// images have their own headers: bpm/gaussian_process.hpp, bpm/data.hpp, bpm/images.hpp; model
+/// files and ranks those of bpm/storage and bpm/cluster.
 
 #include "bpm/core/target.hpp"
 

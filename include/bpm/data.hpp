@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Readers of data: tables, LIBSVM's format, IDX. Those of packed files are in bpm/data/gzip.hpp.
+/// Readers of data: tables, LIBSVM's format, IDX. bpm/data/gzip.hpp reads compressed files.
 
 #include "bpm/data/idx.hpp"
 #include "bpm/data/source.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Features of images, and copies of them that are as good as others.
+/// Features of images, and virtual examples: copies of images that keep their class.
 
 #include "bpm/images/deformation.hpp"
 #include "bpm/images/gradient_features.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a first program needs: kernels, permuted perceptrons, machines of two classes and of many.
+/// Headers for a first program: kernels, permuted perceptrons, machines of two classes and of many.
 
 #include "bpm/core/target.hpp"
 

@@ -27,15 +27,15 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// At most some `most` points, ascending: of every class its share, and ten at least where it has
-/// them.
+/// Returns about `most` points or fewer, ascending: of every class its share, but at least ten
+/// where it has them.
 [[nodiscard]] BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels,
                                                                  std::size_t most,
                                                                  std::uint64_t seed);
 
-/// Whether a fit with these settings chooses lambda or label noise.
-/// \throws std::invalid_argument if it should, for a start that lies in the version space of
-/// another.
+/// Returns whether a fit with these settings chooses lambda or label noise. \throws
+/// std::invalid_argument if it would, but the sampler has start coefficients, which belong to the
+/// version space of one lambda.
 template <class Sampler>
 [[nodiscard]] bool chooses_boundary(const Sampler& sampler, const FitSettings& settings) {
   if (!settings.soft_boundary.is_automatic() || admits_training_errors(sampler)) return false;
@@ -46,37 +46,37 @@ template <class Sampler>
   return true;
 }
 
-/// On how many points the soft boundary is chosen: fewer for methods that see a cone, whose cost
-/// grows with their cube.
+/// Number of points on which the soft boundary is chosen: fewer for samplers that see a cone, whose
+/// cost grows with the cube of the points.
 template <class Sampler>
 inline constexpr std::size_t points_to_choose_on = sees_cones<Sampler> ? 500 : 3000;
 
-/// The bytes of kernel values by which lambda is chosen, of the part and of a fold, where classes
-/// are about equally large.
+/// Returns the bytes of kernel values for the choice of lambda, of the part and of a fold, if
+/// classes are about equally large.
 template <class Sampler>
 [[nodiscard]] constexpr std::size_t bytes_to_choose(std::size_t points, std::size_t problems) {
-  // A stratified part has ten points at least of every class.
+  // A stratified part has at least ten points of every class.
   const std::size_t part =
       std::min(points, std::max(points_to_choose_on<Sampler>, 10 * (problems + 1)));
   return 16 * part * part;
 }
 
-/// What `choose_boundary` tries on: points and their labels.
+/// Points and labels on which `choose_boundary` tries candidates.
 struct ChoicePart {
   std::vector<PointIndex> points;
   std::vector<int> labels;
-  std::size_t can_be_left_out = 0;  ///< Those that are not alone in their class.
-  double largest_class = 0;         ///< Its share.
-  double loss_of_shares = 0;        ///< The log loss of saying all shares.
+  std::size_t can_be_left_out = 0;  ///< Number of points not alone in their class.
+  double largest_class = 0;         ///< Share of the largest class.
+  double loss_of_shares = 0;        ///< Log loss of predicting the classes' shares.
 
   ChoicePart(std::span<const int> all, const std::vector<int>& classes, std::size_t most,
              std::uint64_t seed);
 };
 
-/// The exponent g with which the best slope of probabilities grows with the number of training
-/// points, s ~ m^g: by the slope of `whole`, which all the points of `values` gave, and the one
-/// that half of them give. From 0 to 0.6: noisy classes may say more, but not for long. 0 where
-/// half of the points give no slope.
+/// Returns the exponent g with which the best slope of probabilities grows with the number of
+/// training points, s ~ m^g, from two slopes: that of `whole`, fitted on all points of `values`,
+/// and that of half of them. g is from 0 to 0.6: noisy classes may suggest more, but such growth
+/// does not last. 0 if half of the points give no slope.
 template <class Scalar, class Sampler>
 [[nodiscard]] double slope_growth(const DenseGram<Scalar>& values, const OutOfFold& folds,
                                   std::span<const int> labels, const Sampler& sampler,
@@ -98,8 +98,8 @@ template <class Scalar, class Sampler>
   return std::clamp(std::log(whole.slope / part.slope) / std::log(more), 0.0, 0.6);
 }
 
-/// The v of `BoundaryChoice::draw_chance`: by the slope of `mean`, of `draws` draws, and the one
-/// that single draws give. Up to 0.9; 0 for methods that see a cone, whose centre is no such mean.
+/// Returns `BoundaryChoice::draw_chance`, from the slope of `mean`, of `draws` draws, and that of
+/// single draws. Up to 0.9; 0 for samplers that see a cone, whose centre is no such mean.
 template <class Scalar, class Sampler>
 [[nodiscard]] double draw_chance(const DenseGram<Scalar>& values, const OutOfFold& folds,
                                  std::span<const int> labels, const Sampler& sampler,
@@ -119,8 +119,8 @@ template <class Scalar, class Sampler>
   return 0;
 }
 
-/// What a fit takes over from the candidate that was chosen on a part of the points by `draws`
-/// draws of a fold.
+/// Returns the choice that a fit adopts from the candidate chosen on a part of the points, with
+/// `draws` draws per fold.
 template <class Scalar, class Sampler>
 [[nodiscard]] BoundaryChoice boundary_of(const ChoiceCandidate& chosen,
                                          const DenseGram<Scalar>& values, const OutOfFold& folds,
@@ -144,16 +144,16 @@ template <class Scalar, class Sampler>
           .loss_of_shares = part.loss_of_shares};
 }
 
-/// The largest number of points, up to `most`, whose kernel values for choosing the memory holds.
+/// Returns the largest number of points, up to `most`, for whose choice the memory suffices.
 [[nodiscard]] inline std::size_t points_in_memory(std::size_t memory, std::size_t most) {
   return std::min(most, static_cast<std::size_t>(std::sqrt(static_cast<double>(memory) / 24)));
 }
 
-/// The winner among candidates that were judged on a small part, and how many points judged again:
-/// by a walk on a larger part from neighbour to neighbour in the grid, to the next softer or harder
-/// boundary or the next kernel, as long as one is better on one split, a fifth left out. The folds
-/// of the small part judge by more points: the walk's end has to be better than its beginning by
-/// more than two standard errors of the mean difference. values_of(candidate): kernel values on the
+/// Judges the winner of a small part again on a larger one; returns the new winner and the number
+/// of points left out. It walks through the grid, to the next softer or harder boundary or the next
+/// kernel, as long as a neighbour is better on one split, a fifth left out. The folds of the small
+/// part judge by more points: so the end of the walk must be better than its beginning by more than
+/// two standard errors of the mean difference. values_of(candidate) returns kernel values on the
 /// larger part. Cost: a fit of few draws each, and the values of each kernel.
 template <class Scalar, class Sampler, class ValuesOf>
 [[nodiscard]] std::pair<std::size_t, std::size_t> judged_on_more(
@@ -164,10 +164,10 @@ template <class Scalar, class Sampler, class ValuesOf>
   for (std::int32_t& fold : split.of_point) fold = fold == 0 ? 0 : -1;
   split.count = 1;
   const OutOfFold left_out = empty_out_of_fold(part.labels, classes, std::move(split));
-  // A loss or error per point left out; none where there is no consistent classifier.
+  // Losses or errors of points left out, by candidate; empty without a consistent classifier.
   std::vector<std::optional<std::vector<double>>> losses(candidates.size());
   std::optional<FoldValues<Scalar>> values;
-  std::size_t kernel = 0;  // That of the values; the bias is the same for all.
+  std::size_t kernel = 0;  // Kernel of `values`; all have the same bias.
   const auto losses_of = [&](std::size_t i) -> const std::vector<double>& {
     if (losses[i]) return *losses[i];
     ChoiceCandidate one = candidates[i];
@@ -193,7 +193,7 @@ template <class Scalar, class Sampler, class ValuesOf>
   const std::size_t first = best;
   for (bool moved = true; moved;) {
     moved = false;
-    // Those next to the winner in one thing, equal in the others.
+    // Neighbours of the winner along one axis of the grid.
     for (const int direction : {1, -1}) {
       for (const bool kernels : {false, true}) {
         std::optional<std::size_t> next;
@@ -221,9 +221,9 @@ template <class Scalar, class Sampler, class ValuesOf>
   return {is_better(best, first, 2) ? best : first, left_out.points.size()};
 }
 
-/// lambda over k(x, x), or label noise for samplers that take it, by the smallest out-of-fold log
-/// loss on a part of the points, as `choose` does for one kernel: five folds, five draws each.
-/// Memory: `bytes_to_choose`. `values_of` gives kernel values on some points. \throws Stopped.
+/// Chooses lambda / k(x, x), or label noise for samplers that take it, by the smallest out-of-fold
+/// log loss on a part of the points, as `choose` does for one kernel: five folds, five draws each.
+/// `values_of` returns kernel values on given points. Memory: `bytes_to_choose`. \throws Stopped.
 template <class T, class Sampler>
 [[nodiscard]] BoundaryChoice choose_boundary(
     const std::function<DenseGram<T>(std::span<const PointIndex>)>& values_of,
@@ -243,7 +243,7 @@ template <class T, class Sampler>
           {.relative_lambda = lambda, .one_against_one = settings.one_against_one});
     }
   }
-  if (part.can_be_left_out < 2) return choice;  // Nothing to judge by.
+  if (part.can_be_left_out < 2) return choice;  // Too few points to judge by.
   const DenseGram<T> values = values_of(part.points);
   const auto observer = [&](const Progress& now) { return control.go_on(now); };
   StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
@@ -269,7 +269,7 @@ template <class T, class Sampler>
   return choice;
 }
 
-/// The same of a kernel and the inputs.
+/// Chooses the soft boundary for a kernel and inputs.
 template <class Kernel, class Sampler, class I>
 [[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
@@ -283,8 +283,8 @@ template <class Kernel, class Sampler, class I>
       sampler, settings, classes, labels, control, function);
 }
 
-/// A choice that was made before, to begin with. \throws std::invalid_argument on numbers (offsets
-/// apart) not finite or negative, a draw_chance of 1 or more, label noise for what takes none.
+/// Returns a given choice, after checks. \throws std::invalid_argument on numbers (except offsets)
+/// not finite or negative, a draw_chance of 1 or more, label noise if the sampler takes none.
 [[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, bool takes_label_noise,
                                                  std::string_view function) {
   check_not_negative(function, "boundary_choice", choice.relative_lambda);
@@ -300,11 +300,11 @@ template <class Kernel, class Sampler, class I>
   return choice;
 }
 
-/// How often lambda is raised at most: from 0 to 96 times k(x, x).
+/// Most raises of lambda: from 0 to 96 times k(x, x).
 inline constexpr unsigned most_raises = 12;
 
-/// The next larger lambda of the grid, beyond its end twice as much; or the least label noise,
-/// with which every run is consistent.
+/// Raises lambda to the next larger value of the grid, beyond its end to twice as much; or sets the
+/// least label noise, with which every run is consistent.
 inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
   const auto& grid = default_relative_lambdas;
   const auto larger = std::upper_bound(grid.begin(), grid.end(), choice.relative_lambda);
@@ -323,16 +323,16 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
   }
 }
 
-/// Calls fit(choice) with a choice that was given, or that of choose(), and again with a larger
-/// lambda, or with label noise where the sampler takes it, as long as that is not enough. Returns
-/// what was taken. \throws what the two throw.
+/// Calls fit(choice) with the given choice or that of choose(), and again with a larger lambda, or
+/// with label noise where the sampler takes it, while it throws NotSeparable. Returns the last
+/// choice. \throws the errors of the two functions.
 [[nodiscard]] BPM_INLINE BoundaryChoice fit_with_automatic_boundary(
     const FitSettings& settings, bool takes_label_noise,
     const std::function<BoundaryChoice()>& choose,
     const std::function<void(const BoundaryChoice&)>& fit, std::string_view function);
 
-/// The sampler of a fit with this boundary; draws that are added later have the same limits.
-/// \throws std::invalid_argument as `check_settings`: a choice that was given may be out of range.
+/// Returns the sampler of a fit with this boundary; draws added later have the same limits. \throws
+/// std::invalid_argument as `check_settings`: a given choice may be out of range.
 template <class Sampler>
 [[nodiscard]] Sampler sampler_at(Sampler sampler, const BoundaryChoice& choice) {
   if constexpr (Sampler::traits.has_trials) sampler.limit_as_trials();

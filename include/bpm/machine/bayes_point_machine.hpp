@@ -28,7 +28,7 @@ struct ExpectationPropagation;
 
 namespace detail {
 
-/// How a machine of this sampler fits. Expectation propagation has its own.
+/// Fits of machines with this sampler. Expectation propagation specialises it.
 template <class Sampler>
 struct Fitting {
   static_assert(!std::same_as<Sampler, ExpectationPropagation>,
@@ -39,7 +39,7 @@ struct Fitting {
   using Fitted = Classifier<Kernel, owned_inputs_t<I>>;
   static constexpr bool makes_draws = true;
 
-  /// What asks for memory.
+  /// Returns the object that has `memory_need`.
   [[nodiscard]] static const Sampler& demand(const Sampler& sampler) { return sampler; }
 
   template <bool any_number, class Kernel, InputSet I, class O>
@@ -60,7 +60,7 @@ struct Fitting {
   }
 };
 
-/// Calls use(inputs) with the inputs standardised, and their standardisation beside them.
+/// Calls use(inputs, standardisation) with the standardised inputs.
 /// \throws std::invalid_argument unless they are dense rows of float or double.
 template <class Kernel, class I, class Use>
 [[nodiscard]] auto on_standardised(const I& inputs, std::string_view function, Use&& use) {
@@ -77,13 +77,13 @@ template <class Kernel, class I, class Use>
   }
 }
 
-/// \throws std::invalid_argument where a training would standardise.
+/// Checks that a training does not standardise. \throws std::invalid_argument.
 inline void check_not_standardised(const FitSettings& settings, std::string_view function) {
   check(!settings.standardise, function, "standardise",
         "is true, must be false of a training: give it Standardisation::of(inputs).apply(inputs)");
 }
 
-/// A fit of a machine, standardised where its settings say so.
+/// Fits a machine, on standardised inputs if its settings request them.
 template <bool any_number, class Kernel, class Sampler, class I, class O>
 [[nodiscard]] typename Fitting<Sampler>::template Fitted<Kernel, I> fit_machine(
     const BayesPointMachine<Kernel, Sampler>& machine, const I& inputs, std::span<const int> labels,
@@ -123,7 +123,7 @@ template <bool any_number, class Kernel, class Sampler, class I, class O>
 ///     const auto words = bpm::BayesPointMachine(prefix).fit(std::vector<std::string>{...},
 ///     labels);
 ///
-/// Fitting leaves the machine as it was.
+/// A fit does not change the machine.
 template <class Kernel, class Sampler = PermutedPerceptron>
 class BayesPointMachine {
   static_assert(detail::CanBeKernel<Kernel>,
@@ -135,18 +135,18 @@ class BayesPointMachine {
   using Fitting = detail::Fitting<Sampler>;
 
  public:
-  static constexpr bool any_number_of_classes = false;       ///< It fits two.
-  static constexpr bool makes_draws = Fitting::makes_draws;  ///< Whether fits go on by draws.
+  static constexpr bool any_number_of_classes = false;       ///< Fits exactly two classes.
+  static constexpr bool makes_draws = Fitting::makes_draws;  ///< Whether fits make draws.
 
-  /// `fit` checks sampler and settings.
+  /// Keeps kernel, sampler and settings; `fit` checks them.
   explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})
       : kernel_(std::move(kernel)), sampler_(std::move(sampler)), settings_(std::move(settings)) {}
 
   /// Fits to m inputs and their labels, two distinct integers; the larger is the positive class.
   ///
-  /// `observer` is told of progress and may stop the fit, as may `stop`; a stopped fit returns the
-  /// Bayes point of the draws that are finished, and its report says so.
-  /// Cost: kernel evaluations of the sampler's choice; memory as `forecast` tells before.
+  /// `observer` receives the progress and may stop the fit, as may `stop`; a stopped fit returns
+  /// the Bayes point of the finished draws, with `stopped` set in its report. Cost: kernel
+  /// evaluations as the sampler needs them; memory as `forecast` returns it.
   /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
   ///         finite, labels that are not of two classes, settings out of range.
   /// \throws NotSeparable if no classifier without training error was found (names lambda).
@@ -158,7 +158,7 @@ class BayesPointMachine {
   [[nodiscard]] typename detail::Fitting<Sampler>::template Fitted<Kernel, I> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
 
-  /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
+  /// Returns a `Training`, which can make more draws; it refers to lvalue inputs and labels.
   /// \throws std::invalid_argument with `standardise`; as `fit`.
   template <class I, Observer O = detail::IgnoreProgress>
     requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
@@ -169,7 +169,7 @@ class BayesPointMachine {
                                   observer, std::move(stop), "BayesPointMachine::train");
   }
 
-  /// What `fit` will take on these inputs.
+  /// Returns the memory and strategy that `fit` will take on these inputs.
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
@@ -177,11 +177,11 @@ class BayesPointMachine {
                                    "BayesPointMachine::forecast");
   }
 
-  /// The one given; fits leave it as it is.
+  /// The kernel.
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
-  /// The one given, not that of a fit.
+  /// The sampler as given, not that of a fit.
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
-  /// Those given.
+  /// The settings.
   [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
 
  private:
@@ -190,21 +190,21 @@ class BayesPointMachine {
   FitSettings settings_;
 };
 
-/// Many classes by one binary subproblem per class, it against the rest; the largest decision value
-/// wins ("Large Scale Bayes Point Machines", section 4). The classes share kernel values and, where
-/// the sampler offers it, advance in step on one permutation per draw; the result equals class by
-/// class. Two classes are one subproblem, as of a `BayesPointMachine`.
+/// Many classes by one binary subproblem per class, the class against the rest; the largest
+/// decision value wins ("Large Scale Bayes Point Machines", section 4). The classes share kernel
+/// values and, where the sampler supports it, advance in step on one permutation per draw; the
+/// result is that of separate runs. Two classes are one subproblem, as in a `BayesPointMachine`.
 ///
-/// With `FitSettings::one_against_one` a machine is fitted to each of the C (C - 1) / 2 pairs of
+/// With `FitSettings::one_against_one`, one machine is fitted to each of the C (C - 1) / 2 pairs of
 /// classes instead: the decision value of a class is the mean of tanh(f / u) over its pairs, f the
-/// machine's decision value, positive for the class, and u the mean of that at its own support by
-/// the size of coefficients (`output_unit`), so that far from a pair no machine says more than
-/// another. Take it where a class lies inside another, which no border against all others suits.
-/// Not known then are norms, margins, training errors and the warnings that need them, which are of
-/// subproblems. Probabilities come from the folds that chose the boundary, at every size. A fit
-/// that is stopped before every pair has a draw throws `Stopped`; errors name the two classes of
-/// which they are. Cost: fits to 2 m / C points on average, all with one lambda, and predictions of
-/// P columns; each pair takes its own strategy within `FitSettings::memory`, beside a copy of its
+/// machine's decision value, positive for the class, and u its mean at the machine's own support,
+/// weighted by the size of coefficients (`output_unit`), so that far from a pair no machine
+/// outweighs another. It suits classes that lie inside others, where no border against all others
+/// does. It does not provide norms, margins, training errors and warnings from them, which belong
+/// to subproblems. Probabilities come from the folds that chose the boundary, at every size. A fit
+/// that is stopped before every pair has a draw throws `Stopped`; errors name the two classes
+/// concerned. Cost: fits to 2 m / C points on average, all with one lambda, and predictions of P
+/// columns; each pair has its own strategy within `FitSettings::memory`, beside a copy of its
 /// inputs.
 ///
 ///     const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Polynomial(5)));
@@ -213,11 +213,11 @@ class BayesPointMachine {
 template <class Kernel, class Sampler = PermutedPerceptron>
 class OneVsRest {
  public:
-  static constexpr bool any_number_of_classes = true;  ///< It fits two or more.
-  /// Whether fits go on by draws.
+  static constexpr bool any_number_of_classes = true;  ///< Fits two classes or more.
+  /// Whether fits make draws.
   static constexpr bool makes_draws = detail::Fitting<Sampler>::makes_draws;
 
-  /// Fits every class against the rest as this machine would.
+  /// Fits every class against the rest with this machine.
   explicit OneVsRest(BayesPointMachine<Kernel, Sampler> machine) : machine_(std::move(machine)) {}
 
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
@@ -227,7 +227,7 @@ class OneVsRest {
   [[nodiscard]] typename detail::Fitting<Sampler>::template Fitted<Kernel, I> fit(
       const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
 
-  /// The same, and can go on: see `Training`. Inputs and labels that are lvalues are referred to.
+  /// Returns a `Training`, which can make more draws; it refers to lvalue inputs and labels.
   /// \throws std::invalid_argument with `standardise`; with `one_against_one` of three classes.
   template <class I, Observer O = detail::IgnoreProgress>
     requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
@@ -238,8 +238,8 @@ class OneVsRest {
                                   observer, std::move(stop), "OneVsRest::train");
   }
 
-  /// What `fit` will take on these inputs with this many classes. Of pairs of classes it says what
-  /// the memory must hold; the strategy is each pair's own.
+  /// Returns the memory and strategy that `fit` will take on these inputs with this many classes.
+  /// For pairs of classes it returns the memory required; each pair chooses its own strategy.
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
@@ -248,15 +248,15 @@ class OneVsRest {
                                    "OneVsRest::forecast");
   }
 
-  /// The one that fits each class against the rest.
+  /// The machine that fits each class against the rest.
   [[nodiscard]] const BayesPointMachine<Kernel, Sampler>& machine() const noexcept {
     return machine_;
   }
-  /// The machine's.
+  /// The machine's kernel.
   [[nodiscard]] const Kernel& kernel() const noexcept { return machine_.kernel(); }
-  /// The machine's.
+  /// The machine's sampler.
   [[nodiscard]] const Sampler& sampler() const noexcept { return machine_.sampler(); }
-  /// The machine's.
+  /// The machine's settings.
   [[nodiscard]] const FitSettings& settings() const noexcept { return machine_.settings(); }
 
  private:

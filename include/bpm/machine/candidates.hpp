@@ -25,22 +25,22 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// What is tried for lambda, over k(x, x).
+/// Default grid of lambda / k(x, x).
 inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
 
 namespace detail {
 
-/// What is tried for label noise in the place of lambda.
+/// Default grid of label noise, in place of lambda.
 inline const std::vector<double> default_label_noises{0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3};
 
-/// Whether a fit that chooses its boundary chooses label noise, not lambda: class weights are a
-/// lambda's.
+/// Returns whether a fit that chooses its boundary chooses label noise, not lambda; class weights
+/// need a lambda.
 template <class Sampler>
 [[nodiscard]] bool chooses_label_noise(const FitSettings& settings) {
   return Sampler::traits.takes_label_noise && !settings.soft_boundary.has_class_weights();
 }
 
-/// The sampler with a candidate's label noise, where it takes any.
+/// Returns the sampler with a candidate's label noise, if it takes any.
 template <class Sampler>
 [[nodiscard]] Sampler with_noise_of(const Sampler& sampler, double label_noise) {
   if constexpr (Sampler::traits.takes_label_noise) {
@@ -49,7 +49,7 @@ template <class Sampler>
   return sampler;
 }
 
-/// A sampler that tries a candidate: few draws, and a trial where the sampler has any.
+/// Returns a sampler that tries a candidate with few draws: a trial if the sampler has trials.
 template <class Sampler>
 [[nodiscard]] auto to_try(const Sampler& sampler, std::uint64_t draws) {
   if constexpr (Sampler::traits.has_trials) {
@@ -59,21 +59,21 @@ template <class Sampler>
   }
 }
 
-/// Draws of each fold's machine.
+/// Number of draws of each fold's machine.
 inline constexpr std::uint64_t draws_to_try = 5;
 
-/// Whether probabilities have an offset per class beside the slope: where several one-against-rest
-/// machines are compared, and where class weights shift the boundary, which no slope undoes.
+/// Returns whether probabilities have an offset per class beside the slope: if several
+/// one-against-rest machines compete, or class weights shift the boundary, which no slope undoes.
 [[nodiscard]] inline bool wants_offsets(const SoftBoundary& boundary, std::size_t classes) {
   return classes > 2 || boundary.has_class_weights();
 }
 
-/// Whether a sampler's machines of pairs of classes are fitted by one process that keeps no draws
-/// in a folder, which would be those of another pair.
+/// Whether a sampler can fit machines of pairs of classes: in one process, without a folder of
+/// draws, which could be those of another pair.
 template <class Sampler>
 inline constexpr bool fits_pairs = !Sampler::traits.collective && !Sampler::traits.keeps_draws;
 
-/// \throws std::invalid_argument on settings that ask for pairs of classes and do not go with them.
+/// Checks settings for pairs of classes. \throws std::invalid_argument if others exclude them.
 template <class Sampler>
 void check_pairs(const FitSettings& settings, std::size_t classes, std::string_view function) {
   if (!settings.one_against_one || classes <= 2) return;
@@ -85,20 +85,20 @@ void check_pairs(const FitSettings& settings, std::size_t classes, std::string_v
         "for all, relative or per class");
 }
 
-/// A candidate and what its machines said of points that they did not see.
+/// A candidate and the outputs of its machines at points left out.
 struct Trial {
   ChoiceCandidate* candidate;
   OutOfFold outputs;
 };
 
-/// Writes what is found of candidates that were tried on the same points. Returns the losses at
-/// these points, of each, or the errors, 0 or 1: those of the labels that a fit would give, which
-/// offsets move where no class weights do.
+/// Sets the results of candidates tried on the same points. Returns each candidate's losses at
+/// these points or, with `by_error`, the errors, 0 or 1, of the labels that a fit would predict,
+/// which offsets move unless there are class weights.
 BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
                                                   const SoftBoundary& boundary,
                                                   bool by_error = false);
 
-/// Whether losses at the same points are smaller by so many standard errors of the mean difference.
+/// Returns whether losses `one` are smaller by `errors` standard errors of the mean difference.
 [[nodiscard]] inline bool is_ahead(const std::vector<double>& one, const std::vector<double>& other,
                                    double errors) {
   double sum = 0, squares = 0;
@@ -110,29 +110,29 @@ BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
   return sum > 0 && sum * sum > errors * errors * (squares - sum * sum / n);
 }
 
-/// The candidate with the smallest loss on the first fold among those that were tried there.
+/// Candidate with the smallest loss on the first fold among those tried there.
 struct BestOfFirstFold {
-  std::vector<double> losses{};  ///< At its points.
+  std::vector<double> losses{};  ///< Losses at the points of the first fold.
   double loss = std::numeric_limits<double>::infinity();
   double error = 1;
-  double loss_of_all = 0;  ///< Over all folds,
+  double loss_of_all = 0;  ///< Its loss over all folds.
   double error_of_all = 0;
 
-  /// Whether a candidate is far behind: by four standard errors of the mean difference of losses,
-  /// and not ahead in errors.
+  /// Returns whether another candidate is far behind: by four standard errors of the mean
+  /// difference of losses, and without fewer errors.
   [[nodiscard]] bool is_far_ahead_of(const ChoiceCandidate& other,
                                      const std::vector<double>& of_other) const {
     return is_ahead(losses, of_other, 4) && other.error >= error;
   }
 };
 
-/// Points left out from which on the first fold is large enough to say who is far behind.
+/// Least points of a first fold on which candidates far behind are dropped.
 inline constexpr std::size_t points_to_drop_by = 200;
 
-/// The out-of-fold scores of all soft boundaries for one kernel, a fold after the other, each from
-/// soft to hard: beyond the first that is not consistent none is tried again, since a harder one
-/// asks for more. Given `best`, those far behind it on a large first fold are tried there alone:
-/// see `ChoiceCandidate::first_fold_alone`.
+/// Computes the out-of-fold scores of all soft boundaries for one kernel, fold by fold, in each
+/// from soft to hard: boundaries from the first inconsistent one on are not tried again, since
+/// harder ones demand more. With `best`, candidates far behind it on a large first fold are tried
+/// on that fold alone: see `ChoiceCandidate::first_fold_alone`.
 template <class Scalar, class Sampler>
 void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
                     std::span<const int> labels, const Sampler& sampler,
@@ -142,7 +142,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   for (std::size_t l = candidates.size(); l-- > 0;) trials.push_back({&candidates[l], folds});
   BestOfFirstFold ahead;
   if (best != nullptr) ahead = *best;
-  const ChoiceCandidate* own = nullptr;  // The one that is ahead, if it is among these.
+  const ChoiceCandidate* own = nullptr;  // The leader, if among these candidates.
   std::vector<ChoiceCandidate*> behind;
   for (std::size_t k = 0; k < folds.folds.count && !trials.empty(); ++k) {
     const FoldValues<Scalar> part(values, folds.folds, k, labels);
@@ -185,7 +185,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     }
     trials = std::move(near);
   }
-  if (own != nullptr && !own->consistent) {  // On another fold: nobody is behind it.
+  if (own != nullptr && !own->consistent) {  // Inconsistent on another fold: it leads none.
     try_boundaries(values, folds, labels, sampler, settings, control, candidates);
     return;
   }
@@ -203,14 +203,14 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   *best = std::move(ahead);
 }
 
-/// Of losses within a tenth of the least one's standard error, or of equal shares of errors, the
-/// larger lambda or label noise, then the later kernel. Those that were tried on the first fold
-/// alone are left out. Empty where no other candidate is consistent.
+/// Returns the winner, of least loss. Ties, within 0.1 of its standard error, or equal shares of
+/// errors, go to the larger lambda or label noise, then to the later kernel. Excludes candidates
+/// tried on the first fold alone. Empty if no other candidate is consistent.
 [[nodiscard]] BPM_INLINE std::optional<std::size_t> best_candidate(
     std::span<const ChoiceCandidate> candidates, bool by_error = false);
 
-/// Whether the loss (or the share of errors) among so many points is smaller by its standard error
-/// and a point: where nobody errs, standard errors are next to nothing.
+/// Returns whether the loss (or the share of errors) among `points` points is smaller by its
+/// standard error and one point: without errors, standard errors are almost 0.
 [[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
                                             bool by_error, std::size_t points) {
   const auto n = static_cast<double>(points);

@@ -27,14 +27,14 @@ namespace bpm { inline namespace BPM_TARGET {
 /// set, without a labelled example beside it.
 struct Certificate {
   double error = 1;               ///< The classifier errs at most at this rate, in [0, 1].
-  double delta = 0;               ///< What it may fail with.
-  std::size_t mistaken = 0;       ///< k: points that the bound by compression counts.
-  std::size_t points = 0;         ///< N, of the training set.
-  std::size_t unlabelled = 0;     ///< Inputs without labels that it looked at.
-  std::size_t disagreements = 0;  ///< Those of them that the first draw classifies otherwise.
+  double delta = 0;               ///< Probability that the limit fails.
+  std::size_t mistaken = 0;       ///< k: points that the compression bound counts.
+  std::size_t points = 0;         ///< N, points of the training set.
+  std::size_t unlabelled = 0;     ///< Number of inputs without labels.
+  std::size_t disagreements = 0;  ///< Inputs that the first draw classifies differently.
 
-  /// From a compression to `mistaken` of N `points` and its `disagreements` with the classifier in
-  /// question on n inputs without labels, half of delta each.
+  /// Combines the limit of a compression to `mistaken` of N `points` and that of its
+  /// `disagreements` with the final classifier on n inputs without labels, with half of delta each.
   /// \throws as `stable_compression_bound` and `binomial_upper_limit`.
   [[nodiscard]] static Certificate of_first_draw(std::size_t mistaken, std::size_t points,
                                                  std::size_t disagreements, std::size_t unlabelled,
@@ -44,7 +44,7 @@ struct Certificate {
     return {std::min(1.0, error), delta, mistaken, points, unlabelled, disagreements};
   }
 
-  /// In words, with what it holds for: theorem, numbers, delta, conditions.
+  /// Returns the certificate in words: theorem, numbers, delta, conditions.
   [[nodiscard]] std::string message() const {
     const std::string by =
         detail::join("error at most ", error, " with confidence ", 1 - delta,
@@ -62,7 +62,7 @@ struct Certificate {
 
 namespace detail {
 
-/// Whether k(x, x) is the same number for every input, by the kernel's type.
+/// Returns whether k(x, x) is the same number for every input, by the kernel's type.
 template <class Kernel>
 [[nodiscard]] bool has_one_diagonal(const Kernel& kernel) {
   if constexpr (std::same_as<Kernel, RuntimeKernel>) {
@@ -72,12 +72,12 @@ template <class Kernel>
          std::same_as<Kernel, Exponential>;
 }
 
-/// Whether the rows decide what a column of a table becomes.
+/// Returns whether the training rows determine the encoding of a table's column.
 [[nodiscard]] inline bool made_by_rows(const TableEncoding::Column& column) {
   return column.kind == MixedTable::Kind::words || column.fill.has_value();
 }
 
-/// Throws unless what can be seen of a classifier allows a bound by compression.
+/// Throws unless the known properties of a classifier allow a bound by compression.
 template <class Kernel, InputSet Inputs>
 void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
   const char* const f = "certificate";
@@ -104,19 +104,19 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
 
 }  // namespace detail
 
-/// A limit of the error of a fit of permuted perceptrons, the mean of its draws, from its training
-/// set alone: `stable_compression_bound` of the k points on which any draw made a mistake, which
-/// alone would have made it. Its first draw errs at most at the rate of
+/// Returns a limit of the error of a fit of permuted perceptrons, the mean of its draws, from its
+/// training set alone: `stable_compression_bound` of the k points on which any draw made a mistake,
+/// which alone would give the same fit. The first draw's error is at most
 /// `stable_compression_bound(report().mistaken_points[0], N, delta)`.
 ///
-/// Conditions. Checked: one training set, all draws that were asked for, no soft boundary chosen on
-/// it, nothing found by `choose`, no standardising, no encoding of words or missing values, no bias
-/// but of a kernel on distances, whose k(x, x) is 1, no offsets. For the caller to keep:
+/// Conditions. Checked: one training set, all requested draws made, no soft boundary chosen on it,
+/// no settings found by `choose`, no standardising, no encoding of words or missing values, no bias
+/// except with a kernel of distances, whose k(x, x) is 1, no offsets. The caller must ensure:
 /// independent examples of one source; kernel, width (not the median of distances), features,
 /// lambda (no class weights from counts, no lambda by a point's index) and number of draws fixed
 /// before these examples were seen, or delta divided by the number of combinations that could have
 /// been chosen; no fit repeated because another failed (`NotSeparable`) or for its certificate.
-/// \throws std::invalid_argument where a condition is seen to fail, or unless 0 < delta < 1.
+/// \throws std::invalid_argument if a checked condition fails, or unless 0 < delta < 1.
 template <class Kernel, InputSet Inputs>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier, double delta) {
   const auto& parts = classifier.parts();
@@ -127,12 +127,12 @@ template <class Kernel, InputSet Inputs>
   return result;
 }
 
-/// The same by inputs that need no labels, independent of each other and of the training set, from
-/// the same source, and much smaller for many draws: the first draw's limit at delta / 2, by fewer
-/// points, and the limit at delta / 2 of how often the classifier differs from it
-/// (`binomial_upper_limit`). Needs kept draws (`FitSettings::keep_draws`). Cost: two predictions of
-/// the inputs, one of all kept draws.
-/// \throws std::invalid_argument likewise, without inputs, or as
+/// Returns a limit that also uses inputs without labels, independent of each other and of the
+/// training set, from the same source, and is much smaller for many draws: the first draw's limit
+/// at delta / 2, which counts fewer points, plus the limit at delta / 2 of the rate at which the
+/// classifier differs from it (`binomial_upper_limit`). Needs kept draws
+/// (`FitSettings::keep_draws`). Cost: two predictions of the inputs, one of all kept draws. \throws
+/// std::invalid_argument as `certificate` of a classifier alone, without inputs, or as
 /// `Classifier::draw_decision_values`.
 template <class Kernel, InputSet Inputs, class Queries>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier,

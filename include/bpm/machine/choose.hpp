@@ -29,62 +29,61 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// What `choose` tries: every kernel with every soft boundary, or label noise.
+/// Grid of candidates for `choose`: every kernel with every soft boundary, or label noise.
 template <class Kernel>
 struct ChoiceGrid {
-  std::vector<Kernel> kernels;  ///< From narrow to wide: of equals the last is taken.
-  /// lambda over k(x, x), ascending.
+  std::vector<Kernel> kernels;  ///< From narrow to wide: the last of equals wins.
+  /// Values of lambda / k(x, x), ascending.
   std::vector<double> relative_lambdas = default_relative_lambdas;
-  /// In their place for samplers that take label noise, have none, and whose soft boundary is
-  /// automatic, without class weights; ascending, below 1/2.
+  /// Values of label noise in place of lambda, for samplers that take it, have none, and whose soft
+  /// boundary is automatic, without class weights; ascending, below 1/2.
   std::vector<double> label_noises = detail::default_label_noises;
-  std::size_t folds = 5;                       ///< Parts, each left out once: a machine has 4/5.
-  std::uint64_t draws = detail::draws_to_try;  ///< Of each fold's machine.
-  /// Of more points a stratified part of about so many is taken, drawn by the machine's seed.
+  std::size_t folds = 5;                       ///< Number of parts, each left out once.
+  std::uint64_t draws = detail::draws_to_try;  ///< Draws of each fold's machine.
+  /// Size of the part for the choice: of more points the seed draws about this many, stratified.
   std::size_t points = 3000;
-  /// Biases to be tried (`FitSettings::bias`), with the best kernel and the lambdas about the best;
-  /// the machine's own stays among them. Empty: that alone.
+  /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
+  /// the machine's own is always a candidate. Empty: that alone.
   std::vector<double> biases{};
-  /// Of three to 30 classes: machines of pairs of classes (`FitSettings::one_against_one`) are
-  /// tried too, with the best kernel and bias and the boundaries about the best and, where these
-  /// are better, with all boundaries and kernels. They are taken where what is judged by is smaller
-  /// by its standard error and a point. Not with class weights, lambdas by point or side, folders
-  /// of draws.
+  /// Whether to try machines of pairs of classes (`FitSettings::one_against_one`) for three to 30
+  /// classes: with the best kernel and bias and the boundaries next to the best and, if these are
+  /// better, with all boundaries and kernels. They win if the criterion is smaller by its standard
+  /// error and one point. Not with class weights, lambdas by point or side, folders of draws.
   bool one_against_one = false;
-  bool by_error = false;  ///< The share of errors is to be small, not the log loss.
-  /// On about so many, as far as there are more and the memory holds their kernel values, the
-  /// winner is judged once more against its neighbours in the grid, as the best lambda and width
-  /// move with the number of points; but not on fewer than 3/2 of the part. 0: it is not.
+  bool by_error = false;  ///< Minimise the share of errors, not the log loss.
+  /// Size of a larger part that judges the winner again against its neighbours in the grid, as the
+  /// best lambda and width change with the number of points. Training set and memory limit it, and
+  /// below 3/2 of the part it is skipped. 0: none.
   std::size_t more_points = 8000;
 };
 
-/// What `choose` found.
+/// Result of `choose`.
 template <class Machine>
 struct Choice {
-  /// The one given, with the kernel chosen. Where its fits choose lambda they begin with the one
-  /// chosen (`FitSettings::boundary_choice`), and have its slope; else lambda is that one. One of
-  /// pairs of classes, where these were chosen: it is fitted by `fit` alone.
+  /// The machine with the chosen kernel. If its fits choose lambda, they begin with the chosen one
+  /// (`FitSettings::boundary_choice`) and its slope; else lambda is the chosen one. If pairs of
+  /// classes won, it fits pairs, by `fit` alone.
   Machine machine;
-  /// All, in the grid's order: kernels, then boundaries; then other biases, then pairs of classes.
+  /// All candidates, in the grid's order: kernels, then boundaries; other biases; pairs of classes.
   std::vector<ChoiceCandidate> candidates;
-  std::size_t best = 0;  ///< The place of the winner in `candidates`.
-  /// The winner's loss: smaller than what it will be on other data, since it was chosen for it. An
-  /// estimate takes folds around the whole of `choose`.
+  std::size_t best = 0;  ///< Index of the winner in `candidates`.
+  /// The winner's loss: smaller than its loss on other data will be, since it was chosen for it.
+  /// `nested` estimates that.
   double selection_score = 0;
-  /// How many classes have a single point, which always trained; see `Folds`.
+  /// Number of classes with a single point, which always trained; see `Folds`.
   std::size_t always_train = 0;
-  /// What was found of the winner; a machine whose boundary is given has no place for it.
+  /// The winner's boundary; a machine whose boundary is given does not store it.
   BoundaryChoice boundary{};
-  /// On how many points of a larger part a neighbour was better, and is the winner; else 0.
+  /// Points left out of a larger part, if a neighbour was better there and is the winner; else 0.
   std::size_t moved_by = 0;
 
-  /// The winner.
+  /// Returns the winner.
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }
 };
 
 namespace detail {
 
-/// The same machine with another kernel, these settings and what was chosen for its soft boundary.
+/// Returns the machine with another kernel, these settings and its chosen soft boundary.
 template <class Machine, class Kernel>
 [[nodiscard]] Machine with_choice(const Machine& machine, const Kernel& kernel,
                                   FitSettings settings, BoundaryChoice choice) {
@@ -97,7 +96,7 @@ template <class Machine, class Kernel>
   return with_settings(machine, kernel, std::move(settings));
 }
 
-/// What `choose_on` chooses on the standardised inputs, for a machine that standardises.
+/// Returns the choice by `choose_on` on standardised inputs, for a machine that standardises.
 template <class Machine, class I, class ChooseOn>
 [[nodiscard]] Choice<Machine> choose_on_standardised(const Machine& machine, const I& inputs,
                                                      ChooseOn&& choose_on) {
@@ -117,28 +116,28 @@ template <class Machine, class I, class ChooseOn>
   });
 }
 
-/// Classes up to which `choose` tries machines of pairs of them.
+/// Most classes for which `choose` tries machines of pairs.
 inline constexpr std::size_t most_classes_by_pairs = 30;
 
 }  // namespace detail
 
-/// The kernel and the soft boundary with the smallest out-of-fold log loss: for every kernel and
-/// lambda (or label noise) of the grid, machines of the sampler's kind with few draws are fitted to
-/// all but one fold, and the outputs at the points left out are judged by the likelihood of their
-/// labels, at the slope that suits them best (`fit_slope`). Kernel values are computed once for all
+/// Chooses the kernel and the soft boundary with the smallest out-of-fold log loss: for every
+/// kernel and lambda (or label noise) of the grid, it fits machines of the sampler's kind with few
+/// draws to all but one fold, and computes the likelihood of the labels of the points left out from
+/// their outputs, at the best slope (`fit_slope`). Kernel values are computed once for all
 /// boundaries of a kernel and bias. A candidate that is not consistent within 200 passes is
 /// dropped; one whose loss on a first fold of 200 points or more is four standard errors above the
 /// best one's there, and whose errors are no fewer, is tried on that fold alone (its loss is the
-/// best one's and the difference there) and not taken. Of more points than the part has, the winner
-/// and its neighbours are judged once more, on one split of a larger part; one that is better by
-/// more than two standard errors is taken, and tried on all folds where it was not. Same seed, same
+/// best one's and the difference there) and cannot win. With more points than the part has, the
+/// winner and its neighbours are judged again, on one split of a larger part; one that is better by
+/// more than two standard errors wins, and is tried on all folds if it was not. Same seed, same
 /// choice, at any number of threads. Cost: at most folds times candidates fits of few draws, n^2
 /// kernel values per kernel, n at most about `grid.points`.
 ///
-/// What `machine` has beside kernel, boundary and what else the grid tries is kept. \throws
-/// NotSeparable where no candidate is consistent, BudgetTooSmall unless `settings().memory` holds
-/// 24 n^2 bytes, Stopped, std::invalid_argument on a grid without kernels, boundaries or draws, or
-/// with boundaries out of range or order; as `fit` and `Folds::stratified`.
+/// The choice keeps all settings of `machine` that the grid does not vary. \throws NotSeparable if
+/// no candidate is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes,
+/// Stopped, std::invalid_argument on a grid without kernels, boundaries or draws, or with
+/// boundaries out of range or order; as `fit` and `Folds::stratified`.
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                      const I& inputs, std::span<const int> labels,
@@ -206,7 +205,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   using Scalar = detail::kernel_scalar_t<I>;
   const auto sampler = detail::to_try(machine.sampler(), grid.draws);
   detail::BestOfFirstFold best_of_first_fold;
-  // Candidates from `first` on, which have a kernel and a bias.
+  // Tries the candidates from `first` on, which share a kernel and a bias.
   const auto try_from = [&](std::size_t first) {
     const ChoiceCandidate& one = candidates[first];
     detail::try_boundaries<Scalar>(values_of(one, part.points), folds, part.labels, sampler,
@@ -215,7 +214,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     check_not_stopped();
   };
   const double own_bias = settings.bias.value_or(default_bias);
-  // A kernel with the boundaries from `from` to `to`.
+  // Tries a kernel with the boundaries from `from` to `to`.
   const auto try_kernel = [&](std::size_t k, double bias, bool pairs, std::size_t from,
                               std::size_t to) {
     if (from >= to) return;
@@ -240,7 +239,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     "larger ",
                                     what, "s to the grid"));
   }
-  const auto near = [&](const ChoiceCandidate& one) {  // The boundaries about this one's.
+  const auto near = [&](const ChoiceCandidate& one) {  // Boundaries next to this one.
     const auto found = std::ranges::find(boundaries, one.relative_lambda + one.label_noise);
     const auto l = static_cast<std::size_t>(found - boundaries.begin());
     return std::pair(l == 0 ? 0 : l - 1, std::min(l + 2, boundaries.size()));
@@ -257,7 +256,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
       folds.classes.size() <= detail::most_classes_by_pairs) {
     const ChoiceCandidate ahead = candidates[*best];
     const std::size_t first = candidates.size();
-    // The best of pairs, if it is clearly better.
+    // Returns the best candidate of pairs, if it is clearly better.
     const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
       const auto found =
           detail::best_candidate(std::span(candidates).subspan(first), grid.by_error);
@@ -317,8 +316,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
           moved_by};
 }
 
-/// The same with Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs and,
-/// unless the machine's settings give a bias, the biases 0, 0.3 and 1; and one class against one.
+/// Chooses among Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs and,
+/// unless the machine's settings give a bias, the biases 0, 0.3 and 1; also tries pairs of classes.
 template <class Machine, class I, Observer O = detail::IgnoreProgress>
   requires DenseInputs<I> || SparseInputs<I>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
@@ -341,7 +340,7 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
 
 namespace detail {
 
-/// Leaves out the folds in turn; `choose_on(inputs, labels, observer)` gives the choice on the
+/// Leaves out the folds in turn; `choose_on(inputs, labels, observer)` returns the choice on the
 /// others.
 template <class Machine, class I, class O, class ChooseOn>
 [[nodiscard]] OutOfFold nested_by(const Machine& machine, const I& inputs,
@@ -358,7 +357,7 @@ template <class Machine, class I, class O, class ChooseOn>
         const auto part = select_inputs(inputs, train);
         const auto choice = choose_on(part, of_train, told);
         const auto classifier = choice.machine.fit(part, of_train, told, stop);
-        // Of a fit that raised lambda the slope is another.
+        // A fit that raised lambda has another slope.
         const double slope =
             classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
         return Eigen::MatrixXd(slope * classifier.shifted(classifier.decision_values(
@@ -369,11 +368,11 @@ template <class Machine, class I, class O, class ChooseOn>
 
 }  // namespace detail
 
-/// What all of `choose`, standardising included, is worth on other data: the folds are left out in
-/// turn, kernel and soft boundary chosen anew on the rest, a machine fitted, and asked about those
-/// left out. Unlike `Choice::selection_score` its `error()` and `slope().loss` are honest. Its
-/// decision values are s f + b by each fold's fit (without b where class weights move labels): log
-/// odds, so that a slope of 1 says that probabilities are right.
+/// Estimates the performance of `choose`, standardising included, on other data: it leaves the
+/// folds out in turn, chooses kernel and soft boundary anew on the rest, fits a machine, and
+/// predicts the points left out. Unlike `Choice::selection_score`, its `error()` and `slope().loss`
+/// are not biased by the choice. Its decision values are s f + b by each fold's fit (without b
+/// where class weights move labels): log odds, so that a slope of 1 means calibrated probabilities.
 /// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`; Stopped.
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,
@@ -385,7 +384,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                            });
 }
 
-/// The same with `choose`'s own Gaussian kernels.
+/// Estimates the performance of `choose` with its default Gaussian kernels.
 template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
                                std::size_t folds = 5, O&& observer = {}, StopToken stop = {}) {

@@ -31,38 +31,38 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// A classifier of kernel values with some training inputs, its support: a plain value. Made by
-/// machines, or from parts; copies share memory and are never changed.
+/// A classifier by kernel values with some training inputs, its support: a plain value. Machines
+/// return it, or it is made from parts; copies share memory and never change.
 ///
 /// `Queries` below are any inputs of the support's kind and precision; for a `PrecomputedKernel`
 /// a matrix of kernel values with all training points, or `PrecomputedRows`.
 template <class Kernel, InputSet Inputs>
 class Classifier {
  public:
-  using Parts = ClassifierParts<Kernel, Inputs>;  ///< What it is made of.
+  using Parts = ClassifierParts<Kernel, Inputs>;  ///< Type of its parts.
 
-  /// Memory: the parts, and the support inputs packed for prediction; of a view (`Eigen::Map`) only
-  /// rows that cannot be read in place. Queries check a view's numbers as they read them.
+  /// Memory: the parts, and the support inputs packed for prediction; for a view (`Eigen::Map`)
+  /// only rows that cannot be read in place. Queries check a view's numbers as they read them.
   /// \throws std::invalid_argument on sizes that disagree, support or classes that do not ascend,
   ///         fewer than two classes, numbers that are not finite, weights that are not positive.
   explicit Classifier(Parts parts) : body_(std::make_shared<const Body>(std::move(parts))) {}
 
-  /// f_c(x) = sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)), k with its bias, the mean of the draws'
-  /// normalised outputs ("Large Scale Bayes Point Machines", section 4), for n inputs, n x C; of a
-  /// Bayes point between -1 and 1 for lambda = 0; of columns of pairs of classes (`OneVsRest`) the
-  /// mean of tanh(f) over a class's pairs. Not divided by sqrt(k(x, x)) where `divide_by_self` is
-  /// false; where a `PrecomputedKernel` comes without diagonal, by the root of the mean k(x, x) of
-  /// the training points. Cost: n times the support size in kernel evaluations, or of a linear
-  /// kernel the numbers of the inputs, on all threads; an input's values are the same bits in a
-  /// batch of any size. \throws std::invalid_argument on another number of columns or numbers that
-  /// are not finite, KernelValueError on kernel values that are not or near overflow, DataError
-  /// where the support is a view of a file (`ClassifierParts::source`) with such numbers.
+  /// Returns f_c(x) = sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)), k with its bias, the mean of the
+  /// draws' normalised outputs ("Large Scale Bayes Point Machines", section 4), for n inputs, n x
+  /// C; for a Bayes point between -1 and 1 if lambda = 0; with columns for pairs of classes
+  /// (`OneVsRest`) the mean of tanh(f) over a class's pairs. Not divided if `divide_by_self` is
+  /// false; for a `PrecomputedKernel` without diagonal, divided by the root of the training points'
+  /// mean k(x, x). Cost: n times the support size in kernel evaluations, or for a linear kernel the
+  /// numbers of the inputs, on all threads; an input's values have the same bits in a batch of any
+  /// size. \throws std::invalid_argument on another number of columns or numbers that are not
+  /// finite, KernelValueError on kernel values that are not or near overflow, DataError if the
+  /// support is a view of a file (`ClassifierParts::source`) with such numbers.
   template <class Queries>
   [[nodiscard]] Eigen::MatrixXd decision_values(const Queries& inputs) const;
 
-  /// Decision values with the classes' offsets: f_c + b_c / s where labels have them
-  /// (`ClassifierParts::offsets_move_labels`), as they are elsewhere. What labels are taken from,
-  /// and what scores of rejection should be. Cost O(n C).
+  /// Returns decision values with the classes' offsets: f_c + b_c / s where labels have them
+  /// (`ClassifierParts::offsets_move_labels`), else unchanged. Labels are computed from these
+  /// values, and scores of rejection should be. Cost O(n C).
   /// \throws std::invalid_argument unless there are C columns.
   [[nodiscard]] Eigen::MatrixXd shifted(Eigen::MatrixXd decision_values) const {
     detail::check_size("Classifier::shifted", "decision_values", decision_values.cols(), columns(),
@@ -76,8 +76,8 @@ class Classifier {
     return decision_values;
   }
 
-  /// Of two classes the second where the `shifted` value is positive, of more the one with the
-  /// largest of them, the first among equals.
+  /// Returns labels: for two classes the second where the `shifted` value is positive, for more the
+  /// class of the largest value, the first among equals.
   /// \throws std::invalid_argument unless there are C columns of finite numbers.
   [[nodiscard]] std::vector<int> labels_of(const Eigen::MatrixXd& decision_values) const {
     detail::check_size("Classifier::labels_of", "decision_values", decision_values.cols(),
@@ -87,16 +87,16 @@ class Classifier {
     return detail::labels_of_outputs(shifted(decision_values), classes());
   }
 
-  /// `labels_of` the decision values, one of `classes()` an input. \throws as `decision_values`.
+  /// Returns `labels_of` the decision values, one per input. \throws as `decision_values`.
   template <class Queries>
   [[nodiscard]] std::vector<int> predict(const Queries& inputs) const {
     return labels_of(decision_values(inputs));
   }
 
-  /// P(class | x) for decision values of n inputs, n x C, of two classes that of the second:
-  /// `probabilities_of` them at slope and offsets that the fit found on rows that had not trained
-  /// it yet, never surer than so many rows can say. The predicted class is the most probable one,
-  /// but where class weights move it. Of classes as frequent as in the training set.
+  /// Returns P(class | x) for decision values of n inputs, n x C, for two classes that of the
+  /// second: `probabilities_of` them, at slope and offsets that the fit found on rows that had not
+  /// trained it yet, limited by their number. The predicted class is the most probable one, unless
+  /// class weights move it. Classes are assumed to be as frequent as in the training set.
   /// \throws std::invalid_argument where no slope is known (a fit that chose its lambda found one;
   ///         else `with_slope`); as `probabilities_of`.
   [[nodiscard]] Eigen::MatrixXd probabilities(const Eigen::MatrixXd& decision_values) const {
@@ -110,15 +110,15 @@ class Classifier {
                             parts().probability_rows);
   }
 
-  /// `probabilities` of the decision values of inputs. \throws as the two.
+  /// Returns `probabilities` of the decision values of inputs. \throws as the two.
   template <class Queries>
   [[nodiscard]] Eigen::MatrixXd predict_probability(const Queries& inputs) const {
     return probabilities(decision_values(inputs));
   }
 
-  /// The same classifier with this slope of probabilities and no offsets, as of `OutOfFold::slope`,
-  /// `ChoiceCandidate` or `fit_slope` on data of one's own: labels are again those of the largest
-  /// value. Cost: a copy of the parts. \throws std::invalid_argument unless 0 < slope < inf.
+  /// Returns a copy with this slope of probabilities, from `OutOfFold::slope`, `ChoiceCandidate` or
+  /// `fit_slope` on one's own data, and no offsets: labels are again those of the largest value.
+  /// Cost: a copy of the parts. \throws std::invalid_argument unless 0 < slope < inf.
   [[nodiscard]] Classifier with_slope(double slope) const {
     detail::check_positive("Classifier::with_slope", "slope", slope);
     return with([&](Parts& copy) {
@@ -128,7 +128,7 @@ class Classifier {
     });
   }
 
-  /// Names of the predicted classes. \throws std::invalid_argument where none are known; likewise.
+  /// Returns names of predicted classes. \throws std::invalid_argument if unknown; as `predict`.
   template <class Queries>
   [[nodiscard]] std::vector<std::string> predict_names(const Queries& inputs) const {
     detail::check(!parts().class_names.empty(), "Classifier::predict_names", "class_names",
@@ -140,9 +140,9 @@ class Classifier {
     }
     return names;
   }
-  /// The same classifier with names of its classes: names[label], as a table has them
-  /// (`LabelledData::class_names`). A table whose labels are numbers has none, and the classifier
-  /// stays as it is. Cost: a copy of the parts.
+  /// Returns a copy with names of its classes: names[label], as in `LabelledData::class_names`.
+  /// Without names, as those of a table whose labels are numbers, it returns the classifier
+  /// unchanged. Cost: a copy of the parts.
   /// \throws std::invalid_argument unless there is a name for every class, or none at all.
   [[nodiscard]] Classifier with_class_names(const std::vector<std::string>& names) const {
     if (names.empty()) return *this;
@@ -156,41 +156,40 @@ class Classifier {
     return Classifier(std::move(copy));
   }
 
-  /// The same classifier with names of its features, as `LabelledData::feature_names` has them.
-  /// Cost: a copy of the parts. \throws std::invalid_argument unless one per column, or none.
+  /// Returns a copy with names of its features, as in `LabelledData::feature_names`. Cost: a copy
+  /// of the parts. \throws std::invalid_argument unless one per column, or none.
   [[nodiscard]] Classifier with_feature_names(std::vector<std::string> names) const {
     return with([&](Parts& copy) { copy.feature_names = std::move(names); });
   }
 
-  /// The same classifier with the way its inputs were made of a table's columns, for any that load
-  /// it: `parts().encoding`. \throws std::invalid_argument on another number of columns.
+  /// Returns a copy with the encoding that made its inputs of a table's columns, in model files
+  /// too: `parts().encoding`. \throws std::invalid_argument on another number of columns.
   [[nodiscard]] Classifier with_encoding(TableEncoding encoding) const {
     return with([&](Parts& copy) { copy.encoding = std::move(encoding); });
   }
 
-  /// The same classifier with a rejection chosen on data held out, for `parts().rejection` to have
-  /// wherever it is loaded. \throws std::invalid_argument on a score without a name, a threshold
-  /// NaN.
+  /// Returns a copy with a rejection chosen on held-out data, in `parts().rejection` and in model
+  /// files. \throws std::invalid_argument on a score without a name, a threshold NaN.
   [[nodiscard]] Classifier with_rejection(const Rejection& rejection) const {
     return with([&](Parts& copy) { copy.rejection = rejection; });
   }
 
-  /// The same classifier with a text that says how its inputs are made, such as `describe` gives of
-  /// features, for `parts().inputs_made_by` to have wherever it is loaded. Cost: a copy of parts.
+  /// Returns a copy with a text on how its inputs are made, as `describe` returns for features, in
+  /// `parts().inputs_made_by` and in model files. Cost: a copy of the parts.
   [[nodiscard]] Classifier with_inputs_made_by(std::string how) const {
     return with([&](Parts& copy) { copy.inputs_made_by = std::move(how); });
   }
 
-  /// The same classifier, which standardises what it is asked: of support inputs that were. Cost: a
+  /// Returns a copy that standardises its queries; its support inputs must be standardised. Cost: a
   /// copy of the parts. \throws std::invalid_argument unless it has a number for every feature.
   [[nodiscard]] Classifier with_standardisation(const Standardisation& scaling) const {
     return with([&](Parts& copy) { copy.standardisation = scaling; });
   }
 
-  /// The classifier of a linear kernel as one number per feature and column: its support are the
-  /// rows w_c = sum_j alpha_jc x_j, in double, and one of zeros where there is a bias. It says the
-  /// same but for roundings, and its file is as small as w; kept draws and the numbers of support
-  /// points are gone. Cost: the numbers of the support per column.
+  /// Returns the classifier of a linear kernel as one number per feature and column: its support
+  /// are the rows w_c = sum_j alpha_jc x_j, in double, and one of zeros where there is a bias. Its
+  /// outputs are the same but for rounding, and its file is as small as w; it has no kept draws and
+  /// no indices of support points. Cost: the numbers of the support per column.
   /// \throws std::invalid_argument unless the kernel is linear in its inputs as they are.
   [[nodiscard]] auto with_weights_alone() const
     requires detail::may_be_linear<Kernel, Inputs>
@@ -198,7 +197,7 @@ class Classifier {
     return Classifier<Kernel, detail::WeightInputs<Inputs>>(detail::weights_alone(parts()));
   }
 
-  /// The normalised outputs of the single draws, n x (N C): column n C + c is that of draw n.
+  /// Returns the normalised outputs of single draws, n x (N C): column n C + c is that of draw n.
   /// \throws std::invalid_argument if no draws were kept; as `decision_values`.
   template <class Queries>
   [[nodiscard]] Eigen::MatrixXd draw_decision_values(const Queries& inputs) const {
@@ -212,8 +211,8 @@ class Classifier {
     }));
   }
 
-  /// The weighted fraction of draws that vote for a class, n x C: of two classes for the second.
-  /// The columns of a draw vote together, with the weight of the first. Needs kept draws.
+  /// Returns the weighted fraction of draws that vote for a class, n x C: for two classes, the
+  /// second. The columns of a draw vote together, with the weight of the first. Needs kept draws.
   template <class Queries>
   [[nodiscard]] Eigen::MatrixXd vote_fractions(const Queries& inputs) const {
     const Eigen::MatrixXd outputs = draw_decision_values(inputs);
@@ -234,8 +233,8 @@ class Classifier {
     return votes / total;
   }
 
-  /// The Gibbs error: the weighted mean over draws of the fraction of inputs that a draw gets
-  /// wrong. A label that is no class is always wrong. Needs kept draws. \throws
+  /// Returns the Gibbs error: the weighted mean over draws of the fraction of inputs that a draw
+  /// misclassifies. A label that is no class is always wrong. Needs kept draws. \throws
   /// std::invalid_argument unless there is a label per input; as `draw_decision_values`.
   template <class Queries>
   [[nodiscard]] double gibbs_error(const Queries& inputs, std::span<const int> labels) const {
@@ -257,40 +256,40 @@ class Classifier {
     return error / std::max<double>(1, votes.rows());
   }
 
-  [[nodiscard]] const Parts& parts() const noexcept { return body_->parts; }  ///< All it knows.
-  /// Of decision values: 1 for two classes, else one per class.
+  [[nodiscard]] const Parts& parts() const noexcept { return body_->parts; }  ///< All parts.
+  /// Number of columns of decision values: 1 for two classes, else one per class.
   [[nodiscard]] std::ptrdiff_t columns() const noexcept {
     return parts().one_against_one ? std::ssize(classes()) : parts().coefficients.cols();
   }
-  /// Two or more, ascending.
+  /// Class labels, two or more, ascending.
   [[nodiscard]] const std::vector<int>& classes() const noexcept { return parts().classes; }
-  /// The support's numbers in the training set, ascending.
+  /// Indices of the support in the training set, ascending.
   [[nodiscard]] const std::vector<PointIndex>& support() const noexcept { return parts().support; }
   [[nodiscard]] const RowMatrix<double>& coefficients() const noexcept {
     return parts().coefficients;
-  }  ///< Dual ones: support points x columns.
-  [[nodiscard]] const Kernel& kernel() const noexcept { return parts().kernel; }  ///< The fit's.
-  /// What the sampler did.
+  }  ///< Dual coefficients: support points x columns.
+  [[nodiscard]] const Kernel& kernel() const noexcept { return parts().kernel; }  ///< The kernel.
+  /// Report of the sampler.
   [[nodiscard]] const SamplerReport& report() const noexcept { return parts().report; }
-  /// What the fit expected to take.
+  /// Memory that the fit expected to take.
   [[nodiscard]] const MemoryForecast& forecast() const noexcept { return parts().forecast; }
 
-  /// Of a column: norm(E[w]), how draws agree. \throws std::invalid_argument where there is none.
+  /// Returns norm(E[w]) of a column, the agreement of its draws. \throws std::invalid_argument.
   [[nodiscard]] double mean_norm(std::size_t column = 0) const {
     return at(parts().mean_norms, column, "Classifier::mean_norm");
   }
   [[nodiscard]] double training_margin(std::size_t column = 0) const {
     return at(parts().training_margins, column, "Classifier::training_margin");
-  }  ///< Likewise min_i y_i <w, x_i> / norm(w).
+  }  ///< Returns min_i y_i <w, x_i> / norm(w) of a column.
   [[nodiscard]] std::size_t training_errors(std::size_t column = 0) const {
     return at(parts().training_errors, column, "Classifier::training_errors");
-  }  ///< Likewise; under the plain kernel.
+  }  ///< Returns a column's errors under the plain kernel.
 
   /// Calls visit(worker, begin, rows, values, diagonal) for blocks of inputs, on several threads:
-  /// `values` are k(x, x_j) of `rows` inputs from `begin` on with all support points, a row an
-  /// input without gaps, and `diagonal` their k(x, x); both are `kernel_scalar_t<Inputs>` or, of
-  /// the diagonal, double. `worker` is below the number of threads. For what else kernel values
-  /// with the support are good for. With a `PrecomputedKernel`, of `PrecomputedRows`. \throws as
+  /// `values` are k(x, x_j) of `rows` inputs from `begin` on with all support points, one row per
+  /// input without gaps, and `diagonal` their k(x, x); both are `kernel_scalar_t<Inputs>` or, for
+  /// the diagonal, double. `worker` is below the number of threads. It serves other uses of kernel
+  /// values with the support. A `PrecomputedKernel` needs `PrecomputedRows`. \throws as
   /// `decision_values`, in the name of `function`.
   template <class Queries, class Visit>
   void visit_values(const Queries& inputs, std::string_view function, Visit&& visit) const {
@@ -300,7 +299,7 @@ class Classifier {
   }
 
  private:
-  /// The same classifier with a copy of its parts that is changed.
+  /// Returns a copy with changed parts.
   template <class Change>
   [[nodiscard]] Classifier with(Change&& change) const {
     Parts copy = parts();
@@ -323,7 +322,7 @@ class Classifier {
     detail::KeptWeights draw_weights{};
   };
 
-  /// What some coefficients say of inputs: by w, which is then kept, where `has_weights` says so.
+  /// Returns the outputs for these coefficients. If `has_weights`, computes w once and uses it.
   template <class Queries, class Pack>
   [[nodiscard]] Eigen::MatrixXd outputs(const Queries& queries,
                                         const RowMatrix<double>& coefficients,
@@ -343,13 +342,13 @@ class Classifier {
     return result;
   }
 
-  /// Decision values by what the columns of coefficients say.
+  /// Returns decision values of classes from the outputs of the columns of coefficients.
   [[nodiscard]] Eigen::MatrixXd of_classes(Eigen::MatrixXd outputs) const {
     if (!parts().one_against_one) return outputs;
     return detail::outputs_of_classes(outputs, classes().size());
   }
 
-  /// use(queries), standardised where the training set was: what all queries pass.
+  /// Calls use(queries), standardised if the training set was. All queries pass here.
   template <class Queries, class Use>
   decltype(auto) scaled(const Queries& inputs, Use&& use) const {
     body_->made_for.check("Classifier");
@@ -365,7 +364,7 @@ class Classifier {
   [[nodiscard]] const auto& values() const noexcept { return body_->values; }
   [[nodiscard]] unsigned threads() const { return detail::thread_count(parts().threads); }
 
-  /// The place among the classes for which the C values from column `begin` on of a row are.
+  /// Returns the index of the class that the C values from column `begin` on of a row predict.
   [[nodiscard]] std::ptrdiff_t winner(const Eigen::MatrixXd& outputs, Eigen::Index row,
                                       Eigen::Index begin) const {
     return detail::class_of_outputs(columns(),
@@ -380,7 +379,7 @@ class Classifier {
     return list[column];
   }
 
-  /// Shared by copies, so that they are assignable where the kernel, a lambda, is not.
+  /// Shared by copies, so that they are assignable even if the kernel, a lambda, is not.
   std::shared_ptr<const Body> body_;
 };
 

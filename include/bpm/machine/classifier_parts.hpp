@@ -29,84 +29,82 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// What a classifier is made of. C below is the number of columns: 1 for two classes, whose
-/// positive values mean the second of them; for more classes one per class, whose largest value
-/// wins, or with `one_against_one` one per pair of them, (0, 1), (0, 2), (1, 2), (0, 3), ..., whose
-/// positive values mean the second. The first five fields are needed, what fits leave behind beside
-/// them may be left out.
+/// Parts of a classifier. C below is the number of columns: 1 for two classes, whose positive
+/// values mean the second of them; for more classes one per class, whose largest value wins, or
+/// with `one_against_one` one per pair of them, (0, 1), (0, 2), (1, 2), (0, 3), ..., whose positive
+/// values mean the second. The first five fields are required, the others optional.
 template <class Kernel, InputSet Inputs>
 struct ClassifierParts {
-  Kernel kernel;  ///< That of the fit, or the one chosen.
-  /// The support inputs, in the order of `support`. With a `PrecomputedKernel`, whose queries
-  /// have a column per training point, a matrix of so many columns and no rows.
+  Kernel kernel;  ///< Kernel of the fit, or the chosen one.
+  /// Support inputs, in the order of `support`. With a `PrecomputedKernel`, whose queries have a
+  /// column per training point, a matrix of as many columns and no rows.
   Inputs inputs;
-  std::vector<PointIndex> support;  ///< Their numbers in the training set, ascending.
-  RowMatrix<double> coefficients;   ///< Support points x C.
-  std::vector<int> classes;         ///< Two or more, ascending.
+  std::vector<PointIndex> support;  ///< Training indices of the support, ascending.
+  RowMatrix<double> coefficients;   ///< Dual coefficients, support points x C.
+  std::vector<int> classes;         ///< Class labels, two or more, ascending.
   bool divide_by_self = true;       ///< Whether outputs are divided by sqrt(k(x, x)).
-  /// Of a `PrecomputedKernel` the mean k(x, x) of the training points, by whose root outputs at an
-  /// x without its own are divided; 0: by nothing.
+  /// Mean k(x, x) of the training points for a `PrecomputedKernel`; outputs at an x without its own
+  /// are divided by its root. 0: not divided.
   double mean_diagonal = 0;
-  /// What is done to every input before it is asked about; the support inputs are scaled already.
+  /// Standardisation of queries; the support inputs are standardised already.
   std::optional<Standardisation> standardisation{};
-  /// The point from which a kernel of distances sees support and inputs, a number a feature, where
-  /// their means are far from zero; empty: from zero. No distance changes by it, but its rounding.
+  /// Point that a kernel of distances subtracts from support and queries, one number per feature,
+  /// if their means are far from zero; empty: zero. It changes distances by rounding alone.
   std::vector<double> origin{};
-  bool one_against_one = false;  ///< Whether columns are of pairs of classes.
-  double bias = 0;               ///< Added to every kernel value, those of k(x, x) too.
-  unsigned threads = 0;          ///< To predict with; 0: as many as the machine runs.
+  bool one_against_one = false;  ///< Whether columns are pairs of classes.
+  double bias = 0;               ///< Constant added to every kernel value, also to k(x, x).
+  unsigned threads = 0;          ///< Threads of predictions; 0: as many as the machine runs.
 
-  /// Single draws that were kept, N of them: support points x (N C), column n C + c of draw n.
+  /// Coefficients of N kept draws: support points x (N C), column n C + c of draw n.
   RowMatrix<double> draw_coefficients{};
-  std::vector<std::uint64_t> draw_numbers{};  ///< N.
-  std::vector<double> draw_weights{};         ///< N C, positive.
+  std::vector<std::uint64_t> draw_numbers{};  ///< Numbers of the kept draws, N.
+  std::vector<double> draw_weights{};         ///< Weights of the kept draws, N C, positive.
 
-  // What was known when the fit ended: each list empty or of C entries.
-  std::vector<double> mean_norms{};  ///< norm(E[w]) under the sampling kernel: how draws agree.
+  // Results of the fit: each list is empty or has C entries.
+  std::vector<double> mean_norms{};  ///< norm(E[w]) under the sampling kernel.
   /// min_i y_i <w, x_i> / norm(w) of the Bayes point w, under the sampling kernel.
   std::vector<double> training_margins{};
   /// Training errors under the plain kernel; 0 unless there is a soft boundary or label noise.
   std::vector<std::size_t> training_errors{};
-  std::vector<std::string> class_names{};  ///< Of the classes, in their order, or empty.
-  /// Of the columns of inputs, or none: by them a table is read in any order
-  /// (`TableSettings::features`). No prediction looks at them.
+  std::vector<std::string> class_names{};  ///< Names of the classes, in order, or empty.
+  /// Names of the columns of inputs, or none; readers use them for tables with any order of columns
+  /// (`TableSettings::features`). Predictions ignore them.
   std::vector<std::string> feature_names{};
-  /// How the inputs were made of a table's columns, if they were: kept in the model's file, for the
-  /// tables to be asked about. No prediction looks at it.
+  /// Encoding that made the inputs of a table's columns, if any; stored in model files for reading
+  /// tables. Predictions ignore it.
   std::optional<TableEncoding> encoding{};
-  /// Where the label stands in a table as the one that trained, from 0; absent: in the last column
-  /// that is not ignored. For tables without names (`TableSettings::label`): no prediction looks.
+  /// Label column of tables like the training table, from 0; absent: the last one not ignored. For
+  /// tables without names (`TableSettings::label`). Predictions ignore it.
   std::optional<Eigen::Index> label_column{};
-  /// Likewise the columns that are no features, ascending (`TableSettings::ignored`).
+  /// Columns of the table that are no features, ascending (`TableSettings::ignored`).
   std::vector<Eigen::Index> ignored_columns{};
-  double slope = 0;  ///< Of probabilities: see `probabilities_of`. 0: not known.
-  /// Of probabilities too, in log odds: one per decision value, which is without it, or none.
+  double slope = 0;  ///< Slope of probabilities: see `probabilities_of`. 0: unknown.
+  /// Offsets of probabilities in log odds, one per decision value, to be added to it; or none.
   std::vector<double> offsets{};
-  /// Whether labels and scores of rejection have the offsets as well, which `Classifier::shifted`
-  /// adds. Not where the soft boundary has class weights: these move the labels on purpose, and the
-  /// offsets give the probabilities back what they moved.
+  /// Whether labels and scores of rejection include the offsets, which `Classifier::shifted` adds.
+  /// False if the soft boundary has class weights: these move labels on purpose, and the offsets
+  /// undo that for the probabilities alone.
   bool offsets_move_labels = true;
-  std::size_t probability_rows = 0;  ///< Rows that gave slope and offsets; 0: not known.
-  /// Chosen on data held out, to be kept in the model's file: no prediction looks at it.
+  std::size_t probability_rows = 0;  ///< Rows that gave slope and offsets; 0: unknown.
+  /// Rejection chosen on held-out data, stored in model files. Predictions ignore it.
   std::optional<Rejection> rejection{};
-  /// How its inputs are made of images or of whatever they are, in the words of their maker: kept
-  /// in the model's file, no prediction looks at it.
+  /// Description, by its maker, of how the inputs are made of images or other data, stored in model
+  /// files. Predictions ignore it.
   std::optional<std::string> inputs_made_by{};
-  std::optional<std::uint64_t> seed{};       ///< Of the fit, where there was one.
-  std::size_t training_points = 0;           ///< Of one training set; 0: of several, or not known.
+  std::optional<std::uint64_t> seed{};       ///< Seed of the fit, if there was one.
+  std::size_t training_points = 0;           ///< Points of one training set; 0: several, unknown.
   bool chosen = false;                       ///< `FitSettings::chosen` of the fit.
-  std::optional<BoundaryChoice> boundary{};  ///< How an automatic soft boundary was chosen.
-  std::vector<FitWarning> warnings{};        ///< What the fit says against its classifier.
-  SamplerReport report{};                    ///< What the sampler did, in all runs.
-  MemoryForecast forecast{};  ///< The memory and the strategy that were expected as the fit began.
-  double training_seconds = 0;  ///< Of wall clock, all runs.
+  std::optional<BoundaryChoice> boundary{};  ///< Choice of an automatic soft boundary.
+  std::vector<FitWarning> warnings{};        ///< Warnings of the fit.
+  SamplerReport report{};                    ///< Report of the sampler, of all runs.
+  MemoryForecast forecast{};                 ///< Memory and strategy expected when the fit began.
+  double training_seconds = 0;               ///< Wall clock time of all runs.
 
-  /// Where `inputs` is a view: what keeps its memory, if it is not the caller, and the name of what
-  /// its numbers come from, for messages.
+  /// Owner of the memory of `inputs` if it is a view; null: the caller.
   std::shared_ptr<const void> memory{};
-  std::string source{};  ///< A file's, as a rule.
+  std::string source{};  ///< Name of a view's data in messages, usually a file's.
 
-  /// What is no array in a file.
+  /// Visits the members written as JSON; arrays are tensors.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("classes", self.classes);
@@ -143,7 +141,7 @@ struct ClassifierParts {
 
 namespace detail {
 
-/// What the means of draws say of a classifier, whatever its kernel: fields of `ClassifierParts`.
+/// Results of the means of draws, for any kernel: fields of `ClassifierParts`.
 struct MeanNumbers {
   std::vector<PointIndex> support{};
   RowMatrix<double> coefficients{};
@@ -154,12 +152,12 @@ struct MeanNumbers {
   std::vector<double> training_margins{};
   std::vector<std::size_t> training_errors{};
 
-  /// `more` are points that the support has beside those with a coefficient.
+  /// `more`: points of the support beside those with a coefficient.
   MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
               std::span<const PointIndex> more);
 };
 
-/// What `check_parts` looks at, without the types of kernel and inputs.
+/// Members that `check_parts` checks, without the types of kernel and inputs.
 struct CheckedParts {
   const std::vector<PointIndex>& support;
   const RowMatrix<double>& coefficients;
@@ -185,15 +183,15 @@ struct CheckedParts {
   const std::optional<Rejection>& rejection;
 };
 
-/// What it knows of the inputs.
+/// Shape and type of the inputs, for `check_parts`.
 struct CheckedInputs {
   std::ptrdiff_t count;
-  std::ptrdiff_t columns;  ///< -1: they have none.
-  bool precomputed;        ///< Their columns are those of a matrix of kernel values.
-  bool scalable;           ///< They may have been standardised.
+  std::ptrdiff_t columns;  ///< -1: inputs without columns.
+  bool precomputed;        ///< The columns are those of a matrix of kernel values.
+  bool scalable;           ///< The inputs may have been standardised.
 };
 
-/// Sizes and numbers that fit together, or an error.
+/// Throws unless sizes and numbers are consistent.
 BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inputs);
 
 template <class Kernel, InputSet Inputs>
@@ -217,7 +215,7 @@ BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const
                                     std::span<const PointIndex> more) {
   const std::ptrdiff_t m = means[0].size();
   const auto columns = static_cast<Eigen::Index>(problems.size());
-  // Where each point of the support stands in it; -1: elsewhere.
+  // Index of each point in the support; -1: not in it.
   std::vector<Eigen::Index> place(static_cast<std::size_t>(m), -1);
   std::size_t kept = std::numeric_limits<std::size_t>::max();
   for (const PointIndex i : more) place[i] = 0;

@@ -31,7 +31,7 @@
 
 /// \file
 /// Coefficients and support inputs of a classifier, packed for outputs in blocks; the weights of a
-/// linear one.
+/// linear classifier.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -39,19 +39,19 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 /// that outputs are a product of kernel values with them.
 class PackedCoefficients {
  public:
-  /// Points a block. Their sums are made apart and added in order, so that the outputs of an input
-  /// are the same bits whether or not threads share its blocks.
+  /// Points per block. Blocks are summed separately and added in order, so that the outputs of an
+  /// input have the same bits whether or not threads share its blocks.
   static constexpr std::ptrdiff_t block = 512;
 
   PackedCoefficients() = default;
-  /// A row per point, a column per classifier. Without `pack` refers to the matrix, and packs what
-  /// is asked for each time.
+  /// Takes a row per point, a column per classifier. Without `pack` it refers to the matrix, and
+  /// packs the needed part each time.
   explicit PackedCoefficients(const RowMatrix<double>& coefficients, bool pack = true);
 
   [[nodiscard]] std::ptrdiff_t classifiers() const noexcept { return classifiers_; }
 
-  /// The outputs of `rows` inputs from their kernel values with all points: block after block, as
-  /// they are summed where the values are computed by blocks.
+  /// Computes the outputs of `rows` inputs from their kernel values with all points, block after
+  /// block, with the sums of values computed by blocks.
   template <class Scalar>
   void outputs(const Scalar* values, std::ptrdiff_t rows, std::ptrdiff_t ld, double* sums,
                Buffer<double>& widened) const {
@@ -61,9 +61,9 @@ class PackedCoefficients {
     }
   }
 
-  /// sums[r * classifiers + c] = sum over j < cols of values[r * ld + j] coefficients(first + j,
-  /// c), added to what is there with `add`. One fused multiply-add after the other in the order of
-  /// j for each row: an input's outputs are the same bits in a batch of any size.
+  /// Computes sums[r * classifiers + c] = sum over j < cols of values[r * ld + j]
+  /// coefficients(first + j, c), plus the old value with `add`. A row makes one fused multiply-add
+  /// after the other in the order of j: its outputs have the same bits in a batch of any size.
   template <class Scalar>
   void add_outputs(const Scalar* values, std::ptrdiff_t rows, std::ptrdiff_t cols,
                    std::ptrdiff_t ld, std::ptrdiff_t first, bool add, double* sums,
@@ -99,10 +99,10 @@ class PackedCoefficients {
  private:
   static constexpr std::ptrdiff_t width = panel_width<double>;
 
-  /// Numbers that the panels of so many points take.
+  /// Returns the length of the panels of so many points.
   [[nodiscard]] std::ptrdiff_t packed_size(std::ptrdiff_t points) const noexcept;
 
-  /// The panels of `count` points from `first` on.
+  /// Packs `count` points from `first` on into panels.
   void pack_points(const double* coefficients, std::ptrdiff_t first, std::ptrdiff_t count,
                    double* to) const;
 
@@ -115,15 +115,15 @@ class PackedCoefficients {
   Buffer<double> panels_;
 };
 
-/// Support inputs packed for blocks of kernel values with them: at once, or, of a view, each block
-/// when it is first asked for. Refers to the inputs.
+/// Support inputs packed for blocks of kernel values with them: at once, or, for a view, each block
+/// on its first use. Refers to the inputs.
 template <InputSet I>
 class PackedSupport {
  public:
   static constexpr std::ptrdiff_t width = PackedCoefficients::block;
 
-  /// `origin`: as of `PreparedInputs`. `source`: of a view, where its numbers come from; empty:
-  /// from the caller.
+  /// `origin`: see `PreparedInputs`. `source`: name of a view's data in errors; empty: the caller's
+  /// data.
   PackedSupport(const I& inputs, bool pack, std::span<const double> origin, std::string_view source)
     requires InputView<I>
       : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, RoomOnly{}, origin)) {
@@ -142,18 +142,18 @@ class PackedSupport {
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return prepared_.size(); }
   [[nodiscard]] std::ptrdiff_t block_count() const noexcept { return std::ssize(blocks_); }
 
-  /// All of them, not packed. \throws as `block`.
+  /// Returns all support inputs, not packed. \throws as `block`.
   [[nodiscard]] const PreparedInputs<I>& inputs() const {
     for (std::ptrdiff_t b = 0; b < block_count(); ++b) static_cast<void>(block(b));
     return prepared_;
   }
 
-  /// The support inputs from b `width` on. Of any thread; a block of a view that is refused once is
-  /// refused whenever it is asked for. \throws DataError, or std::invalid_argument without a
-  /// source, on numbers of a view that are not finite.
+  /// Returns the support inputs from b `width` on, on any thread. A block of a view that throws
+  /// once throws on every call. \throws DataError, or std::invalid_argument without a source, on
+  /// numbers of a view that are not finite.
   [[nodiscard]] const PreparedColumns<I>& block(std::ptrdiff_t b) const {
     if constexpr (InputView<I>) {
-      // Not std::call_once: what it does after an exception differs between systems.
+      // std::call_once behaves differently after an exception on different systems.
       Gate& gate = gates_[b];
       if (!gate.ready.load(std::memory_order_acquire)) {
         const std::lock_guard lock(gate.mutex);
@@ -167,7 +167,7 @@ class PackedSupport {
   }
 
  private:
-  /// Whether a block of a view has been read.
+  /// State of a block of a view: whether it has been read.
   struct Gate {
     std::atomic<bool> ready = false;
     std::mutex mutex;
@@ -198,7 +198,7 @@ class PackedSupport {
 
   const I& inputs_;
   bool pack_;
-  // Of a view these change as its blocks are read, each block once.
+  // For a view, reading a block changes these, once per block.
   mutable PreparedInputs<I> prepared_;
   std::vector<PointIndex> points_;
   mutable std::vector<PreparedColumns<I>> blocks_;
@@ -206,13 +206,13 @@ class PackedSupport {
   std::string source_;
 };
 
-/// Weights are no bytes, and sums of floats would lose what floats hold.
+/// Inputs of `weights_alone`, in double: weights are no bytes, and sums of floats lose digits.
 template <InputSet I>
 using WeightInputs =
     std::conditional_t<SparseInputs<I>, SparseRowMatrix<double>, RowMatrix<double>>;
 
-/// The classifier of a linear kernel k(x, z) = f <x, z> + b with the rows w_c = sum_j alpha_jc x_j
-/// for its support, each with the coefficient 1. A row of zeros has the rest of what multiplies
+/// Returns the classifier of a linear kernel k(x, z) = f <x, z> + b whose support are the rows w_c
+/// = sum_j alpha_jc x_j, each with the coefficient 1. A row of zeros has the rest of the factor of
 /// the constant b, sum_j alpha_jc - 1.
 template <class Kernel, InputSet I>
 [[nodiscard]] ClassifierParts<Kernel, WeightInputs<I>> weights_alone(

@@ -31,11 +31,11 @@
 #include "bpm/version_space/version_space.hpp"
 
 /// \file
-/// The templates that bpm::compiled has ready, for kernel values in float and double: what samplers
-/// and their choices do whatever the kernel is; and machines of dense inputs with the Gaussian
-/// kernel, and with the one that is chosen at run time.
+/// Templates that bpm::compiled contains, for kernel values in float and double: those of samplers
+/// and their choices, for any kernel; and machines of dense inputs with the Gaussian kernel and
+/// with `RuntimeKernel`.
 
-// WORD is `extern template`, or `template` where they are made.
+// WORD is `extern template`, or `template` for the definitions.
 #define BPM_DETAIL_OF_SAMPLER(WORD, S, T)                                                         \
   WORD SamplerReport run_sampler(const S&, const Gram<T>&, const Subproblems&, const RunControl&, \
                                  TrainingState<S>&);                                              \

@@ -29,7 +29,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Folds and choices are for machines that draw, of one process.
+/// Checks that a machine makes draws in one process, as folds and choices require.
 template <class Machine>
 constexpr void require_draws() {
   static_assert(Machine::makes_draws,
@@ -43,7 +43,7 @@ constexpr void require_draws() {
   }
 }
 
-/// The same machine with another kernel and these settings.
+/// Returns the machine with another kernel and these settings.
 template <class Machine, class Kernel>
 [[nodiscard]] Machine with_settings(const Machine& machine, const Kernel& kernel,
                                     FitSettings settings) {
@@ -56,7 +56,7 @@ template <class Machine>
   return with_settings(machine, machine.kernel(), std::move(settings));
 }
 
-/// \throws Stopped if an observer or the token asked for it.
+/// Checks whether to go on. \throws Stopped if the observer or the token has stopped the run.
 template <class O>
 void ensure_not_stopped(const StageProgress<O>& watched, const StopToken& stop,
                         std::string_view function) {
@@ -65,7 +65,7 @@ void ensure_not_stopped(const StageProgress<O>& watched, const StopToken& stop,
 }
 
 /// Leaves out the folds of `result` in turn: `ask(train, left_out, labels, observer)` fits to the
-/// points `train` and gives the outputs of those left out. \throws Stopped.
+/// points `train` and returns the outputs of those left out. \throws Stopped.
 template <class O, class Ask>
 void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observer,
                        const StopToken& stop, std::string_view function, Ask&& ask) {
@@ -81,16 +81,15 @@ void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observ
 
 }  // namespace detail
 
-/// The outputs of every training point by a machine of the others: the folds are left out in turn,
-/// and the machine is fitted anew to the rest. Kernel values are computed once for all folds, n^2
-/// of them and as many again for a fold, where `settings().memory` holds 16 n^2 bytes (24 of pairs
-/// of classes); where it does not, or lambda is automatic (every fold then chooses its own, or
-/// begins with the settings' `boundary_choice`, for which it may have been seen), each fold fits by
-/// itself. A sampler that keeps draws in a folder finds those of another fold there, and says so.
-/// A machine that standardises does so once, by all inputs.
-/// Cost: as many fits as folds. `folds`: how many; their seed is the machine's. \throws
-/// NotSeparable where a fold's machine finds no consistent classifier, Stopped; as `fit` and
-///         `Folds::stratified`.
+/// Returns the outputs at every training point of a machine of the others: it leaves the folds out
+/// in turn, and fits the machine anew to the rest. Kernel values are computed once for all folds,
+/// n^2 of them and as many again for a fold, if `settings().memory` holds 16 n^2 bytes (24 for
+/// pairs of classes); if not, or if lambda is automatic (every fold then chooses its own, or begins
+/// with the settings' `boundary_choice`, which may depend on its points), each fold fits by itself.
+/// A sampler that keeps draws in a folder finds those of another fold there, and throws. A machine
+/// that standardises does so once, with all inputs. Cost: as many fits as folds. `folds`: number of
+/// folds, whose seed is the machine's. \throws NotSeparable if a fold's machine finds no consistent
+/// classifier, Stopped; as `fit` and `Folds::stratified`.
 template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,
                                        std::span<const int> labels, std::size_t folds = 5,
@@ -117,7 +116,7 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
   using Scalar = detail::kernel_scalar_t<I>;
   const bool chooses = detail::chooses_boundary(machine.sampler(), settings);
   const bool pairs = settings.one_against_one && result.classes.size() > 2;
-  const double bytes = pairs ? 24 : 16;  // A pair's values beside the fold's.
+  const double bytes = pairs ? 24 : 16;  // Pairs need values of a pair, too.
   const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
   if (whole && !chooses) {
@@ -148,7 +147,7 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
       [&](const auto& train, const auto& left_out, const std::vector<int>& of_train, auto& told) {
         if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
           const RowMatrix<Scalar>& whole_matrix = inputs;
-          const PrecomputedGram<Scalar> checked(whole_matrix);  // Square, and all that.
+          const PrecomputedGram<Scalar> checked(whole_matrix);  // Checks the matrix.
           const RowMatrix<Scalar> values = inputs(train, train);
           const RowMatrix<Scalar> others = inputs(left_out, train);
           const Eigen::VectorXd self = inputs.diagonal()(left_out).template cast<double>();

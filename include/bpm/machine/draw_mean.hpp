@@ -16,7 +16,7 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// A draw that is kept: a classifier of norm 1 by its dual coefficients.
+/// A kept draw: a classifier of norm 1 by its dual coefficients.
 struct KeptDraw {
   std::uint64_t number = 0;
   double weight = 1;
@@ -36,43 +36,41 @@ struct KeptDraw {
   }
 };
 
-/// The mean of one binary subproblem: of its draws by their weights, as sums in the order of the
-/// draws, so that a run and its continuation give the same bits as one longer run; or what a
-/// sampler of chains says that the centre of mass is.
+/// The mean of one binary subproblem: that of its draws with their weights, as sums in the order of
+/// the draws, so that a run and its continuation give the same bits as one longer run; or the
+/// centre of mass that a chain sampler reports.
 class DrawMean {
  public:
-  /// `of_draws` false: the draws are counted and kept, and the mean comes by `set_centre`.
+  /// With `of_draws` false it only counts and keeps draws, and `set_centre` sets the mean.
   DrawMean(std::ptrdiff_t points, bool keep_draws, bool of_draws = true)
       : keep_(keep_draws),
         of_draws_(of_draws),
         coefficients_(static_cast<std::size_t>(points), 0.0),
         outputs_(static_cast<std::size_t>(points), 0.0) {}
 
-  /// Cost: as many additions and comparisons as the draw has numbers.
-  /// \throws std::invalid_argument where a sampler hands over what is no draw: sizes that disagree,
-  ///         points that do not ascend or do not exist, numbers that are not finite, a weight that
-  ///         is not positive.
+  /// Adds a draw. Cost: as many additions and comparisons as the draw has numbers. \throws
+  /// std::invalid_argument on an invalid draw of a sampler: sizes that disagree, points that do not
+  /// ascend or do not exist, numbers not finite, a weight that is not positive.
   void add(const Draw& draw);
 
-  /// E[w] itself, of all draws so far.
+  /// Sets E[w] of all draws so far.
   /// \throws std::invalid_argument on a centre of other sizes, or with numbers that are not finite.
   void set_centre(const CentreOfMass& centre);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] const std::vector<KeptDraw>& kept() const noexcept { return kept_; }
-  /// Of draws that left points out at first: these, and what was noted of them in the place of
-  /// coefficients.
+  /// Held-out points of draws, with their outputs in place of coefficients.
   [[nodiscard]] const std::vector<KeptDraw>& left_out() const noexcept { return left_out_; }
 
-  /// Coefficient of training point i in the mean E[w].
+  /// Returns the coefficient of training point i in the mean E[w].
   [[nodiscard]] double coefficient(std::ptrdiff_t i) const { return coefficients_[i] / weight_; }
-  /// <E[w], x_i> under the sampling kernel.
+  /// Returns <E[w], x_i> under the sampling kernel.
   [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_[i] / weight_; }
 
-  /// The same under the plain kernel, of a point with this lambda.
+  /// Returns <E[w], x_i> under the plain kernel, for a point with this lambda.
   [[nodiscard]] double plain_output(std::ptrdiff_t i, double lambda) const;
 
-  /// norm(E[w]), at most 1.
+  /// Returns norm(E[w]), at most 1.
   [[nodiscard]] double norm() const;
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }

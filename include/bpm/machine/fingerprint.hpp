@@ -28,7 +28,7 @@ class WordHash {
   }
   void add(double number) noexcept { add(std::bit_cast<std::uint64_t>(number)); }
 
-  /// The bytes in the machine's order, the last word filled up with zeros.
+  /// Adds the bytes in the machine's order, the last word padded with zeros.
   void add_bytes(const void* data, std::size_t size) noexcept {
     const auto* bytes = static_cast<const unsigned char*>(data);
     for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
@@ -58,8 +58,8 @@ concept HashableInputs = !RangeInputs<I> || requires(const std::ranges::range_va
   { x == x } -> std::convertible_to<bool>;
 };
 
-/// A hash an input: equal inputs have equal hashes. Cost: one pass over the inputs. Empty for types
-/// that cannot be hashed.
+/// Returns a hash per input, equal for equal inputs; an empty list for types that cannot be hashed.
+/// Cost: one pass over the inputs.
 template <InputSet I>
 [[nodiscard]] std::vector<std::uint64_t> input_hashes(const I& inputs) {
   std::vector<std::uint64_t> hashes;
@@ -106,7 +106,7 @@ template <InputSet I>
   }
 }
 
-/// Groups of equal inputs, each ascending, of two members or more.
+/// Returns the groups of two or more equal inputs, each ascending.
 template <InputSet I>
 [[nodiscard]] std::vector<std::vector<PointIndex>> equal_groups(
     const I& inputs, std::span<const std::uint64_t> hashes) {
@@ -131,7 +131,7 @@ template <InputSet I>
   return groups;
 }
 
-/// One number for a training set, to tell when another one is given.
+/// Returns a hash of a training set, which detects another one.
 [[nodiscard]] inline std::uint64_t fingerprint(std::span<const std::uint64_t> hashes,
                                                std::span<const int> labels) {
   WordHash hash;

@@ -21,30 +21,30 @@
 #include "bpm/version_space/soft_boundary.hpp"
 
 /// \file
-/// What a fit is asked for: settings, the soft boundary that it chose, the bias of its kernel.
+/// Settings of a fit, the soft boundary that it chose, the bias of its kernel.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// A candidate and what became of it. Of expectation propagation, which chooses by the evidence:
-/// `consistent` where it converged, `loss` is minus the log evidence a point, the rest is not
-/// known.
+/// A candidate of a choice, with its results. For expectation propagation, which chooses by the
+/// evidence: `consistent` if it converged, `loss` is minus the log evidence per point, the rest is
+/// unknown.
 struct ChoiceCandidate {
-  std::size_t kernel = 0;        ///< In the list of what was tried.
-  double relative_lambda = 0;    ///< lambda over k(x, x).
-  double label_noise = 0;        ///< Of samplers that take it; their lambda is 0.
-  double bias = 0;               ///< As `FitSettings::bias`, where `choose` has tried several.
-  bool one_against_one = false;  ///< As `FitSettings::one_against_one`.
-  /// Whether every fold's machine found a consistent classifier within the work allowed; all that
-  /// follows is of those that did.
+  std::size_t kernel = 0;        ///< Index in the list of kernels.
+  double relative_lambda = 0;    ///< lambda / k(x, x).
+  double label_noise = 0;        ///< Label noise of samplers that take it; their lambda is 0.
+  double bias = 0;               ///< `FitSettings::bias`, if `choose` tried several.
+  bool one_against_one = false;  ///< `FitSettings::one_against_one`.
+  /// Whether every fold's machine found a consistent classifier within the allowed work; only then
+  /// are the members below valid.
   bool consistent = false;
-  /// Far behind on the first fold, and tried there alone: loss and error are its own there and the
-  /// leader's difference between that fold and all. It is not taken. Not in model files.
+  /// Whether it was far behind on the first fold and tried there alone: loss and error add the
+  /// leader's difference between that fold and all. It cannot win. Not stored in model files.
   bool first_fold_alone = false;
   double loss = std::numeric_limits<double>::infinity();  ///< Out-of-fold log loss, in nats.
-  double standard_error = 0;                              ///< Of the loss.
-  double slope = 0;                                       ///< Of the probabilities.
-  std::vector<double> offsets{};  ///< Likewise: of three classes and more, or with class weights.
-  double error = 1;  ///< Out-of-fold share of errors, of labels with these slope and offsets.
+  double standard_error = 0;                              ///< Standard error of the loss.
+  double slope = 0;                                       ///< Slope of the probabilities.
+  std::vector<double> offsets{};  ///< Offsets: for three or more classes, or class weights.
+  double error = 1;               ///< Out-of-fold share of errors of labels with slope and offsets.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -62,30 +62,29 @@ struct ChoiceCandidate {
   }
 };
 
-/// How `SoftBoundary::automatic` came to its lambda, or label noise, and beside which
-/// alternatives.
+/// The choice of `SoftBoundary::automatic`: its lambda, or label noise, with all candidates.
 struct BoundaryChoice {
-  double relative_lambda = 0;  ///< What the fit took: lambda_i over k(x_i, x_i).
-  double label_noise = 0;      ///< What it took in its place, of samplers that take label noise.
-  /// Of probabilities, out of fold, at what the fit took or the nearest smaller one that was tried;
-  /// 0: not known. Of machines of `fold_rows` points and `fold_draws` draws.
+  double relative_lambda = 0;  ///< lambda_i / k(x_i, x_i) of the fit.
+  double label_noise = 0;      ///< Label noise of the fit in place of lambda, if samplers take it.
+  /// Slope of the logistic, fitted to out-of-fold outputs of machines of `fold_rows` points and
+  /// `fold_draws` draws at the chosen lambda (else the next smaller one tried). 0: unknown.
   double slope = 0;
-  std::vector<double> offsets{};  ///< Beside the slope, in log odds; see `ChoiceCandidate`.
-  /// g in [0, 0.6]: the best slope grows with the number m of training points like m^g, by the
-  /// slopes of machines of half as many points and of `fold_rows`. A fit of m points has the slope
-  /// times (m / fold_rows)^g.
+  std::vector<double> offsets{};  ///< Offsets in log odds, beside the slope; see `ChoiceCandidate`.
+  /// g in [0, 0.6]: the best slope grows with the number m of training points like m^g, estimated
+  /// from slopes of machines of half as many points and of `fold_rows`. The slope of a fit of m
+  /// points is multiplied by (m / fold_rows)^g.
   double growth = 0;
-  /// v in [0, 1): a share v of 1/s^2 of a single draw is chance, of which the mean of N draws has
-  /// the Nth part: s_N = s_1 / sqrt(1 - v (1 - 1/N)).
+  /// v in [0, 1): share of 1/s^2 of a single draw that is chance; the mean of N draws has an Nth of
+  /// it: s_N = s_1 / sqrt(1 - v (1 - 1/N)).
   double draw_chance = 0;
-  double fold_rows = 0;          ///< Points that train a fold, on average,
-  std::uint64_t fold_draws = 0;  ///< and draws that its machine has.
-  std::size_t points = 0;        ///< Left out once, by which candidates are judged,
-  double largest_class = 0;      ///< the share of the largest class where tried,
-  double loss_of_shares = 0;     ///< and the log loss of saying all classes' shares; 0: not known.
-  std::vector<ChoiceCandidate> candidates{};  ///< Ascending.
-  /// How often it was raised beyond the choice, because no consistent classifier of the whole
-  /// training set was found; by perceptrons within 200 passes, unless their settings say otherwise.
+  double fold_rows = 0;          ///< Mean number of training points of a fold.
+  std::uint64_t fold_draws = 0;  ///< Draws of a fold's machine.
+  std::size_t points = 0;        ///< Points judged out of fold.
+  double largest_class = 0;      ///< Share of the largest class where tried.
+  double loss_of_shares = 0;     ///< Log loss of predicting the classes' shares; 0: unknown.
+  std::vector<ChoiceCandidate> candidates{};  ///< All candidates, ascending.
+  /// Number of raises beyond the choice, since the whole training set had no consistent classifier;
+  /// for perceptrons, within 200 passes, unless their settings differ.
   unsigned raised = 0;
 
   template <class Self, class Visit>
@@ -105,13 +104,13 @@ struct BoundaryChoice {
     visit("raised", self.raised);
   }
 
-  /// The slope of the mean of `draws` draws over that of one.
+  /// Returns the slope of the mean of `draws` draws over that of one.
   [[nodiscard]] double slope_of_draws(std::uint64_t draws) const {
     const double n = draws > 1 ? static_cast<double>(draws) : 1;
     return 1 / std::sqrt(1 - draw_chance * (1 - 1 / n));
   }
-  /// What the slope found out of fold is to be multiplied by for a machine of so many points and
-  /// the mean of `draws` draws.
+  /// Returns the factor of the out-of-fold slope for a machine of so many points and the mean of
+  /// `draws` draws.
   [[nodiscard]] double slope_factor(std::size_t points_of_fit, std::uint64_t draws) const {
     if (!(fold_rows > 0)) return 1;
     return std::pow(static_cast<double>(points_of_fit) / fold_rows, growth) *
@@ -119,78 +118,76 @@ struct BoundaryChoice {
   }
 };
 
-/// Where a fit takes its kernel values from. The model does not depend on it, but for `linear`,
-/// whose sums have other roundings.
+/// Source of a fit's kernel values. The model does not depend on it, except for `linear`, whose
+/// sums round differently.
 enum class Strategy {
   dense,        ///< The whole symmetric matrix in memory.
-  windowed,     ///< Computed when needed. Of kernels on pairs the rows that fit are kept.
-  precomputed,  ///< A matrix that the user brings.
-  linear,       ///< None: of a linear kernel w is kept, one number per feature.
+  windowed,     ///< Computed when needed; kernels on pairs keep the rows that fit.
+  precomputed,  ///< A matrix that the user provides.
+  linear,       ///< None: a linear kernel keeps w, one number per feature.
 };
 
-/// As files and messages say it; "unknown" of a number that is no strategy.
+/// Returns the name in files and messages; "unknown" for an invalid strategy.
 [[nodiscard]] constexpr std::string_view to_string(Strategy strategy) {
   constexpr std::array<std::string_view, 4> names{"dense", "windowed", "precomputed", "linear"};
   const auto place = static_cast<std::size_t>(strategy);
   return place < names.size() ? names[place] : "unknown";
 }
 
-/// Of 0, 0.1, 0.3, 1 and 3 the one with the smallest out-of-fold log loss, in the mean of the
-/// papers' seven sets and three made ones: the table is in docs/benchmarks.md.
+/// Default bias: among 0, 0.1, 0.3, 1 and 3 the one with the smallest out-of-fold log loss, in the
+/// mean of the papers' seven sets and three made ones (table in docs/benchmarks.md).
 inline constexpr double default_bias = 1;
 
-/// How a machine is fitted, whatever its kernel and sampler. A plain value.
+/// Settings of a fit, for any kernel and sampler. A plain value.
 struct FitSettings {
-  /// lambda, or the sampler's label noise, chosen by the fit; or a lambda of one's own:
-  /// `SoftBoundary::hard()` asks for a training set
-  /// that is separable. The same is chosen whatever memory and threads.
+  /// Soft boundary: automatic, so that the fit chooses lambda or the sampler's label noise, or a
+  /// given lambda; `SoftBoundary::hard()` needs a separable training set. The choice does not
+  /// depend on memory and threads.
   SoftBoundary soft_boundary = SoftBoundary::automatic();
-  /// What an automatic boundary begins with instead of choosing, raised where that does not
-  /// suffice: `choose` leaves it in the machine it gives.
+  /// A boundary found earlier, by `choose`: the fit starts from it, without a search, and softens
+  /// it if the data are not separable.
   std::optional<BoundaryChoice> boundary_choice{};
-  std::uint64_t seed = 1;  ///< Same seed, same model, whatever the next three are (but `linear`).
-  unsigned threads = 0;    ///< 0: as many as the machine runs.
+  std::uint64_t seed = 1;  ///< Seed of random numbers: same seed, same model (see `Strategy`).
+  unsigned threads = 0;    ///< Number of threads; 0: as many as the machine runs.
   /// Working memory of the fit beside the caller's inputs, in bytes. Perceptrons of a linear kernel
-  /// keep w where a row has few numbers beside the points. Else, within the memory, the fit takes
-  /// the whole matrix where points are few, values slow or draws many, else values when they are
-  /// needed (of kernels on pairs, whose values are dear, as many rows are kept as the memory
-  /// holds), and makes fewer draws at a time if it must; the model is the same. An automatic lambda
-  /// asks for at least 16 n^2 bytes, n the 3000 points or fewer on which it is chosen. What the
-  /// classifier keeps is not counted: the inputs that have a coefficient, as they are and packed
-  /// for prediction (and padded, where a row is not whole registers), and, with `keep_draws`, the
-  /// draws.
+  /// keep w if a row has few numbers compared with the points. Else, within the memory, the fit
+  /// keeps the whole matrix if points are few, values slow or draws many, and otherwise computes
+  /// values when needed (kernels on pairs, whose values are slow, keep as many rows as fit), with
+  /// fewer draws at a time if necessary; the model is the same. An automatic lambda needs at least
+  /// 16 n^2 bytes, n the 3000 points or fewer of its choice. Not counted are the classifier's
+  /// support inputs, as they are and packed for prediction (and padded, where a row is not whole
+  /// registers), and, with `keep_draws`, the draws.
   std::size_t memory = std::size_t{1} << 30U;
-  /// The strategy to take instead of choosing one; what does not fit the memory is an error.
+  /// Strategy to use instead of a choice; one that does not fit the memory is an error.
   std::optional<Strategy> strategy{};
-  /// A constant beside the kernel, in units of the mean k(x, x) of the training set: one constant
-  /// feature more, so that classifiers have a threshold. It is part of the k(x, x) that a relative
-  /// lambda is in units of. Left out: `default_bias`, but nothing beside a matrix that the user
-  /// brings.
+  /// Constant added to the kernel, in units of the mean k(x, x) of the training set: one more
+  /// constant feature, so that classifiers have a threshold. A relative lambda refers to k(x, x)
+  /// with it. Absent: `default_bias`, but 0 for a matrix that the user provides.
   std::optional<double> bias{};
-  /// Three classes and more by a machine for every pair of classes instead of one for each class
-  /// against the rest: see `OneVsRest`.
+  /// Whether three or more classes have a machine for every pair of classes instead of one for each
+  /// class against the rest: see `OneVsRest`.
   bool one_against_one = false;
-  /// Inputs are taken less the mean of their column and over its deviation, those of the training
-  /// set; the classifier does the same to what it is asked (`ClassifierParts::standardisation`).
-  /// For dense rows of float or double, and for `fit`, `choose`, `cross_validate` and `nested`.
-  /// The copy of the inputs is beside `memory`.
+  /// Whether inputs are standardised: less the mean of their column and over its deviation, those
+  /// of the training set; the classifier standardises its queries
+  /// (`ClassifierParts::standardisation`). For dense rows of float or double, in `fit`, `choose`,
+  /// `cross_validate` and `nested`. `memory` does not count the copy of the inputs.
   bool standardise = false;
-  bool keep_draws = false;  ///< Keep the single draws: for vote fractions and the Gibbs error.
-  bool chosen = false;      ///< Set by `choose`: data have chosen some of these, or the kernel.
+  bool keep_draws = false;  ///< Whether to keep single draws, for vote fractions and Gibbs errors.
+  bool chosen = false;      ///< Set by `choose`: data have chosen some settings, or the kernel.
 };
 
-/// The working memory that a fit will take, told before it takes it, in bytes beside the caller's
-/// inputs. Not counted: see `FitSettings::memory`.
+/// Forecast of the working memory of a fit, in bytes beside the caller's inputs. Not counted: see
+/// `FitSettings::memory`.
 struct MemoryForecast {
-  Strategy strategy = Strategy::windowed;  ///< Where kernel values come from.
+  Strategy strategy = Strategy::windowed;  ///< Source of kernel values.
   std::size_t kernel_bytes = 0;   ///< Kernel values kept, and copies of inputs where they need one.
   std::size_t sampler_bytes = 0;  ///< Outputs and coefficients of the runs in progress.
   std::size_t model_bytes = 0;    ///< Labels, sums over draws, hashes of the inputs.
-  /// Kernel values to choose lambda by, which are gone before the others come.
+  /// Kernel values for the choice of lambda, released before the others are computed.
   std::size_t choosing_bytes = 0;
   std::size_t kept_rows = 0;   ///< Kernel rows that may be kept, counted in `kernel_bytes`.
-  unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: any.
-  unsigned threads = 0;        ///< Threads of the sampler, fewer for lack of memory.
+  unsigned draws_at_once = 0;  ///< At most this many draws at once, to save memory; 0: no limit.
+  unsigned threads = 0;        ///< Threads of the sampler, fewer to save memory.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -204,7 +201,7 @@ struct MemoryForecast {
     visit("threads", self.threads);
   }
 
-  /// The most bytes at a time: what lambda is chosen by is gone before the rest comes.
+  /// Returns the most bytes at a time: those of the choice are released before the fit.
   [[nodiscard]] std::size_t total() const noexcept {
     return model_bytes + std::max(choosing_bytes, kernel_bytes + sampler_bytes);
   }
@@ -212,9 +209,9 @@ struct MemoryForecast {
 
 namespace detail {
 
-/// `FitSettings::bias` in its units: what was given, or the default.
-/// \throws std::invalid_argument unless it is finite and not negative, or if it is positive where
-///         the user brings the matrix.
+/// Returns `FitSettings::bias` in its units, or the default.
+/// \throws std::invalid_argument unless it is finite and not negative, or if it is positive for a
+/// matrix that the user provides.
 template <class Kernel>
 [[nodiscard]] double relative_bias(const FitSettings& settings, std::string_view function) {
   if (settings.bias) check_not_negative(function, "bias", *settings.bias);
@@ -227,7 +224,7 @@ template <class Kernel>
   }
 }
 
-/// The same as a number to add to kernel values: times the mean k(x, x) of these inputs.
+/// Returns the bias as a number to add to kernel values: times the mean k(x, x) of these inputs.
 /// \throws KernelValueError as `kernel_diagonal`.
 template <class Kernel, InputSet I>
 [[nodiscard]] double absolute_bias(const Kernel& kernel, const FitSettings& settings,
@@ -245,7 +242,7 @@ template <class Kernel, InputSet I>
   return 0;
 }
 
-/// The kernel with its bias; a matrix as it is.
+/// Returns the kernel with its bias; a `PrecomputedKernel` unchanged.
 template <class Kernel>
 [[nodiscard]] auto with_bias(const Kernel& kernel, double bias) {
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {

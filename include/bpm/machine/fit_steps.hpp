@@ -39,14 +39,13 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// How many outputs left out say enough of a slope and an offset per class.
+/// Number of held-out outputs that suffice for a slope and an offset per class.
 inline constexpr std::size_t enough_left_out = 3000;
 
-/// How many draws of a fit with probabilities leave a tenth of its points out at first: as many as
-/// give some 3000 outputs there, and at most two, since each costs some 4 % of ten draws' time. It
-/// depends on the number of points alone, so that draws are the same whenever they are made. Up to
-/// twice the part on which a boundary is chosen (3000 points), what that found out of fold says
-/// more: it is of means of draws. docs/theory.md says what else was tried.
+/// Returns the number of draws that hold out the last tenth of their permutation for calibration:
+/// enough for about 3000 outputs, at most 2. 0 below 6000 points, where folds calibrate. It depends
+/// on the number of points alone, so that a draw does not depend on when it is made. docs/theory.md
+/// compares alternatives.
 [[nodiscard]] constexpr std::uint64_t left_out_draws(std::size_t points) {
   constexpr std::size_t twice_the_part = 6000;
   constexpr std::size_t most = 2;
@@ -55,35 +54,32 @@ inline constexpr std::size_t enough_left_out = 3000;
   return std::min(most, (enough_left_out + tenth - 1) / tenth);
 }
 
-/// What offsets found on so many outputs of one or two draws are multiplied by: the fewer there
-/// are, the more of an offset is the chance of these draws and points. 1 with class weights: they
-/// shift a boundary on purpose, and all of that is to be undone.
+/// Returns the factor of offsets found on so many outputs of one or two draws: with fewer outputs,
+/// more of an offset is chance. 1 with class weights, whose deliberate shift of the boundary the
+/// offsets must undo completely.
 [[nodiscard]] inline double share_of_offsets(std::size_t outputs, const SoftBoundary& boundary) {
   if (boundary.has_class_weights()) return 1;
   return std::sqrt(std::min(1.0, static_cast<double>(outputs) / enough_left_out));
 }
 
-/// What the draws of all subproblems noted of points that they left out, a row per draw and point;
-/// draws of which a subproblem noted nothing are left away.
+/// Held-out outputs of the draws of all subproblems, a row per draw and point, without draws for
+/// which a subproblem has none.
 struct OutputsLeftOut {
-  Eigen::MatrixXd decision_values;  ///< Rows x subproblems.
-  std::vector<int> labels;          ///< Of the rows.
+  Eigen::MatrixXd decision_values;  ///< Outputs, rows x subproblems.
+  std::vector<int> labels;          ///< Labels of the rows.
 
   OutputsLeftOut(std::span<const DrawMean> means, std::span<const int> all);
 };
 
-// What every fit is made of, whatever comes between: kernel values and a look at the labels
-// before, a classifier after.
-
-/// The control of a run from what a machine's caller gives. The observer must outlive it.
+/// Returns the control of a run with these settings. The observer must outlive it.
 template <Observer O>
 [[nodiscard]] RunControl run_control(const FitSettings& settings, O& observer, StopToken stop) {
   return {[&observer](const Progress& progress) { return notify(observer, progress); },
           std::move(stop), thread_count(settings.threads)};
 }
 
-/// The control of a fit whose observer is held to its word: where several processes compute alone
-/// before they meet, one that wants to stop can only do so then.
+/// Returns a control that, once its observer has asked to stop, keeps asking: processes that
+/// compute alone can stop only when they communicate next.
 template <class Sampler>
 [[nodiscard]] RunControl lasting_control(RunControl control) {
   if constexpr (Sampler::traits.collective) {
@@ -96,8 +92,8 @@ template <class Sampler>
   return control;
 }
 
-/// The control of what a process of several computes alone: it cannot be stopped there, or the
-/// others would wait for it.
+/// Returns the control for work that one of several processes does alone: nothing stops it there,
+/// since the others would wait for it.
 template <class Sampler>
 [[nodiscard]] RunControl before_meeting(const RunControl& control) {
   RunControl result = control;
@@ -111,7 +107,7 @@ template <class Sampler>
   return result;
 }
 
-/// run(gram) for its report, with what the matrix cost. Empty where it was stopped.
+/// Returns the report of run(gram) with the cost of the matrix; without draws if it was stopped.
 template <class T>
 [[nodiscard]] SamplerReport run_on_matrix(const DenseGram<T>& gram,
                                           const std::function<SamplerReport(const Gram<T>&)>& run) {
@@ -128,8 +124,8 @@ template <class T>
 }
 
 /// Calls prepare(gram), and then run(gram) for its report, with kernel values on the training set
-/// by the forecast's strategy; a matrix is made whole in between. Its cost joins the report.
-/// \throws KernelValueError, and what the two throw.
+/// by the forecast's strategy; a whole matrix is computed in between. The report includes its cost.
+/// \throws KernelValueError, and the errors of the two functions.
 template <class Kernel, InputSet I>
 [[nodiscard]] SamplerReport with_kernel_values(
     const Kernel& kernel, const I& inputs, const MemoryForecast& forecast,
@@ -137,7 +133,7 @@ template <class Kernel, InputSet I>
     const std::function<SamplerReport(const Gram<kernel_scalar_t<I>>&)>& run) {
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
     static_assert(std::floating_point<typename I::Scalar>, "kernel values are float or double");
-    // Another storage order than row-major is copied, and the copy lives as long as the name.
+    // Copies other storage orders than row-major; the copy lives as long as `values`.
     const RowMatrix<typename I::Scalar>& values = inputs;
     const PrecomputedGram<typename I::Scalar> given(values);
     const Gram<typename I::Scalar>& gram = given;
@@ -169,14 +165,14 @@ template <class Kernel, InputSet I>
   }
 }
 
-/// Whether a sampler's trial is of its own type, so that what it drew is part of a fit.
+/// A sampler whose trials have its own type, so that their draws are part of a fit.
 template <class Sampler>
 concept HasOwnTrials = Sampler::traits.has_trials && requires(const Sampler& sampler) {
   { sampler.trial(std::uint64_t{1}) } -> std::same_as<Sampler>;
 };
 
-/// A sampler's run. Where a trial gives up on draws that may go on, a proof is looked for that they
-/// never end, once; without one they go on.
+/// Runs a sampler. If a trial gives up on draws that may go on, it searches once for a proof that
+/// they never end; without one they go on.
 template <class Kernel, InputSet I, class Sampler, class T>
 [[nodiscard]] SamplerReport run_with_proof(const Kernel& kernel, const I& inputs,
                                            const Sampler& sampler, const Gram<T>& gram,
@@ -189,7 +185,7 @@ template <class Kernel, InputSet I, class Sampler, class T>
       SamplerReport report = run_sampler(brief, gram, problems, control, state);
       if (report.converged || report.stopped) return report;
       check_combinations(kernel, inputs, problems, function);
-      if (report.perceptron) report.perceptron->training_errors = 0;  // Of a draw made again.
+      if (report.perceptron) report.perceptron->training_errors = 0;  // It is made again.
       report.append(run_sampler(sampler.with_draws(sampler.draws - report.draws), gram, problems,
                                 control, state));
       return report;
@@ -198,9 +194,9 @@ template <class Kernel, InputSet I, class Sampler, class T>
   return run_sampler(sampler, gram, problems, control, state);
 }
 
-/// Draws of subproblems by kernel values with the forecast's strategy; lambda is resolved where it
-/// is not yet. `hashes`: of the inputs, where they have any. Calls look(gram) at the end.
-/// \throws what `check_separable` throws, KernelValueError, NotSeparable if a draw found no
+/// Makes draws of subproblems by kernel values with the forecast's strategy, and resolves lambda if
+/// necessary. `hashes`: those of the inputs, if any. Calls look(gram) at the end.
+/// \throws the errors of `check_separable`, KernelValueError, NotSeparable if a draw found no
 ///         consistent classifier, NotConverged if an approximation did not reach its tolerance,
 ///         Stopped if a subproblem has no draw at all.
 template <class Kernel, InputSet I, class Sampler, class Look>
@@ -240,7 +236,7 @@ template <class Kernel, InputSet I, class Sampler, class Look>
   return report;
 }
 
-/// The mean k(x, x) of the points of a matrix of kernel values that the user brings, else 0.
+/// Returns the mean k(x, x) of the points of a user's matrix of kernel values, else 0.
 template <class Kernel, InputSet I>
 [[nodiscard]] double mean_diagonal_of(const I& inputs) {
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
@@ -250,8 +246,8 @@ template <class Kernel, InputSet I>
   }
 }
 
-/// The parts that kernel, inputs and means give, with the margins and errors of the training set;
-/// bias, slope, report and what else a fit knows are the caller's. `more` as of `MeanNumbers`.
+/// Returns the parts given by kernel, inputs and means, with the margins and errors of the training
+/// set; the caller adds bias, slope, report and the rest. `more`: see `MeanNumbers`.
 template <class Kernel, InputSet I>
 [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<I>> parts_of_means(
     const Kernel& kernel, const I& inputs, const Subproblems& problems,
@@ -279,10 +275,9 @@ template <class Kernel, InputSet I>
           .training_errors = std::move(numbers.training_errors)};
 }
 
-/// Slope and offsets of a fit's probabilities, fields of `ClassifierParts`: by the outputs that its
-/// own draws noted of points that they did not know yet, where these are enough; else those that
-/// the choice of the boundary found out of fold, on machines of fewer points, whose outputs have
-/// another scale.
+/// Slope and offsets of a fit's probabilities, fields of `ClassifierParts`: from the held-out
+/// outputs of its own draws, if these are enough; else from the out-of-fold outputs of the choice
+/// of the boundary, of machines of fewer points, whose outputs have another scale.
 struct FitProbabilities {
   double slope = 0;
   std::vector<double> offsets{};
@@ -307,7 +302,7 @@ BPM_INLINE FitProbabilities::FitProbabilities(const BoundaryChoice& choice,
     rows = noted.labels.size();
     FittedSlope fitted = fit_slope(noted.decision_values, noted.labels, classes,
                                    wants_offsets(given, classes.size()));
-    const double factor = choice.slope_of_draws(draws);  // Single draws noted them.
+    const double factor = choice.slope_of_draws(draws);  // Outputs of single draws.
     slope = factor * fitted.slope;
     const double share = factor * share_of_offsets(rows, given);
     for (const double offset : fitted.offsets) offsets.push_back(share * offset);
@@ -320,7 +315,7 @@ BPM_INLINE FitProbabilities::FitProbabilities(const BoundaryChoice& choice,
 
 BPM_INLINE OutputsLeftOut::OutputsLeftOut(std::span<const DrawMean> means,
                                           std::span<const int> all) {
-  std::vector<std::vector<const KeptDraw*>> draws;  // Each of all subproblems.
+  std::vector<std::vector<const KeptDraw*>> draws;  // By draw and subproblem.
   for (const KeptDraw& first : means[0].left_out()) {
     std::vector<const KeptDraw*> one;
     for (const DrawMean& mean : means) {

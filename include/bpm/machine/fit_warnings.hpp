@@ -30,39 +30,39 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// What a fit says of its own classifier.
+/// A warning of a fit about its classifier.
 struct FitWarning {
-  /// What is wrong; each explains the numbers that come with it.
+  /// Kinds of warnings; each explains the numbers that come with it.
   enum class Kind {
-    /// The Bayes point makes more than twice as many training errors as its draws do on average:
-    /// these lie too far apart for their mean to be one of them.
+    /// The Bayes point makes more than twice as many training errors as its draws on average: the
+    /// draws are too far apart for their mean to be one of them.
     worse_than_its_draws,
     /// No training point is predicted to be of the class `label`.
     class_never_predicted,
-    /// Who always says the largest class knows hardly less: by the log loss out of fold, against
-    /// that of the classes' shares, where lambda was chosen; else the draws err hardly less on the
+    /// Always predicting the largest class is hardly worse: by the log loss out of fold, compared
+    /// with that of the classes' shares, if lambda was chosen; else by the draws' errors on the
     /// training set.
     no_better_than_largest_class,
     /// The Gaussian's width `found` is more than 30 times the median distance `compared` of the
-    /// inputs that were fitted, or less than its 30th part; or more than 8 times, and there is
-    /// another warning. The kernel values are then all nearly 1, or nearly 0.
+    /// fitted inputs, or less than a 30th of it; or more than 8 times, with another warning. The
+    /// kernel values are then all nearly 1, or nearly 0.
     width_far_from_distances,
     /// The column `label` of dense inputs has a deviation `found` that is more than ten times the
-    /// middle one, `compared`: it decides distances and inner products alone.
+    /// median one, `compared`: it dominates distances and inner products.
     columns_differ_in_scale,
-    /// R-hat of the sampler's chains, `found`, is above `compared`: they, or their beginnings and
-    /// ends, tell of different laws, so that the centre is that of none (`ChainReport::r_hat`).
+    /// R-hat of the sampler's chains, `found`, is above `compared`: the chains, or their beginnings
+    /// and ends, follow different laws, so that the centre is that of none (`ChainReport::r_hat`).
     chains_disagree,
-    /// The inputs lie `found` away from where the kernel sees them from, so far that the rounding
-    /// of their inner products hides what is as small as `compared`: a Gaussian's width, or the
-    /// distance of the inputs from their mean.
+    /// The inputs are `found` away from the kernel's origin, so far that the rounding of their
+    /// inner products hides distances as small as `compared`: a Gaussian's width, or the distance
+    /// of the inputs from their mean.
     far_from_origin,
   };
-  Kind kind;            ///< By it the other fields are read.
-  double found = 0;     ///< Log loss, or errors of binary decisions as a share, or as said above.
-  double compared = 0;  ///< What it is held against.
-  double standard_error = 0;  ///< Of `found`: a warning takes two.
-  int label = 0;              ///< A class, or a column.
+  Kind kind;            ///< Kind, which defines the other fields.
+  double found = 0;     ///< Log loss, share of wrong binary decisions, or as the kind defines it.
+  double compared = 0;  ///< Value to compare `found` with.
+  double standard_error = 0;  ///< Standard error of `found`: a warning takes two.
+  int label = 0;              ///< Class or column of the warning.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -73,7 +73,7 @@ struct FitWarning {
     visit("label", self.label);
   }
 
-  /// What is wrong and what to do about it, without the numbers.
+  /// Returns the problem and its remedy, without the numbers.
   [[nodiscard]] constexpr std::string_view what() const {
     constexpr std::array<std::string_view, 7> names{
         "the Bayes point makes more training errors than its draws: make more draws, or harden the "
@@ -95,24 +95,24 @@ struct FitWarning {
 
 namespace detail {
 
-/// The candidate that a fit took, where one was tried that is consistent.
+/// Returns the candidate with the fit's boundary, if one was tried and is consistent; else null.
 [[nodiscard]] BPM_INLINE const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary);
 
-/// What the machines of folds say against a choice.
+/// Returns the warning about a choice that its out-of-fold loss implies, if any.
 [[nodiscard]] BPM_INLINE std::optional<FitWarning> no_better_out_of_fold(
     const BoundaryChoice& choice);
 
-/// The warnings of a fit. `draw_errors`: training errors under the plain kernel, summed over the
-/// binary subproblems, mean over draws; empty: not known. `shifts`: what is added to each output
-/// before a label is taken from it; none: nothing. `weighted`: by class weights, so that errors say
-/// little.
+/// Returns the warnings of a fit. `draw_errors`: training errors under the plain kernel, summed
+/// over the binary subproblems, mean over draws; empty: unknown. `shifts`: numbers added to the
+/// outputs before labels are computed; empty: none. `weighted`: whether there are class weights,
+/// with which errors mean little.
 [[nodiscard]] BPM_INLINE std::vector<FitWarning> fit_warnings(
     const Subproblems& problems, std::span<const DrawMean> means,
     std::span<const std::size_t> training_errors, std::optional<double> draw_errors,
     const std::optional<BoundaryChoice>& boundary, std::span<const int> labels,
     std::span<const double> shifts = {}, bool weighted = false);
 
-/// The width of a Gaussian, also of one known at run time; empty of other kernels.
+/// Returns the width of a Gaussian, also of a `RuntimeKernel`; none for other kernels.
 template <class Kernel>
 [[nodiscard]] std::optional<double> gaussian_width(const Kernel& kernel) {
   if constexpr (std::same_as<Kernel, Gaussian>) {
@@ -126,8 +126,8 @@ template <class Kernel>
   return std::nullopt;
 }
 
-/// Adds the warning of a width that has nothing to do with the inputs, first: it is the cause of
-/// others. Cost: `median_distance`.
+/// Adds the warning of a width that does not fit the inputs, as the first, since it causes others.
+/// Cost: `median_distance`.
 template <class Kernel, class I>
 void warn_of_width(const Kernel& kernel, const I& inputs, std::vector<FitWarning>& warnings) {
   if constexpr (DenseInputs<I> || SparseInputs<I>) {
@@ -145,8 +145,8 @@ void warn_of_width(const Kernel& kernel, const I& inputs, std::vector<FitWarning
   }
 }
 
-/// Adds the warning of a column in units of its own, and that of inputs far from where the kernel
-/// sees them from, `origin`. Cost: a pass over at most 2000 rows.
+/// Adds the warnings of a column on another scale, and of inputs far from `origin`, the point that
+/// the kernel subtracts. Cost: a pass over at most 2000 rows.
 template <class Kernel, class I>
 void warn_of_units(const Kernel& kernel, const I& inputs, std::span<const double> origin,
                    std::vector<FitWarning>& warnings) {
@@ -154,7 +154,7 @@ void warn_of_units(const Kernel& kernel, const I& inputs, std::span<const double
     constexpr Eigen::Index most = 2000;
     if (inputs.rows() < 2) return;
     const FeatureMoments moments(inputs, (inputs.rows() + most - 1) / most);
-    std::vector<std::pair<double, int>> deviations;  // Of columns that are not constant.
+    std::vector<std::pair<double, int>> deviations;  // Without constant columns.
     double spread = 0;
     double size = 0;
     for (std::size_t c = 0; c < moments.mean.size(); ++c) {
@@ -166,7 +166,7 @@ void warn_of_units(const Kernel& kernel, const I& inputs, std::span<const double
     }
     if (deviations.empty()) return;
     if constexpr (InnerProductKernel<Kernel>) {
-      // An inner product in T is right to this; those of linear kernels are added up in double.
+      // Rounding error of inner products, which linear kernels add up in double.
       const double rounding =
           size * (linear_form(kernel) ? std::numeric_limits<double>::epsilon()
                                       : std::numeric_limits<kernel_scalar_t<I>>::epsilon());
@@ -191,10 +191,10 @@ void warn_of_units(const Kernel& kernel, const I& inputs, std::span<const double
   }
 }
 
-/// Adds the warning of chains that disagree: R-hat above 1.2, and above what it is but once in
-/// 100 000 for one number where a draw is worth half an independent one. With h halves of n draws
-/// R-hat^2 - 1 is then (2 X / (h - 1) - 1) / n, X of the chi-squared law, whose quantile is E.
-/// Wilson's and M. Hilferty's (1931).
+/// Adds the warning of chains that disagree: R-hat above 1.2, and above the value that it exceeds
+/// once in 100 000 numbers if a draw is worth half an independent one. With h halves of n draws
+/// R-hat^2 - 1 is then (2 X / (h - 1) - 1) / n, X of the chi-squared law, whose quantile is that of
+/// E. Wilson and M. Hilferty (1931).
 inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>& warnings) {
   if (!report.chains || report.chains->r_hat == 0) return;
   const double freedom = 2.0 * report.chains->chains - 1;
@@ -208,7 +208,7 @@ inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>&
       {.kind = FitWarning::Kind::chains_disagree, .found = report.chains->r_hat, .compared = most});
 }
 
-/// Adds the warnings that the inputs give.
+/// Adds the warnings about the inputs.
 template <class Kernel, class I>
 void warn_of_inputs(const Kernel& kernel, const I& inputs, std::span<const double> origin,
                     std::vector<FitWarning>& warnings) {
@@ -279,7 +279,7 @@ BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
   if (boundary && candidate_taken(*boundary) != nullptr) {
     if (const auto warning = no_better_out_of_fold(*boundary)) warnings.push_back(*warning);
   } else if (draw_errors) {
-    // Binary decisions: each subproblem's smaller side is what saying the larger gets wrong.
+    // Binary decisions: always predicting a subproblem's larger side errs on the smaller one.
     double naive = 0;
     for (const std::size_t of_class : counts) {
       const double share = static_cast<double>(of_class) / m;

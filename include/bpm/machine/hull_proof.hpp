@@ -20,19 +20,19 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// A combination v = sum_i a_i u_i, a >= 0, sum a = 1, of the points u_i = y_i x_i / norm(x_i) in
-/// feature space which shows that no classifier separates them.
+/// feature space, which proves that no classifier separates them.
 struct Inseparability {
   double margin_bound = 0;  ///< norm(v): no w of norm 1 has min_i <w, u_i> above it.
-  std::size_t points = 0;   ///< With a weight.
+  std::size_t points = 0;   ///< Number of points with a weight.
 };
 
-/// Looks for a combination v with norm(v)^2 at most 1e-13, in double: every w of norm 1 has
+/// Searches for a combination v with norm(v)^2 at most 1e-13, in double: every w of norm 1 has
 /// min_i <w, u_i> <= sum_i a_i <w, u_i> = <w, v> <= norm(v) (Gordan's theorem where v = 0).
 ///
-/// v is the shortest of the hull of the u_i, by the algorithm of B. Mitchell, V. Dem'yanov and V.
-/// Malozemov (SIAM J. Control 12, 1974): weight moves from the point of largest <v, u_i> among
-/// those that have any to the point of smallest, as far as v gets shorter. Where a v with all
-/// <v, u_i> > 0 turns up, or after `max_steps`, there is nothing.
+/// v is the shortest vector of the hull of the u_i, by the algorithm of B. Mitchell, V. Dem'yanov
+/// and V. Malozemov (SIAM J. Control 12, 1974): weight moves from the point of largest <v, u_i>
+/// among those with a weight to the point of smallest, as far as v gets shorter. Returns none if a
+/// v with all <v, u_i> > 0 occurs, or after `max_steps`.
 ///
 /// add_row(i, scale, outputs) adds scale k(x_i, x_j) for all j. Cost of a step: two rows of kernel
 /// values and 5 m operations. Memory: 4 m doubles.
@@ -41,7 +41,7 @@ template <class AddRow>
                                                                 std::span<const double> diagonal,
                                                                 AddRow&& add_row,
                                                                 std::uint64_t max_steps) {
-  constexpr double vanishing = 1e-13;  // Of norm(v)^2: hundreds of rounding errors.
+  constexpr double vanishing = 1e-13;  // Bound of norm(v)^2: hundreds of rounding errors.
   const std::ptrdiff_t m = std::ssize(signs);
   std::vector<double> scale;  // y_i / norm(x_i).
   for (std::ptrdiff_t i = 0; i < m; ++i) {
@@ -84,9 +84,9 @@ template <class AddRow>
   return std::nullopt;
 }
 
-/// Throws NotSeparable where a combination of points shows that no classifier separates one of the
-/// problems without a lambda. Kernels of inner products on numbers alone, whose values are computed
-/// in double. Cost: a second or so at most.
+/// Throws NotSeparable if a combination of points proves that no classifier separates one of the
+/// problems without a lambda. Checks only kernels of inner products on numbers, whose values it
+/// computes in double. Cost: about a second at most.
 template <class Kernel, InputSet I>
 void check_combinations(const Kernel& kernel, const I& inputs, const Subproblems& problems,
                         std::string_view function) {

@@ -20,31 +20,31 @@
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
-/// What is done to inputs before a kernel sees them, by what the training rows say: standardising,
-/// columns of words and missing values.
+/// Preprocessing of inputs by statistics of the training rows: standardising, columns of words and
+/// missing values.
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Dense rows of float or double: what can be scaled.
+/// Dense rows of float or double, which can be scaled.
 template <class I>
 concept ScalableInputs = DenseInputs<I> && std::floating_point<typename I::Scalar>;
 
 }  // namespace detail
 
-/// The mean and the deviation of every feature of some inputs, and other inputs by them:
-/// (x - mean) / deviation, column by column.
+/// Mean and deviation of every feature of some inputs, which standardise others: (x - mean) /
+/// deviation, column by column.
 struct Standardisation {
-  Eigen::RowVectorXd mean;  ///< Of each column.
-  /// sqrt(mean (x - mean)^2); 1 where a column is constant.
+  Eigen::RowVectorXd mean;  ///< Mean of each column.
+  /// Deviation sqrt(mean (x - mean)^2) of each column; 1 if a column is constant.
   Eigen::RowVectorXd deviation;
-  std::vector<Eigen::Index> constant{};  ///< Columns that are: they become 0, of any input.
+  std::vector<Eigen::Index> constant{};  ///< Constant columns, which become 0 for any input.
 
-  /// Of these inputs, but for columns that are to stay as they are, such as the 0 and 1 of
-  /// `TableEncoding::indicators`: these have mean 0 and deviation 1. Cost: two passes.
-  /// \throws std::invalid_argument without an input, on numbers that are not finite or so small or
-  ///         large that a deviation is 0 or infinite, or on a column to stay that there is not.
+  /// Computes them from these inputs, except for columns `to_stay` as they are, such as the 0 and 1
+  /// of `TableEncoding::indicators`: these have mean 0 and deviation 1. Cost: two passes. \throws
+  /// std::invalid_argument without an input, on numbers that are not finite or so small or large
+  /// that a deviation is 0 or infinite, or on an unknown column to stay.
   template <detail::ScalableInputs I>
   [[nodiscard]] static Standardisation of(const I& inputs,
                                           std::span<const Eigen::Index> to_stay = {}) {
@@ -87,9 +87,8 @@ struct Standardisation {
     return result;
   }
 
-  /// In the precision of x, or another that is asked for (of bytes: float).
-  /// \throws std::invalid_argument on another number of columns, or where the parts of this one
-  ///         disagree.
+  /// Returns x standardised, in the precision of x or a requested one (for bytes: float). \throws
+  /// std::invalid_argument on another number of columns, or if the members are inconsistent.
   template <DenseInputs I, std::floating_point Scalar = detail::kernel_scalar_t<I>>
   [[nodiscard]] RowMatrix<Scalar> apply(const I& inputs) const {
     detail::check_size("Standardisation::apply", "inputs", inputs.cols(), mean.size(),
@@ -112,11 +111,11 @@ struct Standardisation {
   }
 };
 
-/// How the columns of a table become columns of inputs, one after the other: a column of words
-/// becomes a column a category, 1 where it is the row's and 0 elsewhere; numbers stay, and what is
-/// missing becomes their mean, with a column beside it that is 1 there if an indicator is wanted.
-/// Found on a training set, kept with its classifier (`ClassifierParts::encoding`), and applied to
-/// whatever that is asked about.
+/// Encoding of a table's columns as columns of inputs, one after the other: a column of words
+/// becomes a column per category, 1 for the row's category and 0 elsewhere; numbers stay, and
+/// missing values become their mean, with an additional column that is 1 there if an indicator is
+/// wanted. It is computed from a training set, stored with its classifier
+/// (`ClassifierParts::encoding`), and applied to every table to predict.
 ///
 ///     const bpm::TableSettings layout{.automatic_words = true, .missing = true};
 ///     const auto table = bpm::read_mixed_table("train.csv", layout);
@@ -125,21 +124,21 @@ struct Standardisation {
 ///     const auto classifier =
 ///         machine.fit(encoding.apply(table.inputs), table.labels).with_encoding(encoding);
 struct TableEncoding {
-  /// What becomes of missing values.
+  /// Treatment of missing values.
   enum class Missing {
-    error,     ///< An error.
-    mean,      ///< The mean of the column; of words no category, all zeros.
-    indicator  ///< The same, with an indicator more for each column that misses any.
+    error,     ///< They are an error.
+    mean,      ///< The mean of the column; for words no category, all zeros.
+    indicator  ///< As `mean`, with an indicator for each column that has any.
   };
 
-  /// What becomes of one column of the table.
+  /// Encoding of one column of the table.
   struct Column {
-    std::string name{};  ///< As in the table; empty: none.
-    /// Words become a 0 or 1 for each category.
+    std::string name{};  ///< Name in the table; empty: none.
+    /// Kind of the column; words become a 0 or 1 for each category.
     MixedTable::Kind kind = MixedTable::Kind::numbers;
-    std::vector<std::string> categories{};  ///< Of words, in ascending order.
-    std::optional<double> fill{};  ///< In the place of a missing value; absent: that is an error.
-    bool indicator = false;        ///< Whether there is a column more, 1 where a value is missing.
+    std::vector<std::string> categories{};  ///< Categories of words, ascending.
+    std::optional<double> fill{};           ///< Value for missing ones; absent: they are an error.
+    bool indicator = false;  ///< Whether a further column is 1 where a value is missing.
 
     template <class Self, class Visit>
     static void visit_members(Self& self, Visit&& visit) {
@@ -150,7 +149,7 @@ struct TableEncoding {
       detail::visit_unless(false, "indicator", self.indicator, visit);
     }
 
-    /// How many columns of inputs it becomes.
+    /// Returns the number of columns of inputs.
     [[nodiscard]] Eigen::Index size() const {
       const bool words = kind == MixedTable::Kind::words;
       return (words ? std::ssize(categories) : 1) + (indicator ? 1 : 0);
@@ -163,33 +162,33 @@ struct TableEncoding {
     visit("columns", self.columns);
   }
 
-  /// Of some rows of a table, or of all: categories, means and what is missing are theirs alone.
-  /// Cost: one pass. \throws std::invalid_argument without a row, where a number is infinite, a
-  /// row's value is missing though that is an error, or a column misses all values; on rows that
-  /// are not there, columns of different lengths, and words that do not ascend or are not there.
+  /// Computes the encoding from some rows of a table, or all, which alone determine categories,
+  /// means and indicators. Cost: one pass. \throws std::invalid_argument without a row, if a number
+  /// is infinite, a row's value is missing with `Missing::error`, or a column misses all values; on
+  /// unknown rows, columns of different lengths, and words that do not ascend or are unknown.
   [[nodiscard]] static TableEncoding of(const MixedTable& table, Missing missing = Missing::error,
                                         std::span<const PointIndex> rows = {});
 
-  /// The inputs, rows x size(), of a table with the same columns. A word that is none of the
-  /// categories has zeros in all of them: `unknown` says which.
+  /// Returns the inputs, rows x size(), of a table with the same columns. A word that is no
+  /// category has zeros in all of them: `unknown` reports it.
   /// \throws std::invalid_argument on columns of another number or kind, or a value that is missing
   ///         or infinite where that is an error.
   [[nodiscard]] RowMatrix<double> apply(const MixedTable& table) const;
 
-  /// What to say of words that are no categories, one sentence per column: how many rows have one,
-  /// and the first of them.
+  /// Returns notes on words that are no categories, one sentence per column: the number of rows
+  /// that have one, and the first of them.
   [[nodiscard]] std::vector<std::string> unknown(const MixedTable& table) const;
 
-  /// The columns of inputs.
+  /// Returns the number of columns of inputs.
   [[nodiscard]] Eigen::Index size() const {
     Eigen::Index count = 0;
     for (const Column& column : columns) count += column.size();
     return count;
   }
-  /// A name for each of them, "colour=red", "age", "age is missing"; empty where columns have none.
+  /// Returns the columns' names, "colour=red", "age", "age is missing"; empty if a column has none.
   [[nodiscard]] std::vector<std::string> feature_names() const;
-  /// The columns of inputs that are 0 or 1, of categories and indicators: nothing is to be scaled
-  /// in them.
+  /// Returns the columns of inputs that are 0 or 1, of categories and indicators, which need no
+  /// scaling.
   [[nodiscard]] std::vector<Eigen::Index> indicators() const {
     std::vector<Eigen::Index> found;
     Eigen::Index next = 0;
@@ -200,7 +199,7 @@ struct TableEncoding {
     }
     return found;
   }
-  /// The names of the table's columns, for `TableSettings::features`; empty where it had none.
+  /// Returns the names of the table's columns, for `TableSettings::features`; empty if unnamed.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (const Column& column : columns) {
@@ -209,16 +208,16 @@ struct TableEncoding {
     }
     return found;
   }
-  /// Their kinds, for `TableSettings::kinds`.
+  /// Returns the kinds of the table's columns, for `TableSettings::kinds`.
   [[nodiscard]] std::vector<MixedTable::Kind> kinds() const {
     std::vector<MixedTable::Kind> found;
     for (const Column& column : columns) found.push_back(column.kind);
     return found;
   }
-  /// \throws std::invalid_argument unless categories ascend and are of columns of words, and what
-  ///         fills is finite.
+  /// Checks the encoding. \throws std::invalid_argument unless categories ascend and belong to
+  /// columns of words, and `fill` is finite.
   void check(const char* function) const;
-  /// Whether values may be missing, for `TableSettings::missing`.
+  /// Returns whether values may be missing, for `TableSettings::missing`.
   [[nodiscard]] bool fills() const {
     return std::ranges::all_of(columns, [](const Column& one) { return one.fill.has_value(); });
   }
@@ -231,7 +230,7 @@ struct TableEncoding {
                                          PointIndex row) {
     return detail::join("feature ", c + 1, named(column.name), " at point ", row);
   }
-  /// A table made by hand may be anything.
+  /// Checks a column, since a table made by hand may have any content.
   static void check_column(const MixedTable::Column& column, std::size_t c, std::ptrdiff_t rows,
                            const char* function);
   [[nodiscard]] static bool is_missing(const MixedTable::Column& column, PointIndex i) {
@@ -239,7 +238,7 @@ struct TableEncoding {
     return column.kind == MixedTable::Kind::words ? column.word_of[row] < 0
                                                   : std::isnan(column.numbers[row]);
   }
-  /// Of each word of a column its category, -1 where it is none.
+  /// Returns the category of each word of a column; -1: none.
   [[nodiscard]] static std::vector<int> places_of(const Column& encoded,
                                                   const MixedTable::Column& column) {
     std::vector<int> places;
@@ -291,7 +290,7 @@ BPM_INLINE TableEncoding TableEncoding::of(const MixedTable& table, Missing miss
     }
     detail::check(count > 0, f, "table", "has no value of feature ", c + 1, named(column.name),
                   ", must have one: leave the column out");
-    // Of words all categories are 0 where none is known.
+    // A missing word has 0 in all categories.
     if (missing != Missing::error) {
       encoded.fill = column.kind == MixedTable::Kind::words ? 0 : sum;
     }

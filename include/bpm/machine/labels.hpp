@@ -26,18 +26,18 @@
 #include "bpm/version_space/soft_boundary.hpp"
 
 /// \file
-/// Labels and their place in a table. Pairs of classes: their points, and what machines of pairs
-/// say of the classes.
+/// Labels, binary subproblems, and a first check that they can be separated; pairs of classes, and
+/// the outputs of classes by machines of pairs.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The distinct labels, ascending.
+/// Returns the distinct labels, ascending.
 [[nodiscard]] inline std::vector<int> distinct_labels(std::span<const int> labels) {
   const std::set<int> classes(labels.begin(), labels.end());
   return {classes.begin(), classes.end()};
 }
 
-/// +1 where the label is `positive`, -1 elsewhere.
+/// Returns +1 where the label is `positive`, -1 elsewhere.
 [[nodiscard]] inline std::vector<signed char> one_against_rest(std::span<const int> labels,
                                                                int positive) {
   std::vector<signed char> signs;
@@ -45,7 +45,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return signs;
 }
 
-/// The labels of these points.
+/// Returns the labels of these points.
 [[nodiscard]] inline std::vector<int> labels_at(std::span<const int> labels,
                                                 std::span<const PointIndex> points) {
   std::vector<int> chosen;
@@ -53,7 +53,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return chosen;
 }
 
-/// Checks that there are as many labels as inputs, some at all, and of two classes or more; returns
+/// Checks that there are as many labels as inputs, at least one, and two classes or more; returns
 /// the classes.
 [[nodiscard]] inline std::vector<int> check_labels(std::ptrdiff_t inputs,
                                                    std::span<const int> labels,
@@ -68,7 +68,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return classes;
 }
 
-/// Checks where a table of so many features has its label and what is ignored in it.
+/// Checks the columns of the label and of ignored fields in a table with so many features.
 inline void check_places(const std::optional<Eigen::Index>& label,
                          std::span<const Eigen::Index> ignored, Eigen::Index features,
                          std::string_view function) {
@@ -84,17 +84,17 @@ inline void check_places(const std::optional<Eigen::Index>& label,
         ", the columns of the table, and not ignored");
 }
 
-/// How many binary subproblems, and columns of coefficients, so many classes have.
+/// Returns the number of binary subproblems, and of columns of coefficients, of so many classes.
 [[nodiscard]] constexpr std::size_t subproblem_count(std::size_t classes) {
   return classes == 2 ? 1 : classes;
 }
 
-/// The binary subproblems of one training set, in the order in which a sampler gets them: of two
-/// classes the second against the first, of more each against the rest.
+/// Binary subproblems of one training set, in the order in which a sampler receives them: for two
+/// classes the second against the first, for more each against the rest.
 struct Subproblems {
-  std::vector<int> classes;                                        ///< Ascending.
-  std::vector<std::vector<signed char>> signs;                     ///< +1 or -1, m a subproblem.
-  std::vector<std::shared_ptr<const std::vector<double>>> lambda;  ///< Likewise; empty: zero.
+  std::vector<int> classes;                                        ///< Class labels, ascending.
+  std::vector<std::vector<signed char>> signs;                     ///< +1 or -1, m per subproblem.
+  std::vector<std::shared_ptr<const std::vector<double>>> lambda;  ///< m each; empty: zero.
 
   Subproblems() = default;
   Subproblems(std::vector<int> all, std::span<const int> labels) : classes(std::move(all)) {
@@ -120,7 +120,7 @@ struct Subproblems {
   [[nodiscard]] double lambda_at(std::size_t p, std::ptrdiff_t i) const {
     return lambda[p]->empty() ? 0.0 : (*lambda[p])[i];
   }
-  /// The mean of a subproblem's lambda over that of k(x_i, x_i): of relative ones their factor.
+  /// Returns a subproblem's mean lambda over the mean k(x_i, x_i): the factor of a relative lambda.
   template <class T>
   [[nodiscard]] double relative_lambda(const Gram<T>& gram, std::size_t p) const {
     double sum = 0;
@@ -133,8 +133,8 @@ struct Subproblems {
   }
 };
 
-/// A point to which no classifier gives a sign in some subproblem, as its k(x, x) + lambda is 0;
-/// -1 where there is none. Cost: O(m) a subproblem.
+/// Returns a point to which no classifier gives a sign in some subproblem, since its k(x, x) +
+/// lambda is 0; -1: none. Cost: O(m) per subproblem.
 template <class T>
 [[nodiscard]] std::ptrdiff_t point_without_sign(const Gram<T>& gram, const Subproblems& problems) {
   for (std::size_t p = 0; p < problems.size(); ++p) {
@@ -145,7 +145,7 @@ template <class T>
   return -1;
 }
 
-/// Throws NotSeparable where two points or one can be seen to rule out every classifier.
+/// Throws NotSeparable if one point, or two equal inputs, rule out every classifier.
 template <class T, InputSet I>
 void check_separable(const Gram<T>& gram, const I& inputs, std::span<const std::uint64_t> hashes,
                      const Subproblems& problems, std::string_view function) {
@@ -171,13 +171,13 @@ void check_separable(const Gram<T>& gram, const I& inputs, std::span<const std::
   }
 }
 
-/// How many pairs so many classes have.
+/// Returns the number of pairs of so many classes.
 [[nodiscard]] constexpr std::size_t pair_count(std::size_t classes) {
   return classes * (classes - 1) / 2;
 }
 
-/// Calls visit(pair, first, second) for every pair of classes by their places: (0, 1), (0, 2),
-/// (1, 2), (0, 3), ...
+/// Calls visit(pair, first, second) for every pair of classes by their indices: (0, 1), (0, 2), (1,
+/// 2), (0, 3), ...
 template <class Visit>
 void for_each_pair(std::size_t classes, Visit&& visit) {
   std::size_t pair = 0;
@@ -186,14 +186,14 @@ void for_each_pair(std::size_t classes, Visit&& visit) {
   }
 }
 
-/// The points of every pair of classes, ascending. Cost: (C - 1) m.
+/// Returns the points of every pair of classes, ascending. Cost: (C - 1) m.
 [[nodiscard]] BPM_INLINE std::vector<std::vector<PointIndex>> points_of_pairs(
     const std::vector<int>& classes, std::span<const int> labels);
 
-/// The mean decision value, of a machine of two classes, at its training points by the size of
-/// their coefficients, the plain kernel's and positive where it is right:
-/// sum_i alpha_i o_i / sqrt(k(x_i, x_i)) / sum_i |alpha_i|. The unit in which machines of different
-/// pairs of classes are compared. 1 where there is none.
+/// Returns the mean decision value of a machine of two classes at its training points, weighted by
+/// the size of their coefficients, under the plain kernel and positive where it is right: sum_i
+/// alpha_i o_i / sqrt(k(x_i, x_i)) / sum_i |alpha_i|. It is the unit in which machines of different
+/// pairs of classes are compared; 1 if it is not positive.
 template <class T>
 [[nodiscard]] double output_unit(const Gram<T>& gram, const Subproblems& problems,
                                  const DrawMean& mean) {
@@ -209,8 +209,8 @@ template <class T>
   return sum > 0 ? sum / sizes : 1;
 }
 
-/// What machines of pairs say of each class: the mean of tanh(f) over its pairs, f positive for the
-/// class. Of outputs n x P, or n x (N P) of N draws: n x C, or n x (N C).
+/// Returns the output of each class: the mean of tanh(f) over its pairs, f positive for the class.
+/// Outputs n x P, or n x (N P) of N draws, become n x C, or n x (N C).
 [[nodiscard]] BPM_INLINE Eigen::MatrixXd outputs_of_classes(const Eigen::MatrixXd& of_pairs,
                                                             std::size_t classes);
 

@@ -42,9 +42,9 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// The machine of a pair of classes.
 struct PairMachine {
-  std::vector<PointIndex> points;      ///< Of the pair, by their numbers among all.
-  std::vector<double> coefficients{};  ///< Of these, in units of `output_unit`.
-  std::vector<KeptDraw> draws{};       ///< Likewise, their support by places among `points`.
+  std::vector<PointIndex> points;      ///< Training set indices of the pair's points.
+  std::vector<double> coefficients{};  ///< Coefficients of `points`, in units of `output_unit`.
+  std::vector<KeptDraw> draws{};       ///< Kept draws in units of `output_unit`, indexing `points`.
 };
 
 /// The machines of all pairs.
@@ -52,7 +52,7 @@ struct PairMachines {
   std::vector<PairMachine> all{};
   SamplerReport report{.converged = true};
 
-  /// Points with a coefficient, ascending, of so many.
+  /// Returns the points with a coefficient, ascending, among so many.
   [[nodiscard]] std::vector<PointIndex> support(std::ptrdiff_t points) const {
     std::vector<bool> has(static_cast<std::size_t>(points));
     for (const PairMachine& pair : all) {
@@ -70,7 +70,7 @@ struct PairMachines {
     return result;
   }
 
-  /// Writes coefficients and draws; `parts.support` and `.inputs` are there.
+  /// Writes coefficients and draws to `parts`, whose support and inputs are set.
   template <class Parts>
   void put(std::ptrdiff_t points, Parts& parts) const {
     const auto pairs = std::ssize(all);
@@ -105,9 +105,9 @@ struct PairMachines {
   }
 };
 
-/// Fits the machines of all pairs, one after the other, with this boundary. Of samplers whose
-/// draws a clock or an accuracy ends, the first pair says how many all make. \throws as `fit_run`,
-/// in the name of the pair's classes.
+/// Fits the machines of all pairs, one after the other, with this boundary. If a clock or an
+/// accuracy ends the sampler's draws, the first pair determines their number for all. \throws as
+/// `fit_run`, in the name of the pair's classes.
 template <class Kernel, class Sampler, InputSet I, class O>
 [[nodiscard]] PairMachines machines_of_pairs(const Kernel& kernel, const Sampler& sampler,
                                              FitSettings settings, const I& inputs,
@@ -169,8 +169,8 @@ template <class Kernel, class Sampler, InputSet I, class O>
   return result;
 }
 
-/// A fit of three classes and more by machines of pairs of classes: see `OneVsRest`. lambda, or
-/// label noise, is one for all pairs, chosen by what all of them say of points left out.
+/// Fits three classes or more by machines of pairs of classes: see `OneVsRest`. All pairs have one
+/// lambda, or label noise, chosen by their joint outputs at points left out.
 /// \throws std::invalid_argument as `check_pairs`; Stopped before every pair has a draw; as
 ///         `OneVsRest::fit`.
 template <class Machine, InputSet I, class O>
@@ -187,7 +187,7 @@ template <class Machine, InputSet I, class O>
   check_pairs<Sampler>(settings, classes.size(), function);
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
     const RowMatrix<typename I::Scalar>& whole = inputs;
-    const PrecomputedGram<typename I::Scalar> checked(whole);  // Square, and all that.
+    const PrecomputedGram<typename I::Scalar> checked(whole);  // Checks the matrix.
   }
   const MemoryForecast forecast = forecast_memory(machine.kernel(), machine.sampler(), settings,
                                                   inputs, classes.size(), function);
@@ -251,7 +251,7 @@ template <class Machine, InputSet I, class O>
   parts.boundary = std::move(chosen);
   parts.report = std::move(found->report);
   warn_of_chains(parts.report, parts.warnings);
-  parts.report.mistaken_points.clear();  // Of a draw of all classes there are none.
+  parts.report.mistaken_points.clear();  // Not defined for pairs.
   parts.forecast = forecast;
   parts.training_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

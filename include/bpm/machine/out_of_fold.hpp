@@ -29,22 +29,22 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// A training set dealt into parts, each of which is left out in turn.
+/// Division of a training set into parts, each of which is left out in turn.
 struct Folds {
-  std::size_t count = 0;               ///< Parts.
-  std::vector<std::int32_t> of_point;  ///< Below `count`; -1: the point always trains.
-  std::size_t always_train = 0;        ///< How many do: each alone in its class.
+  std::size_t count = 0;               ///< Number of parts.
+  std::vector<std::int32_t> of_point;  ///< Part of each point, below `count`; -1: it always trains.
+  std::size_t always_train = 0;        ///< Points that always train, each alone in its class.
 
   /// Deals the points of every class, in a random order of the seed, to the folds one after the
-  /// other, and goes on where the class before ended: shares of classes and sizes of folds are
-  /// equal but for one point. A class with fewer points than folds is in as many as it has points;
-  /// a point that is alone in its class always trains.
+  /// other, and continues where the last class ended: shares of classes and sizes of folds are
+  /// equal but for one point. A class with fewer points than folds is in as many folds as it has
+  /// points; a point that is alone in its class always trains.
   /// \throws std::invalid_argument without labels, or unless there are 2 folds or more, and at most
   ///         as many as points that can be left out.
   [[nodiscard]] static Folds stratified(std::span<const int> labels, std::size_t count,
                                         std::uint64_t seed = 1);
 
-  /// The points that fold `k` leaves out, or those that train then, ascending.
+  /// Returns the points that fold `k` leaves out, or the others, ascending.
   [[nodiscard]] std::vector<PointIndex> points(std::size_t k, bool left_out) const {
     std::vector<PointIndex> chosen;
     for (std::size_t i = 0; i < of_point.size(); ++i) {
@@ -56,25 +56,25 @@ struct Folds {
   }
 };
 
-/// Outputs at training points of machines that did not see them: what slopes of probabilities and
-/// choices are made of. No calibration data for `certify_risk`, which refuses them: all but one
-/// part of these points trained each machine.
+/// Outputs at training points of machines that did not see them, which determine slopes of
+/// probabilities and choices. They are no calibration data for `certify_risk`, which refuses them:
+/// all but one part of these points trained each machine.
 struct OutOfFold {
-  Folds folds;                        ///< Which points each machine did not see.
-  std::vector<int> classes;           ///< Ascending.
-  std::vector<PointIndex> points{};   ///< Those that were left out once, ascending.
-  std::vector<int> labels{};          ///< Of these.
-  Eigen::MatrixXd decision_values{};  ///< Of these, as `Classifier::decision_values`.
+  Folds folds;                        ///< Points that each machine did not see.
+  std::vector<int> classes;           ///< Class labels, ascending.
+  std::vector<PointIndex> points{};   ///< Points that were left out once, ascending.
+  std::vector<int> labels{};          ///< Labels of `points`.
+  Eigen::MatrixXd decision_values{};  ///< `Classifier::decision_values` of `points`.
 
-  /// Share of `points` that the machine without them gets wrong, with these slope and offsets.
+  /// Returns the share of `points` that machines without them misclassify, by slope and offsets.
   [[nodiscard]] double error(const FittedSlope& with = {}) const;
-  /// One slope for all folds, with offsets where they are wanted, and its loss: see `fit_slope`.
+  /// Returns one slope for all folds, with offsets on request, and its loss: see `fit_slope`.
   [[nodiscard]] FittedSlope slope(bool with_offsets = false) const;
-  /// The label that the output says, of a classifier with these slope and offsets.
+  /// Returns the label that the outputs of row i predict, with this slope and offsets.
   [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const;
 };
 
-/// Training data as calibration data.
+/// Deleted: training data are no calibration data.
 template <detail::Flags Correct = std::vector<bool>>
 CertifiedRisk certify_risk(const OutOfFold&, const Correct&, double, double) = delete;
 
@@ -86,7 +86,7 @@ BPM_INLINE Folds Folds::stratified(std::span<const int> labels, std::size_t coun
   detail::check(!labels.empty(), f, "labels", "is empty, must hold at least one label");
   Folds folds{.count = count, .of_point = std::vector<std::int32_t>(labels.size(), -1)};
   std::vector<PointIndex> order(labels.size());
-  // A stream of its own: those of draws begin at 0.
+  // Its own stream; the streams of draws begin at 0.
   RandomEngine engine(seed, ~std::uint64_t{0});
   random_permutation(std::span(order), engine);
   std::stable_sort(order.begin(), order.end(),
@@ -133,18 +133,18 @@ BPM_INLINE int OutOfFold::predicted(Eigen::Index i, const FittedSlope& with) con
 
 namespace detail {
 
-/// What leaves one fold out: values of the training points, and of the others with these.
+/// Kernel values of one fold: among its training points, and of the points left out with these.
 template <class Scalar>
 struct FoldValues {
   std::vector<PointIndex> train;
   std::vector<PointIndex> left_out;
-  Scalar added;              ///< To every value.
-  DenseGram<Scalar> gram;    ///< train x train.
-  RowMatrix<Scalar> others;  ///< left_out x train.
-  Eigen::VectorXd self;      ///< sqrt(k(x, x)) of those left out.
-  std::vector<int> labels;   ///< Of those that train.
+  Scalar added;              ///< Number added to every value.
+  DenseGram<Scalar> gram;    ///< Values, train x train.
+  RowMatrix<Scalar> others;  ///< Values, left_out x train.
+  Eigen::VectorXd self;      ///< sqrt(k(x, x)) of `left_out`.
+  std::vector<int> labels;   ///< Labels of `train`.
 
-  /// `bias`: to be added to the values, in units of the mean k(x, x) of those that train.
+  /// `bias`: number added to the values, in units of the mean k(x, x) of `train`.
   FoldValues(const DenseGram<Scalar>& values, const Folds& folds, std::size_t k,
              std::span<const int> all, double bias = 0)
       : train(folds.points(k, false)),
@@ -169,7 +169,7 @@ struct FoldValues {
     return sum / static_cast<double>(points.size());
   }
 
-  /// The values of these points with each other.
+  /// Returns the values of these points with each other.
   [[nodiscard]] static DenseGram<Scalar> part_of(const DenseGram<Scalar>& values,
                                                  std::span<const PointIndex> points, Scalar added) {
     const std::ptrdiff_t m = std::ssize(points);
@@ -183,9 +183,9 @@ struct FoldValues {
   }
 };
 
-/// The coefficients of a machine of the points that train, a column per subproblem; empty where no
-/// consistent classifier was found, or the run was stopped. What the machine's draws are is the
-/// sampler's business.
+/// Returns the coefficients of a machine of the fold's training points, a column per subproblem;
+/// none if no consistent classifier was found, or the run was stopped. The sampler determines the
+/// machine's draws.
 template <class Sampler, class Scalar>
 [[nodiscard]] std::optional<RowMatrix<double>> coefficients_of_fold(
     const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
@@ -207,7 +207,7 @@ template <class Sampler, class Scalar>
   return coefficients;
 }
 
-/// The same of machines of pairs of classes, in units of `output_unit`: a column per pair.
+/// Returns coefficients of machines of pairs of classes, a column each, in units of `output_unit`.
 template <class Sampler, class Scalar>
 [[nodiscard]] std::optional<RowMatrix<double>> coefficients_of_pairs(
     const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
@@ -237,7 +237,7 @@ template <class Sampler, class Scalar>
   return all;
 }
 
-/// The outputs of those left out by a machine of the others; empty as `coefficients_of_fold`.
+/// Returns the outputs at the points left out; none as `coefficients_of_fold`.
 template <class Sampler, class Scalar>
 [[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of_left_out(
     const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
@@ -258,15 +258,15 @@ template <class Sampler, class Scalar>
   return outputs;
 }
 
-/// What is known before any outputs: who is left out when.
+/// Returns folds and labels, with all outputs zero.
 [[nodiscard]] BPM_INLINE OutOfFold empty_out_of_fold(std::span<const int> labels,
                                                      std::vector<int> classes, Folds folds);
 
-/// Writes the rows of those that a fold leaves out; both lists ascend.
+/// Writes the outputs of the points that a fold leaves out; both lists ascend.
 BPM_INLINE void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
                             const Eigen::MatrixXd& outputs);
 
-/// The kernel values of these points of the inputs, by the same code as a fit's.
+/// Returns the kernel values of these points of the inputs with each other, computed as in a fit.
 /// \throws std::invalid_argument on a user's matrix as `PrecomputedGram`.
 template <class Kernel, class I>
 [[nodiscard]] DenseGram<kernel_scalar_t<I>> kernel_values_of(const Kernel& kernel, const I& inputs,

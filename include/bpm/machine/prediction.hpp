@@ -25,12 +25,12 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Whether one side is bytes and the other numbers: bytes are then taken as numbers.
+/// True if exactly one side is bytes, which are then converted to numbers.
 template <class I, class Owned>
 inline constexpr bool mixed_bytes =
     DenseInputs<I> && DenseInputs<Owned> && ByteInputs<I> != ByteInputs<Owned>;
 
-/// \throws KernelValueError on outputs that are not finite.
+/// Checks outputs. \throws KernelValueError if some are not finite.
 template <class Matrix>
 void check_sums(const Matrix& outputs, std::string_view function) {
   ensure<KernelValueError>(outputs.allFinite(), function,
@@ -44,7 +44,7 @@ class SupportValues {
  public:
   using Scalar = kernel_scalar_t<Inputs>;
 
-  /// `origin`: as of `PreparedInputs`, of the support and of what is asked.
+  /// `origin`: see `PreparedInputs`, for the support and the queries.
   SupportValues(const Kernel& kernel, double bias, const Inputs& inputs,
                 std::span<const PointIndex> /*support*/, std::span<const double> origin,
                 std::string_view source)
@@ -53,8 +53,8 @@ class SupportValues {
         origin_(origin),
         support_(inputs, packs<Inputs>, origin, source) {}
 
-  /// n x classifiers: sum_j coefficients(j, c) k(x_j, x), with `divide` over sqrt(k(x, x)), and
-  /// then 0 where k(x, x) = 0.
+  /// Returns n x classifiers: sum_j coefficients(j, c) k(x_j, x), with `divide` over sqrt(k(x, x)),
+  /// and 0 where k(x, x) = 0.
   template <InputSet I>
   [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const PackedCoefficients& coefficients,
                                         bool divide, unsigned threads,
@@ -79,8 +79,8 @@ class SupportValues {
     }
   }
 
-  /// Whether so many classifiers are asked by w: where the kernel is linear, and w has at most 16
-  /// times as many numbers as the support.
+  /// Returns whether so many classifiers use w: the kernel is linear, and w has at most 16 times as
+  /// many numbers as the support.
   [[nodiscard]] bool has_weights(std::ptrdiff_t classifiers) const {
     if constexpr (may_be_linear<Kernel, Inputs>) {
       double numbers = static_cast<double>(inputs_.size());
@@ -92,8 +92,8 @@ class SupportValues {
     }
   }
 
-  /// w of classifiers of a linear kernel, by a column of coefficients each. Cost: the numbers of
-  /// the support for each. \throws as `PackedSupport::block`.
+  /// Returns w of classifiers of a linear kernel, one per column of coefficients. Cost: the numbers
+  /// of the support for each. \throws as `PackedSupport::block`.
   [[nodiscard]] LinearWeights weights(const RowMatrix<double>& coefficients) const
     requires may_be_linear<Kernel, Inputs>
   {
@@ -107,15 +107,15 @@ class SupportValues {
     return result;
   }
 
-  /// `outputs` by w: no kernel value but k(x, x). An input's are the same bits in a batch of any
-  /// size.
+  /// Returns `outputs` by w, without kernel values except k(x, x). An input's outputs have the same
+  /// bits in a batch of any size.
   template <InputSet I>
   [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const LinearWeights& weights, bool divide,
                                         unsigned threads, std::string_view function) const
     requires may_be_linear<Kernel, Inputs>
   {
     check_queries(inputs, function);
-    // Bytes asked of numbers are numbers; numbers have an inner product with w, whatever made it.
+    // Byte queries of a numeric support become numbers; others need no conversion.
     if constexpr (mixed_bytes<I, Inputs> && ByteInputs<I>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
       return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers), weights, divide, threads,
@@ -126,7 +126,7 @@ class SupportValues {
   }
 
   /// Calls visit(worker, begin, rows, values, diagonal) for blocks of inputs, on several threads:
-  /// `values` are k(x, x_j) of `rows` inputs from `begin` on with all support points, a row an
+  /// `values` are k(x, x_j) of `rows` inputs from `begin` on with all support points, one row per
   /// input without gaps, and `diagonal` their k(x, x). `worker` is below `threads`. The values have
   /// the bits that `outputs` sums.
   template <InputSet I, class Visit>
@@ -188,8 +188,8 @@ class SupportValues {
     }
   }
 
-  /// Chunks of inputs pass by blocks of support points. With fewer chunks than threads the blocks
-  /// are shared as well, and their sums added afterwards.
+  /// Computes outputs by chunks of inputs and blocks of support points. With fewer chunks than
+  /// threads, threads share the blocks as well, and their sums are added afterwards.
   template <class I, class Right>
   [[nodiscard]] Eigen::MatrixXd outputs_of(const PreparedInputs<I>& x,
                                            const PackedSupport<Right>& z,
@@ -206,7 +206,7 @@ class SupportValues {
     const std::ptrdiff_t height =
         std::clamp(share * panel_rows, std::min<std::ptrdiff_t>(32, tallest), tallest);
     const std::ptrdiff_t chunks = (n + height - 1) / height;
-    // A thread takes a while to start: a part should be worth it.
+    // Starting a thread takes time, so a part needs enough values.
     constexpr std::ptrdiff_t least_values = 16384;
     const std::ptrdiff_t worth = std::max<std::ptrdiff_t>(1, n * z.size() / least_values);
     const auto pool = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, worth));
@@ -220,7 +220,7 @@ class SupportValues {
       Buffer<double> widened;
     };
     std::vector<Worker> workers(pool);
-    // The sums of each block, where they are shared.
+    // Sums of each block, if threads share the blocks.
     Buffer<double> block_sums(shared ? z.block_count() * n * classifiers : 0);
     const auto evaluate = [&](unsigned number, std::ptrdiff_t job) {
       Worker& worker = workers[number];
@@ -304,8 +304,8 @@ class SupportValues {
   PackedSupport<Inputs> support_;
 };
 
-/// The same of kernel values that the user brings: the columns of the support among those of all
-/// training points. `inputs` has such columns and no rows.
+/// Support values of a `PrecomputedKernel`: the columns of the support among those of all training
+/// points. `inputs` has these columns and no rows.
 template <class T>
 class SupportValues<PrecomputedKernel, RowMatrix<T>> {
  public:
@@ -316,7 +316,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
                 std::string_view /*source*/)
       : points_(inputs.cols()), support_(support) {}
 
-  /// n x classifiers: sum_j coefficients(j, c) values(., support_j), which has no k(x, x).
+  /// Returns n x classifiers: sum_j coefficients(j, c) values(., support_j), without k(x, x).
   [[nodiscard]] Eigen::MatrixXd outputs(const RowMatrix<T>& values,
                                         const PackedCoefficients& coefficients, bool /*divide*/,
                                         unsigned /*threads*/, std::string_view function) const {
@@ -330,7 +330,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
     return result;
   }
 
-  /// The same, with `divide` over sqrt(k(x, x)).
+  /// Returns the outputs, with `divide` over sqrt(k(x, x)).
   [[nodiscard]] Eigen::MatrixXd outputs(const PrecomputedRows<T>& rows,
                                         const PackedCoefficients& coefficients, bool divide,
                                         unsigned threads, std::string_view function) const {
@@ -343,7 +343,7 @@ class SupportValues<PrecomputedKernel, RowMatrix<T>> {
     return result;
   }
 
-  /// As with other kernels; all on this thread.
+  /// Calls visit as for other kernels, but on this thread alone.
   template <class Visit>
   void visit_values(const PrecomputedRows<T>& rows, unsigned /*threads*/, std::string_view function,
                     Visit&& visit) const {

@@ -29,7 +29,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 template <class Sampler>
 inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;
 
-/// Where a sampler stands between runs, if it must be told.
+/// State of a sampler between runs; empty for a sampler without one.
 template <class Sampler>
 struct StateOf {
   struct type {};
@@ -40,7 +40,7 @@ struct StateOf<Sampler> {
   using type = typename Sampler::State;
 };
 
-/// Sums over draws and how to go on; an entry per subproblem.
+/// Sums over draws and states of samplers; an entry per subproblem.
 template <class Sampler>
 struct TrainingState {
   template <class Self, class Visit>
@@ -59,11 +59,11 @@ struct TrainingState {
   std::vector<RandomStreams> streams;
   std::uint64_t draw_errors = 0;  ///< Training errors under the plain kernel, of `draws_seen`.
   std::uint64_t draws_seen = 0;   ///< Draws of all problems whose errors were counted.
-  SamplerReport report;           ///< Of all runs.
-  double seconds = 0;             ///< Likewise.
+  SamplerReport report;           ///< Report of all runs.
+  double seconds = 0;             ///< Duration of all runs.
 };
 
-/// No draws yet, of so many points and subproblems.
+/// Returns a state without draws, for so many points and subproblems.
 template <class Sampler>
 [[nodiscard]] TrainingState<Sampler> no_draws(std::ptrdiff_t points, std::size_t problems,
                                               std::uint64_t seed, bool keep_draws) {
@@ -74,7 +74,7 @@ template <class Sampler>
   return state;
 }
 
-/// How many points have a coefficient in some problem of a draw, draw by draw.
+/// Counts the points with a coefficient in some problem of a draw, draw by draw.
 class SupportCounts {
  public:
   explicit SupportCounts(std::ptrdiff_t points) : seen_(static_cast<std::size_t>(points)) {}
@@ -90,7 +90,7 @@ class SupportCounts {
     }
   }
 
-  /// Of all draws so far.
+  /// Returns the counts of all draws so far.
   [[nodiscard]] std::vector<std::size_t> take() {
     end_draw();
     return std::exchange(counts_, {});
@@ -106,12 +106,12 @@ class SupportCounts {
   }
 
   std::vector<bool> seen_;
-  std::vector<PointIndex> points_;  ///< Of the draw that is being added.
+  std::vector<PointIndex> points_;  ///< Points of the current draw.
   std::optional<std::uint64_t> number_;
   std::vector<std::size_t> counts_;
 };
 
-/// The training errors of a draw without its lambda. Cost: m.
+/// Returns the training errors of a draw without its lambda. Cost: m.
 template <class Space>
 [[nodiscard]] std::uint64_t plain_errors(const Draw& draw, const Space& space) {
   std::uint64_t errors = 0;
@@ -126,8 +126,8 @@ template <class Space>
   return errors;
 }
 
-/// Hands the sampler's draws of every subproblem to the state's means and moves its streams on. A
-/// sampler that sees cones runs one after the other: the observer is asked anew in each.
+/// Adds the sampler's draws of every subproblem to the state's means and advances its streams. A
+/// sampler that sees cones runs one subproblem after the other, and calls the observer in each.
 template <class Sampler, class T>
 [[nodiscard]] SamplerReport run_sampler(const Sampler& sampler, const Gram<T>& gram,
                                         const Subproblems& problems, const RunControl& control,
@@ -145,7 +145,7 @@ template <class Sampler, class T>
         std::span<const Space>(spaces), state.streams[0], control, [&](const Draw& draw) {
           check(draw.problem < problems.size(), "sampler", "draw", draw.number, " is of problem ",
                 draw.problem, ", must be below ", problems.size());
-          // As decision values are: over sqrt(k(x, x)).
+          // Divided by sqrt(k(x, x)), like decision values.
           std::vector<double> left_out(draw.left_out_outputs.begin(), draw.left_out_outputs.end());
           for (std::size_t i = 0; i < std::min(left_out.size(), draw.left_out.size()); ++i) {
             const auto self = static_cast<double>(gram.diagonal(draw.left_out[i]));
@@ -177,7 +177,7 @@ template <class Sampler, class T>
       const RunControl part{
           [&](const Progress& now) { return control.go_on(now.of_part(p, spaces.size())); },
           control.stop, control.threads};
-      // By a clock or an accuracy the first class finds how many draws; the others make as many.
+      // If a clock or an accuracy ends the draws of the first class, the others make as many.
       const SamplerReport one =
           sample_version_space(p == 0 || fewest == 0 ? sampler : sampler.with_draws(fewest),
                                spaces[p], state.streams[p], part, sink, state.states[p]);

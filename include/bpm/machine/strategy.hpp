@@ -24,7 +24,7 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What the choice of a strategy rests on.
+/// Input of `choose_strategy`.
 struct StrategyChoice {
   std::ptrdiff_t points = 0;
   std::size_t problems = 1;  ///< Binary subproblems.
@@ -34,15 +34,15 @@ struct StrategyChoice {
   bool dense_fits = true;  ///< The memory holds the whole matrix.
 };
 
-/// The strategy for a sampler that can do without kernel rows, where windowed evaluation fits.
+/// Returns the strategy for a sampler that can do without kernel rows, if windowed evaluation fits.
 ///
 /// The whole matrix costs m^2 / 2 kernel values and the memory; windows cost a row of values per
-/// mistake, of which every draw, class and pass makes its own. So: the matrix, if it fits, up to
-/// 20 000 points (8000 of bytes), where a callable gives values one by one, and where many draws or
-/// classes ask for its rows again and again. Beyond, values when they are needed, of which blocks
-/// are computed faster than rows are written and read. The number of mistakes, on which the cost of
-/// windows rests, is not known before: where there are few, the matrix costs many times what
-/// windows would, but never more than itself.
+/// mistake, of every draw, class and pass. So: the matrix, if it fits, up to 20 000 points (8000
+/// for bytes), for a callable, which computes values one by one, and for many draws or classes,
+/// which read its rows repeatedly. Otherwise, values when needed, whose blocks are computed faster
+/// than rows are written and read. The cost of windows depends on the number of mistakes, which is
+/// unknown beforehand: with few, the matrix costs many times what windows would, but never more
+/// than itself.
 [[nodiscard]] inline Strategy choose_strategy(const StrategyChoice& choice) {
   // Products of bytes are several times as fast as those of floats, memory is not.
   const std::ptrdiff_t few = choice.bytes ? 8'000 : 20'000;
@@ -54,39 +54,39 @@ struct StrategyChoice {
   return Strategy::windowed;
 }
 
-/// What `forecast_memory` asks of sampler, kernel and inputs.
+/// Input of `forecast_memory`: properties of sampler, kernel and inputs.
 struct MemoryQuestion {
   std::ptrdiff_t points = 0;
   std::size_t problems = 1;
-  std::size_t scalar_bytes = sizeof(double);  ///< Of a kernel value.
-  std::size_t choosing_bytes = 0;             ///< To choose the soft boundary; 0: it is given.
+  std::size_t scalar_bytes = sizeof(double);  ///< Bytes of a kernel value.
+  std::size_t choosing_bytes = 0;             ///< Bytes for the choice of the boundary; 0: given.
   std::uint64_t draws = 1;
-  bool brought = false;       ///< The user brings the matrix.
+  bool brought = false;       ///< The user provides the matrix.
   bool windows = false;       ///< The sampler can do without kernel rows.
-  bool callable = false;      ///< As in `StrategyChoice`.
-  bool by_pairs = false;      ///< Kernel values are dear: rows are kept.
+  bool callable = false;      ///< Kernel values are computed pair by pair.
+  bool by_pairs = false;      ///< Kernel values are slow: rows are kept.
   bool bytes = false;         ///< Inputs are bytes.
-  std::size_t inputs = 0;     ///< Bytes that they take as they are prepared.
-  std::size_t scattered = 0;  ///< Bytes of one sparse input, by each thread.
-  std::size_t features = 0;   ///< Numbers of w, of a linear kernel; else 0.
-  bool weights_pay = false;   ///< It is worth while to keep w.
-  /// Bytes of so many inputs packed as columns.
+  std::size_t inputs = 0;     ///< Bytes of the prepared inputs.
+  std::size_t scattered = 0;  ///< Bytes of one sparse input, per thread.
+  std::size_t features = 0;   ///< Length of w for a linear kernel; else 0.
+  bool weights_pay = false;   ///< Keeping w is worth while.
+  /// Returns the bytes of so many inputs packed as columns.
   std::function<std::size_t(std::size_t)> columns{};
-  std::function<MemoryNeed(const RunSize&)> need{};  ///< Of the sampler.
+  std::function<MemoryNeed(const RunSize&)> need{};  ///< Memory need of the sampler.
 };
 
-/// What a fit will take, and by which strategy: what the settings ask for; w of a linear kernel,
-/// for samplers that keep it, where kernel and inputs say that it is worth while (memory and
-/// threads do not, since its sums have other roundings); else of those that the memory holds what
-/// `choose_strategy` says; for samplers that need rows, the whole matrix.
-/// \throws BudgetTooSmall where the budget holds neither the matrix nor windowed evaluation of one
-///         draw at a time, or not w, the strategy asked for or the choice of lambda.
-/// \throws std::invalid_argument on a strategy that is not for this kernel, inputs or sampler.
+/// Returns the memory and the strategy of a fit: the strategy of the settings; else w of a linear
+/// kernel, for samplers that keep it, if kernel and inputs make it worth while (memory and threads
+/// do not matter, since its sums round differently); else that of `choose_strategy` among those
+/// that fit the memory; for samplers that need rows, the whole matrix. \throws BudgetTooSmall if
+/// the budget holds neither the matrix nor windowed evaluation of one draw at a time, or not w, the
+/// requested strategy or the choice of lambda. \throws std::invalid_argument on a strategy that
+/// does not suit kernel, inputs or sampler.
 [[nodiscard]] BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask,
                                                         const FitSettings& settings,
                                                         std::string_view function);
 
-/// The same for a kernel, a sampler and the inputs.
+/// Returns the forecast for a kernel, a sampler and the inputs.
 template <class Kernel, class Sampler, InputSet I>
 [[nodiscard]] MemoryForecast forecast_memory(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
@@ -170,12 +170,12 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
   const std::size_t base = ask.inputs + points * (ask.scalar_bytes + sizeof(PointIndex));
   MemoryForecast dense = forecast;
   dense.strategy = Strategy::dense;
-  // A tile's columns are packed, by each thread.
+  // Each thread packs a tile's columns.
   dense.kernel_bytes = base + points * points * ask.scalar_bytes + threads * ask.scattered +
                        threads * ask.columns(std::min<std::size_t>(points, 256));
   const bool dense_fits = dense.total() <= settings.memory;
 
-  // By as many draws at a time as fit, then by fewer threads.
+  // Tries fewer and fewer draws at a time, then fewer threads, until the memory suffices.
   const auto shrink_to_fit = [&](MemoryForecast& told, auto&& take) {
     for (unsigned step = 0; step < 2 * threads - 1; ++step) {
       const unsigned at_once = step < threads ? threads - step : 1;
@@ -223,7 +223,7 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
     }
   }
   if (!settings.strategy && !windowed_fits && !dense_fits) {
-    // On few points with long inputs the matrix is the smaller of the two.
+    // With few points and long inputs the matrix is the smaller of the two.
     refuse(dense.total() < windowed.total() ? dense : windowed, "");
   }
   Strategy strategy = dense_fits ? Strategy::dense : Strategy::windowed;

@@ -39,10 +39,10 @@ class BayesPointMachine;
 
 namespace detail {
 
-/// How a training lies in a file: storage/training_file.hpp.
+/// Storage of trainings in files: storage/training_file.hpp.
 struct StoredTraining;
 
-/// What given as an lvalue is referred to, and given as an rvalue is kept.
+/// Refers to an lvalue, takes over an rvalue.
 template <class I>
 [[nodiscard]] auto keep_or_refer(I&& inputs) {
   using Given = std::remove_cvref_t<I>;
@@ -55,7 +55,7 @@ template <class I>
   }
 }
 
-/// The same for labels in any contiguous list.
+/// Labels in any contiguous list: refers to an lvalue or a view, copies others.
 class LabelList {
  public:
   template <class L>
@@ -77,19 +77,19 @@ class LabelList {
 
 }  // namespace detail
 
-/// A fit that can go on: what a classifier does not need, sums over draws and where chains stand.
-/// Made by `BayesPointMachine::train` and `OneVsRest::train`.
+/// A fit that can go on: it has sums over draws and states of chains, which a classifier does not
+/// need. `BayesPointMachine::train` and `OneVsRest::train` return it.
 ///
 ///     auto training = machine.train(inputs, labels);
 ///     training.add_draws(5);
 ///     const auto classifier = training.classifier();
 ///
-/// Inputs and labels that were lvalues are referred to and must outlive it, unchanged; rvalues are
-/// kept. Memory: 2 m doubles a binary subproblem and what the sampler keeps.
+/// It refers to inputs and labels that were lvalues, which must outlive it, unchanged; it keeps
+/// rvalues. Memory: 2 m doubles per binary subproblem and the sampler's state.
 template <class Kernel, class Sampler, InputSet Inputs>
 class Training {
  public:
-  /// `classes`: of the labels, ascending. \throws as `BayesPointMachine::fit`.
+  /// `classes`: those of the labels, ascending. \throws as `BayesPointMachine::fit`.
   Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
            std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
            const RunControl& given_control, std::string_view function)
@@ -106,11 +106,10 @@ class Training {
     }
   }
 
-  /// Makes `draws` more draws per subproblem and takes them in: 5 draws and 5 more equal 10 at
-  /// once, bit for bit. (An automatic lambda stays as it was chosen and raised: a draw for which
-  /// all would have been raised further throws.) Nothing changes if it throws, as `fit` does, or
-  /// because inputs or labels are no longer what they were (checked; of inputs that cannot be
-  /// hashed, only number and labels).
+  /// Makes `draws` more draws per subproblem and adds them: 5 draws and 5 more equal 10 at once,
+  /// bit for bit. (An automatic lambda stays as it was chosen and raised: a draw that would have
+  /// raised it further throws.) If it throws, as `fit` does or because inputs or labels have
+  /// changed (checked; for inputs that cannot be hashed, only number and labels), nothing changes.
   template <Observer O = detail::IgnoreProgress>
   void add_draws(std::uint64_t draws, O&& observer = {}, StopToken stop = {}) {
     const char* const function = "Training::add_draws";
@@ -127,8 +126,8 @@ class Training {
     state_ = std::move(next);
   }
 
-  /// The Bayes point of all draws so far. Cost: a pass over the sums, and copies of the inputs that
-  /// have a coefficient.
+  /// Returns the Bayes point of all draws so far. Cost: a pass over the sums, and copies of the
+  /// inputs that have a coefficient.
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
     made_for_.check("Training");
     auto parts = detail::parts_of_means(kernel_, *inputs_, problems_, state_.means);
@@ -147,7 +146,7 @@ class Training {
     }
     const bool weighted = given_boundary_.has_class_weights();
     parts.offsets_move_labels = !weighted;
-    std::vector<double> shifts;  // Of the outputs that labels are taken from.
+    std::vector<double> shifts;  // Added to outputs for labels.
     if (!weighted) {
       for (const double offset : parts.offsets) shifts.push_back(offset / parts.slope);
     }
@@ -166,13 +165,13 @@ class Training {
     return Classifier(std::move(parts));
   }
 
-  /// What the sampler did, in all runs; how the last one ended.
+  /// Report of the sampler for all runs, with the end of the last one.
   [[nodiscard]] const SamplerReport& report() const noexcept { return state_.report; }
 
  private:
   friend struct detail::StoredTraining;
 
-  /// What comes before the first run.
+  /// Prepares all before the first run.
   Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
            std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
            std::string_view function)
@@ -196,7 +195,7 @@ class Training {
     }
   }
 
-  /// \throws std::invalid_argument where inputs or labels are no longer what they were.
+  /// Returns the inputs' hashes. \throws std::invalid_argument if inputs or labels have changed.
   [[nodiscard]] std::vector<std::uint64_t> unchanged_hashes(std::string_view function) const {
     std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
     detail::check(detail::fingerprint(hashes, labels_.list()) == fingerprint_, function, "inputs",
@@ -204,13 +203,13 @@ class Training {
     return hashes;
   }
 
-  /// No draws yet.
+  /// Sets the state without draws.
   void begin() {
     state_ = detail::no_draws<Sampler>(detail::input_count(*inputs_), problems_.size(),
                                        settings_.seed, settings_.keep_draws);
   }
 
-  /// Chooses lambda or label noise, and takes a larger one where that is not enough.
+  /// Chooses lambda or label noise, and a larger one while that is not enough.
   void run_automatic(std::span<const std::uint64_t> hashes, const RunControl& control,
                      std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
@@ -238,7 +237,7 @@ class Training {
     sampler_ = detail::sampler_at(sampler_, *boundary_);
   }
 
-  /// \throws as `fit_run`.
+  /// Runs the sampler. \throws as `fit_run`.
   void run(const Sampler& sampler, std::span<const std::uint64_t> hashes, RunControl control,
            detail::TrainingState<Sampler>& state, std::string_view function) {
     const auto start = std::chrono::steady_clock::now();
@@ -255,22 +254,21 @@ class Training {
   Sampler given_sampler_;
   SoftBoundary given_boundary_;
   Kernel kernel_;
-  Sampler sampler_;  ///< With the boundary that was chosen, as the settings.
+  Sampler sampler_;  ///< Sampler with the chosen boundary, as the settings.
   FitSettings settings_;
   std::shared_ptr<const Inputs> inputs_;
   detail::LabelList labels_;
   detail::Subproblems problems_;
   MemoryForecast forecast_;
   std::uint64_t fingerprint_ = 0;
-  double bias_ = 0;  ///< In units of kernel values.
+  double bias_ = 0;  ///< Bias in units of kernel values.
   detail::TrainingState<Sampler> state_;
   std::optional<BoundaryChoice> boundary_;
 };
 
 namespace detail {
 
-/// Whether a kernel could be called on some inputs: a name beside its operator() would be
-/// ambiguous.
+/// Detects a kernel's operator(), for inputs of any type: a second one makes the name ambiguous.
 struct CalledWithNothing {
   void operator()() const;
 };
@@ -285,7 +283,7 @@ concept CanBeKernel =
 template <class Kernel, class I>
 concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
 
-/// Calls make(type of a training, its inputs, its classes), with two classes or any number.
+/// Calls make(type of a training, inputs, classes) after a check of the number of classes.
 template <class Kernel, class Sampler, class I, class Make>
 [[nodiscard]] auto with_training_set(const BayesPointMachine<Kernel, Sampler>& /*machine*/,
                                      bool any_number, I&& inputs, std::span<const int> labels,
@@ -299,7 +297,7 @@ template <class Kernel, class Sampler, class I, class Make>
               std::move(classes));
 }
 
-/// The training of a machine's kernel and sampler.
+/// Starts the training of a machine's kernel and sampler.
 template <class Kernel, class Sampler, class I, class O>
 [[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler>& machine,
                                   bool any_number, I&& inputs, LabelList labels, O& observer,
