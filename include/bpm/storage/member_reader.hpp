@@ -226,8 +226,7 @@ class MemberReader {
   std::ptrdiff_t rank_ = 1;
 };
 
-/// Reads a value from JSON. \throws DataError that begins with `where` on a value of another type
-/// or out of range.
+/// Reads JSON. \throws DataError, beginning with `where`, on another type or out of range.
 template <class T>
 void from_json_value(const Json& json, T& value, const std::string& where) {
   MemberReader("").read(json, value, where);

@@ -139,7 +139,8 @@ class TensorFileWriter {
     header["__metadata__"] = metadata_;
     std::size_t end = 0;
     for (const Array* array : order) {
-      auto entry = nlohmann::ordered_json::object();  // Lists in braces leak if memory runs out.
+      auto entry =
+          nlohmann::ordered_json::object();  // Lists in braces leak when an allocation fails.
       entry["dtype"] = array->type;
       entry["shape"] = array->shape;
       entry["data_offsets"] = std::vector{end, end + array->bytes.size()};
