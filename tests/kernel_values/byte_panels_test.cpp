@@ -142,3 +142,16 @@ TEST_CASE("a product of bytes is rounded once", "[detail]") {
   CHECK(static_cast<std::int64_t>(static_cast<float>(product)) != product);
   CHECK(count_wrong<float>(rows, rows, 65, lists) == 0);
 }
+
+TEST_CASE("products of bytes are exact at every number of columns up to three panels", "[detail]") {
+  // One row and five: tiles of one row may take a register of columns alone.
+  detail::StepLists lists;
+  const auto columns = random_bytes(200, 3, 7);
+  for (const std::size_t m : {1U, 5U}) {
+    const auto rows = random_bytes(m, 3, 8);
+    for (std::ptrdiff_t n = 1; n <= 200; ++n) {
+      CAPTURE(m, n);
+      CHECK(count_wrong<double>(rows, {columns.begin(), columns.begin() + n}, 3, lists) == 0);
+    }
+  }
+}

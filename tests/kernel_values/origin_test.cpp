@@ -94,6 +94,18 @@ TEST_CASE("the origin is the mean of features that lie far away, by powers of tw
   CHECK(FeatureMoments(bpm::RowMatrix<double>::Zero(3, 2)).origin().empty());
 }
 
+TEST_CASE("the origin's unit is at most a deviation, and the mean is rounded to the nearest",
+          "[kernels]") {
+  // Columns of +-3 about 13.5, 14.5 and -13.5: units of 2, the power of two below 3, so that the
+  // origin is within 1 of the mean, which a unit of 4 or rounding down would miss.
+  bpm::RowMatrix<double> inputs(4, 3);
+  for (int i = 0; i < 4; ++i) {
+    const double away = i % 2 == 0 ? 3 : -3;
+    inputs.row(i) << 13.5 + away, 14.5 + away, away - 13.5;
+  }
+  CHECK(FeatureMoments(inputs).origin() == std::vector<double>{14, 14, -14});
+}
+
 TEST_CASE("kernels say whether they are functions of differences", "[kernels]") {
   const auto gaussian = bpm::Gaussian::from_sigma(1);
   CHECK(is_translation_invariant(gaussian));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/draw_store.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -188,6 +189,70 @@ TEST_CASE("a right checksum does not make a draw of a file") {
              ContainsSubstring("is damaged: it has numbers that are not finite"));
   CHECK_THAT(refusal({{0, 2}, {1, 2}, {1, -infinity, 3}}),
              ContainsSubstring("is damaged: it has numbers that are not finite"));
+}
+
+TEST_CASE("a support may be of all points, and so may be what was left out at first") {
+  const TemporaryFolder folder;
+  const bpm::detail::DrawStore store(folder.path(), run_of_store, 3);
+  auto piece = some_piece(7, 0, 1);
+  const auto kept = [&](const bpm::detail::PerceptronSolution& solution) {
+    piece.solutions = {solution};
+    store.write(piece);
+    return store.read({7, 0, 1}).solutions.at(0);
+  };
+  const auto all = kept({{0, 1, 2}, {1, 2, 3}, {4, 5, 6}, 0, {0, 1, 2}, {7, 8, -9}});
+  CHECK(all.support == std::vector<bpm::PointIndex>{0, 1, 2});
+  CHECK(all.coefficients == std::vector<double>{1, 2, 3});
+  CHECK(all.outputs == std::vector<double>{4, 5, 6});
+  CHECK(all.left_out == std::vector<bpm::PointIndex>{0, 1, 2});
+  CHECK(all.left_out_outputs == std::vector<double>{7, 8, -9});
+  const auto some = kept({{1}, {1}, {4, 5, 6}, 0, {2}, {0.5}});
+  CHECK(some.left_out == std::vector<bpm::PointIndex>{2});
+  CHECK(some.left_out_outputs == std::vector<double>{0.5});
+}
+
+TEST_CASE("nor does it make points that were left out, or numbers behind the last one") {
+  const TemporaryFolder folder;
+  const bpm::detail::DrawStore store(folder.path(), run_of_store, 3);
+  const auto refusal = [&](const bpm::detail::PerceptronSolution& solution) {
+    auto piece = some_piece(7, 0, 1);
+    piece.solutions = {solution};
+    store.write(piece);
+    return message_of([&] { static_cast<void>(store.read({7, 0, 1})); });
+  };
+  const std::vector<std::vector<bpm::PointIndex>> wrong{{0, 3}, {-1, 2}, {2, 0}, {1, 1}};
+  for (const auto& left_out : wrong) {
+    CHECK_THAT(refusal({{0}, {1}, {1, 2, 3}, 0, left_out, {1, 2}}),
+               ContainsSubstring("is damaged: its points left out do not ascend, or are none"));
+  }
+  CHECK_THAT(refusal({{0, 1, 2, 3}, {1, 1, 1, 1}, {1, 2, 3}}),
+             ContainsSubstring("is damaged: it has too many support points"));
+  CHECK_THAT(refusal({{0}, {1}, {1, 2, 3}, 0, {0, 1, 2, 3}, {1, 1, 1, 1}}),
+             ContainsSubstring("is damaged: it leaves too many points out"));
+  CHECK_THAT(refusal({{0}, {1}, {1, 2, 3}, 0, {2}, {std::numeric_limits<double>::infinity()}}),
+             ContainsSubstring("is damaged: it has numbers that are not finite"));
+  CHECK_THAT(refusal({{0}, {1}, {1, 2, 3}, 0, {2}, {1, 2}}),
+             ContainsSubstring("is damaged: it is too long"));
+}
+
+TEST_CASE(
+    "files of other names are left alone, and lambdas that differ have folders of their own") {
+  const TemporaryFolder folder;
+  const bpm::detail::DrawStore store(folder.path(), run_of_store, 3);
+  store.write(some_piece(1, 0, 1));
+  put_bytes(store.folder() / "model.bpm", "of somebody else");
+  put_bytes(store.folder() / "draw-1-0-1.txt", "of somebody else");
+  CHECK(store.list() == std::vector<bpm::detail::DrawPiece>{{1, 0, 1}});
+  const double lambda = 0.1;
+  const double next = std::nextafter(lambda, 1.0);
+  const bpm::detail::DrawStore one(folder.path(), run_of_store, 3, lambda);
+  const bpm::detail::DrawStore other(folder.path(), run_of_store, 3, next);
+  CHECK(one.folder() == folder.path() / "lambda-0.1");
+  CHECK(other.folder() == folder.path() / "lambda-0.10000000000000002");
+  one.write(some_piece(4, 0, 1));
+  CHECK(other.list().empty());
+  CHECK(one.list().size() == 1);
+  CHECK(store.list().size() == 1);
 }
 
 TEST_CASE("a disk that fills leaves what was there whole") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/durable_file.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -98,4 +99,60 @@ TEST_CASE("the name of an owner who has gone does not stay behind a shorter one"
 TEST_CASE("a folder that is not there is not locked, and says nothing") {
   const test_support::TemporaryFolder folder;
   CHECK(message_of([&] { const FolderLock lock(folder.path() / "none"); }) == "nothing was thrown");
+}
+
+TEST_CASE("a file in the making is a new one, with the rights that the process gives its files") {
+  const TemporaryFolder folder;
+  const auto file = folder.write("there", "old");
+  const auto text = [&] {
+    std::ifstream in(file);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const int taken = bpm::detail::open_new(file);
+  CHECK(taken == -1);
+  if (taken >= 0) bpm::detail::close_file(taken);
+  CHECK(text() == "old");
+  const ::mode_t usual = ::umask(027);
+  bpm::detail::write_durably(folder.path() / "new", {});
+  ::umask(usual);
+  const auto rights = std::filesystem::status(folder.path() / "new").permissions();
+  CHECK(rights == static_cast<std::filesystem::perms>(0640));
+}
+
+TEST_CASE("what is no file is not replaced by one") {
+  const TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(message_of([&] { bpm::detail::write_durably(pipe, {}); }) ==
+        "checkpoint: " + pipe.string() + " is a device, a pipe or a socket, expected a file");
+  CHECK(std::filesystem::is_fifo(pipe));
+}
+
+TEST_CASE("no lock is written through a link") {
+  const TemporaryFolder folder;
+  const auto file = folder.write("of-somebody-else", "old");
+  std::filesystem::create_directory(folder.path() / "draws");
+  std::filesystem::create_symlink(file, folder.path() / "draws" / "draws.lock");
+  const FolderLock lock(folder.path() / "draws");
+  CHECK(std::filesystem::file_size(file) == 3);
+}
+
+TEST_CASE("files are closed, whatever comes of them") {
+  if (!std::filesystem::is_directory("/proc/self/fd")) return;
+  const TemporaryFolder folder;
+  const auto open = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = open();
+  bpm::detail::write_durably(folder.path() / "file", std::vector<std::byte>(10));
+  {
+    const FullDisk full(5);
+    CHECK_THROWS_AS(bpm::detail::write_durably(folder.path() / "file", std::vector<std::byte>(10)),
+                    bpm::CheckpointError);
+  }
+  {
+    const FolderLock lock(folder.path());
+    CHECK_THROWS_AS(FolderLock(folder.path()), bpm::CheckpointError);
+  }
+  CHECK(open() == before);
 }

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -164,4 +167,28 @@ TEST_CASE("what is no identity, or lacks a part, is another one") {
   CHECK(difference("first") == "first ( there, 1 here)");
   CHECK(difference("\n: \n:: :\n") == "first");
   CHECK(difference(run.text() + "more: 1\n") == "settings");
+}
+
+TEST_CASE("an identity sees the diagonal, groups of 16, and four points with all") {
+  // 37 points, whose value of one pair is another: of 0, 9, 18 and 27 with any.
+  std::vector<int> points(37);
+  std::iota(points.begin(), points.end(), 0);
+  const std::vector<signed char> labels(37, 1);
+  const auto of_pair = [&](int i, int j) {
+    const auto kernel = [i, j](int a, int b) {
+      const bool there = (a == i && b == j) || (a == j && b == i);
+      return std::exp(-0.1 * std::abs(a - b)) + (there ? 1e-9 : 0.0);
+    };
+    using Values =
+        bpm::detail::OnDemandGram<std::remove_const_t<decltype(kernel)>, std::vector<int>>;
+    return identity(Values(kernel, points), labels);
+  };
+  const bpm::detail::RunIdentity plain = of_pair(-1, -1);
+  const std::vector<std::pair<int, int>> seen{{0, 0},   {36, 36}, {0, 15}, {16, 31},
+                                              {32, 36}, {0, 36},  {9, 20}, {9, 36},
+                                              {18, 2},  {18, 36}, {27, 5}, {27, 36}};
+  for (const auto& [i, j] : seen) {
+    CAPTURE(i, j);
+    CHECK(plain.difference(of_pair(i, j)) == "inputs or kernel");
+  }
 }

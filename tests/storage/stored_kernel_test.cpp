@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/stored_kernel.hpp"
 
+#include <Eigen/Core>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
@@ -86,4 +89,35 @@ TEST_CASE("a RuntimeKernel is refused by name what it cannot be") {
   for (int i = 0; i < 4; ++i) json = {{"name", "normalised"}, {"inner", json}};
   CHECK(message_of([&] { (void)kernel_of(json); }) ==
         "m: RuntimeKernel: kernel takes 121 steps a value, must take at most 100");
+}
+
+TEST_CASE("a kernel in a file is the kernel of docs/model-files.md") {
+  // x = (1, 2) and z = (3, 1): <x, z> = 5, |x|^2 = 5, |z|^2 = 10, |x - z|^2 = 5, |x - z|_1 = 3.
+  const bpm::RowMatrix<double> x{{1, 2}};
+  const bpm::RowMatrix<double> z{{3, 1}};
+  const auto value = [&](const char* text) {
+    const auto json = nlohmann::json::parse(text);
+    CHECK(json_of(kernel_of(json)) == json);
+    return bpm::kernel_matrix(kernel_of(json), x, z)(0, 0);
+  };
+  CHECK(value(R"({"name":"linear"})") == Approx(5));
+  CHECK(value(R"({"name":"polynomial","degree":3,"scale":2.0,"offset":3.0})") == Approx(2197));
+  CHECK(value(R"({"name":"gaussian","gamma":0.1})") == Approx(std::exp(-0.5)));
+  CHECK(value(R"({"name":"exponential","sigma":2.0})") == Approx(std::exp(-std::sqrt(5) / 2)));
+  const double bell = std::exp(-0.5);
+  const std::string parts =
+      R"("first":{"name":"linear"},"second":{"name":"gaussian","gamma":0.1}})";
+  CHECK(value((R"({"name":"sum",)" + parts).c_str()) == Approx(5 + bell));
+  CHECK(value((R"({"name":"product",)" + parts).c_str()) == Approx(5 * bell));
+  const std::string of_bell = R"("constant":3.0,"inner":{"name":"gaussian","gamma":0.1}})";
+  CHECK(value((R"({"name":"biased",)" + of_bell).c_str()) == Approx(3 + bell));
+  CHECK(value((R"({"name":"scaled",)" + of_bell).c_str()) == Approx(3 * bell));
+  CHECK(value(R"({"name":"normalised","inner":{"name":"linear"}})") == Approx(5 / std::sqrt(50)));
+  CHECK(value(R"({"name":"unit-inputs","inner":{"name":"gaussian","gamma":1.0}})") ==
+        Approx(std::exp(10 / std::sqrt(50) - 2)));
+  const auto laplacian = bpm::detail::kernel_from_json<bpm::Laplacian>(
+      nlohmann::json::parse(R"({"name":"laplacian","sigma":2.0})"), "m");
+  CHECK(bpm::kernel_matrix(laplacian, x, z)(0, 0) == Approx(std::exp(-1.5)));
+  CHECK(message_of([] { (void)kernel_of(nlohmann::json::parse(R"({"name":3})")); }) ==
+        "m: the kernel has no name");
 }

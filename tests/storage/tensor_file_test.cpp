@@ -165,3 +165,42 @@ TEST_CASE("an array of a type that we do not write may lie beside ours") {
   const Bytes bytes = file_of(R"({"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}})", 2);
   CHECK(TensorFile(bytes, "f").type("a") == "BF16");
 }
+
+TEST_CASE("the borders of what the layout allows") {
+  // 32 lists in each other, the header's object around them among these, and one more.
+  const auto nested = [](std::size_t lists) {
+    return refusal(file_of("{\"a\":" + std::string(lists, '[') + std::string(lists, ']') + "}"));
+  };
+  CHECK(nested(32) == "f: the array 'a' is not given by dtype, shape and data_offsets");
+  CHECK(nested(33) == "f: the header is nested deeper than 32");
+  const auto of_array = [](const std::string& value, std::size_t data) {
+    return refusal(file_of("{\"a\":" + value + "}", data));
+  };
+  // Eight dimensions; nothing beside dtype, shape and data_offsets.
+  CHECK(of_array(R"({"dtype":"U8","shape":[1,1,1,1,1,1,1,2],"data_offsets":[0,2]})", 2) ==
+        "nothing was thrown");
+  CHECK(of_array(R"({"dtype":"U8","shape":[1,1,1,1,1,1,1,1,2],"data_offsets":[0,2]})", 2) ==
+        "f: the array 'a' has no shape");
+  CHECK(of_array(R"({"dtype":"U8","shape":[2],"data_offsets":[0,2],"more":1})", 2) ==
+        "f: the array 'a' is not given by dtype, shape and data_offsets");
+  CHECK(of_array(R"({"dtype":"U8","shape":[2],"data_offsets":[0,10]})", 2) ==
+        "f: the array 'a' lies from byte 0 to 10 of 2");
+  // Bytes of an element, by safetensors' list of its types.
+  const std::vector<std::pair<std::string, std::size_t>> types{
+      {"F64", 8}, {"F32", 4}, {"F16", 2},  {"BF16", 2},    {"I64", 8},
+      {"I32", 4}, {"I16", 2}, {"I8", 1},   {"U64", 8},     {"U32", 4},
+      {"U16", 2}, {"U8", 1},  {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+  for (const auto& [type, size] : types) {
+    const std::string end = std::to_string(3 * size);
+    CHECK(of_array(R"({"dtype":")" + type + R"(","shape":[3],"data_offsets":[0,)" + end + "]}",
+                   3 * size) == "nothing was thrown");
+  }
+}
+
+TEST_CASE("arrays begin at eight and a multiple of 64, whatever the header's length") {
+  for (std::size_t length = 0; length < 130; ++length) {
+    TensorFileWriter writer;
+    writer.add<double>(std::string(length + 1, 'a'), {1}, std::vector{1.0});
+    CHECK((writer.bytes().size() - sizeof(double)) % 64 == 8);
+  }
+}
