@@ -13,28 +13,28 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// An upper bound on the error of a classifier that k of its N training points make alone, without
-/// test data: with probability 1 - delta over the training set the error is at most this epsilon,
-/// the solution in (k/N, 1) of
+/// An upper bound on the error of a classifier that depends on only k of its N training points,
+/// without test data: with probability 1 - delta over the training set the error is at most this
+/// epsilon, the solution in (k/N, 1) of
 ///
 ///     (delta / N) sum_{m=k}^{N-1} [binom(m, k) / binom(N, k)] (1 - epsilon)^{-(N-m)} = 1,
 ///
 /// and 1 for k = N (Campi, Garatti, "Compression, generalization and learning", JMLR 24, 2023).
 /// Rounded up.
 ///
-/// It holds for stable compressions: independent points from one source, and a training that is
-/// the same when any points outside the k go. A run of a permuted perceptron is one, with k the
-/// points on which it made a mistake in any pass (in any class, where several run in step): points
-/// without a mistake change nothing. Its order must not depend on the data (each point has a random
-/// key of its own), it must have ended by a pass without a mistake, and what is the same number for
-/// all points must be fixed beforehand: the kernel's width, lambda, the bias as absolute numbers,
-/// since a median of distances or a mean of k(x, x) changes when points go.
+/// It holds for stable compressions: the points are independent and from one source, and the
+/// training gives the same result without any of the points outside the k. A run of a permuted
+/// perceptron is one, with k the points on which it made a mistake in any pass (in any class, where
+/// several run in step): points without a mistake change nothing. Its order must not depend on the
+/// data (each point has a random key of its own), it must have ended by a pass without a mistake,
+/// and the kernel's width, lambda and the bias must be absolute numbers fixed beforehand, since a
+/// median of distances or a mean of k(x, x) changes when points are removed.
 ///
-/// Of n draws or candidates (kernels, lambdas) that the same data chose among, use delta / n; a
-/// draw that was named beforehand needs none of this. For the mean of several draws, k counts the
+/// If the same data chose among n draws or candidates (kernels, lambdas), use delta / n; a draw
+/// that was named beforehand needs no correction. For the mean of several draws, k counts the
 /// points on which any of them made a mistake.
 ///
-/// Why: let phi be the chance that one more point would be a mistake in some pass. It is at least
+/// Proof: let phi be the chance that one more point would be a mistake in some pass. It is at least
 /// the error, since a point that the classifier gets wrong is a mistake of the last pass. Among m
 /// points the run keeps any given k of them, and no other, with probability
 /// E[(1 - phi)^{m-k}; k points that all count], hence sum_k binom(m, k) E_k[(1 - phi)^{m-k}] = 1
@@ -77,12 +77,12 @@ namespace bpm { inline namespace BPM_TARGET {
   });
 }
 
-/// The Rademacher bound on the error of the interpolator of the signs, to compare with:
-/// 4 sqrt(Y' K^-1 Y / n), as section 6.1 of "Kernel Interpolation as a Bayes Point Machine" has it
-/// after P. Bartlett, S. Mendelson, "Rademacher and Gaussian complexities", JMLR 3, 2002, theorem
-/// 21, for k(x, x) = 1. Times sqrt(tr K / n) where the diagonal is another, so that a multiple of K
-/// gives the same. Without a confidence term, which the paper neglects, it is no bound that holds
-/// with a known probability; what the caller gives as one is added.
+/// The Rademacher bound on the error of the interpolator of the signs, for comparison: 4 sqrt(Y'
+/// K^-1 Y / n), by section 6.1 of "Kernel Interpolation as a Bayes Point Machine", after P.
+/// Bartlett, S. Mendelson, "Rademacher and Gaussian complexities", JMLR 3, 2002, theorem 21, for
+/// k(x, x) = 1; for another diagonal times sqrt(tr K / n), so that a multiple of K gives the same
+/// value. The paper neglects the confidence term; without one, the bound holds with no known
+/// probability. The caller may add one.
 struct RademacherBound {
   /// \throws std::invalid_argument unless points is 1 or more, the norm and the diagonal positive,
   ///         the term not negative, and all finite.
@@ -99,11 +99,11 @@ struct RademacherBound {
   }
 
   double complexity_term = 0;  ///< 4 sqrt(Y' K^-1 Y tr K) / n.
-  double confidence_term;      ///< Whatever the caller has added.
+  double confidence_term;      ///< Term that the caller added.
 
-  /// The error is at most this with the confidence in the second term; it may exceed 1.
+  /// Bound on the error, with the confidence of `confidence_term`; it may exceed 1.
   [[nodiscard]] double value() const { return complexity_term + confidence_term; }
-  /// Whether it says nothing: 1 or more.
+  /// True if the bound is vacuous: 1 or more.
   [[nodiscard]] bool vacuous() const { return value() >= 1; }
 };
 

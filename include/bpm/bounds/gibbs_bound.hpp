@@ -12,23 +12,23 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// PAC-Bayes bounds on the risk of a Gibbs classifier, and the relative entropy of two coins that
-/// they are made of.
+/// PAC-Bayes bounds on the risk of a Gibbs classifier, and the relative entropy of two coins
+/// (Bernoulli distributions), on which they rest.
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-// The relative entropy of two coins and its inverses: what the tails of means in [0, 1] are
-// measured with.
+// The relative entropy of two coins (Bernoulli distributions) and its inverses. They bound the
+// tails of means of numbers in [0, 1].
 //
 // For a mean q of N independent numbers in [0, 1] with expectation p (Chernoff; Hoeffding 1963,
 // theorem 1),
 //
 //     P(q <= p - t) <= exp(-N kl(p - t || p)),
 //
-// and the same above p. With c = log(1 / delta) / N, `kl_upper_inverse(q, c)` is therefore an
-// upper limit of p with confidence 1 - delta.
+// and likewise above p. With c = log(1 / delta) / N, `kl_upper_inverse(q, c)` is therefore an upper
+// limit of p with confidence 1 - delta.
 
 /// log(1 + u) - u, without the cancellation at small u.
 [[nodiscard]] inline double log1p_minus(double u) {
@@ -40,7 +40,7 @@ namespace detail {
   return u * u * sum;
 }
 
-/// kl(q || q + d), from the distance: right to rounding also where d is tiny.
+/// kl(q || q + d), from the distance d: accurate to rounding also for tiny d.
 [[nodiscard]] inline double relative_entropy_at(double q, double d) {
   double sum = 0;
   if (q > 0) sum -= q * log1p_minus(d / q);
@@ -48,7 +48,7 @@ namespace detail {
   return sum;
 }
 
-/// kl(q || p) for q and p inside (0, 1], right to rounding; q = 0 and p < 1 are fine, too.
+/// kl(q || p) for q and p inside (0, 1], accurate to rounding; q = 0 and p < 1 are valid, too.
 [[nodiscard]] inline double relative_entropy(double q, double p) {
   if (std::abs(q - p) < 0.05 * q && std::abs(q - p) < 0.05 * (1 - q)) {
     return relative_entropy_at(q, p - q);  // p - q is exact here.
@@ -60,10 +60,10 @@ namespace detail {
 }
 
 /// The smallest x in [0, end] with `reached(x)`, which is false below some x and true from there
-/// on; `end` where it is never true. By bisection over the doubles themselves: at most 64 calls.
+/// on; `end` where it is never true. Method: bisection over the doubles, with at most 64 calls.
 template <class Predicate>
 [[nodiscard]] double first_double(double end, Predicate&& reached) {
-  // Doubles that are not negative have the order of their bits.
+  // Doubles that are not negative are ordered like their bits.
   std::uint64_t low = 0;
   auto high = std::bit_cast<std::uint64_t>(end);
   while (low < high) {
@@ -112,11 +112,11 @@ template <class Predicate>
   return std::fmin(1.0, q + distance);
 }
 
-/// Which PAC-Bayes theorem a bound on the Gibbs error comes from. Each holds for every posterior Q
-/// at once; the first two for those that make no training error.
+/// The PAC-Bayes theorem that gives a bound on the Gibbs error. Each holds for every posterior Q at
+/// once; the first two for those that make no training error.
 enum class PacBayes {
   /// kl(0 || e) = -log(1 - e) <= (KL + log(2 n / delta)) / (n - 1): J. Langford, M. Seeger, "Bounds
-  /// for averaging classifiers", 2001, theorem 3, with the empirical error 0. Lemma 7 of the paper.
+  /// for averaging classifiers", 2001, theorem 3, with empirical error 0. Lemma 7 of the paper.
   langford_seeger,
   /// -log(1 - e) <= (KL + log(1 / delta)) / n, which is always smaller. With e(h) the error of h
   /// and C the event that h makes no error on the n examples, P(C) = (1 - e(h))^n, so that
@@ -129,29 +129,29 @@ enum class PacBayes {
   maurer,
 };
 
-/// How a confidence delta is shared: all statements of a bound hold at once with probability
-/// 1 - total() over the sample, the estimates' random numbers and the inputs (union bound).
+/// Shares of a confidence delta: all statements of a bound hold at once with probability 1 -
+/// total() over the sample, the estimates' random numbers and the inputs (union bound).
 struct Confidence {
   double sample = 0.01;  ///< For the n training examples.
-  double estimate = 0;   ///< For an estimate of the complexity; 0: it is known exactly.
-  double inputs = 0;     ///< For what is measured on inputs without labels; 0: nothing is.
+  double estimate = 0;   ///< For an estimate of the complexity; 0: it is exact.
+  double inputs = 0;     ///< For measurements on inputs without labels; 0: there are none.
 
-  /// The delta that all of them may fail with together.
+  /// Sum of the shares: the probability that any of the statements fails.
   [[nodiscard]] double total() const noexcept { return sample + estimate + inputs; }
 
-  /// delta for the sample alone. \throws std::invalid_argument unless it lies between 0 and 1.
+  /// Gives delta to the sample alone. \throws std::invalid_argument unless it lies between 0 and 1.
   [[nodiscard]] static Confidence exact(double delta) {
     detail::check_delta("Confidence::exact", "delta", delta);
     return {delta};
   }
-  /// delta, of which the share `estimate_share` is the estimate's; half and half by default.
+  /// Splits delta: the estimate gets the share `estimate_share`, the sample the rest.
   /// \throws std::invalid_argument unless both lie between 0 and 1.
   [[nodiscard]] static Confidence shared(double delta, double estimate_share = 0.5) {
     detail::check_delta("Confidence::shared", "delta", delta);
     detail::check_delta("Confidence::shared", "estimate_share", estimate_share);
     return {delta * (1 - estimate_share), delta * estimate_share};
   }
-  /// A third of delta each for the sample, the estimate and the inputs.
+  /// Gives a third of delta each to the sample, the estimate and the inputs.
   /// \throws std::invalid_argument unless delta lies between 0 and 1.
   [[nodiscard]] static Confidence thirds(double delta) {
     detail::check_delta("Confidence::thirds", "delta", delta);
@@ -159,8 +159,8 @@ struct Confidence {
   }
 };
 
-/// An upper bound on the Gibbs error, by its terms: the e with kl(e' || e) = (C + selection +
-/// confidence) / m, which is 1 - exp(-(C + selection + confidence) / m) where the Gibbs error e' on
+/// An upper bound on the Gibbs error, and its terms: the e with kl(e' || e) = (C + selection +
+/// confidence) / m, which is 1 - exp(-(C + selection + confidence) / m) if the Gibbs error e' on
 /// the training examples is 0.
 ///
 /// Lemma 7 of "Kernel Interpolation as a Bayes Point Machine": with probability 1 - delta over n
@@ -170,35 +170,35 @@ struct Confidence {
 ///     1 - exp(-(C + log(2 n / delta)) / (n - 1)),
 ///
 /// C = KL(Q || P) in nats: log(1 / P_Y) for the Gaussian process conditioned on the labels' signs,
-/// `KernelComplexity::value()` for the isotropic posterior. Where C is random itself, give as C its
-/// upper limit with confidence 1 - `confidence.estimate`. The kernel must not have been chosen on
-/// the training data, unless from the number of `kernels` said.
+/// `KernelComplexity::value()` for the isotropic posterior. If C itself is random, pass its upper
+/// limit with confidence 1 - `confidence.estimate`. The kernel must not have been chosen on the
+/// training data, except among the given number of `kernels`.
 ///
-/// **Split prior.** Where the first n1 of N examples have made P, by which Q is measured, the
-/// examples of the bound are the other n = N - n1: C = KL(Q || P), which for exact posteriors is
-/// log P(signs of the first n1) - log P(all signs) (`OrthantProbability::Settings::given`), and for
-/// those of expectation propagation `relative_entropy`, with `PacBayes::maurer`, since these make
-/// training errors. n1 and the order of the examples are fixed beforehand; a kernel may be chosen
-/// on the first n1 for nothing (A. Ambroladze, E. Parrado-Hernández, J. Shawe-Taylor, "Tighter
-/// PAC-Bayes bounds", NIPS 19, 2007).
+/// **Split prior.** If the first n1 of N examples determine the prior P, the bound uses the other n
+/// = N - n1 examples. C = KL(Q || P) is log P(signs of the first n1) - log P(all signs) for exact
+/// posteriors (`OrthantProbability::Settings::given`), and `relative_entropy` for those of
+/// expectation propagation, with `PacBayes::maurer`, since these make training errors. n1 and the
+/// order of the examples are fixed beforehand; a kernel may be chosen on the first n1 at no cost
+/// (A. Ambroladze, E. Parrado-Hernández, J. Shawe-Taylor, "Tighter PAC-Bayes bounds", NIPS 19,
+/// 2007).
 struct GibbsBound {
-  /// What a bound takes beside complexity and points.
+  /// Settings of a bound, besides complexity and points.
   struct Settings {
-    Confidence confidence{};  ///< How its delta is shared.
-    /// Kernels among which the one in use was chosen on the same data. It costs the logarithm of
-    /// their number: the prior is then the even mixture of theirs. Where the choice saw estimates
-    /// of the complexity, the limit of the chosen one takes an `estimate` over that number too.
+    Confidence confidence{};  ///< Shares of delta.
+    /// Number of kernels among which one was chosen on the same data. The bound adds its logarithm:
+    /// the prior is then the uniform mixture of the kernels' priors. If the choice saw estimates of
+    /// the complexity, the limit of the chosen one must hold with `estimate` over that number.
     std::uint64_t kernels = 1;
     PacBayes theorem = PacBayes::langford_seeger;  ///< The paper's; `realizable` is smaller.
-    double empirical_error = 0;  ///< Q's Gibbs error on the n examples, which `maurer` allows.
+    double empirical_error = 0;  ///< Q's Gibbs error on the n examples; 0 except for `maurer`.
   };
 
-  /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2 (8 of
-  ///         `maurer`), the deltas in range, kernels >= 1, empirical_error in [0, 1], and 0 but for
-  ///         `maurer`.
+  /// \throws std::invalid_argument unless complexity is finite and not negative, points >= 2 (8 for
+  /// `maurer`), the deltas in range, kernels >= 1, and empirical_error in [0, 1], where only
+  /// `maurer` allows other values than 0.
   GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points)
       : GibbsBound(complexity_in_nats, training_points, Settings{}) {}
-  /// Likewise, with the deltas, the number of kernels and the theorem said.
+  /// Bound with the given deltas, number of kernels and theorem.
   GibbsBound(double complexity_in_nats, std::ptrdiff_t training_points, const Settings& settings)
       : points(training_points),
         complexity(complexity_in_nats),
@@ -237,21 +237,21 @@ struct GibbsBound {
     }
   }
 
-  std::ptrdiff_t points;       ///< n.
-  double complexity;           ///< C, or its upper limit, in nats.
+  std::ptrdiff_t points;       ///< Number of training examples n.
+  double complexity;           ///< Complexity C, or its upper limit, in nats.
   double selection_term;       ///< log(number of kernels tried).
-  double empirical_error;      ///< e', 0 but for `PacBayes::maurer`.
-  double confidence_term = 0;  ///< log 2 n, 0 or log 2 sqrt(n), and log 1 / delta of the sample.
-  double divisor = 0;          ///< m: n - 1 or n.
-  Confidence confidence;       ///< It holds with probability 1 - confidence.total().
+  double empirical_error;      ///< Gibbs error e' on the examples, 0 except for `PacBayes::maurer`.
+  double confidence_term = 0;  ///< log 1 / delta of the sample, plus log 2 n, 0 or log 2 sqrt(n).
+  double divisor = 0;          ///< Divisor m: n - 1 or n.
+  Confidence confidence;       ///< The bound holds with probability 1 - confidence.total().
 
   /// (C + log(kernels) + confidence term) / m, in nats.
   [[nodiscard]] double exponent() const noexcept {
     return (complexity + selection_term + confidence_term) / divisor;
   }
-  /// The Gibbs error is at most this; 1 - exp(-exponent()) where e' = 0.
+  /// Bound on the Gibbs error; 1 - exp(-exponent()) where e' = 0.
   [[nodiscard]] double value() const { return kl_upper_inverse(empirical_error, exponent()); }
-  /// Whether it says nothing: 1/2 or more, which tossing a coin also keeps on balanced classes.
+  /// True if the bound is vacuous: 1/2 or more, which a fair coin achieves on balanced classes.
   [[nodiscard]] bool vacuous() const { return value() >= 0.5; }
 };
 
@@ -261,20 +261,20 @@ struct GibbsBound {
 /// members do on average, by Grünbaum's inequality. It holds for the exact centre; one that a
 /// sampler or an approximation has found is another classifier.
 struct BayesPointBound {
-  /// From a bound on the Gibbs error of the ensemble whose centre the Bayes point is.
+  /// Uses a bound on the Gibbs error of the ensemble whose centre of mass is the Bayes point.
   explicit BayesPointBound(const GibbsBound& gibbs_bound) : gibbs(gibbs_bound) {}
-  /// Theorem 1, in both forms: of the interpolator of the signs where `complexity` is
-  /// `KernelComplexity::value()`, of that of the centre-of-mass values where it is log(1 / P_Y).
-  /// \throws std::invalid_argument as `GibbsBound`.
+  /// Theorem 1, in both forms: bounds the interpolator of the signs if `complexity` is
+  /// `KernelComplexity::value()`, that of the centre-of-mass values if it is log(1 / P_Y). \throws
+  /// std::invalid_argument on arguments that `GibbsBound` refuses.
   BayesPointBound(double complexity, std::ptrdiff_t points,
                   const GibbsBound::Settings& settings = {})
       : gibbs(complexity, points, settings) {}
 
-  GibbsBound gibbs;  ///< On the mean error of the ensemble's members.
+  GibbsBound gibbs;  ///< Bound on the mean error of the ensemble's members.
 
-  /// The Bayes point errs at most at this rate; it may exceed 1.
+  /// Bound on the error of the Bayes point; it may exceed 1.
   [[nodiscard]] double value() const { return std::numbers::e * gibbs.value(); }
-  /// Whether it says nothing: 1 or more, that is a Gibbs bound of 1 / e or more.
+  /// True if the bound is vacuous: 1 or more, from a Gibbs bound of 1 / e or more.
   [[nodiscard]] bool vacuous() const { return value() >= 1; }
 };
 

@@ -19,28 +19,28 @@ namespace bpm { inline namespace BPM_TARGET {
 /// classifier errs where the vote errs or where they differ, so that its error is at most the
 /// vote's plus Delta, the share of inputs on which they differ; that share needs no labels.
 struct VoteBound {
-  /// From the vote's error, or a bound on it, and Delta; 0 for the vote itself.
+  /// Uses the vote's error, or a bound on it, and Delta, which is 0 for the vote itself.
   /// \throws std::invalid_argument unless both lie in [0, 1].
   explicit VoteBound(double error_of_vote, double differs = 0);
 
   /// Lemma 1: where the majority errs, half of the ensemble does, so that the vote errs at most
-  /// twice as often as a voter, in any ensemble. A bound on the Gibbs error may stand in its place,
-  /// and keeps its confidence.
+  /// twice as often as a voter, in any ensemble. `gibbs_error` may be a bound; its confidence then
+  /// holds for the result.
   /// \throws std::invalid_argument unless both lie in [0, 1].
   [[nodiscard]] static VoteBound from_gibbs_error(double gibbs_error, double disagreement = 0);
 
-  /// The bound by the vote: twice a Gibbs bound (Lemma 1), and an upper limit of how often the
-  /// classifier of these outputs differs from the vote of the same posterior (Lemma 4). It holds
-  /// for the classifier that was computed, whatever it stands for, with probability 1 - `delta`
-  /// over the training sample, the estimate of the complexity, and the inputs with their voters.
+  /// Bounds the error by the vote: twice a Gibbs bound (Lemma 1), plus an upper limit of how often
+  /// the classifier of these outputs differs from the vote of the same posterior (Lemma 4). It
+  /// holds for any classifier with these outputs, with probability 1 - `delta` over the training
+  /// sample, the estimate of the complexity, and the inputs with their voters.
   ///
   /// `votes` and `outputs` (0 counts as negative) are at n independent inputs that took no part in
-  /// the training and need no labels. Delta's limit takes the share c.inputs of the bound's
-  /// confidence c: half of it for the voters, whose shares are all within
-  /// sqrt(log(2 n / (c.inputs / 2)) / (2 V)) of the ensemble's (Hoeffding, for all inputs at once),
-  /// so that inputs nearer to one half than that count as different; half for the inputs, by the
+  /// the training and need no labels. The limit of Delta uses the share c.inputs of the bound's
+  /// confidence c. Half of it covers the voters, whose shares are all within sqrt(log(2 n /
+  /// (c.inputs / 2)) / (2 V)) of the ensemble's (Hoeffding, for all inputs at once), so that inputs
+  /// nearer to one half than that count as different; the other half covers the inputs, by the
   /// Chernoff bound (`kl_upper_inverse`). V is the number of independent voters: draws of a chain
-  /// are worth fewer than they are. 0: the shares are exact.
+  /// count for fewer. 0: the shares are exact.
   /// \throws std::invalid_argument without inputs, if sizes disagree, or unless the Gibbs bound has
   ///         a confidence for inputs, and V is 2 to `votes.voters`; where that is 0, V is 0 or 2
   ///         and more.
@@ -48,13 +48,13 @@ struct VoteBound {
                                            const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                            std::uint64_t independent_voters);
 
-  double vote_error;    ///< Of the majority vote, or an upper limit of it.
-  double disagreement;  ///< Delta.
-  double delta = 0;     ///< Where certified: what it may fail with.
+  double vote_error;    ///< Error of the majority vote, or an upper limit.
+  double disagreement;  ///< Delta, the share of inputs on which the two differ.
+  double delta = 0;     ///< If certified: probability that the bound fails.
 
-  /// The classifier errs at most at this rate: the sum of the two, which may exceed 1.
+  /// Bound on the classifier's error: the sum of both terms, which may exceed 1.
   [[nodiscard]] double value() const noexcept { return vote_error + disagreement; }
-  /// Whether it says nothing: 1 or more.
+  /// True if the bound is vacuous: 1 or more.
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 };
 
@@ -66,94 +66,94 @@ struct VoteBound {
 ///
 ///     1 - (1 - 2 e)^2 / alpha,   alpha = E_x[ (E_w sign f(x; w))^2 ],
 ///
-/// for e < 1/2, and the Bayes point at most Delta more often. It grows with alpha and with e:
-/// an upper limit of each in their place gives a bound that holds when both do. Of the rates of
-/// `Votes` on labelled inputs it describes the ensemble on these inputs, where it holds exactly; it
-/// is no statement on others.
+/// for e < 1/2, and the Bayes point at most Delta more often. The bound grows with alpha and with
+/// e: upper limits of both give a bound that holds if both limits do. From rates of `Votes` on
+/// labelled inputs it describes the ensemble on these inputs, where it holds exactly, and no
+/// others.
 struct CBound {
   /// \throws std::invalid_argument unless the rates lie in [0, 1] and the agreement is positive
   ///         where e < 1/2.
   CBound(double rate_of_voters, double alpha, double differs = 0);
 
-  /// From a bound on the Gibbs error and an upper limit of the agreement, both of the same
-  /// posterior, the limit with the share of the bound's confidence that is for inputs, say
-  /// `kl_upper_inverse(mean, log(1 / delta) / n)` of the squared mean signs at n independent inputs
-  /// without labels, as the Chernoff bound holds for any numbers in [0, 1] (exact signs, or voters
-  /// of an input's own, which only raise the mean). Says nothing where the Gibbs bound is 1/2 or
-  /// more. For the Bayes point instead of the vote give an upper limit of Delta, where the majority
-  /// is known exactly by the same inverse (count its delta), where some voters estimate it as
-  /// `VoteBound::certified` does.
+  /// Uses a bound on the Gibbs error and an upper limit of the agreement of the same posterior. The
+  /// limit must hold with the bound's `confidence.inputs`, for example `kl_upper_inverse(mean,
+  /// log(1 / delta) / n)` of the squared mean signs at n independent inputs without labels: the
+  /// Chernoff bound holds for any numbers in [0, 1] (exact signs, or estimates by voters drawn for
+  /// each input, which only raise the mean). Vacuous if the Gibbs bound is 1/2 or more. For the
+  /// Bayes point instead of the vote, pass an upper limit of Delta: by the same inverse if the
+  /// majority is known exactly (count its delta), or by the method of `VoteBound::certified` if
+  /// voters estimate it.
   /// \throws std::invalid_argument unless the bound has a confidence for inputs, and both limits
   ///         are in [0, 1], the agreement positive.
   [[nodiscard]] static CBound certified(const GibbsBound& gibbs, double agreement,
                                         double disagreement = 0);
 
-  double gibbs_error;   ///< e, or an upper limit of it.
-  double agreement;     ///< alpha, or an upper limit of it.
-  double disagreement;  ///< Delta, of Bayes point and vote; 0 for the vote itself.
-  double delta = 0;     ///< Where certified: what it may fail with.
+  double gibbs_error;   ///< Gibbs error e, or an upper limit.
+  double agreement;     ///< Gibbs agreement alpha, or an upper limit.
+  double disagreement;  ///< Delta between Bayes point and vote; 0 for the vote itself.
+  double delta = 0;     ///< If certified: probability that the bound fails.
 
-  /// Whether the inequality applies: a Gibbs error below 1/2. Otherwise it says nothing.
+  /// True if the inequality applies: the Gibbs error is below 1/2. Else the bound is vacuous.
   [[nodiscard]] bool applies() const noexcept { return gibbs_error < 0.5; }
-  /// Whether the two numbers can belong to one ensemble: (1 - 2 e)^2 <= alpha (Jensen), but for
-  /// rounding. Estimates from different inputs may fail it by their errors, and the bound without
+  /// True if the two numbers can belong to one ensemble: (1 - 2 e)^2 <= alpha (Jensen), up to
+  /// rounding. Estimates from different inputs may violate it by their errors; the bound without
   /// Delta is then below zero and counted as 0; of certified limits one has failed.
   [[nodiscard]] bool consistent() const noexcept;
-  /// In [0, 1] for the vote, 1 where it does not apply; Delta on top. 1 for certified limits that
-  /// contradict each other.
+  /// The bound: in [0, 1] for the vote, 1 where the inequality does not apply; plus Delta. 1 for
+  /// certified limits that contradict each other.
   [[nodiscard]] double value() const noexcept;
-  /// Whether it says nothing: 1 or more.
+  /// True if the bound is vacuous: 1 or more.
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 
  private:
   [[nodiscard]] double share() const noexcept;
 };
 
-/// An upper bound on the error of any one classifier c by the margins that an ensemble gives it,
+/// An upper bound on the error of any one classifier c by its margins under an ensemble,
 ///
 ///     P(c wrong) <= e / t + E[(1 - b / t)_+ - (1 - b) / (2 t)],   0 < t <= 1,
 ///
 /// e the ensemble's Gibbs error, b(x) = c(x) m(x) the margin, m(x) in [-1, 1] the mean sign of the
-/// voters at x: inputs without labels will do. Where c is the vote, b = |m|, and this is the bound
-/// of M. Amini, F. Laviolette, N. Usunier, "A transductive bound for the voted classifier with an
+/// voters at x: inputs without labels suffice. If c is the vote, b = |m|, and this is the bound of
+/// M. Amini, F. Laviolette, N. Usunier, "A transductive bound for the voted classifier with an
 /// application to semi-supervised learning", NIPS 21, 2008; at t = 1 and b = 1, e. For another
 /// classifier, such as a Bayes point, it needs no limit of how often that differs from the vote.
 ///
-/// Why: where c is right, the share of voters that err is (1 - b) / 2, elsewhere (1 + b) / 2, so
+/// Proof: where c is right, the share of voters that err is (1 - b) / 2, elsewhere (1 + b) / 2, so
 /// that E[b; c wrong] = e - E[(1 - b) / 2]; and 1 <= b / t + (1 - b / t)_+.
 ///
-/// t is the best of ten that are fixed beforehand.
+/// t is the best of ten values that are fixed beforehand.
 struct VoteMarginBound {
-  /// The bound of rates as they are: e and the margins b of the inputs themselves.
+  /// Computes the bound on the given inputs from e and their margins b.
   /// \throws std::invalid_argument without margins, or unless they lie in [-1, 1] and e in [0, 1].
   VoteMarginBound(double gibbs_error_rate, const Eigen::Ref<const Eigen::VectorXd>& margins);
 
-  /// The bound for the distribution that n independent inputs came from, which took no part in the
-  /// training. The Gibbs bound's `confidence.inputs` c is shared by the ten values of t, c / 10
-  /// each. V = 0: the margins are exact, and the mean over inputs has the limit of the Chernoff
-  /// bound (`kl_upper_inverse`). Otherwise they are means over V independent voters that all inputs
-  /// share and that c was made without; half of the share is theirs: the summand is convex in b, so
-  /// that their chance only raises its expectation, and one voter moves it by 1 / (t V) at most, so
-  /// that it is below by sqrt(log(1 / share) / (2 V)) / t with that probability (C. McDiarmid,
-  /// 1989). Draws of a chain are worth fewer than they are. 1 where the limits contradict each
-  /// other, so that one of them has failed.
-  /// \throws std::invalid_argument likewise, or unless `confidence.inputs` lies between 0 and 1.
+  /// Bounds the error for the distribution of n independent inputs that took no part in the
+  /// training. The ten values of t share the Gibbs bound's `confidence.inputs` c, c / 10 each. V =
+  /// 0: the margins are exact, and the mean over inputs has the limit of the Chernoff bound
+  /// (`kl_upper_inverse`). Otherwise they are means over V independent voters that all inputs share
+  /// and that did not make c, and half of the share covers the voters: the summand is convex in b,
+  /// so that their chance only raises its expectation, and one voter moves it by 1 / (t V) at most,
+  /// so that it is below by sqrt(log(1 / share) / (2 V)) / t with that probability (C. McDiarmid,
+  /// 1989). Draws of a chain count for fewer. 1 if the limits contradict each other, so that one of
+  /// them has failed. \throws std::invalid_argument without margins, unless they lie in [-1, 1], or
+  /// unless `confidence.inputs` lies between 0 and 1.
   [[nodiscard]] static VoteMarginBound certified(const GibbsBound& gibbs,
                                                  const Eigen::Ref<const Eigen::VectorXd>& margins,
                                                  std::uint64_t independent_voters);
 
-  double gibbs_error;     ///< e, or an upper limit of it.
-  double threshold = 1;   ///< t.
-  double vote_error = 1;  ///< The classifier's, in [0, 1].
-  double delta = 0;       ///< Where certified: what it may fail with.
+  double gibbs_error;     ///< Gibbs error e, or an upper limit.
+  double threshold = 1;   ///< Value of t with the smallest bound.
+  double vote_error = 1;  ///< Bound on the classifier's error, in [0, 1].
+  double delta = 0;       ///< If certified: probability that the bound fails.
 
-  /// The classifier errs at most at this rate.
+  /// Bound on the classifier's error.
   [[nodiscard]] double value() const noexcept { return vote_error; }
-  /// Whether it says nothing.
+  /// True if the bound is vacuous: 1 or more.
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 
  private:
-  /// `limit(t, mean of the summand)` is what takes the mean's place.
+  /// `limit(t, mean of the summand)` returns the value used instead of the mean.
   template <class Limit>
   VoteMarginBound(double gibbs_error_rate, const Eigen::Ref<const Eigen::VectorXd>& margins,
                   Limit&& limit);

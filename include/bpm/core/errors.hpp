@@ -17,13 +17,13 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// What the library throws, and the checks of arguments that throw it.
+/// Exceptions that the library throws, and the argument checks that throw them.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-// What the library throws. A bad argument is a `std::invalid_argument` whose message names the
-// function, the argument and the value; everything else that can go wrong has a type below, so
-// that a caller can tell "your file is broken" from "your data cannot be separated".
+// Exceptions of the library. A bad argument throws a `std::invalid_argument` whose message names
+// the function, the argument and the value. Every other error has a type below, so that a caller
+// can tell "your file is broken" from "your data cannot be separated".
 
 /// A file or stream does not hold what its format demands. The message names the file, the line or
 /// byte offset, and what was expected there.
@@ -37,7 +37,7 @@ struct NotSeparable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A byte budget is below what the computation cannot do without. The message gives both numbers.
+/// A byte budget is below the least that the computation needs. The message gives both numbers.
 struct BudgetTooSmall : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -48,8 +48,8 @@ struct KernelValueError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A kernel matrix has no Cholesky factor, however much of the allowed jitter is added to its
-/// diagonal. The message says how much was tried.
+/// A kernel matrix has no Cholesky factor even with the largest allowed jitter on its diagonal. The
+/// message gives the jitter that was tried.
 struct NotPositiveDefinite : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -60,8 +60,8 @@ struct NotConverged : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A checkpoint or a model cannot be written, or what lies in a checkpoint is not this run's. The
-/// message names the file and says what is wrong with it.
+/// A checkpoint or a model cannot be written, or a checkpoint belongs to another run. The message
+/// names the file and the error.
 struct CheckpointError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -73,11 +73,11 @@ struct Stopped : std::runtime_error {
 
 namespace detail {
 
-// Argument checks for public doors. Each message has one form, "function: argument what", so that
-// a reader finds the place, the thing and the value in the same order everywhere.
+// Argument checks of public functions. Every message has the form "function: argument what", so
+// that a reader finds the function, the argument and the error in the same order everywhere.
 
-/// A part of a message: refers to what it was made of, and knows how that is printed. Messages are
-/// lists of these, so that one function prints them all.
+/// A part of a message: refers to a value and knows how to print it. A message is a list of parts,
+/// so that one function prints all messages.
 class MessagePart {
  public:
   template <class T>
@@ -132,7 +132,7 @@ class MessagePart {
   void (*print_)(std::ostream&, const void*) = nullptr;
 };
 
-/// The parts, printed one after the other: all of them, or an exception.
+/// Prints all parts one after the other and returns the text; throws where the text is incomplete.
 [[nodiscard]] BPM_INLINE std::string join_parts(std::initializer_list<MessagePart> parts);
 template <class... Parts>
 [[nodiscard]] std::string join(const Parts&... parts) {
@@ -144,7 +144,7 @@ template <class Error>
   throw Error(join_parts(parts));
 }
 
-/// Throws an `Error` unless `holds`; the parts of its message are only printed when it is needed.
+/// Throws an `Error` unless `holds`; the parts of the message are printed only then.
 template <class Error, class... Parts>
 void ensure(bool holds, const Parts&... parts) {
   if (!holds) [[unlikely]] {
@@ -160,7 +160,7 @@ template <class... What>
                                        MessagePart(what)...});
 }
 
-/// The same unless `holds`.
+/// Throws `std::invalid_argument` with the message "function: argument what..." unless `holds`.
 template <class... What>
 void check(bool holds, std::string_view function, std::string_view argument, const What&... what) {
   ensure<std::invalid_argument>(holds, function, ": ", argument, " ", what...);
@@ -192,7 +192,7 @@ void check_at_least(std::string_view function, std::string_view argument, Count 
   check(value >= least, function, argument, "is ", value, ", must be ", least, " or more");
 }
 
-/// Throws where a count is what a negative number becomes without its sign.
+/// Throws where a count is 2^63 or more: a negative number converted to an unsigned type.
 inline void check_count(std::string_view function, std::string_view argument, std::uint64_t value) {
   check(value >> 63U == 0, function, argument, "is ", value,
         ", must be below 2^63: was it negative?");
@@ -209,7 +209,7 @@ inline void check_delta(std::string_view function, std::string_view argument, do
 }
 
 /// Throws unless a matrix has `size` rows and columns and a lower triangle of finite numbers that
-/// are positive on the diagonal; what stands above is not looked at.
+/// are positive on the diagonal. The upper triangle is not read.
 inline void check_factor(std::string_view function, std::string_view argument, const auto& factor,
                          std::ptrdiff_t size) {
   check(factor.rows() == size && factor.cols() == size, function, argument, "is ", factor.rows(),
@@ -224,7 +224,7 @@ inline void check_factor(std::string_view function, std::string_view argument, c
   }
 }
 
-/// Throws unless there is a sign an entry of what `why` names, 1 or -1.
+/// Throws unless there are `count` signs (`why` says one per what), each 1 or -1.
 inline void check_signs(std::string_view function, std::span<const signed char> signs,
                         std::ptrdiff_t count, std::string_view why,
                         std::string_view argument = "signs") {
@@ -237,14 +237,14 @@ inline void check_signs(std::string_view function, std::span<const signed char> 
 
 [[noreturn]] BPM_INLINE void refuse_target(std::string_view object, int made_for);
 
-/// The instructions of the unit that made an object: the first member of what other units may ask
-/// within a struct of the user's, whose name and functions are one for all targets, so that the
-/// linker sees nothing. What asks has a name for each target, and checks. Objects have one layout
-/// for all targets; what is packed for registers in their buffers has not.
+/// Instruction set of the unit that made an object. The first member of objects that a struct of
+/// the user's can carry between units: that struct has one name for all targets, so the linker
+/// notices nothing. The library's functions have a name per target, and call `check`. Objects have
+/// one layout for all targets; data packed for registers in their buffers does not.
 struct MadeFor {
   int target = BPM_TARGET_NUMBER;
 
-  /// \throws std::invalid_argument where this unit is compiled for others.
+  /// \throws std::invalid_argument where this unit is compiled for another target than the object.
   void check(std::string_view object) const {
     if (target != BPM_TARGET_NUMBER) refuse_target(object, target);
   }
@@ -268,7 +268,7 @@ BPM_INLINE void refuse_target(std::string_view object, int made_for) {
 
 BPM_INLINE std::string join_parts(std::initializer_list<MessagePart> parts) {
   std::ostringstream text;
-  text.exceptions(std::ios_base::badbit);  // A stream without memory else goes on in silence.
+  text.exceptions(std::ios_base::badbit);  // Otherwise text is lost where memory ends.
   text.precision(10);
   for (const MessagePart& part : parts) part.print(text);
   return text.str();

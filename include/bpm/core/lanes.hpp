@@ -15,16 +15,16 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// A register-wide group of numbers, as the compiler's vector types offer it. Element-wise
-/// arithmetic on it never depends on where a value stands, which is what makes kernel values the
-/// same bits in every block (see panels.hpp and row_products.hpp).
+/// A register-wide group of numbers, by the compiler's vector types. Element-wise arithmetic does
+/// not depend on the position of a value, which is why kernel values have the same bits in every
+/// block (see panels.hpp and row_products.hpp).
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// a b + sum, rounded the same wherever it stands: once where the target has the instruction, twice
-/// where it has not. Left to itself a compiler fuses the operations of one loop and not those of
-/// another, or those of a loop's remainder only (GCC at -O3), and kernel values are then not the
-/// same bits in every order.
+/// Computes a b + sum, rounded in the same way everywhere: once where the target has the fused
+/// instruction, else twice. A compiler alone fuses the operations of one loop and not of another,
+/// or only those of a loop's remainder (GCC at -O3), and the bits of kernel values depend on their
+/// order.
 template <class T>
 [[nodiscard]] inline T multiply_add(T a, T b, T sum) {
 #if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__aarch64__)
@@ -53,7 +53,7 @@ inline constexpr int tile_rows = 2;  // 8 sums, 2 + 1 operands, a product: 16 re
 inline constexpr int tile_cols = 4;
 #endif
 
-/// Numbers of type T in a register.
+/// Number of values of type T in a register.
 template <class T>
 inline constexpr int lane_count = static_cast<int>(register_bytes / sizeof(T));
 
@@ -72,7 +72,7 @@ struct LanesType {
   using unaligned __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T)), may_alias)) = T;
 };
 
-/// N numbers side by side.
+/// A vector of N numbers.
 template <class T, int N = lane_count<T>>
 using Lanes = typename LanesType<T, N>::type;
 
@@ -86,7 +86,7 @@ template <class T>
   *reinterpret_cast<typename LanesType<T, lane_count<T>>::unaligned*>(to) = values;
 }
 
-/// The same number in every lane.
+/// Returns a register with `value` in every lane.
 template <class T>
 [[gnu::always_inline]] inline Lanes<T> broadcast_lanes(T value) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -94,8 +94,8 @@ template <class T>
   }(std::make_integer_sequence<int, lane_count<T>>{});
 }
 
-/// a b + sum, rounded once where the target has the instruction: as `multiply_add`, lane by lane,
-/// whatever the level of optimisation.
+/// Computes a b + sum in every lane, rounded once where the target has the fused instruction: the
+/// same bits as `multiply_add` at every level of optimisation.
 template <std::floating_point T>
 [[gnu::always_inline]] inline Lanes<T> lanes_multiply_add(const Lanes<T>& a, const Lanes<T>& b,
                                                           const Lanes<T>& sum) {
@@ -121,11 +121,11 @@ template <std::floating_point T>
 #endif
 }
 
-/// Rows become columns: lane l of register i goes to lane i of register l.
+/// Transposes: lane l of register i goes to lane i of register l.
 template <class T>
 [[gnu::always_inline]] inline void transpose_lanes(Lanes<T> (&v)[lane_count<T>]) {
   constexpr int n = lane_count<T>;
-  // Squares of half the size change places, at all sizes down to one number.
+  // Exchanges off-diagonal squares of S x S lanes; called for S = 1, 2, 4, ... below n.
   const auto stage = [&]<int S>(std::integral_constant<int, S>) {
 #pragma GCC unroll 16
     for (int i = 0; i < n; ++i) {
@@ -145,7 +145,7 @@ template <class T>
   if constexpr (n > 8) stage(std::integral_constant<int, 8>{});
 }
 
-/// The sum of the lanes by halving: lane l is added to lane l + N/2 until one is left.
+/// Sums the lanes by halving: adds lane l + N/2 to lane l until one is left.
 template <class T, int N>
 [[gnu::always_inline]] inline T sum_lanes(Lanes<T, N> v) {
   if constexpr (N == 2) {
@@ -164,13 +164,13 @@ template <class T>
   return difference < 0 ? -difference : difference;
 }
 
-#else  // Any other compiler: the same sums in plain arrays.
+#else  // Any other compiler: plain arrays, with sums in the same order.
 
 template <class T, int N = lane_count<T>>
 struct Lanes {
   T values[N] = {};
 
-  /// value(l) in lane l.
+  /// Returns lanes with value(l) in lane l.
   template <class Value>
   static Lanes of(Value&& value) {
     Lanes result;

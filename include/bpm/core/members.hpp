@@ -10,35 +10,35 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// What a class leaves in files, it shows by one function:
+/// A class names the members that it writes to files in one function:
 ///
 ///     template <class Self, class Visit>
 ///     static void visit_members(Self& self, Visit&& visit);   // calls visit(name, member, bounds)
 ///     void after_reading(std::ptrdiff_t points);              // optional
 ///
-/// Members are numbers, words, enums, lists of numbers (std::vector, Eigen::VectorXd), random
-/// engines, optionals, and types and lists of types that have the function themselves. `self` is
-/// const where they are written, and lists of numbers are referred to until that is done: show the
-/// members, no copies. Where a training is read, any bytes may come: lists of numbers that are not
-/// finite are refused, and `bounds`, which may be left out, says what else is. `after_reading`
-/// makes what is not shown, and throws std::invalid_argument on what does not belong together.
-/// `points`: of the training set.
+/// Members are numbers, strings, enums, lists of numbers (std::vector, Eigen::VectorXd), random
+/// engines, optionals, and types and lists of types that have this function themselves. `self` is
+/// const when they are written, and the writer keeps references to lists of numbers until it ends:
+/// visit the members themselves, not copies. A file that is read may hold any bytes: lists with
+/// numbers that are not finite are refused; `bounds`, which may be omitted, states further limits.
+/// `after_reading` computes the members that are not visited, and throws std::invalid_argument if
+/// members disagree. `points` is the number of training points.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Of a number: what it must not lie outside of, and how a message ends; without words it names
-/// both ends.
+/// Bounds of a number, both included. `words` ends the error message; without words the message
+/// names both bounds.
 struct Between {
   double least;
   double most;
   std::string_view words{};
 };
-/// Of a number or of a list of them: points of the training set. A list ascends.
+/// Bound of an index, or of an ascending list of indices, of training points.
 struct PointNumbers {};
-/// Of the rank of a cone, which is that of all that is read after it.
+/// Bound of the rank of a cone; all rows that are read after it have this rank.
 struct ConeRank {};
-/// Of a list of numbers: `count` rows (-1: any number) of one for each training point, or
-/// coordinate of the cone; `padded`: to whole registers, with zeros.
+/// Bound of a list of numbers: `count` rows (-1: any number) with one entry per training point or
+/// per coordinate of the cone. `padded`: each row is padded with zeros to whole registers.
 struct Rows {
   enum class Of { points, rank } of;
   std::ptrdiff_t count = 1;
@@ -46,7 +46,7 @@ struct Rows {
   bool may_be_empty = false;
 };
 
-/// Of a list that is there already, with an entry for each binary subproblem.
+/// Bound of a list that exists before reading, with one entry per binary subproblem.
 struct PerProblem {};
 
 struct Bound {
@@ -55,7 +55,7 @@ struct Bound {
   static constexpr Between positive{std::numeric_limits<double>::min(), finite.most,
                                     ", must be positive and finite"};
   static constexpr Between not_negative{0, finite.most, ", must be finite and not negative"};
-  /// What has been counted one by one.
+  /// Bounds of a counter.
   static constexpr Between counted{0, 0x1p62, ", which nothing has counted"};
   static constexpr Rows per_point{Rows::Of::points, 1, false};
   static constexpr Rows per_coordinate{Rows::Of::rank};
@@ -68,7 +68,7 @@ struct IgnoreMember {
 template <class T>
 concept HasMembers = requires(T& one) { T::visit_members(one, IgnoreMember{}); };
 
-/// A member that older files do not have, and that is left out where it has this value.
+/// Visits a member that older files lack; it is not written where it has the value `usual`.
 template <class T, class Visit>
 void visit_unless(const std::remove_const_t<T>& usual, const char* name, T& value, Visit&& visit) {
   std::optional<std::remove_const_t<T>> unusual;

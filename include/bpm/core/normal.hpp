@@ -10,8 +10,8 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// The standard normal distribution's functions, right to rounding also far out in the tails, where
-/// differences of distribution functions have no digit left; Student's and chi beside it.
+/// Standard normal distribution, accurate to rounding also far out in the tails, where differences
+/// of distribution functions lose all digits; Student's t and chi distributions.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -25,16 +25,16 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-/// Laplace's continued fraction from `first` to `last`, first / (x + (first + 1) / (x + ...)). What
-/// is left out is less than rounding from x = 3 on with `last` 60, from x = 6 on with 28.
+/// Laplace's continued fraction from `first` to `last`, first / (x + (first + 1) / (x + ...)). The
+/// truncation error is below rounding for x >= 3 with `last` 60, and for x >= 6 with `last` 28.
 [[nodiscard]] inline double laplace_fraction(double x, int first, int last) {
   double sum = 0;
   for (int k = last; k >= first; --k) sum = k / (x + sum);
   return sum;
 }
 
-/// Mills' ratio Phi(-x) / phi(x) for x >= 0, to about 1e-14: by erfc while it has its digits, then
-/// by the continued fraction 1 / (x + 1 / (x + 2 / (x + ...))).
+/// Mills' ratio Phi(-x) / phi(x) for x >= 0, to about 1e-14: by erfc for x < 6, else by the
+/// continued fraction 1 / (x + 1 / (x + 2 / (x + ...))).
 [[nodiscard]] inline double mills_ratio(double x) {
   if (x < 6) {
     return std::sqrt(std::numbers::pi / 2) * std::exp(x * x / 2) *
@@ -55,8 +55,8 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return -0.5 * x * x - log_root_two_pi + std::log(mills_ratio(-x));
 }
 
-/// phi(x) / Phi(x), the mean of a standard normal number that is known to exceed -x; about -x for x
-/// far below zero.
+/// phi(x) / Phi(x), the mean of a standard normal number conditioned on exceeding -x; about -x for
+/// x far below zero.
 [[nodiscard]] inline double normal_hazard(double x) {
   if (x > -6) {
     return normal_density(x) / normal_cdf(x);
@@ -64,7 +64,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return 1 / mills_ratio(-x);
 }
 
-/// x with Phi(x) = p, by Newton's iteration on log Phi.
+/// Returns the x with Phi(x) = p, by Newton's iteration on log Phi.
 [[nodiscard]] inline double normal_quantile(double p) {
   if (!(p > 0)) {
     return -std::numeric_limits<double>::infinity();
@@ -88,8 +88,8 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   return x;
 }
 
-/// The quantile of Student's t with `freedom` >= 5 degrees of freedom, from the normal one, to 1e-3
-/// of itself for p in [0.01, 0.99], 4e-3 in [0.001, 0.999] (Abramowitz, Stegun, 26.7.5).
+/// Quantile of Student's t with `freedom` >= 5 degrees of freedom, from the normal one, to a
+/// relative 1e-3 for p in [0.01, 0.99], 4e-3 in [0.001, 0.999] (Abramowitz, Stegun, 26.7.5).
 [[nodiscard]] inline double student_quantile(double p, double freedom) {
   const double z = normal_quantile(p);
   if (std::isinf(freedom)) {
@@ -105,7 +105,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 }
 
 /// E[chi_r] = sqrt(2) Gamma((r + 1) / 2) / Gamma(r / 2), the mean length of a normal vector of R^r:
-/// 0.798 for r = 1, close to sqrt(r - 1/2) for large r. By E[chi_r] E[chi_(r + 1)] = r; cost: r.
+/// 0.798 for r = 1, close to sqrt(r - 1/2) for large r. Uses E[chi_r] E[chi_(r + 1)] = r. Cost: r.
 /// \throws std::invalid_argument unless r >= 1.
 [[nodiscard]] inline double mean_chi(std::ptrdiff_t r) {
   check(r >= 1, "mean_chi", "r", "is ", r, ", must be 1 or more");

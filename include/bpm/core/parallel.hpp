@@ -20,8 +20,8 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// A thread that is waited for where it leaves its scope. (Not std::jthread, which libc++ has from
-/// 20 on.)
+/// A thread that is joined at the end of its scope. (Not std::jthread, which libc++ has from
+/// version 20 on.)
 class JoinedThread {
  public:
   template <class Work>
@@ -39,23 +39,23 @@ class JoinedThread {
   std::thread thread_;
 };
 
-/// Threads that help each other: one with work to share has it done by those that are idle. Who
-/// takes which piece depends on the clock, so a piece's result must not.
+/// A pool in which idle threads help a thread that shares its work. The clock decides which thread
+/// does which piece, so a piece's result must not depend on the thread.
 class ThreadPool {
  public:
   using Work = std::function<void(unsigned worker, std::ptrdiff_t i)>;
 
-  /// `busy`: how many threads will call `leave` when they have no work of their own any more. Count
-  /// only threads that are sure to come; others call `enter`.
+  /// `busy`: number of threads that start with work of their own and call `leave` when it is done.
+  /// Count only threads that are sure to start; others call `enter`.
   explicit ThreadPool(unsigned busy) : busy_(busy) {}
 
-  /// This thread has work of its own, and will call `leave`.
+  /// Declares that this thread has work of its own, and will call `leave`.
   void enter() {
     const std::scoped_lock lock(mutex_);
     ++busy_;
   }
 
-  /// How many threads wait for work now.
+  /// Number of threads that wait for work now.
   [[nodiscard]] unsigned idle() const noexcept { return idle_.load(std::memory_order_relaxed); }
 
   /// Calls work(worker, i) once for every i in [0, count), on this thread, as `worker`, and on the
@@ -77,7 +77,7 @@ class ThreadPool {
     }
   }
 
-  /// This thread has no work of its own any more.
+  /// Declares that this thread has no work of its own any more.
   void leave() {
     {
       const std::scoped_lock lock(mutex_);
@@ -111,7 +111,7 @@ class ThreadPool {
     std::ptrdiff_t count;
     const Work& work;
     std::atomic<std::ptrdiff_t> next{0};
-    unsigned helpers = 0;  ///< Under the mutex, as is the next.
+    unsigned helpers = 0;  ///< Guarded by the mutex, as is `error`.
     std::exception_ptr error{};
   };
 
@@ -146,9 +146,9 @@ class ThreadPool {
   unsigned busy_;
 };
 
-/// The number of threads to use when `wanted` are asked for, by `FitSettings` or else of
-/// `function`; 0 means as many as the machine runs. \throws std::invalid_argument on more than
-/// 4096: what -1 becomes without its sign.
+/// Number of threads to use: `wanted`, or 0 for as many as the machine runs. An error names
+/// `function`. \throws std::invalid_argument on more than 4096 threads, which -1 becomes when
+/// converted to an unsigned type.
 [[nodiscard]] inline unsigned thread_count(unsigned wanted,
                                            std::string_view function = "settings") {
   check(wanted <= 4096, function, "threads", "is ", wanted,
@@ -156,23 +156,23 @@ class ThreadPool {
   return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
 }
 
-/// As parallel_for. (Of one type for all work: threads are compiled once.)
+/// parallel_for for 2 or more threads. (`Work` is one type, so this compiles once.)
 inline void work_on_threads(unsigned threads, std::ptrdiff_t count, const ThreadPool::Work& work) {
   ThreadPool pool(1);
   std::vector<JoinedThread> helpers;
   struct Leaving {
     ThreadPool& pool;
     ~Leaving() { pool.leave(); }
-  } const leaving{pool};  // Before the helpers are waited for.
+  } const leaving{pool};  // Leaves before the helpers are joined.
   for (unsigned worker = 1; worker < threads; ++worker) {
     helpers.emplace_back([&pool, worker] { pool.help(worker); });
   }
   pool.share(0, count, work);
 }
 
-/// Calls work(worker, i) once for every i in [0, count), on up to `threads` threads, in order of i
-/// but not in step; `worker` in [0, threads) tells whose scratch memory to use. The first exception
-/// thrown ends the hand-out of work and is rethrown here once every thread has ended.
+/// Calls work(worker, i) once for every i in [0, count), on up to `threads` threads, started in
+/// order of i; `worker` in [0, threads) says whose scratch memory to use. After the first exception
+/// no work is started; it is rethrown here once every thread has ended.
 template <class Work>
 void parallel_for(unsigned threads, std::ptrdiff_t count, Work&& work) {
   const auto workers = static_cast<unsigned>(std::min<std::ptrdiff_t>(threads, count));

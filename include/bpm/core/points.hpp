@@ -18,29 +18,29 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// How training points are held and numbered: matrices of inputs, tables of columns, memory that
-/// starts at whole registers.
+/// Storage and numbering of training points: matrices of inputs, tables of columns, memory aligned
+/// to whole registers.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Numbers with one input per row, in row-major order. Grey images: height * width bytes per row,
+/// A matrix with one input per row, in row-major order. Grey images: height * width bytes per row,
 /// their pixels row by row from the top.
 template <class Scalar>
 using RowMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Index of a training point. 32 bits: lists of points are long, training sets below 2^31.
+/// Index of a training point. 32 bits suffice: training sets are below 2^31 points.
 using PointIndex = std::int32_t;
 
 namespace detail {
 
-/// The numbers of the first `count` inputs: 0, 1, ..., count - 1.
+/// Indices of the first `count` inputs: 0, 1, ..., count - 1.
 [[nodiscard]] inline std::vector<PointIndex> first_points(std::ptrdiff_t count) {
   std::vector<PointIndex> points(count);
   std::iota(points.begin(), points.end(), PointIndex{0});
   return points;
 }
 
-/// 4 GiB; on machines whose sizes cannot tell so much, all of their memory.
+/// 4 GiB, or the largest std::size_t where that is less.
 inline constexpr std::size_t four_gibibytes = static_cast<std::size_t>(
     std::min<std::uint64_t>(std::uint64_t{4} << 30U, std::numeric_limits<std::size_t>::max()));
 
@@ -60,7 +60,7 @@ class Buffer {
                                                          alignment))) {}
   Buffer(std::ptrdiff_t size, T value) : Buffer(size) { fill(value); }
 
-  // Not a std::unique_ptr: one for each T would be compiled by everyone who includes this.
+  // Not a std::unique_ptr: every unit that includes this would compile one for each T.
   Buffer(Buffer&& other) noexcept
       : size_(std::exchange(other.size_, 0)), data_(std::exchange(other.data_, nullptr)) {}
   Buffer& operator=(Buffer&& other) noexcept {
@@ -95,7 +95,7 @@ class Buffer {
 
   void fill(T value) { std::fill(begin(), end(), value); }
 
-  /// Room for at least `size` numbers; what was there is lost when it grows.
+  /// Reserves memory for at least `size` numbers; growing discards the contents.
   void reserve_discarding(std::ptrdiff_t size) {
     if (size > size_) {
       *this = Buffer(size);
@@ -111,31 +111,31 @@ class Buffer {
 
 }  // namespace detail
 
-/// A table whose columns hold numbers or words, before a `TableEncoding` makes inputs of it. All
-/// columns are of one length.
+/// A table whose columns hold numbers or words; a `TableEncoding` converts it to inputs. All
+/// columns have the same length.
 struct MixedTable {
-  /// What the fields of a column are.
+  /// Type of the fields of a column.
   enum class Kind {
-    numbers,  ///< In double precision.
-    words     ///< Any text, by which rows fall into categories.
+    numbers,  ///< Numbers in double precision.
+    words     ///< Texts; equal texts are one category.
   };
 
-  /// One column: its fields are in `numbers`, or by `word_of` in `words`.
+  /// One column. Its fields are in `numbers`, or in `words` by the indices in `word_of`.
   struct Column {
-    std::string name{};                ///< Empty: none.
-    Kind kind = Kind::numbers;         ///< Says which of these lists are filled.
-    std::vector<double> numbers{};     ///< Of each row; NaN: missing. Empty where these are words.
-    std::vector<std::string> words{};  ///< The distinct ones, in ascending order.
-    std::vector<int> word_of{};        ///< Of each row, a place in `words`; -1: missing.
+    std::string name{};                ///< Name of the column; empty: none.
+    Kind kind = Kind::numbers;         ///< Type of the fields.
+    std::vector<double> numbers{};     ///< Number of each row; NaN: missing. Empty for words.
+    std::vector<std::string> words{};  ///< Distinct words, in ascending order.
+    std::vector<int> word_of{};        ///< Index into `words` for each row; -1: missing.
 
-    /// The length.
+    /// Number of rows.
     [[nodiscard]] std::ptrdiff_t rows() const {
       return kind == Kind::words ? std::ssize(word_of) : std::ssize(numbers);
     }
   };
-  std::vector<Column> columns{};  ///< In the order asked for, else the table's.
+  std::vector<Column> columns{};  ///< Columns, in the requested order, else that of the table.
 
-  /// The length of every column; 0 without columns.
+  /// Number of rows of every column; 0 without columns.
   [[nodiscard]] std::ptrdiff_t rows() const { return columns.empty() ? 0 : columns.front().rows(); }
 };
 

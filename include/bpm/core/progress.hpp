@@ -20,11 +20,11 @@
 #endif
 
 /// \file
-/// What a run tells of its progress, and how another thread asks it to end.
+/// Progress reports of a run, and requests from another thread to stop it.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-// How another thread asks a fit to end. libc++ before 20 has no `std::stop_token` (except
+// Stop requests from another thread to a fit. libc++ before 20 has no `std::stop_token` (except
 // with `-fexperimental-library`).
 
 #if defined(__cpp_lib_jthread)
@@ -34,12 +34,12 @@ using StopSource = std::stop_source;
 
 #else
 
-/// Tells a fit whether to stop. A `StopSource` makes them; one of its own never asks to stop. It is
-/// `std::stop_token` where the standard library has that, of which this is the part that fits need.
+/// Tells a fit whether to stop. A `StopSource` makes it; one without a source never asks to stop.
+/// It is `std::stop_token` where the standard library has that; this is the part that fits need.
 class StopToken {
  public:
-  StopToken() noexcept = default;  ///< One of no source.
-  /// Whether its source has asked; any thread may look.
+  StopToken() noexcept = default;  ///< A token without a source.
+  /// True if the source has requested a stop. Thread-safe.
   [[nodiscard]] bool stop_requested() const noexcept { return requested_ && requested_->load(); }
 
  private:
@@ -50,14 +50,14 @@ class StopToken {
   std::shared_ptr<const std::atomic<bool>> requested_;
 };
 
-/// Who asks, from any thread. It is `std::stop_source` where the standard library has that.
+/// Requests stops, from any thread. It is `std::stop_source` where the standard library has that.
 class StopSource {
  public:
-  /// As many as are wanted; all of them see what is asked here.
+  /// Returns a token that sees the requests of this source; any number can be made.
   [[nodiscard]] StopToken get_token() const noexcept { return StopToken(requested_); }
-  /// Asks, for good; false where somebody has before.
+  /// Requests a stop, for good; returns false if one was requested before.
   bool request_stop() const noexcept { return !requested_->exchange(true); }
-  /// Whether anybody has asked by this source.
+  /// True if this source has requested a stop.
   [[nodiscard]] bool stop_requested() const noexcept { return requested_->load(); }
 
  private:
@@ -66,19 +66,19 @@ class StopSource {
 
 #endif
 
-/// What a running computation tells an observer. Fields that do not apply are zero.
+/// Progress report of a running computation. Fields that do not apply are zero.
 struct Progress {
   std::string_view stage;         ///< "kernel matrix", "draws", ...; a string literal.
-  double fraction = 0;            ///< Estimated part of the stage that is done, 0 to 1.
-  std::uint64_t draws = 0;        ///< Draws finished.
-  std::uint64_t draws_total = 0;  ///< Draws asked for.
-  std::uint64_t passes = 0;       ///< Passes over the training set so far, all draws together.
-  std::uint64_t mistakes = 0;     ///< Mistakes (or bounces) so far, all draws and classes together.
-  /// Markov chains: by how much a step changes the Bayes point, in the L1 norm of its coefficients
+  double fraction = 0;            ///< Estimated share of the stage that is done, 0 to 1.
+  std::uint64_t draws = 0;        ///< Number of finished draws.
+  std::uint64_t draws_total = 0;  ///< Number of requested draws.
+  std::uint64_t passes = 0;       ///< Passes over the training set so far, summed over draws.
+  std::uint64_t mistakes = 0;     ///< Mistakes (or bounces) so far, summed over draws and classes.
+  /// For Markov chains: change of the Bayes point by one step, in the L1 norm of its coefficients
   /// at norm 1, over the last round of draws ("Convergence of the Bayes Point Machine", Figure 2).
   double change = 0;
 
-  /// What a part of a stage told, as progress of the whole: parts `done` of `parts` came before it.
+  /// Converts the progress of a part to that of the whole, after `done` of `parts` equal parts.
   [[nodiscard]] Progress of_part(std::size_t done, std::size_t parts) const {
     Progress whole = *this;
     whole.fraction = (static_cast<double>(done) + fraction) / static_cast<double>(parts);
@@ -86,9 +86,9 @@ struct Progress {
   }
 };
 
-/// Progress out, "stop" in: a callable on `Progress` that returns nothing, or a bool that is false
-/// when the run should stop. It is called from one thread at a time, but not always from the same.
-/// Satisfied by any such lambda.
+/// A callable on `Progress` that returns nothing, or a bool that is false when the run should stop.
+/// It is called from one thread at a time, but not always from the same. Satisfied by any such
+/// lambda.
 template <class O>
 concept Observer = std::invocable<O&, const Progress&> &&
                    (std::is_void_v<std::invoke_result_t<O&, const Progress&>> ||
@@ -96,12 +96,12 @@ concept Observer = std::invocable<O&, const Progress&> &&
 
 namespace detail {
 
-/// The observer that looks away.
+/// An observer that ignores all reports.
 struct IgnoreProgress {
   void operator()(const Progress& /*progress*/) const noexcept {}
 };
 
-/// Calls the observer; true: go on.
+/// Calls the observer; returns false if the observer wants to stop.
 template <Observer O>
 [[nodiscard]] bool notify(O& observer, const Progress& progress) {
   if constexpr (std::is_void_v<std::invoke_result_t<O&, const Progress&>>) {
@@ -112,8 +112,8 @@ template <Observer O>
   }
 }
 
-/// Tells an observer of whatever runs inside a stage as of that stage, and remembers whether it
-/// wanted to stop. Given parts, the fraction is that of those that are done.
+/// An observer for a computation inside a stage: reports it under that stage's name, and remembers
+/// whether `observer` wanted to stop. With `parts` > 0, the fraction is done / parts.
 template <Observer O>
 struct StageProgress {
   O& observer;
@@ -130,10 +130,10 @@ struct StageProgress {
   }
 };
 
-/// Observers are told of progress at most every 50 ms.
+/// Limits progress reports to one every 50 ms.
 class ProgressThrottle {
  public:
-  /// Whether it is time to tell; then the next 50 ms begin.
+  /// Returns true if a report is due; the next 50 ms then begin.
   [[nodiscard]] bool due() {
     const auto now = std::chrono::steady_clock::now();
     if (now - told_ < std::chrono::milliseconds(50)) return false;

@@ -17,21 +17,21 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// Random numbers: streams of bits by seed and number, and draws from them.
+/// Random numbers: streams of bits by seed and stream number, and draws from them.
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// A word of 64 bits for each word of 64 bits, such that every bit of the one hangs on all bits of
-/// the other (the finaliser of SplitMix64, variant 13 of D. Stafford).
+/// Mixes 64 bits, one to one, so that every output bit depends on all input bits (the finaliser of
+/// SplitMix64, variant 13 of D. Stafford).
 [[nodiscard]] constexpr std::uint64_t mixed_word(std::uint64_t z) noexcept {
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
   z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
   return z ^ (z >> 31U);
 }
 
-/// Words that lie this far apart are well apart when mixed: SplitMix64 counts in it.
+/// The increment of SplitMix64: words this far apart are well separated by `mixed_word`.
 inline constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15ULL;
 
 }  // namespace detail
@@ -44,9 +44,9 @@ inline constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15ULL;
 /// `std::uniform_random_bit_generator`.
 class RandomEngine {
  public:
-  using result_type = std::uint64_t;  ///< All 64 bits are random.
+  using result_type = std::uint64_t;  ///< Words of 64 random bits.
 
-  /// The start of a stream; any two words will do, 0 too.
+  /// Starts a stream; any two words are valid, also 0.
   constexpr explicit RandomEngine(std::uint64_t seed = 1, std::uint64_t stream = 0) noexcept {
     // Two rounds of mixing keep (seed, stream) pairs such as (1, 2) and (2, 1) apart.
     std::uint64_t mix = seed;
@@ -57,14 +57,14 @@ class RandomEngine {
     }
   }
 
-  /// Every word comes, 0 too.
+  /// Smallest value, 0.
   [[nodiscard]] static constexpr result_type min() noexcept { return 0; }
-  /// 2^64 - 1.
+  /// Largest value, 2^64 - 1.
   [[nodiscard]] static constexpr result_type max() noexcept {
     return std::numeric_limits<result_type>::max();
   }
 
-  /// 64 random bits; moves the state on by one step.
+  /// Returns 64 random bits and advances the state by one step.
   constexpr result_type operator()() noexcept {
     const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
     const std::uint64_t shifted = state_[1] << 17U;
@@ -89,50 +89,50 @@ class RandomEngine {
   std::array<std::uint64_t, 4> state_{};
 };
 
-/// The generator a caller hands to a sampler: a seed and the number of the next stream.
+/// Random numbers for a sampler: a seed and the number of the next stream.
 ///
-/// Draw n of perceptrons uses stream n and nothing else, so that draws can be made in any order, on
-/// any number of threads, in one run or in several; a Markov chain has a stream of its own. A
-/// sampler that makes N draws advances `next` by N; with its state, a chain goes on likewise.
+/// Draw n of perceptrons uses stream n alone, so that draws can be made in any order, on any number
+/// of threads, in one run or in several; a Markov chain has a stream of its own. A sampler that
+/// makes N draws advances `next` by N. With its state, a chain continues in the same way.
 struct RandomStreams {
-  std::uint64_t seed = 1;  ///< Any value; there is no clock seed.
-  std::uint64_t next = 0;  ///< The stream of the next draw.
+  std::uint64_t seed = 1;  ///< Any value; the clock is never used.
+  std::uint64_t next = 0;  ///< Number of the stream of the next draw.
 
-  /// The engine of stream `index`; independent of `next`.
+  /// Returns the engine of stream `index`; independent of `next`.
   [[nodiscard]] constexpr RandomEngine stream(std::uint64_t index) const noexcept {
     return RandomEngine(seed, index);
   }
 
-  /// The seed is a setting.
+  /// Visits `next` alone: the seed belongs to the settings.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("next", self.next, detail::Bound::counted);
   }
 
-  /// Of the same seed, and with the same draw to come.
+  /// Equal if the seeds and the next streams are.
   friend constexpr bool operator==(const RandomStreams&, const RandomStreams&) = default;
 };
 
 namespace detail {
 
-// Our own draws from a generator of 64 random bits. Those of the standard libraries differ from
-// one library to the next even with one seed; these do not.
+// Draws from a generator of 64 random bits. Those of the standard libraries differ from one library
+// to the next even with one seed; these do not.
 
-/// A generator of full-range 64-bit words, as all draws here need.
+/// A generator of full-range 64-bit words; all draws here need one.
 template <class G>
 concept Random64 =
     std::uniform_random_bit_generator<G> && G::min() == 0 && G::max() == ~std::uint64_t{0};
 
 }  // namespace detail
 
-/// Uniform on [0, 1), a multiple of 2^-53.
+/// Uniform draw from [0, 1), a multiple of 2^-53.
 [[nodiscard]] double uniform_unit(detail::Random64 auto& engine) {
   return static_cast<double>(engine() >> 11U) * 0x1.0p-53;
 }
 
-/// Uniform on the integers 0 .. bound - 1, without bias; bound > 0 (unchecked: inner loops use it).
-/// Method: D. Lemire, "Fast random integer generation in an interval", ACM Trans. Model. Comput.
-/// Simul. 29(1), 2019, with 32-bit words of the generator's upper half.
+/// Uniform draw from the integers 0 .. bound - 1, without bias; bound > 0 (unchecked: inner loops
+/// use it). Method: D. Lemire, "Fast random integer generation in an interval", ACM Trans. Model.
+/// Comput. Simul. 29(1), 2019, with 32-bit words of the generator's upper half.
 [[nodiscard]] std::uint32_t uniform_below(detail::Random64 auto& engine, std::uint32_t bound) {
   std::uint64_t product = (engine() >> 32U) * bound;
   if (auto low = static_cast<std::uint32_t>(product); low < bound) {
@@ -149,7 +149,7 @@ concept Random64 =
 /// Draws come in pairs; the second is kept, so one object belongs to one generator.
 class NormalDraws {
  public:
-  /// A draw of mean 0 and variance 1.
+  /// Returns a draw of mean 0 and variance 1.
   [[nodiscard]] double operator()(detail::Random64 auto& engine) {
     if (has_spare_) {
       has_spare_ = false;
@@ -169,7 +169,7 @@ class NormalDraws {
     return u * factor;
   }
 
-  /// What the next draws depend on, beside the generator: calls visit(name, member, bounds).
+  /// Visits the members on which the next draws depend: calls visit(name, member, bounds).
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("spare", self.spare_, detail::Bound::finite);
@@ -182,7 +182,7 @@ class NormalDraws {
 };
 
 /// Fills `values` with a uniformly random order of 0 .. values.size() - 1 (Fisher and Yates).
-/// Cost: one bounded draw an element. `values.size()` must be below 2^32.
+/// Cost: one bounded draw per element. `values.size()` must be below 2^32.
 template <std::integral Integer>
 void random_permutation(std::span<Integer> values, detail::Random64 auto& engine) {
   std::iota(values.begin(), values.end(), Integer{0});
@@ -194,8 +194,8 @@ void random_permutation(std::span<Integer> values, detail::Random64 auto& engine
 
 namespace detail {
 
-/// Standard normal numbers in bulk, at a quarter of the cost of `NormalDraws`: a random direction
-/// in R^r needs r of them, which would otherwise take as long as their product with the cone.
+/// Standard normal draws in bulk, at a quarter of the cost of `NormalDraws`: a random direction in
+/// R^r needs r of them, which would otherwise cost as much as their product with the cone.
 ///
 /// The ziggurat of G. Marsaglia, W. Tsang, J. Stat. Software 5(8), 2000, with 256 layers of equal
 /// area; layer, sign and place come from different bits of a word (J. Doornik, "An improved
@@ -209,15 +209,15 @@ class Ziggurat {
 
   template <Random64 Engine>
   void fill(double* values, std::ptrdiff_t count, Engine& engine) const {
-    Engine local = engine;  // In registers.
+    Engine local = engine;  // A copy that the compiler keeps in registers.
     for (std::ptrdiff_t i = 0; i < count; ++i) values[i] = draw(local);
     engine = local;
   }
 
  private:
   static constexpr std::size_t layers = 256;
-  static constexpr double tail = 3.6541528853610088;  ///< Where the lowest layer's tail begins.
-  static constexpr double area = 0.00492867323399;    ///< Of a layer.
+  static constexpr double tail = 3.6541528853610088;  ///< Start of the lowest layer's tail.
+  static constexpr double area = 0.00492867323399;    ///< Area of each layer.
 
   Ziggurat() {
     const auto density = [](double x) { return std::exp(-x * x / 2); };
@@ -250,7 +250,7 @@ class Ziggurat {
     }
   }
 
-  /// G. Marsaglia's tail: an exponential of rate `tail`, rejected.
+  /// Draws from the tail by G. Marsaglia's method: an exponential of rate `tail`, with rejection.
   [[nodiscard]] static double beyond_tail(Random64 auto& engine) {
     while (true) {
       const double x = -std::log1p(-uniform_unit(engine)) / tail;

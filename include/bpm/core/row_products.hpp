@@ -17,12 +17,12 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 // Sums over pairs of rows (inner products, Manhattan distances) at matrix-product speed, whose
 // bits depend on the two rows alone.
 //
-// Every value is made in one way: lane l of a register sums the terms k = l, l + W, l + 2W, ... in
-// that order (W lanes; rows are zero-padded to a multiple of W), and the lanes are then added by
-// halving. Which other rows share the block, where in the block the pair stands, and which of the
-// two rows comes first make no difference. A general matrix product promises none of that: it
-// picks other instructions for the edges of a block, and other splits when it runs threaded.
-// Both sides are read where they lie, so no packing either.
+// Every value is computed in one way: lane l of a register sums the terms k = l, l + W, l + 2W, ...
+// in that order (W lanes; rows are zero-padded to a multiple of W), and the lanes are then added by
+// halving. The other rows of the block, the pair's position in the block, and the order of the two
+// rows make no difference. A general matrix product guarantees none of that: it uses other
+// instructions at the edges of a block, and other splits on several threads. Rows are read in
+// place, without packing.
 
 /// Term of an inner product.
 struct ProductTerm {
@@ -40,7 +40,7 @@ struct DistanceTerm {
   }
 };
 
-/// M x N values at once, all sums in registers. `length` is a multiple of the lane count.
+/// Computes M x N values with all sums in registers. `length` is a multiple of the lane count.
 template <class Term, class T, int M, int N>
 BPM_DETAIL_FULL_WIDTH inline void row_products_tile(const T* const* a, const T* const* b,
                                                     std::ptrdiff_t length, T* out,
@@ -71,7 +71,7 @@ BPM_DETAIL_FULL_WIDTH inline void row_products_tile(const T* const* a, const T* 
   }
 }
 
-/// A tile at the edge: rows beyond the count repeat the last one, their values are thrown away.
+/// A tile at the edge: repeats the last row for missing rows, and drops their values.
 template <class Term, class T, int M, int N>
 inline void row_products_edge(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
                               std::ptrdiff_t count_b, std::ptrdiff_t length, T* out,
@@ -109,7 +109,7 @@ void row_products(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
     }
     return;
   }
-  // A chunk of b's rows that stays in the second-level cache while all of a passes by.
+  // A chunk of b's rows stays in the second-level cache for all rows of a.
   constexpr std::ptrdiff_t cache_bytes = 320 * 1024;
   const std::ptrdiff_t row_bytes = std::max<std::ptrdiff_t>(length, 1) * std::ptrdiff_t{sizeof(T)};
   const std::ptrdiff_t chunk = std::max<std::ptrdiff_t>(1, cache_bytes / row_bytes / n) * n;
@@ -129,8 +129,8 @@ void row_products(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
   }
 }
 
-// Operations on rows of numbers that are padded with zeros to whole registers. Sums have one order;
-// products and sums are fused or not as the compiler likes, so that bits are those of one build.
+// Operations on rows of numbers padded with zeros to whole registers. Sums have one order; the
+// compiler may fuse products and sums, so bits are reproducible within one build.
 
 /// `size` rounded up to whole registers of T.
 template <class T>
@@ -139,7 +139,7 @@ template <class T>
   return (size + width - 1) / width * width;
 }
 
-/// Where `count` rows begin, one every `stride` numbers.
+/// Returns pointers to `count` rows, one every `stride` numbers.
 template <class T>
 [[nodiscard]] std::vector<const T*> row_pointers(const T* first, std::ptrdiff_t count,
                                                  std::ptrdiff_t stride) {
@@ -156,26 +156,26 @@ template <class T>
   return value;
 }
 
-/// y += scale x.
+/// Computes y += scale x.
 template <class T>
 inline void add_scaled(T* y, T scale, const T* x, std::ptrdiff_t length) {
   for (std::ptrdiff_t i = 0; i < length; ++i) y[i] += scale * x[i];
 }
 
-/// x *= scale.
+/// Computes x *= scale.
 template <class T>
 inline void scale_by(T* x, T scale, std::ptrdiff_t length) {
   for (std::ptrdiff_t i = 0; i < length; ++i) x[i] *= scale;
 }
 
-/// Divides by the norm, which is returned; zeros stay.
+/// Divides x by its norm and returns the norm; leaves a zero vector as it is.
 inline double scale_to_unit(double* x, std::ptrdiff_t length) {
   const double norm = std::sqrt(dot(x, x, length));
   if (norm > 0) scale_by(x, 1 / norm, length);
   return norm;
 }
 
-/// out = a x + b y; `out` may be `x` or `y`.
+/// Computes out = a x + b y; `out` may be `x` or `y`.
 template <class T>
 inline void combine(T* out, T a, const T* x, T b, const T* y, std::ptrdiff_t length) {
   for (std::ptrdiff_t i = 0; i < length; ++i) out[i] = a * x[i] + b * y[i];

@@ -2,25 +2,25 @@
 #pragma once
 
 /// \file
-/// The instructions that are compiled for.
+/// The target: the instruction set that a unit is compiled for.
 ///
 /// `namespace bpm { inline namespace BPM_TARGET`: the width of registers, fused and byte
 /// instructions are part of every name that the linker sees. A unit compiled with `-march=native`
-/// has wider registers in its panels, and other code in its inline functions, than one without;
-/// were the names equal, the linker would keep one of two functions and the program would crash. So
-/// units that call each other with the library's types, or return them, link only where these
-/// agree. Where the linker sees nothing, in a struct of the user's, `detail::MadeFor` does.
-/// (Eigen's own types differ as well, and have one name: see docs/platforms.md.)
+/// has wider registers in its panels, and other code in its inline functions, than one without.
+/// With equal names the linker would keep one of two functions and the program would crash. So
+/// units that call each other with the library's types, or return them, link only if their targets
+/// agree. Inside a struct of the user's the linker sees no difference; there `detail::MadeFor`
+/// checks. (Eigen's own types differ as well, and have one name: see docs/platforms.md.)
 
-// Before anything that an older standard does not know, which would be errors by the thousand.
+// This check precedes all code that an older standard would reject with thousands of errors.
 #if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 201709L
 #error "bpm needs C++20: compile with -std=c++20 (/std:c++20), or link bpm::bpm in CMake"
-#include <bpm needs C++20>  // There is no such file: nothing after it is read.
+#include <bpm needs C++20>  // No such file exists: compilation stops here.
 #endif
 
-// GCC 12's intrinsics of AVX-512 initialise variables with themselves, and it warns of that
-// wherever one is inlined, whoever's the code is. So they are read here, where it does not, before
-// Eigen reads them: headers that include Eigen include this one first.
+// GCC 12's intrinsics of AVX-512 initialise variables with themselves, and GCC warns of that
+// wherever one is inlined, even in a user's code. This header reads them with the warning off,
+// before Eigen does: headers that include Eigen include this one first.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -29,8 +29,8 @@
 #pragma GCC diagnostic pop
 #endif
 
-/// Compilers with vector types (GCC, Clang). Others take plain arrays in their place; so do these
-/// with BPM_PLAIN_ARRAYS, by which that can be tried.
+/// Defined for compilers with vector types (GCC, Clang). Others use plain arrays instead; GCC and
+/// Clang do so too with BPM_PLAIN_ARRAYS, which serves for tests.
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(BPM_PLAIN_ARRAYS)
 #define BPM_DETAIL_VECTOR_TYPES 1
 #define BPM_DETAIL_ARRAYS
@@ -40,7 +40,7 @@
 #define BPM_DETAIL_ARRAYS_NUMBER 1
 #endif
 
-// A name and a number each.
+// Each property of the target has a name and a number.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
 #define BPM_DETAIL_REGISTERS avx512
 #define BPM_DETAIL_REGISTERS_NUMBER 8
@@ -88,12 +88,12 @@
 
 #define BPM_DETAIL_JOIN_NOW(a, b, c, d) a##b##c##d
 #define BPM_DETAIL_JOIN(a, b, c, d) BPM_DETAIL_JOIN_NOW(a, b, c, d)
-/// The target as a name, that of the inline namespace: registers, then what else there is, such as
+/// Name of the target and of the inline namespace: registers, then further instructions, such as
 /// avx2_fma.
 #define BPM_TARGET \
   BPM_DETAIL_JOIN(BPM_DETAIL_REGISTERS, BPM_DETAIL_FUSED, BPM_DETAIL_BYTES, BPM_DETAIL_ARRAYS)
 
-// What a function returns is no part of its name, but where it has a tag: it then becomes one.
+// A function's return type is part of its name only if that type has a tag; this adds the tag.
 #if defined(__GNUC__) || defined(__clang__)
 namespace bpm { inline namespace BPM_TARGET __attribute__((abi_tag)) {
 }}
@@ -101,28 +101,28 @@ namespace bpm { inline namespace BPM_TARGET __attribute__((abi_tag)) {
 
 // --- Header-only, or with bpm::compiled --------------------------------------------------------
 
-/// The target as a number, to be compared where a name cannot be.
+/// Number of the target, for comparisons where a name cannot be used.
 #define BPM_TARGET_NUMBER                                               \
   (1000 * BPM_DETAIL_REGISTERS_NUMBER + 100 * BPM_DETAIL_FUSED_NUMBER + \
    10 * BPM_DETAIL_BYTES_NUMBER + BPM_DETAIL_ARRAYS_NUMBER)
 
-// Who links bpm::compiled is told by BPM_COMPILED for which target it was compiled. A unit for
-// another one has the bodies itself, as if it were header-only; so has the library's own unit,
-// which defines BPM_COMPILING.
+// BPM_COMPILED, defined for units that link bpm::compiled, is the target it was compiled for. A
+// unit for another target compiles the bodies itself, as if header-only; so does the unit of
+// bpm::compiled itself, which defines BPM_COMPILING.
 #if defined(BPM_COMPILED) && !defined(BPM_COMPILING)
 #if BPM_COMPILED == BPM_TARGET_NUMBER
 #define BPM_DETAIL_BODIES_ELSEWHERE
 #endif
 #endif
 
-/// Whether this unit sees the bodies of functions that need no argument of a template.
+/// 1 where this unit compiles the bodies of functions without template arguments, else 0.
 #ifdef BPM_DETAIL_BODIES_ELSEWHERE
 #define BPM_BODIES 0
 #else
 #define BPM_BODIES 1
 #endif
 
-/// What these functions begin with.
+/// First specifier of functions whose bodies are under BPM_BODIES.
 #if BPM_BODIES && !defined(BPM_COMPILING)
 #define BPM_INLINE inline
 #else

@@ -19,43 +19,43 @@
 #include "bpm/decision/scores.hpp"
 
 /// \file
-/// A limit on the risk of what is accepted, from errors among held-out inputs.
+/// A limit on the risk of accepted inputs, from errors among held-out inputs.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-// Errors among independent trials: what a count of them says about their rate, exactly.
+// Exact statements on an error rate from a count of errors in independent trials.
 
 /// P(X <= k) for X the number of errors in n independent trials that each fail with probability p.
-/// Summed from k on; some 1e-12 relative, 1e-10 at k = 50 000, 1e-8 at 500 000; O(k + sqrt(n)).
-/// \throws std::invalid_argument unless p lies in [0, 1].
+/// Summed from k on; relative error some 1e-12, 1e-10 at k = 50 000, 1e-8 at 500 000. Cost O(k +
+/// sqrt(n)). \throws std::invalid_argument unless p lies in [0, 1].
 [[nodiscard]] BPM_INLINE double binomial_cdf(std::uint64_t k, std::uint64_t n, double p);
 
-/// The upper limit of an error rate after `errors` in n independent trials, with confidence
-/// 1 - delta: the largest p with P(Bin(n, p) <= errors) >= delta (Clopper, Pearson, Biometrika 26,
-/// 1934); 1 - delta^(1/n) without an error, 1 without a trial. To rounding, from above.
+/// The upper limit of an error rate after `errors` in n independent trials, with confidence 1 -
+/// delta: the largest p with P(Bin(n, p) <= errors) >= delta (Clopper, Pearson, Biometrika 26,
+/// 1934); 1 - delta^(1/n) without an error, 1 without a trial. Accurate to rounding, from above.
 /// \throws std::invalid_argument if there are more errors than trials, or unless 0 < delta < 1.
 [[nodiscard]] BPM_INLINE double binomial_upper_limit(std::uint64_t errors, std::uint64_t n,
                                                      double delta);
 
-/// What `certify_risk` found: a threshold with a guarantee, or that these data allow none.
+/// Result of `certify_risk`: a threshold with a guarantee, or none.
 struct CertifiedRisk {
   bool found = false;  ///< False: no threshold has the guarantee.
-  double risk = 0;     ///< Of an accepted input to be classified wrongly: at most this,
-  double delta = 0;    ///< but for a chance of this, over the calibration inputs.
+  double risk = 0;     ///< Limit on the error rate of accepted inputs.
+  double delta = 0;    ///< Chance, over calibration inputs, that it fails.
   /// Inputs with a higher score are accepted; not those with this score itself.
   double threshold = std::numeric_limits<double>::infinity();
-  std::size_t accepted = 0;  ///< Calibration inputs above the threshold,
-  std::size_t errors = 0;    ///< and those that were classified wrongly, which chose it too.
-  double coverage = 0;       ///< accepted / n.
-  /// The fewest accepted inputs that can show the risk: without an error among them.
+  std::size_t accepted = 0;  ///< Calibration inputs above the threshold.
+  std::size_t errors = 0;    ///< Those classified wrongly, which chose the threshold.
+  double coverage = 0;       ///< Accepted share, accepted / n.
+  /// Least number of accepted inputs, all without an error, that can show the risk.
   std::size_t needed = 0;
 
-  /// Accepts what lies above the threshold; nothing where none was found.
+  /// Returns a rejector that accepts scores above the threshold; none if no threshold was found.
   [[nodiscard]] Rejector rejector() const {
     constexpr double most = std::numeric_limits<double>::infinity();
     return {found ? std::nextafter(threshold, most) : most};
   }
-  /// In words, for a report.
+  /// Sentence for a report.
   [[nodiscard]] std::string message() const {
     return found ? detail::join("scores above ", threshold, ": ", accepted,
                                 " calibration inputs accepted, ", errors, " wrong, risk at most ",
@@ -77,7 +77,7 @@ BPM_INLINE double binomial_cdf(std::uint64_t k, std::uint64_t n, double p) {
   }
   const auto trials = static_cast<double>(n);
   const bool below = static_cast<double>(k) < trials * p;
-  // The first term of the tail on k's side of the mean: all others are smaller.
+  // Start with the largest term of the tail on k's side of the mean.
   std::uint64_t j = below ? k : k + 1;
   const auto first = static_cast<double>(j);
   const std::uint64_t fewer = std::min(j, n - j);
@@ -108,7 +108,7 @@ BPM_INLINE double binomial_upper_limit(std::uint64_t errors, std::uint64_t n, do
   if (errors == 0) {
     return -std::expm1(std::log(delta) / static_cast<double>(n));
   }
-  // No limit for delta up to 1/2 lies below the share.
+  // For delta up to 1/2 the limit is at least errors / n.
   double low = delta > 0.5 ? 0 : static_cast<double>(errors) / static_cast<double>(n);
   double high = 1;
   for (double middle = (low + high) / 2; low < middle && middle < high; middle = (low + high) / 2) {
@@ -121,7 +121,7 @@ BPM_INLINE double binomial_upper_limit(std::uint64_t errors, std::uint64_t n, do
 
 namespace detail {
 
-/// ceil(log delta / log(1 - risk)); a risk next to 0 needs more inputs than there are.
+/// Returns ceil(log delta / log(1 - risk)), capped for a risk next to 0.
 [[nodiscard]] BPM_INLINE std::size_t inputs_needed(double risk, double delta);
 
 #if BPM_BODIES
@@ -136,24 +136,24 @@ BPM_INLINE std::size_t inputs_needed(double risk, double delta) {
 
 }  // namespace detail
 
-/// A threshold on the score above which errors are guaranteed to be rare: with probability
-/// 1 - delta over the calibration inputs either nothing is returned, or
+/// Finds a threshold on the score above which errors are guaranteed to be rare: with probability 1
+/// - delta over the calibration inputs either nothing is returned, or
 ///
 ///     P(wrong | score > threshold) <= risk
 ///
-/// for another input from the same source. By a fixed sequence of tests (Angelopoulos, Bates,
-/// Candes, Jordan, Lei, "Learn then Test", 2021): at most 20 thresholds, set by the scores before
-/// `correct` is looked at, from few accepted inputs to all of them, are tested each at the whole
-/// delta by P(Bin(n, risk) <= errors) <= delta, and the last before the first failure is returned.
-/// The first accepts twice as many inputs as would do without an error, so that one error (two at
-/// delta = 0.01) does not end the sequence. The guarantee is of `risk` alone: what binomial limits
-/// the counts at the threshold would have do not hold, since the same errors chose it. A threshold
-/// is the score of a calibration input, which is not accepted itself: the others above it are then
-/// independent draws of what is accepted. Equal scores are accepted or refused together.
+/// for another input from the same source. Method: a fixed sequence of tests (Angelopoulos, Bates,
+/// Candes, Jordan, Lei, "Learn then Test", 2021). At most 20 thresholds, set by the scores before
+/// `correct` is read, from few accepted inputs to all of them, are tested each at the whole delta
+/// by P(Bin(n, risk) <= errors) <= delta, and the last before the first failure is returned. The
+/// first accepts twice as many inputs as would suffice without an error, so that one error (two at
+/// delta = 0.01) does not end the sequence. The guarantee holds for `risk` alone, not for binomial
+/// limits of the counts at the threshold, since the same errors chose it. A threshold is the score
+/// of a calibration input, which is not accepted itself: the others above it are then independent
+/// draws of accepted inputs. Equal scores are accepted or rejected together.
 ///
 /// `scores`: any confidence scores, such as `gap_scores`, of n independent inputs that took no part
-/// in training, scaling, choosing of parameters or calibration; `correct[i]`: whether input i was
-/// classified rightly. Where the source changes, the guarantee is void.
+/// in training, scaling, choice of parameters or calibration; `correct[i]`: true if input i was
+/// classified correctly. If the source changes, the guarantee is void.
 /// \throws std::invalid_argument without a score, if one is not finite, sizes differ, or unless
 ///         risk and delta lie between 0 and 1. Cost O(n log n).
 template <detail::Flags Correct = std::vector<bool>>
@@ -180,7 +180,7 @@ template <detail::Flags Correct = std::vector<bool>>
     for (; accepted < n && scores[order[accepted]] > threshold; ++accepted) {
       errors += std::ranges::begin(correct)[order[accepted]] ? 0 : 1;
     }
-    // Known before any label: nothing new, or too few to pass without an error.
+    // Decided without labels: nothing new, or too few to pass even without an error.
     if (accepted == before || accepted < result.needed) continue;
     if (binomial_cdf(errors, accepted, risk) > delta) break;
     result.found = true;
@@ -194,11 +194,11 @@ template <detail::Flags Correct = std::vector<bool>>
   return result;
 }
 
-/// The same for each predicted class by itself, P(wrong | score > threshold, predicted class) <=
-/// risk: all of them hold at once with probability 1 - delta, of which each class takes its share,
-/// delta over the number of `classes`, the labels that can be predicted; one result each.
-/// \throws std::invalid_argument also where a label is not among the classes, these do not ascend,
-///         or there are none. A class that was never predicted has no threshold.
+/// Certifies each predicted class by itself, P(wrong | score > threshold, predicted class) <= risk.
+/// All guarantees hold at once with probability 1 - delta; each class gets delta over the number of
+/// `classes`, the labels that can be predicted. Returns one result per class. A class that was
+/// never predicted has no threshold. \throws std::invalid_argument also if a label is not among the
+/// classes, or the classes are none or do not ascend.
 template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] std::vector<CertifiedRisk> certify_risk(std::span<const double> scores,
                                                       const Correct& correct,

@@ -16,31 +16,31 @@
 #include "bpm/decision/scores.hpp"
 
 /// \file
-/// Probabilities from outputs by one slope s > 0, the inverse of a temperature, and where they are
-/// wanted one offset b_c per class: logistic(s f + b) of two classes, softmax(s f_c + b_c) of
-/// several. Since s is positive and shared, without offsets the most probable class is that of the
-/// largest output, and the order of scores stays.
+/// Probabilities from outputs by one slope s > 0, the inverse of a temperature, and optionally one
+/// offset b_c per class: logistic(s f + b) for two classes, softmax(s f_c + b_c) for several. Since
+/// s is positive and shared, without offsets the most probable class is that of the largest output,
+/// and the order of scores is kept.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// The probabilities of classes, of the shape of `decision_values`: n x C, softmax of s f_c + b_c
-/// over a row; or n x 1, the second of two classes, logistic. `offsets`: the b_c, one per column,
-/// or none. `judged`: how many rows gave slope and offsets; so many say nothing of what happens
-/// less often than once in n + 2 times, so that no probability of two classes is below
-/// e = 1 / (n + 2) or above 1 - e, and those of C below e / (C - 1) are raised to it, before a row
-/// is divided by its sum; 0: not known, no bound. Cost O(n C).
+/// Class probabilities of the shape of `decision_values`: n x C, softmax of s f_c + b_c over a row;
+/// or n x 1, the probability of the second of two classes, logistic. `offsets`: the b_c, one per
+/// column, or none. `judged`: number of rows that slope and offsets were fitted to, 0 if unknown.
+/// Such a fit cannot resolve chances below e = 1 / (judged + 2): probabilities of two classes are
+/// clamped to [e, 1 - e], those of C raised to e / (C - 1) before a row is divided by its sum; 0:
+/// no clamping. Cost O(n C).
 /// \throws std::invalid_argument on values that are not finite, none at all, a slope that is not
 ///         positive and finite, or offsets that are not one per column and finite.
 [[nodiscard]] BPM_INLINE Eigen::MatrixXd probabilities_of(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,
     std::span<const double> offsets = {}, std::size_t judged = 0);
 
-/// A slope fitted to outputs, with offsets where these were asked for, and how well they fit.
+/// A slope fitted to outputs, the offsets if asked for, and the loss of the fit.
 struct FittedSlope {
   double slope = 1;  ///< s > 0, the inverse of a temperature.
   double loss = 0;   ///< Mean loss in nats, against smoothed targets, without the offsets' ridge.
-  double standard_error = 0;      ///< Of that mean over the inputs.
-  std::vector<double> offsets{};  ///< One per column, or none.
+  double standard_error = 0;      ///< Standard error of that mean over the inputs.
+  std::vector<double> offsets{};  ///< Offsets, one per column, or none.
 };
 
 #if BPM_BODIES
@@ -80,7 +80,7 @@ BPM_INLINE Eigen::MatrixXd probabilities_of(
 
 namespace detail {
 
-/// The loss of `fit_slope` for outputs at n inputs, n x C: of two classes with a first column of
+/// The loss of `fit_slope` for outputs at n inputs, n x C; for two classes with a first column of
 /// zeros, so that the softmax is the logistic function.
 class SlopeLoss {
  public:
@@ -95,13 +95,13 @@ class SlopeLoss {
     offsets_.setZero(outputs_.rows());
   }
 
-  double mean = 0, standard_error = 0;  ///< At the last point asked about.
-  double slope = 0, curvature = 0;      ///< First and second derivative in s of the sum.
+  double mean = 0, standard_error = 0;  ///< Mean loss, at the last evaluation.
+  double slope = 0, curvature = 0;      ///< First and second derivative of the summed loss in s.
 
-  /// The smallest slope that is taken.
+  /// Smallest allowed slope.
   [[nodiscard]] double least() const { return 1e-6 / (scale_ > 0 ? scale_ : 1); }
 
-  /// At slope s, and the offsets set.
+  /// Evaluates the loss and its derivatives at slope s and the current offsets.
   void ask(double s) {
     double sum = 0, squares = 0;
     slope = curvature = 0;
@@ -131,11 +131,11 @@ class SlopeLoss {
     standard_error = n > 1 ? std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1)) : 0;
   }
 
-  /// The slope without offsets, and the last point asked about.
+  /// Fits the slope without offsets, evaluates the loss there, and returns the slope.
   double fit_slope() {
     double slope_found = 1;
     if (scale_ > 0) {
-      // The derivative grows with s: negative at `low`, unless the smallest slope is the best.
+      // The derivative grows with s: negative at `low`, unless the smallest slope is best.
       double low = least();
       slope_found = low;
       const auto derivative = [&](double s) {
@@ -163,8 +163,8 @@ class SlopeLoss {
     return slope_found;
   }
 
-  /// Offsets and slope together, from slope `s` on, by Newton's method with conjugate gradients and
-  /// halved steps; ridge / 2 sum b_c^2 is added to the sum of losses. Returns the slope.
+  /// Fits offsets and slope together, from slope `s` on, by Newton's method with conjugate
+  /// gradients and halved steps; adds ridge / 2 sum b_c^2 to the sum of losses. Returns the slope.
   double fit_offsets(double s, double ridge) {
     const auto classes = outputs_.rows();
     const auto penalised = [&](double at) {
@@ -172,8 +172,8 @@ class SlopeLoss {
       return mean * static_cast<double>(outputs_.cols()) + 0.5 * ridge * offsets_.squaredNorm();
     };
     double value = penalised(s);
-    // Of theta = (s, b): gradient, and the Hessian's products by the probabilities p_i:
-    // sum_i J_i' (diag p_i - p_i p_i') J_i with J_i theta = f_i s + b.
+    // The unknowns are theta = (s, b). Products with the Hessian use the probabilities p_i: sum_i
+    // J_i' (diag p_i - p_i p_i') J_i with J_i theta = f_i s + b.
     for (int step = 0; step < 50; ++step) {
       Eigen::MatrixXd p(classes, outputs_.cols());
       Eigen::VectorXd gradient = Eigen::VectorXd::Zero(classes + 1);
@@ -243,11 +243,11 @@ class SlopeLoss {
   [[nodiscard]] std::vector<double> offsets() const {
     return {offsets_.data() + fixed_, offsets_.data() + offsets_.size()};
   }
-  /// Those of another, to be asked about.
+  /// Copies the offsets of another loss, for evaluation.
   void take_offsets(const SlopeLoss& other) { offsets_ = other.offsets_; }
 
  private:
-  /// sum_c t_c v_c: input i is of its class by 1 - e, of the others, in equal parts, by e.
+  /// sum_c t_c v_c with t_c = 1 - e for the class of input i; the others share e equally.
   template <class V>
   [[nodiscard]] double target_of(Eigen::Index i, const V& v) const {
     const double own = v[own_[static_cast<std::size_t>(i)]];
@@ -256,17 +256,17 @@ class SlopeLoss {
   }
 
   std::vector<Eigen::Index> own_;
-  Eigen::Index fixed_;       ///< Of two classes the first has no offset.
-  Eigen::MatrixXd outputs_;  ///< C x n.
+  Eigen::Index fixed_;       ///< 1 for two classes, whose first has no offset; else 0.
+  Eigen::MatrixXd outputs_;  ///< Outputs, C x n.
   Eigen::VectorXd offsets_;
   Eigen::VectorXd weights_;
   double error_;
   double scale_ = 0;  ///< Root mean square of the outputs.
 };
 
-/// The ridge on offsets, of 1, 10 and 100, with the smallest loss on every fifth row by the others,
-/// in turn; 0 where none is better than no offsets. Many classes with few errors say little of an
-/// offset each.
+/// Returns the ridge on offsets, 1, 10 or 100, with the smallest loss in five-fold cross-validation
+/// over the rows; 0 if none is better than no offsets. With many classes, few errors determine an
+/// offset badly.
 [[nodiscard]] inline double best_ridge(const Eigen::Ref<const Eigen::MatrixXd>& decision_values,
                                        const std::vector<Eigen::Index>& index,
                                        std::size_t classes) {
@@ -274,7 +274,7 @@ class SlopeLoss {
   constexpr Eigen::Index folds = 5;
   std::array<double, ridges.size()> losses{};
   for (Eigen::Index k = 0; k < folds && decision_values.rows() >= 2 * folds; ++k) {
-    std::array<std::vector<Eigen::Index>, 2> rows;  // Those of the others, of every fifth.
+    std::array<std::vector<Eigen::Index>, 2> rows;  // Rows that fit; rows that are judged.
     std::array<std::vector<Eigen::Index>, 2> own;
     for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
       const std::size_t part = i % folds == k ? 1 : 0;
@@ -294,8 +294,8 @@ class SlopeLoss {
   return ridges[static_cast<std::size_t>(std::ranges::min_element(losses) - losses.begin())];
 }
 
-/// `fit_slope` of several machines' outputs at the same inputs, with one ridge on offsets: that of
-/// the machine whose loss is the smallest without offsets.
+/// Fits slopes to several machines' outputs at the same inputs, with one ridge on offsets, chosen
+/// for the machine with the smallest loss without offsets.
 [[nodiscard]] inline std::vector<FittedSlope> fit_slopes(
     const std::vector<Eigen::Ref<const Eigen::MatrixXd>>& outputs, std::span<const int> labels,
     std::span<const int> classes, bool with_offsets) {
@@ -324,19 +324,19 @@ class SlopeLoss {
 }  // namespace detail
 #endif
 
-/// The slope with the smallest log loss on outputs at inputs that did not train (out-of-fold
-/// outputs: one slope for all folds), and with `with_offsets` the offset of each column beside it,
-/// with a ridge of r / 2 sum b_c^2 on the sum of losses, r = 1, 10, 100 or infinite by five-fold
-/// cross-validation over the rows (of two classes the second has one). Targets
-/// are smoothed by one error in all n inputs: an input is of its class by (n + 1) / (n + 2), and of
-/// the others, in equal parts, by the rest; so that outputs without an error have a finite slope as
-/// well. (Platt, 1999, smooths by the inputs of each class, which with many classes invents as many
-/// errors.) The loss is convex; in s by Newton's method in brackets. Outputs that say the opposite
-/// of the labels, or nothing: the smallest slope, 1e-6 over the outputs' root mean square (of one
-/// column times sqrt 2; all zero: 1). Cost: some 30 n C exponentials; with offsets some 100 times.
+/// Fits the slope with the smallest log loss on outputs at inputs that did not train (out-of-fold
+/// outputs: one slope for all folds), and with `with_offsets` an offset per column (for two classes
+/// only of the second) with a ridge of r / 2 sum b_c^2 on the sum of losses, where five-fold
+/// cross-validation over the rows chooses r = 1, 10, 100 or infinite. Targets are smoothed by one
+/// error in all n inputs: an input is of its class by (n + 1) / (n + 2), of the others, in equal
+/// parts, by the rest, so that outputs without an error have a finite slope. (Platt, 1999, smooths
+/// by the inputs of each class, which with many classes invents as many errors.) The loss is
+/// convex; s is found by bracketed Newton steps. Outputs that contradict the labels, or tell
+/// nothing, give the smallest slope, 1e-6 over the outputs' root mean square (of one column times
+/// sqrt 2; all zero: 1). Cost: some 30 n C exponentials; with offsets some 100 times.
 ///
-/// Shapes as `log_losses`. \throws std::invalid_argument as that, and on values that are not
-/// finite.
+/// Shapes are those of `log_losses`. \throws std::invalid_argument as `log_losses`, and on values
+/// that are not finite.
 [[nodiscard]] BPM_INLINE FittedSlope
 fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values, std::span<const int> labels,
           std::span<const int> classes, bool with_offsets = false);

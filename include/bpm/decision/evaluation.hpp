@@ -19,35 +19,35 @@
 #include "bpm/decision/rejection.hpp"
 
 /// \file
-/// How right labels, scores and probabilities are, by the labels that came true.
+/// Quality of predicted labels, scores and probabilities, measured by the true labels.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-// How right the predicted labels are, and how well scores tell two classes apart. Class labels are
-// any integers.
+// Quality of predicted labels, and how well scores separate two classes. Class labels are any
+// integers.
 
 /// Counts of (true label, predicted label).
 struct ConfusionMatrix {
-  std::vector<int> classes;  ///< The label of each row and column.
-  /// `counts(i, j)`: inputs of class `classes[i]` that were predicted to be `classes[j]`.
+  std::vector<int> classes;  ///< Label of each row and column.
+  /// `counts(i, j)`: number of inputs of class `classes[i]` that were predicted as `classes[j]`.
   Eigen::Matrix<std::int64_t, Eigen::Dynamic, Eigen::Dynamic> counts;
 };
 
-/// How well one class is found. A ratio with the denominator zero is absent.
+/// Counts and ratios of one class. A ratio with the denominator zero is absent.
 struct ClassScores {
-  int label = 0;                    ///< As the true labels have it.
-  std::int64_t inputs = 0;          ///< Inputs of this class.
-  std::int64_t predicted = 0;       ///< Inputs predicted to be of this class.
-  std::int64_t correct = 0;         ///< Inputs that are both.
+  int label = 0;                    ///< Label of the class.
+  std::int64_t inputs = 0;          ///< Number of inputs of this class.
+  std::int64_t predicted = 0;       ///< Number of inputs predicted as this class.
+  std::int64_t correct = 0;         ///< Number of inputs of this class predicted correctly.
   std::optional<double> recall;     ///< correct / inputs
   std::optional<double> precision;  ///< correct / predicted
-  /// 2 correct / (inputs + predicted): the harmonic mean of the two.
+  /// 2 correct / (inputs + predicted), the harmonic mean of recall and precision.
   std::optional<double> f1;
 };
 
 namespace detail {
 
-/// The standard error of a share of so many.
+/// Standard error of a share among `count` inputs.
 [[nodiscard]] inline double error_of_share(double share, double count) {
   return std::sqrt(std::max(0.0, share * (1 - share)) / count);
 }
@@ -60,8 +60,8 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 
 }  // namespace detail
 
-/// Element i: whether `predicted[i]` is `labels[i]`; what the error-reject functions take.
-/// Throws `std::invalid_argument` if the sizes differ or are zero.
+/// Returns the flags that error-reject functions receive: predicted[i] == labels[i]. Throws
+/// `std::invalid_argument` if the sizes differ or are zero.
 [[nodiscard]] inline std::vector<bool> correct_predictions(std::span<const int> labels,
                                                            std::span<const int> predicted) {
   detail::check_labels(labels, predicted, "correct_predictions");
@@ -70,7 +70,7 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
   return correct;
 }
 
-/// The fraction of inputs whose predicted label is not the true one.
+/// The fraction of inputs whose predicted label is wrong.
 /// Throws `std::invalid_argument` if the sizes differ or are zero.
 [[nodiscard]] inline double error_rate(std::span<const int> labels,
                                        std::span<const int> predicted) {
@@ -147,16 +147,16 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
   return result;
 }
 
-/// One point of a ROC curve: whoever takes all inputs from some score on for positive.
+/// One point of a ROC curve: inputs from some score on are classified as positive.
 struct RocPoint {
-  double false_positive_rate = 0;  ///< Of the negative inputs.
-  double true_positive_rate = 0;   ///< Of the positive inputs.
+  double false_positive_rate = 0;  ///< Share among the negative inputs.
+  double true_positive_rate = 0;   ///< Share among the positive inputs.
 };
 
-/// The ROC curve of scores that are larger for inputs more likely to be positive, as a two-class
-/// machine's decision values are: from (0, 0) to (1, 1) by falling score, a point for each distinct
-/// one. Empty where all inputs are of one kind. Throws `std::invalid_argument` if the sizes differ
-/// or are zero, or a score is NaN. Cost O(n log n).
+/// The ROC curve of scores that are larger for inputs more likely to be positive, such as the
+/// decision values of a two-class machine: from (0, 0) to (1, 1) by falling score, one point per
+/// distinct score. Empty where all inputs are of one kind. Throws `std::invalid_argument` if the
+/// sizes differ or are zero, or a score is NaN. Cost O(n log n).
 template <detail::Flags Positive>
 [[nodiscard]] std::vector<RocPoint> roc_curve(std::span<const double> scores,
                                               const Positive& positive) {
@@ -186,9 +186,9 @@ template <detail::Flags Positive>
   return curve;
 }
 
-/// The area under it: how often a positive input has a larger score than a negative one, equal
-/// scores counted half (Mann and Whitney's U over the number of pairs). Absent where all inputs are
-/// of one kind. \throws and cost as `roc_curve`.
+/// The area under the ROC curve: the share of pairs in which the positive input has a larger score
+/// than the negative one, equal scores counted half (Mann and Whitney's U over the number of
+/// pairs). Absent where all inputs are of one kind. Errors and cost are those of `roc_curve`.
 template <detail::Flags Positive>
 [[nodiscard]] std::optional<double> area_under_roc(std::span<const double> scores,
                                                    const Positive& positive) {
@@ -218,14 +218,14 @@ BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
 
 namespace detail {
 
-/// The class index of each label. \throws as `log_losses`.
+/// Index of each label in `classes`. \throws std::invalid_argument as `log_losses`.
 [[nodiscard]] BPM_INLINE std::vector<Eigen::Index> class_indices(std::span<const int> labels,
                                                                  std::span<const int> classes,
                                                                  Eigen::Index rows,
                                                                  Eigen::Index columns,
                                                                  std::string_view function);
 
-/// P(class c | input i), whatever the number of columns.
+/// P(class c | input i), from one or several columns.
 [[nodiscard]] inline double probability_at(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
                                            Eigen::Index i, Eigen::Index c) {
   if (probabilities.cols() > 1) return probabilities(i, c);
@@ -273,18 +273,18 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
 
 }  // namespace detail
 
-// How good probabilities of classes are, by the labels that came true.
+// Quality of class probabilities, measured by the true labels.
 
-/// -log p of each input's label, in nats; infinity where that was given no probability. n x C
-/// probabilities, a column a class in the order of `classes`, or of two classes n x 1, those of the
-/// second. Cost O(n C).
+/// -log p of each input's label, in nats; infinity where p is 0. `probabilities` is n x C, one
+/// column per class in the order of `classes`, or for two classes n x 1, those of the second. Cost
+/// O(n C).
 /// \throws std::invalid_argument without an input, if sizes disagree, on numbers outside [0, 1], on
 ///         labels that are not among the classes, and on fewer than two or that do not ascend.
 [[nodiscard]] BPM_INLINE std::vector<double> log_losses(
     const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
     std::span<const int> classes);
 
-/// The mean of `log_losses`. Shapes and errors as there.
+/// The mean of `log_losses`. Shapes and errors are those of `log_losses`.
 [[nodiscard]] inline double log_loss(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
                                      std::span<const int> labels, std::span<const int> classes) {
   double sum = 0;
@@ -292,8 +292,8 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
   return sum / static_cast<double>(labels.size());
 }
 
-/// The mean over inputs of sum_c (p_c - 1[label is c])^2 (Brier, 1950), over all classes: from 0 to
-/// 2. Of two classes twice the squared distance of the one probability. As `log_losses` else.
+/// The mean over inputs of sum_c (p_c - 1[label is c])^2 (Brier, 1950), from 0 to 2; with one
+/// column 2 (p - 1[second class])^2. Shapes and errors are those of `log_losses`.
 [[nodiscard]] inline double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
                                         std::span<const int> labels, std::span<const int> classes) {
   const char* const f = "brier_score";
@@ -314,13 +314,13 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
 
 /// The inputs whose most probable class has a probability within one part of [0, 1].
 struct ReliabilityBin {
-  std::size_t inputs = 0;  ///< How many fall into this part.
-  double probability = 0;  ///< Mean of the largest probability; 0 without inputs.
-  double correct = 0;      ///< Share of inputs of which that class is the label; likewise.
+  std::size_t inputs = 0;  ///< Number of inputs in this part.
+  double probability = 0;  ///< Mean of their largest probability; 0 without inputs.
+  double correct = 0;      ///< Share whose label is that class; 0 without inputs.
 };
 
 /// The reliability diagram: inputs by their largest probability (the first among equals), in `bins`
-/// parts of [0, 1] of equal width; 1 is of the last.
+/// parts of [0, 1] of equal width; 1 belongs to the last part.
 /// \throws std::invalid_argument as `log_losses`, and without bins.
 [[nodiscard]] BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(
     const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,

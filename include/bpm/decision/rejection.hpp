@@ -19,23 +19,23 @@
 #include "bpm/decision/scores.hpp"
 
 /// \file
-/// Rejection: leaving the inputs with the lowest confidence scores undecided.
+/// Rejection leaves the inputs with the lowest confidence scores undecided.
 ///
-/// On a whole test set the lowest scores are rejected by rank (`rejected_indices`), which meets a
-/// wanted rate exactly. An input that arrives alone is decided by a `Rejector`, a threshold on its
-/// score chosen on held-out data (`threshold_for_rate`, `threshold_for_error`).
+/// On a whole test set the lowest scores are rejected by rank (`rejected_indices`), at exactly the
+/// given rate. An input that arrives alone is decided by a `Rejector`, a threshold on its score
+/// chosen on held-out data (`threshold_for_rate`, `threshold_for_error`).
 
 namespace bpm { inline namespace BPM_TARGET {
 
 /// Accepts an input whose score is at least `threshold`. Minus infinity accepts everything.
 struct Rejector {
-  double threshold = -std::numeric_limits<double>::infinity();  ///< The least score accepted.
+  double threshold = -std::numeric_limits<double>::infinity();  ///< Smallest accepted score.
 
   /// False for a score below the threshold, and for NaN.
   [[nodiscard]] constexpr bool accepts(double score) const noexcept { return score >= threshold; }
 
-  /// The fraction of these scores that it rejects; an infinite threshold is fine. Throws
-  /// `std::invalid_argument` without a score, or if one is not finite or the threshold NaN. O(n).
+  /// Rejected fraction of these scores. Throws `std::invalid_argument` without a score, if one is
+  /// not finite, or if the threshold is NaN (it may be infinite). Cost O(n).
   [[nodiscard]] double rate(std::span<const double> scores) const {
     detail::check_scores(scores, "Rejector::rate");
     detail::check(!std::isnan(threshold), "Rejector::rate", "threshold", "is ", threshold,
@@ -46,16 +46,16 @@ struct Rejector {
   }
 };
 
-/// A rejector as it is kept with a classifier, and what its threshold is one of: a threshold on one
-/// score says nothing of another.
+/// A rejector kept with a classifier, and the name of its score: a threshold on one score means
+/// nothing for another.
 struct Rejection {
-  std::string score;    ///< In words of one's own, such as "gap".
-  Rejector rejector{};  ///< With a threshold on that score.
+  std::string score;    ///< Name that the user gives the score, such as "gap".
+  Rejector rejector{};  ///< Rejector with a threshold on that score.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("score", self.score);
-    // Minus infinity, which accepts everything and is no number of JSON, is left out.
+    // Minus infinity, which accepts everything and is no JSON number, is not written.
     constexpr double everything = Rejector{}.threshold;
     std::optional<double> threshold;
     if (self.rejector.threshold != everything) threshold = self.rejector.threshold;
@@ -68,9 +68,9 @@ namespace detail {
 
 /// floor(rate * count), the number of inputs to reject out of `count`.
 ///
-/// The product is taken as if `rate` were the decimal it was written as: 0.29 of 100 is 29, though
-/// 0.29 * 100 is 28.999999999999996. To this end a product within four to eight units in the last
-/// place below a whole number counts as that number.
+/// `rate` counts as the decimal it was written as: 0.29 of 100 is 29, though 0.29 * 100 is
+/// 28.999999999999996. To this end a product within four to eight units in the last place below a
+/// whole number counts as that number.
 /// Throws `std::invalid_argument` unless 0 <= rate < 1.
 [[nodiscard]] BPM_INLINE std::size_t rejection_count(double rate, std::size_t count,
                                                      std::string_view function,
@@ -81,12 +81,12 @@ namespace detail {
 [[nodiscard]] BPM_INLINE std::vector<std::size_t> rejection_order(std::span<const double> scores,
                                                                   std::string_view function);
 
-/// Whether each input was classified rightly: any range of flags, such as a `std::vector<bool>`.
+/// Flags of inputs, true if classified correctly: any range, such as a `std::vector<bool>`.
 template <class R>
 concept Flags = std::ranges::random_access_range<const R> && std::ranges::sized_range<const R> &&
                 std::convertible_to<std::ranges::range_reference_t<const R>, bool>;
 
-/// Element k: the errors left among the n - k accepted inputs when the first k of `order` are
+/// Element k: number of errors among the n - k accepted inputs when the first k of `order` are
 /// rejected, k = 0 .. n - 1.
 template <Flags Correct>
 [[nodiscard]] std::vector<std::size_t> errors_left(std::span<const std::size_t> order,
@@ -128,35 +128,35 @@ BPM_INLINE std::vector<std::size_t> rejection_order(std::span<const double> scor
 
 }  // namespace detail
 
-/// The indices of the floor(rate * n) lowest scores, lowest first; equal scores are taken by index,
-/// the smaller index first. How the product is rounded stands at `rejection_count`.
+/// The indices of the floor(rate * n) lowest scores, lowest first; of equal scores the smaller
+/// index first. `rejection_count` describes how rate * n is rounded.
 /// Throws `std::invalid_argument` without a score, if one is not finite, or unless 0 <= rate < 1.
 /// Cost O(n log n).
 [[nodiscard]] BPM_INLINE std::vector<std::size_t> rejected_indices(std::span<const double> scores,
                                                                    double rate);
 
 /// The threshold whose `Rejector` rejects the floor(rate * n) lowest of these scores: the lowest
-/// score that is to be accepted. Inputs that tie with it are all accepted, so that where scores tie
-/// fewer may be rejected than asked for, never more. Minus infinity where none is to be rejected.
-/// Throws as `rejected_indices`. Cost O(n).
+/// score to be accepted. All inputs that tie with it are accepted, so that fewer may be rejected
+/// than asked for, never more. Minus infinity if none is to be rejected. Errors are those of
+/// `rejected_indices`. Cost O(n).
 [[nodiscard]] BPM_INLINE double threshold_for_rate(std::span<const double> scores, double rate);
 
-/// What `threshold_for_error` found.
+/// Result of `threshold_for_error`.
 struct ErrorThreshold {
-  double threshold = 0;      ///< For a `Rejector`.
-  double rate = 0;           ///< Fraction of the held-out inputs it rejects.
+  double threshold = 0;      ///< Threshold for a `Rejector`.
+  double rate = 0;           ///< Fraction of the held-out inputs that it rejects.
   double error = 0;          ///< Fraction of the accepted held-out inputs that are errors.
-  std::size_t rejected = 0;  ///< rate * n.
+  std::size_t rejected = 0;  ///< Number of rejected inputs, rate * n.
 };
 
 /// The threshold with the smallest rejection rate whose error on the accepted inputs is at most
-/// `wanted_error`, on held-out data: `correct[i]` says whether input i was classified rightly; any
+/// `wanted_error`, on held-out data. `correct[i]` is true if input i was classified correctly; any
 /// range of flags.
 ///
 /// Thresholds reject tied scores together, so only the distinct scores compete. The result is empty
-/// when no threshold will do: even the inputs that share the highest score err more often than
-/// wanted. At least one input is always accepted. The data must not be the training set, and the
-/// error found is that of a choice made on these data: on new data it tends to be higher.
+/// if even the inputs that share the highest score err more often than wanted. At least one input
+/// is always accepted. The data must not be the training set. The error found belongs to a choice
+/// made on these data: on new data it tends to be higher.
 /// Throws `std::invalid_argument` without a score, if one is not finite, the sizes differ, or
 /// unless 0 <= wanted_error <= 1. Cost O(n log n).
 template <detail::Flags Correct = std::vector<bool>>
@@ -169,7 +169,7 @@ template <detail::Flags Correct = std::vector<bool>>
   detail::check(wanted_error >= 0 && wanted_error <= 1, function, "wanted_error", "is ",
                 wanted_error, ", must be a fraction from 0 to 1");
   const auto n = static_cast<double>(scores.size());
-  for (std::size_t k = 0; k < scores.size(); ++k) {  // k: how many are rejected.
+  for (std::size_t k = 0; k < scores.size(); ++k) {  // k is the number of rejected inputs.
     const double score = scores[order[k]];
     const auto rejected = static_cast<double>(k);
     const double error = static_cast<double>(left[k]) / (n - rejected);
@@ -181,14 +181,14 @@ template <detail::Flags Correct = std::vector<bool>>
   return std::nullopt;
 }
 
-// The error that is left when the least confident inputs are rejected, as a function of how many.
+// The error of the accepted inputs as a function of the number of rejected ones.
 
 /// One point of an error-reject curve.
 struct ErrorRejectPoint {
-  double rate = 0;           ///< The rate asked for; on the whole curve rejected / n.
-  std::size_t rejected = 0;  ///< Inputs rejected.
-  std::size_t errors = 0;    ///< Errors among the accepted inputs.
-  double error = 0;          ///< Fraction of the accepted inputs: errors / (n - rejected).
+  double rate = 0;           ///< Given rate; on the whole curve rejected / n.
+  std::size_t rejected = 0;  ///< Number of rejected inputs.
+  std::size_t errors = 0;    ///< Number of errors among the accepted inputs.
+  double error = 0;          ///< Error rate of the accepted inputs, errors / (n - rejected).
 };
 
 #if BPM_BODIES
@@ -217,7 +217,7 @@ BPM_INLINE double threshold_for_rate(std::span<const double> scores, double rate
 
 namespace detail {
 
-/// The curve's points for 0, 1, ..., n - 1 rejected inputs.
+/// Points of the error-reject curve for 0, 1, ..., n - 1 rejected inputs.
 template <Flags Correct>
 [[nodiscard]] std::vector<ErrorRejectPoint> whole_curve(std::span<const double> scores,
                                                         const Correct& correct,
@@ -234,9 +234,9 @@ template <Flags Correct>
 
 }  // namespace detail
 
-/// The curve at the given rates, in their order: for each the floor(rate * n) lowest scores are
-/// rejected, equal scores by index (`rejected_indices`), and the errors of the rest are counted.
-/// `correct[i]` says whether input i was classified rightly; any range of flags.
+/// The error-reject curve at the given rates, in their order: for each the floor(rate * n) lowest
+/// scores are rejected, equal scores by index (`rejected_indices`), and the errors of the rest
+/// counted. `correct[i]` is true if input i was classified correctly; any range of flags.
 /// Throws `std::invalid_argument` without a score, if one is not finite, the sizes differ, or a
 /// rate is outside [0, 1). Cost O(n log n + number of rates).
 template <detail::Flags Correct = std::vector<bool>>
@@ -254,7 +254,7 @@ template <detail::Flags Correct = std::vector<bool>>
   return curve;
 }
 
-/// The whole curve: its n points for 0, 1, ..., n - 1 rejected inputs.
+/// The whole error-reject curve: its n points for 0, 1, ..., n - 1 rejected inputs.
 template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
                                                                const Correct& correct) {
@@ -270,7 +270,7 @@ template <detail::Flags Correct = std::vector<bool>>
 /// if scores were noise (on average), less the better the score finds the errors.
 /// (Y. Geifman, G. Uziel, R. El-Yaniv, "Bias-Reduced Uncertainty Estimation for Deep Neural
 /// Classifiers", ICLR 2019, with the 0-1 loss.)
-/// Throws as `error_reject_curve`. Cost O(n log n).
+/// Errors are those of `error_reject_curve`. Cost O(n log n).
 template <detail::Flags Correct = std::vector<bool>>
 [[nodiscard]] double area_under_error_reject_curve(std::span<const double> scores,
                                                    const Correct& correct) {

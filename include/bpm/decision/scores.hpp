@@ -15,14 +15,14 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// Confidence scores of inputs: from the outputs of their classes, and from the votes of draws.
+/// Confidence scores of inputs, from the outputs of classes and from the votes of draws.
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// The place of the class that outputs say, output(c) for 0 <= c < columns: the largest, of equal
-/// ones the first; of a single column the second of two classes where it is positive.
+/// Index of the predicted class, from output(c), 0 <= c < columns: the largest output, the first of
+/// equal ones; of a single column 1, the second of two classes, where it is positive, else 0.
 template <class Output>
 [[nodiscard]] std::ptrdiff_t class_of_outputs(std::ptrdiff_t columns, Output&& output) {
   if (columns == 1) return output(std::ptrdiff_t{0}) > 0 ? 1 : 0;
@@ -33,12 +33,12 @@ template <class Output>
   return best;
 }
 
-/// The class of each row of outputs.
+/// Predicted class label of each row of outputs.
 [[nodiscard]] BPM_INLINE std::vector<int> labels_of_outputs(const Eigen::MatrixXd& outputs,
                                                             std::span<const int> classes);
 
-// Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it;
-// a low score means "not sure". Scores order inputs, they are not probabilities.
+// Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it; a
+// low score means low confidence. Scores order inputs, they are not probabilities.
 
 /// Throws unless there is a score and all are finite.
 BPM_INLINE void check_scores(std::span<const double> scores, std::string_view function);
@@ -103,33 +103,33 @@ BPM_INLINE void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& v
 /// zero where two classes tie for the first place. Unlike the largest output it does not change
 /// when all outputs of an input move by the same amount.
 ///
-/// Shapes, exceptions and cost as for `largest_output_scores`; one column again gives |d|, half the
-/// gap between d and -d, so that both scores of a binary machine are the same number.
+/// Shapes, exceptions and cost are those of `largest_output_scores`; one column again gives |d|,
+/// half the gap between d and -d, so that both scores of a binary machine are equal.
 [[nodiscard]] BPM_INLINE std::vector<double> gap_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values);
 
-/// What an ensemble of classifiers says at n inputs: for each the share of it that votes for the
-/// positive class, E_w 1[f(x; w) > 0]; and the rates that section 3 of "Kernel interpolation as a
-/// Bayes point machine" is about, as means over these inputs. Their `signs` are +1 and -1, one an
-/// input.
+/// Votes of an ensemble of classifiers at n inputs: for each the share that votes for the positive
+/// class, E_w 1[f(x; w) > 0]; and the rates of section 3 of "Kernel interpolation as a Bayes point
+/// machine", as means over these inputs. Their argument `signs` holds the true labels, +1 or -1,
+/// one per input.
 struct Votes {
   Eigen::VectorXd positive;  ///< n shares, 0 to 1.
-  /// How many classifiers of equal weight the shares are means over, or would be as good as; 0:
+  /// Number of classifiers of equal weight that the shares average, or the effective number; 0:
   /// infinitely many, the shares are exact.
   std::uint64_t voters = 0;
-  /// Whether each classifier's vote is a share itself, because part of the randomness has been
+  /// True if each classifier's vote is a share itself, because part of the randomness has been
   /// integrated out (`PosteriorEnsemble`); else votes are 0 or 1.
   bool integrated = false;
 
-  /// The votes of single classifiers from their outputs, an input per row and a classifier per
-  /// column; 0 counts as negative. `weights`: one per classifier, 0 or from 1e-100 to 1e100; empty:
-  /// all the same.
+  /// Returns the votes of single classifiers from their outputs, one row per input and one column
+  /// per classifier; 0 counts as negative. `weights`: one per classifier, 0 or from 1e-100 to
+  /// 1e100; empty: equal weights.
   /// \throws std::invalid_argument without classifiers, if sizes disagree, on outputs that are not
   ///         finite, or on weights out of range or all zero.
   [[nodiscard]] static Votes of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outputs,
                                         std::span<const double> weights = {});
 
-  /// The Bayes classifier: +1 where more than half of the ensemble says so, else -1.
+  /// The Bayes classifier: +1 where more than half of the ensemble votes so, else -1.
   [[nodiscard]] int majority(Eigen::Index i) const { return positive[i] > 0.5 ? 1 : -1; }
 
   /// The Gibbs error E_w E_x 1[sign f(x; w) != y]: the mean error of a classifier drawn at random.
@@ -137,24 +137,24 @@ struct Votes {
   [[nodiscard]] double gibbs_error(std::span<const signed char> signs) const;
 
   /// The Bayes error E_x 1[majority != y]: the error of the ensemble's majority vote.
-  /// \throws as `gibbs_error`.
+  /// \throws std::invalid_argument as `gibbs_error`.
   [[nodiscard]] double bayes_error(std::span<const signed char> signs) const;
 
   /// The Gibbs agreement alpha = E_x [E_w sign f(x; w)]^2 (Lemma 5): two classifiers drawn at
   /// random agree with probability (1 + alpha) / 2.
   ///
   /// Votes of V classifiers drawn independently estimate E_w sign f with an error whose square
-  /// would add (1 - alpha) / V on average; where votes are 0 or 1 that is taken off without bias,
-  /// input by input, (V s^2 - 1) / (V - 1), and a mean below 0 is set to 0. Votes that are
-  /// integrated have less of it, which is left in: the value is then high by at most 1 / V.
+  /// would add (1 - alpha) / V on average. For votes of 0 or 1 this bias is removed input by input,
+  /// (V s^2 - 1) / (V - 1), and a mean below 0 is set to 0. Integrated votes have a smaller bias,
+  /// which is not removed: the value is then high by at most 1 / V.
   /// \throws std::invalid_argument without inputs.
   [[nodiscard]] double agreement() const;
 
-  /// Delta = E_x 1[f_BPM(x) != f_Bayes(x)] of Lemma 4: how often the sign of a classifier, given by
-  /// its outputs (0 counts as negative), is not the majority vote; of the ensemble's mean, the
-  /// error of approximating the Bayes classifier by the Bayes point. Inputs whose share lies within
-  /// `doubt` of one half count as different: with finitely many voters their majority may not be
-  /// the ensemble's.
+  /// Delta = E_x 1[f_BPM(x) != f_Bayes(x)] of Lemma 4: the share of inputs where the sign of a
+  /// classifier, given by its outputs (0 counts as negative), differs from the majority vote; for
+  /// the ensemble's mean, the error of approximating the Bayes classifier by the Bayes point.
+  /// Inputs whose share lies within `doubt` of one half count as different: with finitely many
+  /// voters their majority may not be the ensemble's.
   /// \throws std::invalid_argument without inputs, on other sizes, outputs not finite, doubt < 0.
   [[nodiscard]] double disagreement(const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                     double doubt = 0) const;
@@ -163,7 +163,7 @@ struct Votes {
   void check_inputs(std::string_view function) const;
   void check_signs(std::span<const signed char> signs, std::string_view function) const;
 
-  /// Over the inputs.
+  /// Mean of value(i) over the inputs.
   template <class Value>
   [[nodiscard]] double mean(Value&& value) const {
     double sum = 0;
@@ -172,7 +172,7 @@ struct Votes {
   }
 };
 
-/// The error of a single classifier by its outputs; 0 counts as negative.
+/// Error rate of a single classifier, given by its outputs; 0 counts as negative.
 /// \throws std::invalid_argument without inputs, on outputs that are not finite, if sizes disagree,
 ///         on signs other than 1 and -1.
 [[nodiscard]] inline double error_of_outputs(const Eigen::Ref<const Eigen::VectorXd>& outputs,
@@ -231,7 +231,7 @@ BPM_INLINE Votes Votes::of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outp
   double squares = 0;
   for (Eigen::Index n = 0; n < outputs.cols(); ++n) {
     const double weight = weights.empty() ? 1.0 : weights[n];
-    // Their squares are summed.
+    // The limits keep the sum of squared weights in range.
     detail::check(weight == 0 || (weight >= 1e-100 && weight <= 1e100), f, "weights", "hold ",
                   weight, " at classifier ", n, ", must be 0, or from 1e-100 to 1e100");
     votes.positive += weight * (outputs.col(n).array() > 0).cast<double>().matrix();
@@ -240,7 +240,7 @@ BPM_INLINE Votes Votes::of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outp
   }
   detail::check(total > 0, f, "weights", "are all zero");
   votes.positive /= total;
-  // Kish's effective number, rounded down but for the rounding of the sums.
+  // Kish's effective number, rounded down after a margin for the rounding of the sums.
   votes.voters = static_cast<std::uint64_t>(total * total / squares * (1 + 1e-12));
   return votes;
 }

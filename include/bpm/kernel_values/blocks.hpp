@@ -22,22 +22,22 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Kernels that some input set can be used with: on numbers those that are functions of inner
-/// products, on dense ones of Manhattan distances too; any pair kernel on what it is called with.
+/// Kernels for inputs of type I: on numbers, functions of inner products; on dense numbers also
+/// functions of Manhattan distances; on any inputs, kernels that can be called on a pair.
 template <class K, class I>
 concept KernelOn =
     InputSet<I> &&
     ((!RangeInputs<I> && InnerProductKernel<K>) || (DenseInputs<I> && ManhattanKernel<K>) ||
      PairKernel<K, std::remove_cvref_t<typename PreparedInputs<I>::One>>);
 
-/// How far kernel values may go: sums of 1 / epsilon such values are still finite.
+/// Largest kernel value allowed: sums of 1 / epsilon such values are still finite.
 template <class Scalar>
 inline constexpr Scalar largest_kernel_value =
     std::numeric_limits<Scalar>::max() * std::numeric_limits<Scalar>::epsilon();
 
-/// Marks a function of which there shall be one piece of machine code. Inlined here and there, the
-/// same formula is not the same bits: a compiler fuses a multiplication with an addition, or not,
-/// by what it knows of the arguments (that a norm is one number for the whole row, say).
+/// Marks a function that must compile to a single piece of machine code. Inlined in several places,
+/// a formula does not give the same bits: a compiler fuses a multiplication with an addition, or
+/// not, by what it knows of the arguments (for example that a norm is constant along the row).
 #if defined(__clang__)
 #define BPM_DETAIL_ONE_COPY __attribute__((noinline))
 #elif defined(__GNUC__)
@@ -59,13 +59,13 @@ BPM_DETAIL_ONE_COPY void manhattan_chunk(const Kernel& kernel, const Chunk& dist
   out = kernel.from_manhattan_distances(distances);
 }
 
-/// Numbers that a kernel is applied to at once: four registers of floats, few enough that the
-/// formula and its copies are unrolled in place.
+/// Number of values to which a kernel is applied at once: four registers of floats, few enough for
+/// the compiler to unroll the formula and its copies.
 inline constexpr int map_width = 4 * lane_count<float>;
 
-/// Applies a pointwise function to `count` numbers in registers' multiples: the tail is padded, so
-/// that a packet's exp and a scalar's, which differ, are never mixed.
-/// `function(values, offset, out)` gets an array and where it came from.
+/// Applies a pointwise function to `count` numbers, in chunks of whole registers. The tail is
+/// padded, so that a packet's exp and a scalar's, which differ, are never mixed. `function(values,
+/// offset, out)` receives a chunk and its offset.
 template <class Scalar, class Function>
 void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
@@ -84,11 +84,11 @@ void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
   }
 }
 
-/// Throws unless all values of a row are in range; `columns` gives the points' numbers.
+/// Throws unless all values of a row are in range; `columns` has the indices of the points.
 template <class Scalar>
 void check_kernel_row(const Scalar* values, std::ptrdiff_t count, std::ptrdiff_t row,
                       const PointIndex* columns) {
-  // Branch-free in pieces of fixed length, so that it costs a register's comparison at -O2 too; NaN
+  // Branch-free in pieces of fixed length, to compile to a comparison of registers at -O2 too; NaN
   // compares false.
   constexpr std::ptrdiff_t piece = 32;
   const auto is_bad = [](Scalar value) -> int {
@@ -120,14 +120,14 @@ void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar*
       inner_product_chunk(one, products, left, right, out);
     });
   };
-  if constexpr (VisitedKernel<Kernel>) {  // Looked up once, not for every value.
+  if constexpr (VisitedKernel<Kernel>) {  // Resolved once per row, not once per value.
     kernel.visit(apply);
   } else {
     apply(kernel);
   }
 }
 
-/// The kinds of blocks, by what the kernel is a function of.
+/// Kinds of blocks: the kernel is a function of inner products, of distances, or of pairs.
 template <class Kernel, class I>
 inline constexpr bool by_inner_products = !RangeInputs<I> && InnerProductKernel<Kernel>;
 template <class Kernel, class I>
@@ -136,7 +136,7 @@ inline constexpr bool by_distances =
 template <class Kernel, class I>
 inline constexpr bool by_pairs = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;
 
-/// The kernel of a block of inner products, in their place; checks the values.
+/// Replaces a block of inner products by kernel values, and checks them.
 template <class Kernel, class I, class Scalar>
 void finish_inner_products(const Kernel& kernel, const PreparedInputs<I>& x,
                            std::span<const PointIndex> rows, const Scalar* norms,
@@ -148,7 +148,7 @@ void finish_inner_products(const Kernel& kernel, const PreparedInputs<I>& x,
   }
 }
 
-/// Packs columns for `packed_block`; their norms as well, with ones up to a whole chunk.
+/// Packs columns and their norms for `packed_block`; norms are padded with ones to whole chunks.
 template <class I>
 void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> columns,
                   PackedColumns<kernel_scalar_t<I>>& packed) {
@@ -174,8 +174,8 @@ void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> column
   }
 }
 
-/// values[a * ld + b] = k(x_rows[a], column first + b) for `count` packed columns of inner-product
-/// kernels on dense inputs, `first` a multiple of the panels' width; `columns` are their numbers.
+/// Computes values[a * ld + b] = k(x_rows[a], column first + b) for packed columns, inner-product
+/// kernels, dense inputs. `first` is a multiple of the panels' width; `columns` are point indices.
 template <class Kernel, class I, class Scalar>
 void packed_block(const Kernel& kernel, const PreparedInputs<I>& x,
                   std::span<const PointIndex> rows, const PackedColumns<Scalar>& packed,
@@ -206,7 +206,7 @@ void packed_block(const Kernel& kernel, const PreparedInputs<I>& x,
   finish_inner_products(kernel, x, rows, packed.norms.data() + first, columns, values, ld);
 }
 
-/// One side of a block of distances as rows of numbers, where they lie or, of bytes, widened.
+/// Returns the rows of one side of a block of distances: in place, or bytes converted to Scalar.
 template <class I, class Scalar>
 const Scalar* const* rows_of_numbers(const PreparedInputs<I>& x, std::span<const PointIndex> points,
                                      Buffer<const Scalar*>& pointers, Scalar* widened) {
@@ -225,13 +225,13 @@ const Scalar* const* rows_of_numbers(const PreparedInputs<I>& x, std::span<const
   return pointers.data();
 }
 
-/// values[a * ld + b] = k(x_rows[a], z_columns[b]) for prepared inputs x and z.
+/// Computes values[a * ld + b] = k(x_rows[a], z_columns[b]) for prepared inputs x and z.
 ///
-/// Inner-product kernels on numbers run at matrix-product speed, Manhattan kernels on dense numbers
-/// likewise; other kernels are called pair by pair. The bits of a value depend on the two inputs
+/// Inner-product kernels on numbers and Manhattan kernels on dense numbers run at matrix-product
+/// speed; other kernels are called pair by pair. The bits of a value depend on the two inputs
 /// alone: not on the block, the position in it, or (where x and z are one object) on the order of
-/// the pair. Indices are not checked. Columns that are asked for again and again should be packed
-/// once: see `PreparedColumns`.
+/// the pair. Indices are not checked. Pack columns that are used several times once: see
+/// `PreparedColumns`.
 /// \throws KernelValueError if a value is not finite or near overflow.
 template <class Kernel, class Left, class Right>
 void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
@@ -248,7 +248,7 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   scratch.evaluations += height * width;
   if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
     static_assert(DenseInputs<Right>);
-    // Columns that stay in the second-level cache while they are packed and used.
+    // Columns per pack: packed and used while in the second-level cache.
     constexpr std::ptrdiff_t together = 256;
     for (std::ptrdiff_t first = 0; first < width; first += together) {
       const auto part = columns.subspan(first, std::min(together, width - first));
@@ -287,7 +287,7 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
     }
     finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), columns, values, ld);
   } else {
-    // One order for a pair, whoever asks: a user's function need not be symmetric to the last bit.
+    // Each pair is called in one order: a user's function need not be symmetric to the last bit.
     const bool same = static_cast<const void*>(&x) == static_cast<const void*>(&z);
     for (std::ptrdiff_t a = 0; a < height; ++a) {
       const PointIndex i = rows[a];
@@ -301,15 +301,15 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   }
 }
 
-/// k(x_i, x_i), the same bits as in a block.
-/// \throws KernelValueError if it is not finite or near overflow.
+/// Returns k(x_i, x_i), with the same bits as in a block. \throws KernelValueError if it is not
+/// finite or near overflow.
 template <class Kernel, class I>
 [[nodiscard]] kernel_scalar_t<I> self_value(const Kernel& kernel, const PreparedInputs<I>& x,
                                             PointIndex i,
                                             BlockScratch<kernel_scalar_t<I>>& scratch) {
   using Scalar = kernel_scalar_t<I>;
   if constexpr (by_inner_products<Kernel, I>) {
-    // <x, x> is the squared norm to the bit.
+    // <x, x> and the squared norm have the same bits.
     alignas(64) Scalar norms[map_width];
     std::fill_n(norms, map_width, x.squared_norm(i));
     Scalar value = x.squared_norm(i);
@@ -324,8 +324,8 @@ template <class Kernel, class I>
   }
 }
 
-/// diagonal[i] = k(x_i, x_i) for all inputs; the same bits as in a block.
-/// \throws KernelValueError if a value is not finite, near overflow, or negative.
+/// Computes diagonal[i] = k(x_i, x_i) for all inputs, with the same bits as in a block. \throws
+/// KernelValueError if a value is not finite, near overflow, or negative.
 template <class Kernel, class I>
 [[nodiscard]] Buffer<kernel_scalar_t<I>> kernel_diagonal(const Kernel& kernel,
                                                          const PreparedInputs<I>& x) {

@@ -18,16 +18,16 @@
 #endif
 
 /// \file
-/// Inner products of rows of bytes with columns in panels, exact integers: tile by tile
-/// (byte_tiles.hpp). x86-64 programs that were compiled without the instruction for bytes have
-/// functions of tiles for several kinds of instructions, of which the best that the machine has is
-/// taken.
+/// Inner products of rows of bytes with columns in panels, as exact integers, tile by tile
+/// (byte_tiles.hpp). x86-64 programs compiled without the instruction for bytes contain tile
+/// functions for several instruction sets, and choose the best that the machine has.
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Functions of tiles, behind pointers: as `CompiledByteTiles`. A call is some thousand operations.
+/// Function pointers with the interface of `CompiledByteTiles`. A call does thousands of
+/// operations.
 struct ByteTiles {
   using Tile = void (*)(const ByteUnit* const* rows, const ByteUnit* panel,
                         const std::uint32_t* steps, std::ptrdiff_t count, std::ptrdiff_t columns,
@@ -39,7 +39,7 @@ struct ByteTiles {
   Tile row;
 };
 
-/// M rows and the whole panel of 64 columns: 4 M sums of 32 registers.
+/// M rows times the whole panel of 64 columns: 4 M sums of 32 registers.
 template <int M>
 [[gnu::target("avx512f,avx512vnni")]] void byte_tile_avx512_vnni(
     const ByteUnit* const* rows, const ByteUnit* panel, const std::uint32_t* steps,
@@ -70,7 +70,7 @@ template <int M>
   }
 }
 
-/// 16 registers hold 8 sums at a time: parts of 16 columns.
+/// M rows times parts of 16 columns: 16 registers hold 8 sums at a time.
 template <int M>
 [[gnu::target("avx2,avxvnni")]] void byte_tile_avx_vnni(const ByteUnit* const* rows,
                                                         const ByteUnit* panel,
@@ -104,7 +104,7 @@ template <int M>
 }
 
 #if !defined(__AVX2__)
-/// The same parts.
+/// M rows times parts of 16 columns, by 16-bit products.
 template <int M>
 [[gnu::target("avx2")]] void byte_tile_avx2(const ByteUnit* const* rows, const ByteUnit* panel,
                                             const std::uint32_t* steps, std::ptrdiff_t count,
@@ -142,9 +142,9 @@ template <int M>
 }
 #endif
 
-/// Whether the machine has dpbusd in registers of 256 bits: bit 4 of eax in leaf 7, part 1.
+/// True if the machine has dpbusd in 256-bit registers: bit 4 of eax in leaf 7, part 1.
 [[nodiscard]] inline bool has_avx_vnni() {
-  if (!__builtin_cpu_supports("avx2")) return false;  // Nor the leaf.
+  if (!__builtin_cpu_supports("avx2")) return false;  // Then it lacks the leaf, too.
   const auto eax_of = [](unsigned part) {
     unsigned eax = 7;
     unsigned ecx = part;
@@ -156,7 +156,7 @@ template <int M>
   return eax_of(0) >= 1 && (eax_of(1) >> 4U & 1U) != 0;
 }
 
-/// All that the machine can run, the best first.
+/// Tile functions that this machine can run, the best first.
 [[nodiscard]] inline std::span<const ByteTiles> all_byte_tiles() {
   static const auto tiles = [] {
     struct Found {
@@ -182,7 +182,7 @@ template <int M>
   return std::span(tiles.all).first(tiles.count);
 }
 
-/// The tiles that panels are packed for and multiplied by, throughout the program.
+/// Tile functions for which panels are packed and multiplied throughout the program.
 [[nodiscard]] inline const ByteTiles& byte_tiles() {
   static const ByteTiles& best = all_byte_tiles().front();
   return best;
@@ -201,13 +201,13 @@ using ByteTiles = CompiledByteTiles;
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Bytes a row whose sums of products surely fit 32 bits: 255^2 * 32768 < 2^31.
+/// Longest row in bytes whose sums of products fit 32 bits: 255^2 * 32768 < 2^31.
 inline constexpr std::ptrdiff_t longest_byte_chain = 32768;
 
-/// values[i * ld + c] = <rows[i], column c>, the exact integer rounded once to T. `rows` hold
-/// `length` units; `row_sums[i]` is the sum of row i's bytes. Cost: count * columns * length
-/// operations of four products at most, fewer where rows hold zeros. The panels hold their bytes
-/// changed by `tiles.flip`.
+/// Computes values[i * ld + c] = <rows[i], column c>, the exact integer rounded once to T. `rows`
+/// hold `length` units; `row_sums[i]` is the sum of row i's bytes; the bytes of the panels were
+/// changed by `tiles.flip`. Cost: count * columns * length operations of four products at most,
+/// fewer where rows hold zeros.
 template <std::floating_point T>
 void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, std::ptrdiff_t count,
                    const ByteUnit* panels, std::ptrdiff_t columns, std::ptrdiff_t length, T* values,
@@ -240,7 +240,7 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
                 out[c] = static_cast<T>(from[c] + shift);
               }
             };
-            if (there == width) {  // Known to the compiler: no rest to look after.
+            if (there == width) {  // A constant width: the compiler makes no remainder loop.
               write(std::integral_constant<std::ptrdiff_t, width>{});
             } else {
               write(there);

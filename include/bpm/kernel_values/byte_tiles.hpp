@@ -13,15 +13,14 @@
 /// A tile of inner products of rows of bytes, exact in 32-bit integers, from a panel whose unit is
 /// four bytes of a column.
 ///
-/// Where there is an instruction for it (VNNI), one operation adds four products of an unsigned
-/// with a signed byte to a sum: the panel then holds its bytes less 128, and 128 times the sum of
-/// the row's bytes is added at the end. The older instruction of that shape adds pairs in 16 bits,
-/// which saturates: 255 * 127 * 2 is more than they hold. So elsewhere the bytes are split into
-/// even and odd ones and multiplied as 16-bit numbers.
+/// With the byte instruction (VNNI), one operation adds four products of an unsigned with a signed
+/// byte to a sum: the panel then holds its bytes less 128, and 128 times the sum of the row's bytes
+/// is added at the end. The older instruction of this kind adds pairs in 16 bits, which saturates:
+/// 255 * 127 * 2 exceeds them. So other targets split the bytes into even and odd ones and multiply
+/// them as 16-bit numbers.
 ///
-/// Programs for x86-64 that are compiled without the instruction may run where it is. There the
-/// tiles are chosen as the program runs (byte_panels.hpp): sums of integers are the same by
-/// whatever instruction.
+/// x86-64 programs compiled without the instruction may run on machines that have it. They choose
+/// the tiles at run time (byte_panels.hpp): sums of integers do not depend on the instruction.
 
 #if defined(BPM_DETAIL_VECTOR_TYPES)
 #if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
@@ -40,7 +39,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 using ByteUnit = std::uint32_t;
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
-/// As wide as the widest tile: panels are packed before it is known who multiplies them.
+/// As wide as the widest tile: panels are packed before the tile function is known.
 template <>
 inline constexpr std::ptrdiff_t panel_width<ByteUnit> = 64;
 #endif
@@ -51,11 +50,12 @@ inline constexpr bool bytes_by_instruction = true;
 inline constexpr bool bytes_by_instruction = false;
 #endif
 
-/// What a panel's bytes are changed by for the instruction: 128 is taken off each.
+/// Change of a panel's bytes for the instruction: 128 is subtracted from each.
 inline constexpr ByteUnit instruction_flip = 0x80808080U;
 inline constexpr std::int32_t instruction_shift = 128;
 
-/// sum + the products of a row's four bytes, the same in every lane, with those of the columns.
+/// Returns sum + the products of a row's four bytes, equal in every lane, with those of the
+/// columns.
 inline Lanes<std::int32_t> add_one_by_one(Lanes<std::int32_t> sum, const Lanes<ByteUnit>& row,
                                           const Lanes<ByteUnit>& columns) {
   for (int l = 0; l < lane_count<std::int32_t>; ++l) {
@@ -68,7 +68,7 @@ inline Lanes<std::int32_t> add_one_by_one(Lanes<std::int32_t> sum, const Lanes<B
   return sum;
 }
 
-/// The same by the instructions that are compiled for.
+/// Implements `add_one_by_one` with the target's instructions.
 [[gnu::always_inline]] inline Lanes<std::int32_t> add_byte_products(
     Lanes<std::int32_t> sum, const Lanes<ByteUnit>& row, const Lanes<ByteUnit>& columns) {
 #if !defined(BPM_DETAIL_VECTOR_TYPES)
@@ -112,8 +112,8 @@ inline Lanes<std::int32_t> add_one_by_one(Lanes<std::int32_t> sum, const Lanes<B
 #endif
 }
 
-/// out[i * panel_width + c] = sum over the listed steps of the products of four bytes each, for M
-/// rows and N registers of columns.
+/// Computes out[i * panel_width + c], the sum over the listed steps of the products of four bytes
+/// each, for M rows and N registers of columns.
 template <int M, int N>
 BPM_DETAIL_FULL_WIDTH inline void byte_tile(const ByteUnit* const* rows, const ByteUnit* panel,
                                             const std::uint32_t* steps, std::ptrdiff_t count,
@@ -146,8 +146,8 @@ BPM_DETAIL_FULL_WIDTH inline void byte_tile(const ByteUnit* const* rows, const B
   }
 }
 
-/// Tiles of the target that is compiled for: of `panel_rows` rows or of one, of the first `columns`
-/// columns of a panel at least.
+/// Tile functions of the compiled target: `panel_rows` rows or one row, times at least the first
+/// `columns` columns of a panel.
 struct CompiledByteTiles {
   static constexpr ByteUnit flip = bytes_by_instruction ? instruction_flip : 0;
   static constexpr std::int32_t shift = bytes_by_instruction ? instruction_shift : 0;

@@ -29,9 +29,9 @@ class KeptRows;
 template <class T>
 class LinearInputs;
 
-/// Points as the columns of blocks of kernel values that will be asked for several times, made
-/// ready once: of kernels of inner products on dense inputs packed, else the list alone. Refers to
-/// the list of points. Reusing one allocates nothing.
+/// Points prepared as the columns of several blocks of kernel values: packed for kernels of inner
+/// products on dense inputs, else only listed. Refers to the list of points. Reuse allocates
+/// nothing.
 template <class T>
 struct ReadyColumns {
   std::span<const PointIndex> points;
@@ -39,11 +39,11 @@ struct ReadyColumns {
   PackedColumns<T> panels;
 };
 
-/// Kernel values on the training set, K_ij = k(x_i, x_j), wherever they come from: what perceptrons
-/// and version spaces know of kernels and inputs. One virtual call per row or block.
+/// Kernel values on the training set, K_ij = k(x_i, x_j), from any source: the interface of kernels
+/// and inputs for perceptrons and version spaces. One virtual call per row or block.
 ///
 /// All functions are const and may be called from several threads, each with a scratch of its own.
-/// A value is the same bits by whichever call it is read. Indices are not checked.
+/// A value has the same bits in every function. Indices are not checked.
 template <class T>
 class Gram {
  public:
@@ -52,38 +52,38 @@ class Gram {
 
   virtual ~Gram() = default;
 
-  /// \throws std::invalid_argument where a unit compiled for other instructions made it.
+  /// \throws std::invalid_argument if a unit compiled for another target made this object.
   void check_target() const { made_for_.check("Gram"); }
-  /// The number m of training points.
+  /// Number of training points m.
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
-  /// K_ii, always in memory.
+  /// Diagonal entry K_ii, always in memory.
   [[nodiscard]] virtual T diagonal(std::ptrdiff_t i) const noexcept = 0;
-  /// Whether a row costs no kernel evaluations.
+  /// True if a row costs no kernel evaluations.
   [[nodiscard]] virtual bool rows_in_memory() const noexcept { return false; }
-  /// Whether values are computed pair by pair: dear, and no cheaper in blocks.
+  /// True if values are computed pair by pair: expensive, and no cheaper in blocks.
   [[nodiscard]] virtual bool by_pairs() const noexcept { return false; }
 
-  /// The m values K_i., valid until the scratch is used again.
+  /// Returns the m values K_i., valid until the scratch is used again.
   [[nodiscard]] virtual std::span<const T> row(std::ptrdiff_t i, Scratch& scratch) const = 0;
-  /// values[a * ld + b] = K_{rows[a] columns[b]}.
+  /// Computes values[a * ld + b] = K_{rows[a] columns[b]}.
   virtual void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns,
                      T* values, std::ptrdiff_t ld, Scratch& scratch) const = 0;
-  /// Makes points, which must outlive `columns`, ready as columns of the next function's blocks.
+  /// Prepares points, which must outlive `columns`, as columns of the blocks of the next function.
   virtual void prepare(std::span<const PointIndex> points, ReadyColumns<T>& columns) const {
     columns.points = points;
   }
-  /// The `count` columns from `first` on, a multiple of `PreparedColumns::step`, of those made
-  /// ready.
+  /// Computes a block with `count` prepared columns from `first` on, a multiple of
+  /// `PreparedColumns::step`.
   virtual void block(std::span<const PointIndex> rows, const ReadyColumns<T>& columns,
                      std::ptrdiff_t first, std::ptrdiff_t count, T* values, std::ptrdiff_t ld,
                      Scratch& scratch) const {
     block(rows, columns.points.subspan(first, count), values, ld, scratch);
   }
 
-  /// Where rows may be kept from draw to draw; null: nowhere.
+  /// Storage for rows that are kept from draw to draw; null: none.
   [[nodiscard]] KeptRows<T>* kept_rows() const noexcept { return kept_rows_; }
-  /// The inputs of a linear kernel, for a sampler that then keeps w and asks for no kernel values;
-  /// null: it asks for them.
+  /// Inputs of a linear kernel, for a sampler that updates w and needs no kernel values; null: the
+  /// sampler needs kernel values.
   [[nodiscard]] const LinearInputs<T>* linear_inputs() const noexcept { return linear_inputs_; }
 
   void set_kept_rows(KeptRows<T>* rows) noexcept { kept_rows_ = rows; }
@@ -97,13 +97,13 @@ class Gram {
   Gram& operator=(Gram&&) noexcept = default;
 
  private:
-  MadeFor made_for_;  // First.
+  MadeFor made_for_;  // `made_for_` must be the first member.
   std::ptrdiff_t size_;
   KeptRows<T>* kept_rows_ = nullptr;
   const LinearInputs<T>* linear_inputs_ = nullptr;
 };
 
-/// A kernel matrix in memory: m x m values in row-major order, held by the class derived from this.
+/// A kernel matrix in memory: m x m values in row-major order, owned by the derived class.
 template <class T>
 class MatrixGram : public Gram<T> {
  public:
@@ -151,7 +151,7 @@ void for_each_triangle_tile(unsigned threads, std::ptrdiff_t m, std::ptrdiff_t s
   const std::ptrdiff_t across = (m + side - 1) / side;
   const std::ptrdiff_t tiles = across * (across + 1) / 2;
   parallel_for(threads, tiles, [&](unsigned worker, std::ptrdiff_t n) {
-    // The n-th tile, row by row.
+    // Row and column of the n-th tile of the triangle, counted row by row.
     auto i = static_cast<std::ptrdiff_t>((std::sqrt(8.0 * n + 1) - 1) / 2);
     while (i * (i + 1) / 2 > n) --i;
     while ((i + 1) * (i + 2) / 2 <= n) ++i;
@@ -165,11 +165,11 @@ void for_each_triangle_tile(unsigned threads, std::ptrdiff_t m, std::ptrdiff_t s
 template <class T>
 class DenseGram : public MatrixGram<T> {
  public:
-  /// Computes the matrix from another source of values, tile by tile: each pair once, but twice
-  /// within the tiles of 512 points on the diagonal; the mirror image copied. `go_on(fraction)` is
-  /// called after each tile, from one thread at a time; false ends the computation early and leaves
-  /// `complete()` false. `threads` 0: as many as the machine runs.
-  /// Cost: m (m + tile) / 2 kernel evaluations, 2 reads and writes a value.
+  /// Computes the matrix from another source of values, tile by tile: each pair once, except twice
+  /// within the tiles of 512 points on the diagonal; the mirror image is copied. `go_on(fraction)`
+  /// is called after each tile, from one thread at a time; false ends the computation early and
+  /// leaves `complete()` false. `threads` 0: as many as the machine runs. Cost: m (m + tile) / 2
+  /// kernel evaluations, 2 reads and writes per value.
   DenseGram(const Gram<T>& source, unsigned threads, const std::function<bool(double)>& go_on)
       : DenseGram(Buffer<T>(source.size() * source.size()), source.size()) {
     threads = thread_count(threads);
@@ -203,20 +203,20 @@ class DenseGram : public MatrixGram<T> {
   explicit DenseGram(const Gram<T>& source, unsigned threads = 1)
       : DenseGram(source, threads, [](double) { return true; }) {}
 
-  /// Of values that are there: a symmetric m x m matrix, row after row.
+  /// Stores given values: a symmetric m x m matrix, row after row.
   DenseGram(Buffer<T> values, std::ptrdiff_t m)
       : MatrixGram<T>(values.data(), m), values_(std::move(values)) {
     complete_ = true;
   }
 
-  /// Bytes that the matrix of m points takes.
+  /// Bytes that a matrix of m points needs.
   [[nodiscard]] static std::size_t bytes_needed(std::size_t m) noexcept {
     return m * m * sizeof(T);
   }
 
-  /// False if the computation was stopped: the values are then not all there.
+  /// False if the computation was stopped: some values are then missing.
   [[nodiscard]] bool complete() const noexcept { return complete_; }
-  /// Kernel evaluations made, and thread-seconds over threads spent on them.
+  /// Number of kernel evaluations; and the thread-seconds spent on them divided by the threads.
   [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
 
@@ -245,13 +245,13 @@ class DenseGram : public MatrixGram<T> {
 
 }  // namespace detail
 
-/// A kernel matrix that the user brings, m x m, kept by reference.
+/// A kernel matrix given by the user, m x m, held by reference.
 template <class T>
 class PrecomputedGram : public detail::MatrixGram<T> {
  public:
   /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric to
-  ///         sqrt(epsilon) of the largest entry, and nowhere negative on the diagonal; the message
-  ///         names the first entry that is not.
+  /// sqrt(epsilon) of the largest entry, and not negative on the diagonal; the message names the
+  /// first entry that violates this.
   /// Cost: one pass over the matrix.
   explicit PrecomputedGram(const RowMatrix<T>& values)
       : detail::MatrixGram<T>(values.data(), values.rows()) {
@@ -280,7 +280,7 @@ class PrecomputedGram : public detail::MatrixGram<T> {
     }
   }
 
-  /// A matrix that is about to end (a conversion from another type makes one) cannot be kept.
+  /// Deleted: a temporary matrix (such as a conversion from another type) would not outlive this.
   explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
 };
 

@@ -26,21 +26,21 @@
 #include <Eigen/Eigenvalues>
 #endif
 
-/// \file
-/// A test of the promises that a kernel makes, for the author of one.
+/// Kernel matrices, and a test of the properties that a kernel must have, for authors of kernels.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// How a kernel matrix is computed.
+/// Settings of `kernel_matrix`.
 struct KernelMatrixSettings {
-  unsigned threads = 0;  ///< 0: as many as the machine runs. The values do not depend on it.
-  /// Bytes that may be taken, 8 a value; buffers for blocks are not counted. 4 GiB.
+  unsigned threads = 0;  ///< Number of threads; 0: as many as the machine runs. Values do not
+                         ///< depend on it.
+  /// Limit in bytes, 8 per value, without buffers for blocks. Default 4 GiB.
   std::size_t memory = detail::four_gibibytes;
 };
 
 namespace detail {
 
-/// Inputs that may be the rows or the columns of a kernel matrix.
+/// Checks the inputs of the rows or the columns of a kernel matrix.
 template <InputSet I>
 void check_matrix_side(const I& inputs, std::string_view argument, std::string_view what) {
   check_inputs(inputs, "kernel_matrix");
@@ -57,8 +57,8 @@ void check_matrix_side(const I& inputs, std::string_view argument, std::string_v
   return {rows, columns};
 }
 
-/// A function of worker and tile that writes the tile and returns its place in the matrix. Each of
-/// several threads is a worker.
+/// Returns a function of worker and tile that writes the tile and returns its block of the matrix.
+/// Each of several threads is a worker.
 template <class Kernel, class I, class J>
 [[nodiscard]] auto tile_writer(const Kernel& kernel, const PreparedInputs<I>& x,
                                const PreparedInputs<J>& z, unsigned threads,
@@ -83,13 +83,12 @@ template <class Kernel, class I, class J>
 
 }  // namespace detail
 
-/// The symmetric matrix K_ij = k(x_i, x_j) of n inputs, for what works on whole matrices. Values
-/// are computed in the inputs' precision (float inputs: rounded to float), on all threads, at
-/// matrix-product speed where the kernel is a function of inner products. A kernel on pairs is
-/// called once for each pair, but twice within 16 inputs and for (x_i, x_i), at most n (n + 18) / 2
-/// times; `normalised` makes three calls of one.
+/// Computes the symmetric matrix K_ij = k(x_i, x_j) of n inputs, in the inputs' precision (float
+/// inputs: rounded to float), on all threads, at matrix-product speed where the kernel is a
+/// function of inner products. A kernel on pairs is called once for each pair, except twice within
+/// 16 inputs and for (x_i, x_i), at most n (n + 18) / 2 times; `normalised` calls it three times.
 /// \throws std::invalid_argument on empty inputs and numbers that are not finite, KernelValueError
-///         on kernel values that are not or a negative k(x, x), BudgetTooSmall beyond the budget.
+/// on kernel values that are not or a negative k(x, x), BudgetTooSmall beyond `memory`.
 template <class Kernel, InputSet I>
   requires detail::KernelOn<Kernel, I>
 [[nodiscard]] Eigen::MatrixXd kernel_matrix(const Kernel& kernel, const I& inputs,
@@ -98,7 +97,7 @@ template <class Kernel, InputSet I>
   const std::ptrdiff_t n = detail::input_count(inputs);
   Eigen::MatrixXd matrix = detail::matrix_within(n, n, settings.memory);
   const detail::PreparedInputs<I> prepared(inputs, detail::origin_of(kernel, inputs));
-  // The diagonal first: an input that a kernel has no value for is named, not a pair with it.
+  // The diagonal comes first, so that errors name a single bad input and not a pair with it.
   (void)detail::kernel_diagonal(kernel, prepared);
   constexpr std::ptrdiff_t side = detail::by_pairs<Kernel, I> ? 16 : 256;
   const unsigned threads = detail::thread_count(settings.threads, "kernel_matrix");
@@ -113,9 +112,9 @@ template <class Kernel, InputSet I>
   return matrix;
 }
 
-/// The matrix k(x_i, z_j), a row for each of the inputs x and a column for each of z. Each pair is
-/// computed once. \throws as the other, and std::invalid_argument where the inputs' numbers of
-/// columns differ.
+/// Computes the matrix k(x_i, z_j), a row for each of the inputs x and a column for each of z, each
+/// pair once. Errors are those of the symmetric matrix; \throws std::invalid_argument also where
+/// the inputs' numbers of columns differ.
 template <class Kernel, InputSet I, InputSet J>
   requires detail::KernelOn<Kernel, I>
 [[nodiscard]] Eigen::MatrixXd kernel_matrix(const Kernel& kernel, const I& x, const J& z,
@@ -145,7 +144,7 @@ template <class Kernel, InputSet I, InputSet J>
   return matrix;
 }
 
-/// k(x_i, x_i) of every input. \throws as `kernel_matrix`.
+/// Computes k(x_i, x_i) of every input. Errors are those of `kernel_matrix`.
 template <class Kernel, InputSet I>
   requires detail::KernelOn<Kernel, I>
 [[nodiscard]] Eigen::VectorXd kernel_diagonal_values(const Kernel& kernel, const I& inputs) {
@@ -156,16 +155,17 @@ template <class Kernel, InputSet I>
   return Eigen::VectorXd::NullaryExpr(diagonal.size(), [&](Eigen::Index i) { return diagonal[i]; });
 }
 
-/// What `check_kernel` saw of a kernel in which it found no fault.
+/// Result of `check_kernel` for a kernel without a fault.
 struct KernelReport {
-  std::ptrdiff_t points = 0;       ///< Inputs looked at.
-  double smallest_eigenvalue = 0;  ///< Of their kernel matrix; rounding may take it below zero.
-  double largest_eigenvalue = 0;   ///< Likewise: the smallest is judged by its size.
+  std::ptrdiff_t points = 0;       ///< Number of inputs tested.
+  double smallest_eigenvalue = 0;  ///< Of their kernel matrix; rounding may make it negative.
+  double largest_eigenvalue = 0;   ///< Of their kernel matrix; scales the tolerance of the
+                                   ///< smallest.
 };
 
 namespace detail {
 
-/// A pair of inputs by their numbers, for messages.
+/// Name of a pair of inputs, by their indices, for messages.
 struct PairName {
   PointIndex i;
   PointIndex j;
@@ -175,7 +175,7 @@ struct PairName {
   }
 };
 
-/// The smallest and the largest eigenvalue of the symmetric part of a square matrix. Cost n^3.
+/// Returns the smallest and the largest eigenvalue of the symmetric part of a matrix. Cost n^3.
 template <class Scalar>
 [[nodiscard]] std::pair<double, double> extreme_eigenvalues(const RowMatrix<Scalar>& given);
 
@@ -183,7 +183,7 @@ template <class Scalar>
 template <class Scalar>
 std::pair<double, double> extreme_eigenvalues(const RowMatrix<Scalar>& given) {
   const Eigen::MatrixXd values = given.template cast<double>();
-  // Divided by the largest value: its square must not overflow.
+  // Dividing by the largest value keeps its square from overflowing.
   const double size = values.cwiseAbs().maxCoeff();
   const Eigen::MatrixXd symmetric = (values / 2 + values.transpose() / 2) / (size > 0 ? size : 1);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric, Eigen::EigenvaluesOnly);
@@ -192,7 +192,7 @@ std::pair<double, double> extreme_eigenvalues(const RowMatrix<Scalar>& given) {
 #endif
 
 /// The kernel matrix of a few inputs, evaluated in different ways. `numbers` are the inputs'
-/// numbers in the caller's set, for messages.
+/// indices in the caller's set, for messages.
 template <class Kernel, InputSet I>
 class KernelSample {
  public:
@@ -203,7 +203,7 @@ class KernelSample {
         left_(inputs, origin_of(kernel, inputs)),
         right_(inputs, origin_of(kernel, inputs)),
         numbers_(numbers) {
-    // One by one: what every other evaluation is compared with.
+    // Values of single pairs, with which all other evaluations are compared.
     values_.resize(size(), size());
     BlockScratch<Scalar> scratch;
     for (PointIndex i = 0; i < size(); ++i) {
@@ -221,7 +221,7 @@ class KernelSample {
   [[nodiscard]] PointIndex size() const { return numbers_.size(); }
   [[nodiscard]] const RowMatrix<Scalar>& values() const { return values_; }
 
-  /// Each pair once more.
+  /// Evaluates each pair again and compares the bits.
   void check_repeatable() const {
     BlockScratch<Scalar> scratch;
     for (PointIndex i = 0; i < size(); ++i) {
@@ -234,7 +234,7 @@ class KernelSample {
     }
   }
 
-  /// `tolerance` 0: to the last bit, as block evaluation promises its users.
+  /// Checks symmetry to `tolerance`; 0: to the last bit, which block evaluation guarantees.
   void check_symmetric(Scalar tolerance) const {
     for (PointIndex i = 0; i < size(); ++i) {
       for (PointIndex j = 0; j < i; ++j) {
@@ -245,12 +245,12 @@ class KernelSample {
     }
   }
 
-  /// Evaluates again in blocks of `height` x `width` inputs in the order given.
+  /// Evaluates all pairs in blocks of `height` x `width` inputs, in the given order, and compares.
   void check_pointwise(std::span<const PointIndex> order, std::ptrdiff_t height,
                        std::ptrdiff_t width) const {
     BlockScratch<Scalar> scratch;
     RowMatrix<Scalar> block(height, width);
-    // Columns backwards, so that no pair keeps its place.
+    // Columns in reverse order change the position of every pair.
     const std::vector<PointIndex> backwards(order.rbegin(), order.rend());
     for (std::ptrdiff_t a = 0; a < size(); a += height) {
       const auto rows = order.subspan(a, std::min(height, size() - a));
@@ -270,7 +270,7 @@ class KernelSample {
     }
   }
 
-  /// A kernel that has a form for blocks and one for pairs: to rounding the same function.
+  /// Compares the block form of a kernel with its pair form, to rounding.
   void check_pairs(Scalar tolerance) const {
     for (PointIndex i = 0; i < size(); ++i) {
       for (PointIndex j = 0; j < size(); ++j) {
@@ -287,7 +287,7 @@ class KernelSample {
     return {numbers_[i], numbers_[j]};
   }
 
-  /// Two prepared inputs and not one, so that a pair kernel is really called both ways round.
+  /// Uses two prepared inputs, so that a pair kernel is really called in both orders.
   void evaluate(std::span<const PointIndex> rows, std::span<const PointIndex> columns,
                 Scalar* values, std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const {
     kernel_block(kernel_, left_, rows, right_, columns, values, ld, scratch);
@@ -302,13 +302,13 @@ class KernelSample {
 
 }  // namespace detail
 
-/// Tests on up to `points` of the inputs, evenly spaced, that a kernel keeps its promises:
+/// Tests on up to `points` of the inputs, evenly spaced, the properties that a kernel must have:
 ///
 ///  - values are finite and not near overflow, and the same in the next call;
-///  - k(x, x') = k(x', x): to the last bit for kernels that do blocks (`InnerProductKernel`,
+///  - k(x, x') = k(x', x): to the last bit for kernels with a block form (`InnerProductKernel`,
 ///    `ManhattanKernel`), where it must not matter which input is the row, else to `tolerance`;
 ///  - a value depends on the two inputs alone: the same bits in any block, at any position;
-///  - the pair call, where there is one beside the block form, gives the same value to `tolerance`;
+///  - a pair form beside a block form gives the same value to `tolerance`;
 ///  - the kernel matrix has no negative eigenvalue: none below -`tolerance` times the largest.
 ///
 /// `tolerance` is relative to the largest value. A kernel that passes may still be wrong on other

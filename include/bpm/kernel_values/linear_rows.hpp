@@ -21,24 +21,24 @@
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
-/// Classifiers of a linear kernel as one number per feature, w = sum_i alpha_i phi(x_i): an output
-/// costs the numbers of a row, and no kernel value.
+/// Classifiers of a linear kernel as one number per feature, w = sum_i alpha_i phi(x_i). An output
+/// costs one pass over the numbers of a row, and no kernel value.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Whether a kernel on these inputs can turn out to be linear in them.
+/// True if a kernel of this type can be linear in inputs of this type.
 template <class Kernel, class I>
 inline constexpr bool may_be_linear = LinearFormOf<Kernel>::possible && !RangeInputs<I>;
 
-/// w of some classifiers: their numbers, in an order that the kind of inputs decides, and the sum
-/// of each one's coefficients, which the kernel's constant multiplies.
+/// Weights w of some classifiers: their numbers, in an order that depends on the kind of inputs,
+/// and the sum of each classifier's coefficients, which the kernel's constant multiplies.
 struct LinearWeights {
   std::ptrdiff_t classifiers = 0;
   Buffer<double> numbers;
   std::vector<double> sums;
 
   LinearWeights() = default;
-  /// All zero. `length`: of one w, as `LinearRows::weight_length` says.
+  /// All weights are zero. `length`: numbers of one w, from `LinearRows::weight_length`.
   LinearWeights(std::ptrdiff_t length, std::ptrdiff_t count)
       : classifiers(count), numbers(length * count), sums(static_cast<std::size_t>(count)) {
     clear();
@@ -49,7 +49,7 @@ struct LinearWeights {
   }
 };
 
-/// w of the classifiers of a linear kernel, made when it is first asked for, by any thread.
+/// Weights w of the classifiers of a linear kernel, computed at the first request of any thread.
 class KeptWeights {
  public:
   template <class Make>
@@ -64,44 +64,44 @@ class KeptWeights {
   mutable std::optional<LinearWeights> weights_;
 };
 
-/// Inputs as a linear kernel's classifiers see them: what perceptrons that keep w know of them.
-/// Everything is computed in double, each classifier's numbers in one way whichever others are
-/// asked for: on integers the sums are exact, as long as they are below 2^53.
+/// Inputs of a linear kernel, the interface for perceptrons that update w. Everything is computed
+/// in double, each classifier's numbers in the same way for any set of classifiers: on integers the
+/// sums are exact, as long as they are below 2^53.
 template <class T>
 class LinearInputs {
  public:
-  /// What a thread needs for outputs.
+  /// Scratch memory of a thread for outputs.
   struct Scratch {
     Buffer<double> widened;
   };
 
   virtual ~LinearInputs() = default;
 
-  /// w = 0 of so many classifiers.
+  /// Returns w = 0 for the given number of classifiers.
   [[nodiscard]] virtual LinearWeights zero_weights(std::ptrdiff_t classifiers) const = 0;
-  /// w_c += times phi(x_i). Cost: the numbers of the row.
+  /// Adds times phi(x_i) to w_c. Cost: the numbers of the row.
   virtual void add(std::ptrdiff_t i, std::ptrdiff_t c, double times,
                    LinearWeights& weights) const = 0;
-  /// outputs[c] = <w_c, phi(x_i)> for the classifiers c of an ascending list. Cost: the numbers of
-  /// the row for each.
+  /// Computes outputs[c] = <w_c, phi(x_i)> for the classifiers c of an ascending list. Cost: the
+  /// numbers of the row for each.
   virtual void outputs(std::ptrdiff_t i, const LinearWeights& weights,
                        std::span<const PointIndex> classifiers, double* outputs,
                        Scratch& scratch) const = 0;
-  /// Asks for a row before it is needed.
+  /// Prefetches row i into the cache.
   virtual void prefetch(std::ptrdiff_t i) const = 0;
 };
 
-/// Those of prepared inputs, to which it refers.
+/// Linear inputs from prepared inputs; refers to them.
 ///
 /// Dense rows: one w after the other, so that inner products run along the registers. Sparse rows:
-/// the classifiers' numbers of one feature side by side, so that a nonzero finds them together.
+/// all classifiers' numbers of a feature are adjacent, so that a nonzero reads them together.
 template <InputSet I>
 class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
  public:
   using Scalar = kernel_scalar_t<I>;
   using Scratch = typename LinearInputs<Scalar>::Scratch;
 
-  /// The constant and the factor of the form are rounded as the kernel rounds them.
+  /// The constant and the factor of the form are rounded as in the kernel.
   LinearRows(const LinearForm& form, const PreparedInputs<I>& inputs)
       : inputs_(&inputs),
         factor_(static_cast<Scalar>(form.factor)),
@@ -112,11 +112,11 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
     }
   }
 
-  /// Whether w is cheaper than kernel values: about as many passes as a tenth of the points make
-  /// mistakes in. A matrix of kernel values costs less than passes over long dense rows, up to the
-  /// points of which there is one; values of sparse rows, and of windows, never do. Nor may w be
-  /// long beside what a fit holds for each point. Decided by the inputs alone, since the sums have
-  /// other roundings.
+  /// True if updating w is cheaper than kernel values: for about as many passes as a tenth of the
+  /// points make mistakes in. A matrix of kernel values costs less than passes over long dense
+  /// rows, up to the number of points where the matrix is used; values of sparse rows, and of
+  /// windows, never do. w must also not be long compared with a fit's memory per point. The inputs
+  /// alone decide, since the sums round differently.
   [[nodiscard]] static bool worth(const I& inputs) {
     const auto m = static_cast<double>(inputs.rows());
     const auto features = static_cast<double>(inputs.cols());
@@ -127,7 +127,7 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
     }
   }
 
-  /// Numbers that w takes.
+  /// Number of entries of w.
   [[nodiscard]] static std::ptrdiff_t weight_length(std::ptrdiff_t features) {
     return SparseInputs<I> ? features : padded<double>(features);
   }
@@ -164,7 +164,7 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
     if constexpr (SparseInputs<I>) {
       const auto row = nonzeros(i);
       for (std::size_t at = 0; at < classifiers.size();) {
-        // As many neighbours as there are, up to eight at once.
+        // Blocks of neighbouring classifiers, up to eight at once.
         const std::ptrdiff_t first = classifiers[at];
         std::ptrdiff_t run = 1;
         while (run < 8 && at + run < classifiers.size() && classifiers[at + run] == first + run) {
@@ -216,7 +216,7 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
   }
 
  private:
-  /// The numbers of a sparse row that are not zero.
+  /// The nonzero entries of a sparse row.
   template <class Index>
   struct Nonzeros {
     const Scalar* values;
@@ -254,7 +254,7 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
   }
 
   /// Inner products of a sparse row with `Count` neighbouring classifiers from `first` on. Four
-  /// chains of sums, so that one does not wait for the other.
+  /// chains of sums, so that none waits for another.
   template <std::ptrdiff_t Count, class Row>
   static void products(const Row& row, const LinearWeights& weights, std::ptrdiff_t first,
                        double* out) {
@@ -281,7 +281,7 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
   }
 
   /// Inner products of a dense row with `Count` classifiers, `length` whole registers of each. Four
-  /// chains likewise.
+  /// chains of sums, so that none waits for another.
   template <std::size_t Count>
   static void products(const double* row, const std::array<const double*, Count>& columns,
                        std::ptrdiff_t length, double* out) {
@@ -311,7 +311,7 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
     }
   }
 
-  /// A dense row as doubles, with zeros up to `length`: where it lies, or widened.
+  /// Returns a dense row as doubles, with zeros up to `length`: in place, or converted.
   [[nodiscard]] const double* doubles(std::ptrdiff_t i, std::ptrdiff_t length,
                                       Buffer<double>& widened) const {
     const auto* const row = inputs_->numbers(i);
@@ -339,7 +339,7 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
   const PreparedInputs<I>* inputs_;
   double factor_;
   double constant_;
-  std::vector<double> scales_;  ///< 1 / norm(x_i) where inputs are taken of norm 1.
+  std::vector<double> scales_;  ///< 1 / norm(x_i) where inputs have unit norm; else empty.
 };
 
 }}}  // namespace bpm::detail

@@ -19,23 +19,22 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Kernel rows that are kept once they are known, within a byte budget, for those who will ask for
-/// them again. Where not all fit, those of the points that are asked for most often stay. Memory is
-/// touched only as rows are filled.
+/// A cache of kernel rows within a byte budget. When full, it keeps the rows of the points that are
+/// requested most often. Memory is touched only when rows are filled.
 ///
-/// A row is borrowed: one that is kept may be read, one that is to be kept is written, whole,
-/// before it is given back; from then on all may read it. A borrowed row stays where it is.
+/// Rows are borrowed. A filled row may be read by all; a new row must be written completely before
+/// it is given back, and may then be read. A borrowed row does not move.
 template <class T>
 class KeptRows {
  public:
-  /// A point's row while it is borrowed.
+  /// A borrowed row of a point.
   struct Row {
-    const T* read = nullptr;  ///< Its values, or null: they are not known.
-    T* write = nullptr;       ///< Where to write them, if they are wanted.
+    const T* read = nullptr;  ///< Values of the row; null: not known.
+    T* write = nullptr;       ///< Memory to write the values to; null: do not.
     std::int32_t place = nowhere;
   };
 
-  /// As many rows of m values as `bytes` hold, at most m.
+  /// Holds as many rows of m values as fit into `bytes`, at most m.
   KeptRows(std::ptrdiff_t m, std::size_t bytes)
       : size_(m),
         places_(static_cast<std::size_t>(
@@ -46,20 +45,20 @@ class KeptRows {
   KeptRows(const KeptRows&) = delete;
   KeptRows& operator=(const KeptRows&) = delete;
 
-  /// Bytes that a row takes, and what is noted of each point.
+  /// Bytes of a row; and bytes of bookkeeping per point.
   [[nodiscard]] static constexpr std::size_t row_bytes(std::ptrdiff_t m) noexcept {
     return static_cast<std::size_t>(m) * sizeof(T);
   }
   static constexpr std::size_t point_bytes = sizeof(std::int32_t) + sizeof(std::uint32_t);
 
   [[nodiscard]] std::ptrdiff_t capacity() const noexcept { return std::ssize(places_); }
-  /// Places that were ever taken.
+  /// Number of slots ever used.
   [[nodiscard]] std::ptrdiff_t kept() const {
     const std::scoped_lock lock(mutex_);
     return used_;
   }
 
-  /// Row i. Of any thread, as the next.
+  /// Borrows row i. Thread-safe, like `give_back`.
   [[nodiscard]] Row borrow(PointIndex i) {
     const auto point = static_cast<std::size_t>(i);
     const std::scoped_lock lock(mutex_);
@@ -80,7 +79,7 @@ class KeptRows {
     return row;
   }
 
-  /// `filled`: a row that was to be written holds its values, else it is forgotten.
+  /// Gives a row back. `filled`: a row to be written holds its values; otherwise it is dropped.
   void give_back(const Row& row, bool filled) {
     if (row.place == nowhere) return;
     const std::scoped_lock lock(mutex_);
@@ -104,8 +103,8 @@ class KeptRows {
     bool known = false;
   };
 
-  /// A place for a point: a free one, or of the next few that nobody has borrowed the first whose
-  /// point was asked for less often.
+  /// Returns a slot for this point's row: a free one; else evicts, among the next 32, a row that is
+  /// not borrowed and was requested less often; -1 if there is none.
   [[nodiscard]] std::int32_t room_for(std::size_t point) {
     if (used_ < capacity()) return static_cast<std::int32_t>(used_++);
     const std::ptrdiff_t looks = std::min<std::ptrdiff_t>(32, capacity());
@@ -126,15 +125,15 @@ class KeptRows {
   std::ptrdiff_t size_;
   std::vector<Place> places_;
   Buffer<T> values_;
-  mutable std::mutex mutex_;  ///< Guards all but the values.
+  mutable std::mutex mutex_;  ///< Guards all members but the values.
   std::vector<std::int32_t> place_of_;
-  std::vector<std::uint32_t> asked_;  ///< How often each point was.
+  std::vector<std::uint32_t> asked_;  ///< Number of requests per point.
   std::ptrdiff_t used_ = 0;
   std::ptrdiff_t hand_ = 0;
 };
 
-/// A borrowed row, which is given back at the end of its life. Where no rows are kept it is neither
-/// known nor wanted.
+/// A borrowed row, given back by the destructor. Without a cache it has neither values nor memory
+/// to write to.
 template <class T>
 class BorrowedRow {
  public:
@@ -149,7 +148,7 @@ class BorrowedRow {
 
   [[nodiscard]] const T* read() const noexcept { return row_.read; }
   [[nodiscard]] T* write() const noexcept { return row_.write; }
-  /// A row that was to be written holds its values.
+  /// Declares that the values of a row to be written are complete.
   void set_filled() noexcept { filled_ = true; }
 
  private:
@@ -158,7 +157,7 @@ class BorrowedRow {
   bool filled_ = false;
 };
 
-/// Makes points of the inputs ready as columns; without `pack` nothing is copied.
+/// Prepares points of the inputs as columns; without `pack` nothing is copied.
 template <class I>
 void make_ready(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack,
                 ReadyColumns<kernel_scalar_t<I>>& columns) {
@@ -169,9 +168,9 @@ void make_ready(const PreparedInputs<I>& inputs, std::span<const PointIndex> poi
   }
 }
 
-/// values[a * ld + b] = k(x_rows[a], z_{first + b}) for `count` of the columns that were made ready
-/// of z, from column `first` on, a multiple of `PreparedColumns::step`. The bits of the other
-/// `kernel_block`. \throws KernelValueError if a value is not finite or near overflow.
+/// Computes values[a * ld + b] = k(x_rows[a], z_{first + b}) for `count` prepared columns of z from
+/// `first` on, a multiple of `PreparedColumns::step`. The bits are those of `kernel_block` without
+/// preparation. \throws KernelValueError if a value is not finite or near overflow.
 template <class Kernel, class Left, class Right>
 void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                   std::span<const PointIndex> rows, const PreparedInputs<Right>& z,
@@ -191,18 +190,17 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   kernel_block(kernel, x, rows, z, columns, values, ld, scratch);
 }
 
-/// Some inputs as the columns of blocks that will be asked for several times, with the inputs that
-/// they are of. Refers to these and to the list of points, which must outlive it. Reusing one
-/// allocates nothing.
+/// Inputs prepared as the columns of several blocks, with a reference to their prepared inputs and
+/// to the list of points, which must both outlive it. Reuse allocates nothing.
 template <InputSet I>
 class PreparedColumns {
  public:
   using Scalar = kernel_scalar_t<I>;
 
-  /// What a `first` in `kernel_block` must be a multiple of.
+  /// `first` in `kernel_block` must be a multiple of this.
   static constexpr std::ptrdiff_t step = std::max<std::ptrdiff_t>(map_width, panel_width<ByteUnit>);
 
-  /// For kernels of any kind `pack` may be false: nothing is copied then.
+  /// Assigns the points. `pack` may be false for any kernel: nothing is copied then.
   void assign(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack) {
     inputs_ = &inputs;
     make_ready(inputs, points, pack, ready_);
@@ -212,7 +210,7 @@ class PreparedColumns {
   [[nodiscard]] const ReadyColumns<Scalar>& ready() const noexcept { return ready_; }
   [[nodiscard]] std::span<const PointIndex> points() const noexcept { return ready_.points; }
   [[nodiscard]] bool is_packed() const noexcept { return ready_.packed; }
-  /// Bytes that `points` inputs like these would hold, packed.
+  /// Bytes needed to pack `points` such inputs.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs, std::size_t points) {
     if constexpr (DenseInputs<I>) {
       return points * (PreparedInputs<I>::row_bytes(inputs) + sizeof(Scalar));
@@ -220,7 +218,7 @@ class PreparedColumns {
       return 0;
     }
   }
-  /// Bytes held.
+  /// Bytes in use.
   [[nodiscard]] std::size_t bytes() const noexcept {
     return ready_.panels.panels.size() + ready_.panels.norms.size() * sizeof(Scalar);
   }
@@ -238,25 +236,25 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
   kernel_block(kernel, x, rows, z.inputs(), z.ready(), first, count, values, ld, scratch);
 }
 
-/// Kernel values computed when asked for: no matrix, O(m) memory. Refers to the inputs.
+/// Kernel values computed on request, without a matrix, in O(m) memory. Refers to the inputs.
 template <class Kernel, InputSet I>
   requires KernelOn<Kernel, I>
 class OnDemandGram : public Gram<kernel_scalar_t<I>> {
  public:
   using Scalar = kernel_scalar_t<I>;
 
-  /// Prepares the inputs and computes the diagonal. `origin`: as of `PreparedInputs`.
+  /// Prepares the inputs and computes the diagonal. `origin` is passed to `PreparedInputs`.
   /// \throws KernelValueError if k(x_i, x_i) is not finite, near overflow or negative.
   OnDemandGram(Kernel kernel, const I& inputs, std::span<const double> origin)
       : OnDemandGram(std::move(kernel), PreparedInputs<I>(inputs, origin)) {}
-  /// Of the origin that the inputs have.
+  /// Computes the origin from the inputs.
   OnDemandGram(Kernel kernel, const I& inputs)
       : OnDemandGram(kernel, inputs, origin_of(kernel, inputs)) {}
 
   [[nodiscard]] Scalar diagonal(std::ptrdiff_t i) const noexcept override { return diagonal_[i]; }
   [[nodiscard]] bool by_pairs() const noexcept override { return detail::by_pairs<Kernel, I>; }
 
-  /// Cost: m kernel evaluations.
+  /// Returns row i. Cost: m kernel evaluations.
   [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i,
                                             BlockScratch<Scalar>& scratch) const override {
     scratch.values.reserve_discarding(this->size());
@@ -264,15 +262,15 @@ class OnDemandGram : public Gram<kernel_scalar_t<I>> {
     return scratch.values.span().first(this->size());
   }
 
-  /// Cost: one kernel evaluation a value. `values` must not lie in the scratch's own buffers,
-  /// except `scratch.values`.
+  /// Computes a block. Cost: one kernel evaluation per value. `values` must not lie in the
+  /// scratch's own buffers, except `scratch.values`.
   void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, Scalar* values,
              std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const override {
     const TimeSpent timed(scratch);
     kernel_block(kernel_, inputs_, rows, inputs_, columns, values, ld, scratch);
   }
 
-  /// Cost: a copy of the points' inputs, for kernels of inner products.
+  /// Prepares columns. Cost: a copy of the points' inputs, for kernels of inner products.
   void prepare(std::span<const PointIndex> points, ReadyColumns<Scalar>& columns) const override {
     make_ready(inputs_, points, by_inner_products<Kernel, I>, columns);
   }
@@ -288,7 +286,7 @@ class OnDemandGram : public Gram<kernel_scalar_t<I>> {
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
 
  private:
-  /// Adds its life to the scratch's seconds.
+  /// Adds its lifetime to the seconds of the scratch.
   class TimeSpent {
    public:
     explicit TimeSpent(BlockScratch<Scalar>& scratch) : scratch_(scratch) {}

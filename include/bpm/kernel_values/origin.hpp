@@ -11,22 +11,22 @@
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
-/// The point from which kernels of distances see their inputs. |x - z|^2 = <x, x> - 2 <x, z> +
-/// <z, z> loses what is small beside <x, x>; the same of x - o and z - o, with o near the inputs,
-/// does not, and is the same distance.
+/// The origin from which kernels of distances measure their inputs. |x - z|^2 = <x, x> - 2 <x, z> +
+/// <z, z> loses digits if it is small compared with <x, x>; the same formula of x - o and z - o,
+/// with o near the inputs, gives the same distance without that loss.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// How many inputs there are, and of each feature their mean and their squared distances from it.
-/// Made a part at a time, on several ranks.
+/// Number of inputs, and for each feature the mean and the sum of squared deviations from it. Can
+/// be computed in parts, on several ranks.
 struct FeatureMoments {
   double count = 0;
   std::vector<double> mean;
   std::vector<double> squares;
 
   FeatureMoments() = default;
-  /// Of every `step`-th input, by B. P. Welford's recurrence (1962), which loses nothing far from
-  /// zero and finds no deviation in a constant feature. Cost: one pass.
+  /// Moments of every `step`-th input, by B. P. Welford's recurrence (1962), which loses no digits
+  /// far from zero and finds no deviation in a constant feature. Cost: one pass.
   template <DenseInputs I>
   explicit FeatureMoments(const I& inputs, Eigen::Index step = 1)
       : mean(static_cast<std::size_t>(inputs.cols()), 0.0), squares(mean) {
@@ -52,9 +52,9 @@ struct FeatureMoments {
     count = all;
   }
 
-  /// A feature whose mean is more than `far` deviations from zero has its mean there, else 0; empty
-  /// where all are 0. The mean is rounded to a power of two of the size of the deviation, so that
-  /// x - o is exact, and the same o is found whatever the order of the inputs.
+  /// Returns the mean of each feature whose mean is more than `far` deviations from zero, else 0;
+  /// empty if all are 0. The mean is rounded to a multiple of a power of two of the size of the
+  /// deviation, so that x - o is exact, and o does not depend on the order of the inputs.
   [[nodiscard]] std::vector<double> origin() const {
     constexpr double far = 4;
     std::vector<double> result(mean.size(), 0.0);
@@ -63,7 +63,7 @@ struct FeatureMoments {
       const double deviation = std::sqrt(squares[c] / count);
       if (!(std::abs(mean[c]) > far * deviation)) continue;
       any = true;
-      const double unit = std::exp2(std::floor(std::log2(deviation)));  // 0 where it is constant.
+      const double unit = std::exp2(std::floor(std::log2(deviation)));  // 0 for a constant feature.
       const double units = std::nearbyint(mean[c] / unit);
       result[c] = std::isfinite(units) ? units * unit : mean[c];
     }
@@ -72,9 +72,9 @@ struct FeatureMoments {
   }
 };
 
-/// What kernel values of these inputs are measured from: the origin of their moments for kernels of
-/// distances that are made of inner products, on dense numbers; empty: from zero. Inner products of
-/// bytes are exact, columns of sparse rows stay sparse. Cost: one pass.
+/// Returns the origin for kernel values of these inputs: that of their moments for
+/// translation-invariant kernels of inner products on dense numbers; empty: zero. Inner products of
+/// bytes are exact, and sparse rows must stay sparse. Cost: one pass.
 template <class Kernel, InputSet I>
 [[nodiscard]] std::vector<double> origin_of(const Kernel& kernel, const I& inputs) {
   if constexpr (DenseInputs<I> && !ByteInputs<I> && InnerProductKernel<Kernel>) {

@@ -13,36 +13,36 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// The layout in which one side of a block of inner products is packed, the lists of features that
-/// a product must visit, and the memory that blocks take.
+/// The packed layout of one side of a block of inner products, the lists of features that a product
+/// must visit, and the scratch memory of blocks.
 ///
 /// A panel holds a few registers' width of columns, feature by feature: all columns' first numbers
 /// side by side, then all second ones. A product then adds, for one feature after the other, one
 /// number of a row times a register of the panel; sums stay in registers and are never added across
-/// lanes. Features at which the few rows of a tile are all zero add nothing and are left out, which
-/// for images of ink on paper is most of them.
+/// lanes. Features at which all rows of a tile are zero add nothing and are skipped, which for
+/// images of ink on paper is most of them.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 #if defined(__AVX512F__) || defined(__aarch64__)
-inline constexpr int panel_registers = 4;  // 16 sums, 4 operands, 1 number of a row: of 32.
+inline constexpr int panel_registers = 4;  // 16 sums, 4 operands, 1 number of a row: 32 registers.
 #else
-inline constexpr int panel_registers = 2;  // 8 sums, 2 operands, 1 number of a row: of 16.
+inline constexpr int panel_registers = 2;  // 8 sums, 2 operands, 1 number of a row: 16 registers.
 #endif
-/// Rows that a tile multiplies with a panel at once.
+/// Number of rows that a tile multiplies with a panel at once.
 inline constexpr int panel_rows = 4;
 
-/// Columns a panel of units of type T: a number, or four bytes.
+/// Number of columns per panel. A unit of type T is a number, or four bytes.
 template <class T>
 inline constexpr std::ptrdiff_t panel_width = std::ptrdiff_t{panel_registers} * lane_count<T>;
 
-/// Panels that `columns` columns take.
+/// Number of panels for `columns` columns.
 template <class T>
 [[nodiscard]] constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns) noexcept {
   return (columns + panel_width<T> - 1) / panel_width<T>;
 }
 
-/// A number, or four bytes that were written as bytes.
+/// Loads a number, or four bytes that were written as bytes.
 template <class T>
 [[nodiscard, gnu::always_inline]] inline T load_unit(const T* from) {
   T unit;
@@ -51,8 +51,8 @@ template <class T>
 }
 
 /// Writes the panel of `count` columns, count <= panel_width: out[k * panel_width + c] =
-/// columns[c][k] ^ flip for k < length, and zero for the columns that are missing. `flip` is for
-/// integer units.
+/// columns[c][k] ^ flip for k < length, and zero for missing columns. `flip` applies to integer
+/// units.
 template <class T>
 BPM_DETAIL_FULL_WIDTH inline void pack_panel(const T* const* columns, std::ptrdiff_t count,
                                              std::ptrdiff_t length, T flip, T* out) {
@@ -82,20 +82,20 @@ BPM_DETAIL_FULL_WIDTH inline void pack_panel(const T* const* columns, std::ptrdi
   }
 }
 
-/// The places of the bits that are set in a number of four bits, ascending.
+/// Positions of the set bits of a four-bit number, ascending.
 alignas(16) inline constexpr std::uint32_t places_of_bits[16][4] = {
     {},  {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
     {3}, {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
 
-/// Lists the steps k in [begin, end) at which one of M rows is not zero, ascending; returns how
-/// many. There is room for a register more than end - begin entries.
+/// Lists the steps k in [begin, end) at which one of M rows is not zero, ascending; returns their
+/// number. `steps` needs memory for end - begin entries and one register more.
 template <int M, class T>
 BPM_DETAIL_FULL_WIDTH inline std::ptrdiff_t active_steps(const T* const* rows, std::ptrdiff_t begin,
                                                          std::ptrdiff_t end, std::uint32_t* steps) {
   std::uint32_t* out = steps;
   std::ptrdiff_t k = begin;
 #if defined(__AVX512F__)
-  // A negative zero is a zero: the sign is shifted out.
+  // Shifting the sign out makes a negative zero a zero.
   const auto active = [&](std::ptrdiff_t at) -> unsigned {
     __m512i any = _mm512_setzero_si512();
 #pragma GCC unroll 8
@@ -130,12 +130,12 @@ BPM_DETAIL_FULL_WIDTH inline std::ptrdiff_t active_steps(const T* const* rows, s
           _mm_add_epi32(_mm_set1_epi32(static_cast<int>(k)),
                         _mm_load_si128(reinterpret_cast<const __m128i*>(places_of_bits[mask])));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out), places);
-      out += (std::uint64_t{0x4332'3221'3221'2110} >> (4 * mask)) & 15U;  // How many bits are set.
+      out += (std::uint64_t{0x4332'3221'3221'2110} >> (4 * mask)) & 15U;  // Number of set bits.
     }
   }
 #endif
   for (; k < end; ++k) {
-    unsigned any = 0;  // Without branches: where zeros are cannot be foreseen.
+    unsigned any = 0;  // Branch-free: the positions of zeros are unpredictable.
 #pragma GCC unroll 8
     for (int i = 0; i < M; ++i) any |= load_unit(rows[i] + k) != T{0} ? 1U : 0U;
     *out = static_cast<std::uint32_t>(k);
@@ -144,8 +144,8 @@ BPM_DETAIL_FULL_WIDTH inline std::ptrdiff_t active_steps(const T* const* rows, s
   return out - steps;
 }
 
-/// out[i * ld + c] = sum over the listed steps k, in their order, of rows[i][k] times number c of
-/// the panel at k, for M rows and N registers of columns. With `add`, added to what is there.
+/// Computes out[i * ld + c], the sum over the listed steps k, in their order, of rows[i][k] times
+/// number c of the panel at k, for M rows and N registers of columns. With `add`, adds it to `out`.
 /// Without a list (`Listed` false) k is 0, 1, ..., count - 1.
 template <std::floating_point T, int M, int N, bool Listed = true>
 BPM_DETAIL_FULL_WIDTH inline void panel_tile(const T* const* rows, const T* panel,
@@ -183,45 +183,45 @@ BPM_DETAIL_FULL_WIDTH inline void panel_tile(const T* const* rows, const T* pane
   }
 }
 
-/// The lists of active steps of many rows, a list for each tile of rows and each part of the
+/// Lists of active steps of many rows, one list for each tile of rows and each part of the
 /// features.
 struct StepLists {
   Buffer<std::uint32_t> steps;
-  Buffer<std::ptrdiff_t> ends;  ///< Where list l ends; it begins where the one before ends.
+  Buffer<std::ptrdiff_t> ends;  ///< End of list l, and start of the next.
 };
 
-/// Columns of a block, packed: panels of numbers or bytes, and squared norms.
+/// Packed columns of a block: panels of numbers or bytes, and squared norms.
 template <class Scalar>
 struct PackedColumns {
   Buffer<std::byte> panels;
   Buffer<Scalar> norms;
 };
 
-/// Memory that a thread reuses from block to block, so that no loop allocates, with a count of the
-/// kernel values made through it.
+/// Memory that a thread reuses for all blocks, so that no loop allocates, and counts of the kernel
+/// values computed with it.
 template <class Scalar>
 struct BlockScratch {
   Buffer<const Scalar*> rows;
-  Buffer<const Scalar*> column_rows;  ///< Columns where they lie, for kernels of distances.
+  Buffer<const Scalar*> column_rows;  ///< Columns in place, for kernels of distances.
   Buffer<const std::uint32_t*> byte_rows;
   Buffer<std::int64_t> byte_sums;
   PackedColumns<Scalar> columns;
   StepLists lists;
   Buffer<Scalar> scattered;
   Buffer<Scalar> widened;         ///< Bytes as numbers, for kernels of distances.
-  Buffer<Scalar> values;          ///< For a caller's own use (rows, blocks).
-  std::uint64_t evaluations = 0;  ///< Kernel values computed so far.
-  double seconds = 0;             ///< Time spent on them.
+  Buffer<Scalar> values;          ///< For the caller's own rows and blocks.
+  std::uint64_t evaluations = 0;  ///< Number of kernel values computed.
+  double seconds = 0;             ///< Time spent on them, in seconds.
 };
 
-/// A chain of sums longer than this is made in parts, which are then added: a float's rounding
-/// error grows with the length of its chain.
+/// A longer chain of sums is split into parts, which are then added: a float's rounding error grows
+/// with the length of its chain.
 inline constexpr std::ptrdiff_t longest_chain = 1024;
 
-/// Calls group(walk) for as many tiles as their lists fit the cache, then for the next ones. Tiles
-/// have `panel_rows` rows, the last ones one. walk(tile) calls tile(first_row, full, part, steps,
-/// count) for each tile of the group, `full` if it has `panel_rows` rows, and for each part of the
-/// features; a group may walk several times.
+/// Calls group(walk) for groups of tiles whose lists fit the cache. Tiles have `panel_rows` rows,
+/// the last ones one row. walk(tile) calls tile(first_row, full, part, steps, count) for each tile
+/// of the group, `full` if it has `panel_rows` rows, and for each part of the features; a group may
+/// walk several times.
 template <class T, class Group>
 void for_each_tile_group(const T* const* rows, std::ptrdiff_t count, std::ptrdiff_t length,
                          std::ptrdiff_t part_length, StepLists& lists, Group&& group) {
@@ -266,10 +266,10 @@ void for_each_tile_group(const T* const* rows, std::ptrdiff_t count, std::ptrdif
   }
 }
 
-/// values[i * ld + c] = <rows[i], column c> for `count` rows and `columns` columns packed in
-/// panels, each panel `length` steps. The bits of a value depend on its row and its column alone:
-/// one fused multiply-add after the other in the order of the features, in parts of
-/// `longest_chain`, and steps that are left out would have added zero.
+/// Computes values[i * ld + c] = <rows[i], column c> for `count` rows and `columns` columns packed
+/// in panels, each panel `length` steps. The bits of a value depend on its row and its column
+/// alone: it is a chain of fused multiply-adds in the order of the features, in parts of
+/// `longest_chain`; skipped steps would have added zero.
 /// Cost: count * columns * length multiply-adds at most; measured at twice the rate of Eigen's
 /// product (length 784, AVX-512), and more where rows hold zeros.
 template <std::floating_point T>

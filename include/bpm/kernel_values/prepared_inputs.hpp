@@ -18,8 +18,7 @@
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/kernel.hpp"
 
-/// \file
-/// Inputs made ready for blocks of kernel values. They refer to the caller's inputs, which must
+/// Inputs prepared for blocks of kernel values. They refer to the caller's inputs, which must
 /// outlive them, and copy only what cannot be read in place.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -27,28 +26,28 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 template <InputSet I>
 class PreparedInputs;
 
-/// Asks for room alone; `prepare` then makes the rows ready, some at a time.
+/// Tag: allocate, do not fill; `prepare` then fills the rows, some at a time.
 struct RoomOnly {};
 
 /// Dense rows, zero-padded to whole units of a block: numbers to whole registers, bytes to groups
-/// of four. Read in place where they are row-major, their rows begin and end with a unit, and they
-/// are seen from zero, else copied once; of bytes the origin is zero.
+/// of four. They are read in place if they are row-major, begin and end with a unit, and have no
+/// origin to subtract; else copied once. The origin of bytes is zero.
 template <DenseInputs I>
 class PreparedInputs<I> {
  public:
   using Scalar = kernel_scalar_t<I>;
-  /// As the inputs lie in memory, and what a block reads of them at a time.
+  /// Type of a number in memory; and type that a block reads at a time.
   using Number = std::conditional_t<ByteInputs<I>, std::uint8_t, Scalar>;
   using Unit = std::conditional_t<ByteInputs<I>, ByteUnit, Scalar>;
   using One = std::conditional_t<ByteInputs<I>, Eigen::Matrix<Scalar, 1, Eigen::Dynamic>,
                                  Eigen::Map<const Eigen::Matrix<Scalar, 1, Eigen::Dynamic>>>;
 
-  /// `origin`: what is taken off each row, as `origin_of` gives it; empty: nothing.
+  /// `origin` is subtracted from each row, see `origin_of`; empty: zero.
   explicit PreparedInputs(const I& inputs, std::span<const double> origin = {})
       : PreparedInputs(inputs, RoomOnly{}, origin) {
     prepare(inputs, 0, size_);
   }
-  /// Nothing of the inputs is read yet, no memory touched.
+  /// Allocates only: reads no input and touches no memory.
   PreparedInputs(const I& inputs, RoomOnly /*unused*/, std::span<const double> origin = {})
       : origin_(origin.begin(), origin.end()),
         size_(inputs.rows()),
@@ -69,7 +68,7 @@ class PreparedInputs<I> {
     }
   }
 
-  /// Makes `count` rows from `first` on ready; of the inputs that the constructor was given.
+  /// Prepares `count` rows from `first` on; `inputs` are those given to the constructor.
   void prepare(const I& inputs, std::ptrdiff_t first, std::ptrdiff_t count) {
     const std::ptrdiff_t end = first + count;
     for (std::ptrdiff_t i = first; copy_.size() > 0 && i < end; ++i) {
@@ -93,11 +92,11 @@ class PreparedInputs<I> {
   }
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return size_; }
-  /// What was taken off each row; empty: nothing.
+  /// Vector subtracted from each row; empty: zero.
   [[nodiscard]] std::span<const double> origin() const noexcept { return origin_; }
-  /// Numbers an input.
+  /// Number of features.
   [[nodiscard]] std::ptrdiff_t features() const noexcept { return features_; }
-  /// Units a row with its padding.
+  /// Number of units per row, with padding.
   [[nodiscard]] std::ptrdiff_t length() const noexcept { return length_; }
   [[nodiscard]] const Number* numbers(std::ptrdiff_t i) const noexcept {
     return data_ + i * stride_;
@@ -109,32 +108,32 @@ class PreparedInputs<I> {
     const Eigen::Map<const Eigen::Matrix<Number, 1, Eigen::Dynamic>> input(numbers(i), features_);
     return input.template cast<Scalar>();
   }
-  /// <x_i, x_i>, the same bits as the inner product of the input with itself in a block.
+  /// <x_i, x_i>, with the same bits as the inner product of the input with itself in a block.
   [[nodiscard]] Scalar squared_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
-  /// The sum of an input's bytes.
+  /// Sum of the bytes of input i.
   [[nodiscard]] std::int64_t sum(std::ptrdiff_t i) const noexcept { return sums_[i]; }
-  /// Bytes held beside the caller's inputs.
+  /// Bytes in use, without the caller's inputs.
   [[nodiscard]] std::size_t bytes() const noexcept {
     return copy_.size() * sizeof(Number) + sums_.size() * sizeof(std::int64_t) +
            norms_.size() * sizeof(Scalar);
   }
-  /// Bytes of a row with its padding.
+  /// Bytes of a row, with padding.
   [[nodiscard]] static std::size_t row_bytes(const I& inputs) {
     return padded_features(inputs) * sizeof(Number);
   }
-  /// Bytes that preparing inputs like these would hold, `moved` to another origin or not.
+  /// Bytes that preparing such inputs would use; `moved`: with an origin.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs, bool moved = false) {
     return inputs.rows() * ((borrowable(inputs) && !moved ? 0 : row_bytes(inputs)) +
                             sizeof(Scalar) + (ByteInputs<I> ? sizeof(std::int64_t) : 0));
   }
 
  private:
-  /// Whether the inputs lie in memory row by row, as the numbers that are read.
+  /// True if the inputs lie in memory row by row, as the numbers that are read.
   static constexpr bool direct = (int(I::Flags) & Eigen::DirectAccessBit) != 0 &&
                                  bool(I::IsRowMajor) && std::same_as<typename I::Scalar, Number>;
-  /// Numbers a unit.
+  /// Numbers per unit.
   static constexpr std::ptrdiff_t unit = sizeof(Unit) / sizeof(Number);
-  /// What the length of a row must be a multiple of.
+  /// The length of a row must be a multiple of this.
   static constexpr std::ptrdiff_t multiple = ByteInputs<I> ? unit : lane_count<Scalar>;
 
   [[nodiscard]] static std::ptrdiff_t padded_features(const I& inputs) {
@@ -151,7 +150,7 @@ class PreparedInputs<I> {
     }
   }
 
-  /// Squared norms of up to 16 inputs, by the chain of sums that panel_products makes.
+  /// Computes squared norms of up to 16 inputs, in the order of sums of panel_products.
   void find_norms(std::ptrdiff_t first, std::ptrdiff_t count) {
     for (std::ptrdiff_t begin = 0; begin == 0 || begin < length_; begin += longest_chain) {
       const std::ptrdiff_t end = std::min(length_, begin + longest_chain);
@@ -168,12 +167,12 @@ class PreparedInputs<I> {
     }
   }
 
-  /// The sum of input i's bytes and the exact sum of their squares, which is rounded once.
+  /// Computes the sum of input i's bytes and the exact sum of their squares, which is rounded once.
   void find_sums(std::ptrdiff_t i) {
     std::int64_t sum = 0;
     std::int64_t squares = 0;
     for (std::ptrdiff_t begin = 0; begin < features_; begin += longest_byte_chain) {
-      // 32 bits hold the sums of a part, and take half the registers.
+      // 32 bits hold the sums of a part, and need half the registers.
       std::uint32_t part_sum = 0;
       std::uint32_t part_squares = 0;
       for (std::ptrdiff_t k = begin; k < std::min(features_, begin + longest_byte_chain); ++k) {
@@ -200,15 +199,15 @@ class PreparedInputs<I> {
 };
 
 /// Sparse rows. Inner products scatter one row and walk the other, or walk both where rows are too
-/// wide for that: the terms of the common columns are added in the order of the columns, so
-/// <x_i, x_j> and <x_j, x_i> are the same bits, either way.
+/// wide for that. Either way the terms of the common columns are added in the order of the columns,
+/// so <x_i, x_j> and <x_j, x_i> have the same bits.
 template <SparseInputs I>
 class PreparedInputs<I> {
  public:
   using Scalar = kernel_scalar_t<I>;
   using One = Eigen::SparseVector<Scalar, Eigen::RowMajor>;
 
-  /// The origin is zero.
+  /// Sparse inputs have the origin zero.
   explicit PreparedInputs(const I& inputs, std::span<const double> /*origin*/ = {})
       : inputs_(&inputs), norms_(inputs.rows()) {
     for (std::ptrdiff_t i = 0; i < size(); ++i) {
@@ -229,15 +228,15 @@ class PreparedInputs<I> {
     return inputs.rows() * sizeof(Scalar);
   }
 
-  /// The columns of a row that is scattered: beyond, memory would follow the largest index in a
-  /// file, and each thread takes it.
+  /// Largest number of columns of a scattered row. Without this limit the largest index in a file
+  /// would determine the memory of each thread.
   static constexpr std::ptrdiff_t widest_scattered = std::ptrdiff_t{1} << 20;
-  /// What scattering takes, a thread.
+  /// Bytes per thread for a scattered row.
   [[nodiscard]] static std::size_t scattered_bytes(const I& inputs) {
     return inputs.cols() <= widest_scattered ? inputs.cols() * sizeof(Scalar) : 0;
   }
 
-  /// Writes input i into a dense row of zeros, or takes it out again.
+  /// Writes input i into a dense row of zeros; `clear` resets it to zeros.
   void scatter(std::ptrdiff_t i, Scalar* dense) const {
     for (typename I::InnerIterator entry(*inputs_, i); entry; ++entry) {
       dense[entry.col()] = entry.value();
@@ -248,7 +247,7 @@ class PreparedInputs<I> {
       dense[entry.col()] = 0;
     }
   }
-  /// The inner product of input i with a dense row.
+  /// Inner product of input i with a dense row.
   [[nodiscard]] Scalar product(std::ptrdiff_t i, const Scalar* dense) const {
     Scalar sum = 0;
     for (typename I::InnerIterator entry(*inputs_, i); entry; ++entry) {
@@ -256,7 +255,7 @@ class PreparedInputs<I> {
     }
     return sum;
   }
-  /// The same with input j of `other`, by walking both.
+  /// Inner product of input i with input j of `other`, by walking both.
   template <SparseInputs J>
   [[nodiscard]] Scalar product(std::ptrdiff_t i, const PreparedInputs<J>& other,
                                std::ptrdiff_t j) const {
@@ -282,7 +281,7 @@ class PreparedInputs<I> {
   Buffer<Scalar> norms_;
 };
 
-/// Inputs of the user's own type: nothing to prepare.
+/// Inputs of a user's type, without preparation.
 template <RangeInputs I>
 class PreparedInputs<I> {
  public:

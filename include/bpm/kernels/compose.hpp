@@ -12,14 +12,14 @@
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
-/// Kernels from kernels: sum, product, scaling, bias, normalisation, unit inputs. Each is a kernel
-/// on any input type that its parts take, and works on blocks where these take inner products.
+/// Compositions of kernels: sum, product, scaling, bias, normalisation, unit inputs. Each accepts
+/// any input type that its parts accept, and works on blocks where its parts use inner products.
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// A kernel value to compute with: kernels that count return integers, which would truncate.
+/// Converts a kernel value to a real number: division of the integers of some kernels truncates.
 template <class Value>
 [[nodiscard]] constexpr auto real_value(Value value) {
   if constexpr (std::floating_point<Value>) {
@@ -29,7 +29,7 @@ template <class Value>
   }
 }
 
-/// Two kernels combined, value by value.
+/// A kernel whose values combine those of two kernels.
 template <class First, class Second, class Combine>
 struct Combined {
   First first;
@@ -53,7 +53,7 @@ struct Combined {
   }
 };
 
-/// A kernel and a constant, value by value.
+/// A kernel whose values combine those of another kernel with a constant.
 template <class Inner, class Combine>
 struct WithConstant {
   Inner inner;
@@ -102,7 +102,7 @@ using Scaled = WithConstant<Inner, std::multiplies<>>;
 template <class Inner>
 using Biased = WithConstant<Inner, std::plus<>>;
 
-/// Made by `normalised`.
+/// The kernel that `normalised` returns.
 template <class Inner>
 struct Normalised {
   Inner inner;
@@ -129,7 +129,7 @@ struct Normalised {
   }
 };
 
-/// Made by `on_unit_inputs`.
+/// The kernel that `on_unit_inputs` returns.
 template <InnerProductKernel Inner>
 struct UnitInputs : CalledOnPairs<UnitInputs<Inner>> {
   Inner inner;
@@ -145,13 +145,13 @@ struct UnitInputs : CalledOnPairs<UnitInputs<Inner>> {
 
 }  // namespace detail
 
-/// k = k1 + k2: the features of both.
+/// k = k1 + k2: has the features of both kernels.
 template <class First, class Second>
 [[nodiscard]] detail::Sum<First, Second> sum(First first, Second second) {
   return {std::move(first), std::move(second)};
 }
 
-/// k = k1 k2: all products of a feature of one and a feature of the other.
+/// k = k1 k2: its features are all products of a feature of k1 and a feature of k2.
 template <class First, class Second>
 [[nodiscard]] detail::Product<First, Second> product(First first, Second second) {
   return {std::move(first), std::move(second)};
@@ -164,23 +164,23 @@ template <class Inner>
   return {std::move(inner), factor};
 }
 
-/// k = k1 + bias: one constant feature more, so that classifiers have a threshold.
-/// \throws std::invalid_argument unless bias is finite and not negative.
+/// k = k1 + bias: adds a constant feature, so that classifiers have a threshold. \throws
+/// std::invalid_argument unless bias is finite and not negative.
 template <class Inner>
 [[nodiscard]] detail::Biased<Inner> biased(Inner inner, double bias = 1) {
   detail::check_not_negative("biased", "bias", bias);
   return {std::move(inner), bias};
 }
 
-/// k(x, x') / sqrt(k(x, x) k(x', x')): features of norm 1. An input with k(x, x) = 0 has none: its
-/// values are not finite, and an error where they are used.
+/// k(x, x') / sqrt(k(x, x) k(x', x')): features of norm 1. Values of an input with k(x, x) = 0 are
+/// not finite; their use is an error.
 template <class Inner>
 [[nodiscard]] detail::Normalised<Inner> normalised(Inner inner) {
   return {std::move(inner)};
 }
 
-/// k1 on inputs scaled to unit norm, k1(x / |x|, x' / |x'|). An input of norm zero has no such
-/// scaling: its values are not finite, and an error where they are used.
+/// k1 on inputs scaled to unit norm, k1(x / |x|, x' / |x'|). Values of an input of norm zero are
+/// not finite; their use is an error.
 template <InnerProductKernel Inner>
 [[nodiscard]] detail::UnitInputs<Inner> on_unit_inputs(Inner inner) {
   return {{}, std::move(inner)};

@@ -12,14 +12,14 @@
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
-/// Kernels of inner products: linear, polynomial, arc-cosine; and which of them are linear.
+/// Kernels of inner products: linear, polynomial, arc-cosine; and the linear forms of kernels.
 
 namespace bpm { inline namespace BPM_TARGET {
 
 /// The linear kernel k(x, x') = <x, x'>. Its classifiers pass through the origin;
 /// `biased(Linear{})` adds a constant feature.
 struct Linear : detail::CalledOnPairs<Linear> {
-  /// xz itself, a block of <x, x'>: see `InnerProductKernel`.
+  /// Returns xz itself, a block of <x, x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& /*xx*/,
                                           const Array& /*zz*/) const {
@@ -29,8 +29,8 @@ struct Linear : detail::CalledOnPairs<Linear> {
 
 /// The polynomial kernel k(x, x') = (scale <x, x'> + offset)^degree.
 ///
-/// The default is the kernel of "Large Scale Bayes Point Machines", (5): degree 5, scale 1,
-/// offset 1. Integer powers by repeated multiplication: no pow(), the same bits everywhere.
+/// The default is the kernel of "Large Scale Bayes Point Machines", (5): degree 5, scale 1, offset
+/// 1. Powers are computed by repeated multiplication, without pow(): the same bits everywhere.
 class Polynomial : public detail::CalledOnPairs<Polynomial> {
  public:
   /// \throws std::invalid_argument unless 1 <= degree <= 64, scale > 0 and offset >= 0 (a negative
@@ -43,12 +43,12 @@ class Polynomial : public detail::CalledOnPairs<Polynomial> {
     detail::check_not_negative("Polynomial", "offset", offset);
   }
 
-  [[nodiscard]] int degree() const noexcept { return degree_; }   ///< The power, from 1 to 64.
-  [[nodiscard]] double scale() const noexcept { return scale_; }  ///< The factor of <x, x'>.
-  /// What is added before the power.
+  [[nodiscard]] int degree() const noexcept { return degree_; }   ///< Power, from 1 to 64.
+  [[nodiscard]] double scale() const noexcept { return scale_; }  ///< Factor of <x, x'>.
+  /// Constant added before taking the power.
   [[nodiscard]] double offset() const noexcept { return offset_; }
 
-  /// Powers of a block of <x, x'>: see `InnerProductKernel`.
+  /// Returns powers of a block of <x, x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& /*xx*/,
                                           const Array& /*zz*/) const {
@@ -85,19 +85,18 @@ class Polynomial : public detail::CalledOnPairs<Polynomial> {
 /// as in "Kernel interpolation as a Bayes point machine" (there the inputs are scaled to
 /// norm^2 = d, which is the same) after Y. Cho, L. Saul, "Kernel methods for deep learning",
 /// NIPS 22, 2009. Depth 1 is the cosine itself; k(x, x) = 1 to rounding, at any depth.
-/// An input of norm zero has no cosine: its kernel values are not finite, and an error where the
-/// values are used.
+/// Kernel values of an input of norm zero are not finite; their use is an error.
 class ArcCosine : public detail::CalledOnPairs<ArcCosine> {
  public:
-  /// \throws std::invalid_argument unless depth is from 1 to 1000: beyond all inputs are alike.
+  /// \throws std::invalid_argument unless depth is from 1 to 1000: beyond, all inputs are alike.
   explicit ArcCosine(int depth = 2) : depth_(depth) {
     detail::check(depth >= 1 && depth <= 1000, "ArcCosine", "depth", "is ", depth,
                   ", must be from 1 to 1000");
   }
 
-  [[nodiscard]] int depth() const noexcept { return depth_; }  ///< L, layers of the network.
+  [[nodiscard]] int depth() const noexcept { return depth_; }  ///< Number of layers L.
 
-  /// Of blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
+  /// Computes values from blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
@@ -118,15 +117,15 @@ class ArcCosine : public detail::CalledOnPairs<ArcCosine> {
 
 namespace detail {
 
-/// A kernel whose features are the inputs: k(x, z) = factor <x, z> + constant, with `unit` of
-/// x / norm(x) and z / norm(z). Its classifiers can be kept as one number per feature.
+/// Form of a kernel whose features are the inputs: k(x, z) = factor <x, z> + constant; with `unit`,
+/// x and z are divided by their norms. Its classifiers need only one number per feature.
 struct LinearForm {
   double factor = 1;
   double constant = 0;
   bool unit = false;
 };
 
-/// `possible`: whether a kernel of this type can have such a form; of(kernel): the one it has.
+/// `possible`: true if a kernel of this type can be linear; of(kernel): its form, or nothing.
 template <class Kernel>
 struct LinearFormOf {
   static constexpr bool possible = false;
@@ -179,7 +178,7 @@ struct LinearFormOf<Normalised<Inner>> {
   }
 };
 
-/// A kernel that is chosen when the program runs.
+/// A kernel chosen at run time.
 template <VisitedKernel Kernel>
 struct LinearFormOf<Kernel> {
   static constexpr bool possible = true;
@@ -194,7 +193,7 @@ struct LinearFormOf<Kernel> {
   }
 };
 
-/// The form of a kernel that is linear in its inputs, or nothing.
+/// Returns the form of a kernel that is linear in its inputs, or nothing.
 template <class Kernel>
 [[nodiscard]] std::optional<LinearForm> linear_form(const Kernel& kernel) {
   if constexpr (LinearFormOf<Kernel>::possible) {

@@ -18,49 +18,49 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// What a kernel is. A kernel is a positive semi-definite function k(x, x') of two inputs: for any
-/// inputs x_1 .. x_m the matrix K_ij = k(x_i, x_j) is symmetric with no negative eigenvalue.
-/// The three kinds of inputs and what the library needs of each: how many there are, one of them,
-/// a chosen few of them in memory of our own, and a check that every number is finite.
+/// Kernels and their inputs. A kernel is a positive semi-definite function k(x, x') of two inputs:
+/// for any inputs x_1 .. x_m the matrix K_ij = k(x_i, x_j) is symmetric with no negative
+/// eigenvalue. For each of the three kinds of inputs: their number, copies of chosen ones in memory
+/// of our own, and a check that every number is finite.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Sparse numbers with one input per row.
+/// A sparse matrix with one input per row.
 template <class Scalar>
 using SparseRowMatrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor>;
 
-/// One input a row of any dense Eigen expression. float and double are used as they are, bytes as
-/// `ByteInputs` says; other integers are taken as float. Row-major rows of whole registers (bytes:
-/// of a multiple of four) are read in place, anything else is copied once. Evaluate products
-/// first: as with any expression of Eigen, X * W would be computed again whenever it is read.
+/// Any dense Eigen expression with one input per row. float and double are used as they are, bytes
+/// as `ByteInputs` describes; other integers are converted to float. Row-major rows of whole
+/// registers (bytes: of a multiple of four) are read in place, anything else is copied once.
+/// Evaluate products first: an expression such as X * W is computed again at every read.
 template <class I>
 concept DenseInputs =
     std::derived_from<I, Eigen::MatrixBase<I>> &&
     (std::same_as<typename I::Scalar, float> || std::same_as<typename I::Scalar, double> ||
      std::integral<typename I::Scalar>);
 
-/// One input a row of a row-major `Eigen::SparseMatrix` of float or double.
+/// A row-major `Eigen::SparseMatrix` of float or double with one input per row.
 template <class I>
 concept SparseInputs = std::derived_from<I, Eigen::SparseCompressedBase<I>> &&
                        bool(I::IsRowMajor) && std::floating_point<typename I::Scalar>;
 
-/// Any other random-access range: strings, graphs, structs of the user's own. A machine keeps
-/// copies of elements: of a view or a pointer, the view or the pointer.
+/// Any other random-access range of inputs: strings, graphs, a user's structs. A machine keeps
+/// copies of the elements; if an element is a view or a pointer, it keeps the view or pointer.
 template <class I>
 concept RangeInputs =
     !std::derived_from<I, Eigen::EigenBase<I>> && std::ranges::random_access_range<const I> &&
     std::ranges::sized_range<const I>;
 
-/// Inputs of any kind. A column-major sparse matrix is refused: its rows cannot be walked.
+/// Inputs of any kind. A column-major sparse matrix is refused: it gives no access by rows.
 template <class I>
 concept InputSet = DenseInputs<I> || SparseInputs<I> || RangeInputs<I>;
 
 namespace detail {
 
-/// Dense inputs whose numbers are bytes, 0 to 255: images. Their inner products are exact integers,
-/// four products an operation where the target has the instruction, and a quarter of the memory
-/// passes by. Kernel values are float. To have pixels / 255 as inputs, give the kernel the scale
-/// 1 / 255^2, `Polynomial(5, 1.0 / 65025)`; to have inputs of norm 1, `on_unit_inputs`.
+/// Dense inputs of bytes, 0 to 255: images. Inner products are exact integers, with four products
+/// per operation where the target has the instruction, and need a quarter of the memory traffic.
+/// Kernel values are float. For pixels / 255 as inputs, give the kernel the scale 1 / 255^2,
+/// `Polynomial(5, 1.0 / 65025)`; for inputs of norm 1, `on_unit_inputs`.
 template <class I>
 concept ByteInputs = DenseInputs<I> && std::same_as<typename I::Scalar, std::uint8_t>;
 
@@ -114,15 +114,15 @@ struct InputTraits<I> {
   }
 };
 
-/// The type in which a fitted model keeps inputs of its own.
+/// Type in which a fitted model keeps its own copies of inputs.
 template <InputSet I>
 using owned_inputs_t = typename InputTraits<I>::Owned;
 
-/// The type of kernel values on these inputs: float for float and integer inputs, else double.
+/// Type of kernel values on these inputs: float for float and integer inputs, else double.
 template <InputSet I>
 using kernel_scalar_t = typename InputTraits<I>::Scalar;
 
-/// How many inputs there are.
+/// Number of inputs.
 template <InputSet I>
 [[nodiscard]] std::ptrdiff_t input_count(const I& inputs) {
   if constexpr (RangeInputs<I>) {
@@ -132,19 +132,19 @@ template <InputSet I>
   }
 }
 
-/// Dense inputs that lie in memory of somebody else's: `Eigen::Map`, a block.
+/// Dense inputs that refer to another object's memory: `Eigen::Map`, a block.
 template <class I>
 concept InputView = DenseInputs<I> && !std::same_as<I, typename I::PlainObject>;
 
-/// The inputs `chosen`, in that order, copied.
+/// Copies the inputs `chosen`, in that order.
 template <InputSet I>
 [[nodiscard]] owned_inputs_t<I> select_inputs(const I& inputs, std::span<const PointIndex> chosen) {
   return InputTraits<I>::select(inputs, chosen);
 }
 
 /// Throws std::invalid_argument, naming row and column, unless every number is finite, columns of
-/// sparse rows ascend, and there are fewer than 2^31 inputs. Cost: one pass over the inputs. Ranges
-/// of the user's own types are not looked into. `first`: what the number of the first row is.
+/// sparse rows ascend, and there are fewer than 2^31 inputs. Elements of ranges are not checked.
+/// The message counts rows from `first`. Cost: one pass over the inputs.
 template <InputSet I>
 void check_inputs(const I& inputs, std::string_view function, Eigen::Index first = 0) {
   check(std::in_range<PointIndex>(input_count(inputs)), function, "inputs", "has ",
@@ -177,9 +177,9 @@ void check_inputs(const I& inputs, std::string_view function, Eigen::Index first
   }
 }
 
-// Bytes from inputs of another type that hold nothing but bytes.
+// Conversion to bytes of inputs of another type whose values are all bytes.
 
-/// The byte that `value` is, times `scale`; -1 if it is none.
+/// Returns value * scale as a byte, or -1 if it is not a whole number from 0 to 255.
 [[nodiscard]] inline int byte_of(double value, double scale) {
   const double number = value * scale;
   const double whole = std::nearbyint(number);
@@ -190,9 +190,9 @@ void check_inputs(const I& inputs, std::string_view function, Eigen::Index first
 
 }  // namespace detail
 
-/// Whether every number, times `scale`, is a whole number from 0 to 255: with scale 255 for pixels
-/// that were divided by 255, to 1e-4. Such inputs can be made `ByteInputs` by `to_bytes`, whose
-/// products are exact and several times as fast. Cost: one pass.
+/// True if every number, times `scale`, is a whole number from 0 to 255; use scale 255 for pixels
+/// that were divided by 255 (tolerance 1e-4). `to_bytes` converts such inputs to `ByteInputs`,
+/// whose products are exact and several times as fast. Cost: one pass.
 template <DenseInputs I>
 [[nodiscard]] bool are_bytes(const I& inputs, double scale = 1) {
   const auto is_byte = [&](auto number) {
@@ -201,8 +201,8 @@ template <DenseInputs I>
   return inputs.unaryExpr(is_byte).all();
 }
 
-/// The inputs, times `scale`, as bytes. A kernel on them sees inner products scale^2 times as
-/// large. \throws std::invalid_argument, naming row, column and value, where a number is no byte.
+/// Converts the inputs, times `scale`, to bytes. Their inner products are scale^2 times as large.
+/// \throws std::invalid_argument, naming row, column and value, where a number is no byte.
 template <DenseInputs I>
 [[nodiscard]] RowMatrix<std::uint8_t> to_bytes(const I& inputs, double scale = 1) {
   detail::check_positive("to_bytes", "scale", scale);
@@ -220,29 +220,29 @@ template <DenseInputs I>
   return bytes;
 }
 
-/// All a user's kernel needs: a const callable on two inputs of one type that returns a number.
-/// Inputs are whatever the training set holds: Eigen rows, strings, graphs.
-/// Satisfied by every kernel of this folder on Eigen vectors, and by any such lambda.
+/// A user's kernel: a const callable on two inputs of one type that returns a number. Inputs are
+/// the elements of the training set: Eigen rows, strings, graphs. Satisfied by every kernel of this
+/// folder on Eigen vectors, and by any such lambda.
 template <class K, class Input>
 concept PairKernel = requires(const K& kernel, const Input& x) {
   { kernel(x, x) } -> std::convertible_to<double>;
 };
 
-/// A kernel that is an element-wise function of inner products and squared norms,
-/// k(x, x') = f(<x, x'>, <x, x>, <x', x'>), says so by a const member template
+/// A kernel that is an element-wise function of inner products and squared norms, k(x, x') = f(<x,
+/// x'>, <x, x>, <x', x'>). It has a const member template
 ///
 ///     template <class Array>
 ///     Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const;
 ///
-/// on fixed-size `Eigen::Array<T, N, 1>` with T float or double. Dense inputs then get whole blocks
-/// of inner products at matrix-product speed; sparse inputs one scatter per row and a walk per
-/// value (of more than 2^20 columns, two walks). The function must be pointwise (element i of the
-/// result depends on element i of the arguments only) and symmetric in xx and zz; `check_kernel`
-/// tests both. By-value return, because an Eigen expression would refer to locals. Satisfied by
-/// `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions. One that is a
-/// function of |x - x'| alone may say so, `static constexpr bool translation_invariant() { return
-/// true; }`: it then sees dense inputs from a point near their mean, where their products keep what
-/// far from the origin they lose.
+/// on fixed-size `Eigen::Array<T, N, 1>` with T float or double. Kernel values are then computed
+/// from blocks of inner products: of dense inputs at matrix-product speed; of sparse inputs by one
+/// scatter per row and one walk per value (two beyond 2^20 columns). The function must be pointwise
+/// (element i of the result depends on element i of the arguments only) and symmetric in xx and zz;
+/// `check_kernel` tests both. By-value return, because an Eigen expression would refer to locals.
+/// Satisfied by `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine` and compositions. A
+/// function of
+/// x - x'| alone may have `static constexpr bool translation_invariant() { return true; }`: dense
+/// inputs are then shifted by a point near their mean, which saves digits far from the origin.
 template <class K>
 concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                       const Eigen::Array<double, 8, 1>& d) {
@@ -250,9 +250,9 @@ concept InnerProductKernel = requires(const K& kernel, const Eigen::Array<float,
   { kernel.from_inner_products(d, d, d) } -> std::same_as<Eigen::Array<double, 8, 1>>;
 };
 
-/// The same for functions of the Manhattan distance |x - x'|_1 = sum_k |x_k - x'_k|: a member
-/// template `Array from_manhattan_distances(const Array& distance) const`. Satisfied by
-/// `Laplacian`.
+/// A kernel that is an element-wise function of the Manhattan distance |x - x'|_1 = sum_k |x_k -
+/// x'_k|. It has a const member template `Array from_manhattan_distances(const Array& distance)
+/// const`. Satisfied by `Laplacian`.
 template <class K>
 concept ManhattanKernel = requires(const K& kernel, const Eigen::Array<float, 8, 1>& f,
                                    const Eigen::Array<double, 8, 1>& d) {
@@ -262,23 +262,23 @@ concept ManhattanKernel = requires(const K& kernel, const Eigen::Array<float, 8,
 
 namespace detail {
 
-/// An input made of numbers in Eigen's terms: a dense or sparse vector expression.
+/// An input that is a dense or sparse vector expression of Eigen.
 template <class X>
 concept EigenVector =
     requires { typename X::Scalar; } && (std::derived_from<X, Eigen::MatrixBase<X>> ||
                                          std::derived_from<X, Eigen::SparseMatrixBase<X>>);
 
-/// The precision in which one pair is evaluated: the inputs' own, double for integers.
+/// Precision in which one pair is evaluated: that of the inputs, double for integers.
 template <EigenVector X>
 using pair_scalar_t =
     std::conditional_t<std::floating_point<typename X::Scalar>, typename X::Scalar, double>;
 
-/// A kernel that is one of several when the program runs: visit(function) calls function with it.
+/// A kernel chosen at run time among several: visit(function) calls function with the chosen one.
 template <class K>
 concept VisitedKernel = requires { requires K::chosen_at_run_time; };
 
-/// Whether k(x + a, x' + a) = k(x, x') for all a, as a kernel says of itself by a const member
-/// `bool translation_invariant() const`; one that says nothing is not.
+/// True if k(x + a, x' + a) = k(x, x') for all a, as the kernel's const member `bool
+/// translation_invariant() const` returns; false for a kernel without this member.
 template <class K>
 [[nodiscard]] constexpr bool is_translation_invariant(const K& kernel) {
   if constexpr (requires { kernel.translation_invariant(); }) {
@@ -290,7 +290,7 @@ template <class K>
   }
 }
 
-/// What an inner-product kernel inherits to be called on one pair as well.
+/// Base class that lets an inner-product kernel be called on one pair.
 template <class Kernel>
 struct CalledOnPairs {
   template <EigenVector X, EigenVector Z>
@@ -308,29 +308,29 @@ struct CalledOnPairs {
 
 }  // namespace detail
 
-/// Stands where a kernel stands when the user brings the kernel values. "Inputs" are then matrices
-/// of type `RowMatrix<T>`: to fit, the m x m matrix K of the training set; to predict, the n x m
-/// values k(x, x_i) between n inputs and all m training points, with k(x, x) where it is not one
-/// for all inputs (`PrecomputedRows`): decision values are divided by its root, else by that of the
-/// training points' mean.
+/// Replaces the kernel when the user provides kernel values. "Inputs" are then matrices of type
+/// `RowMatrix<T>`: for a fit, the m x m matrix K of the training set; for predictions, the n x m
+/// values k(x, x_i) between n inputs and all m training points, with k(x, x) unless it is the same
+/// for all inputs (`PrecomputedRows`). Decision values are divided by the root of k(x, x), else by
+/// the root of its mean over the training points.
 struct PrecomputedKernel {};
 
-/// Kernel values of n inputs with the m training points, and with themselves. Refers to both.
+/// Refers to the kernel values of n inputs with the m training points, and with themselves.
 template <class T>
 struct PrecomputedRows {
   const RowMatrix<T>& values;       ///< n x m.
-  const Eigen::VectorXd& diagonal;  ///< n values k(x, x) > 0.
+  const Eigen::VectorXd& diagonal;  ///< The n values k(x, x) > 0.
 };
 
 namespace detail {
 
-/// How many inputs a classifier is asked about.
+/// Number of inputs of a query to a classifier.
 template <class Queries>
 [[nodiscard]] std::ptrdiff_t query_count(const Queries& inputs) {
   if constexpr (InputSet<Queries>) {
     return input_count(inputs);
   } else {
-    return inputs.values.rows();  // PrecomputedRows.
+    return inputs.values.rows();  // The query is a PrecomputedRows.
   }
 }
 

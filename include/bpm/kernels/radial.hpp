@@ -15,15 +15,15 @@
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
-/// Kernels of distances, Gaussian and Laplacian, and the median distance that widths are made of.
+/// Gaussian, Laplacian and exponential kernels, and the median distance, a scale for their widths.
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// The median of |x_i - x_j| over pairs i < j: of all pairs up to 64 inputs, beyond of 2 000 random
-/// ones of the seed, whose median has a standard error of some 3 % of their standard deviation.
-/// Where that is 0, since most inputs are equal, the median of the distances that are not; 0 if all
-/// are. A measure for the width of a kernel. Cost: 2 000 distances. \throws std::invalid_argument
-/// on fewer than two inputs, or numbers that are not finite.
+/// The median of |x_i - x_j| over pairs i < j, a scale for the width of a kernel. Up to 64 inputs
+/// over all pairs; beyond over 2 000 random pairs by the seed, with a standard error of some 3 % of
+/// their standard deviation. Where the median is 0, since most inputs are equal, the median of the
+/// distances above 0; 0 if there are none. Cost: 2 000 distances. \throws std::invalid_argument on
+/// fewer than two inputs, or numbers that are not finite.
 template <class I>
   requires DenseInputs<I> || SparseInputs<I>
 [[nodiscard]] double median_distance(const I& inputs, std::uint64_t seed = 1) {
@@ -68,7 +68,7 @@ template <class I>
 
 namespace detail {
 
-/// |x - x'|^2 from inner products; rounding may take it below zero, which no distance is.
+/// x - x'|^2 from inner products; values that rounding takes below zero become zero.
 template <class Array>
 [[nodiscard]] Array squared_distances(const Array& xz, const Array& xx, const Array& zz) {
   using Scalar = typename Array::Scalar;
@@ -79,15 +79,15 @@ template <class Array>
 
 /// The Gaussian (RBF) kernel k(x, x') = exp(-gamma |x - x'|^2).
 ///
-/// Two conventions for a width are in use, so the constructors are named after theirs:
+/// Two conventions for a width are in use, so each constructor is named after its parameter:
 ///  - `from_sigma(s)`: exp(-|x - x'|^2 / (2 s^2)), s the standard deviation of a normal density;
 ///  - `from_width(w)`: exp(-|x - x'|^2 / w^2), the convention of "Robust Bayes Point Machines";
 ///  - `from_gamma(g)`: exp(-g |x - x'|^2), the convention of LIBSVM.
 /// All throw std::invalid_argument unless the parameter is positive and finite.
 ///
-/// The distance is made of inner products, |x|^2 + |x'|^2 - 2 <x, x'>, and is wrong by the rounding
-/// of |x|^2: centre inputs that lie far from the origin for their spread (years, kelvins), or give
-/// them in double.
+/// The distance is computed from inner products, |x|^2 + |x'|^2 - 2 <x, x'>, with an error of the
+/// rounding of |x|^2: centre inputs that are far from the origin compared with their spread (years,
+/// kelvins), or give them in double.
 class Gaussian : public detail::CalledOnPairs<Gaussian> {
  public:
   /// exp(-|x - x'|^2 / (2 sigma^2)).
@@ -106,8 +106,8 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
     return Gaussian(gamma);
   }
 
-  /// The width by the inputs: `factor` times their median distance.
-  /// \throws std::invalid_argument where that is 0, and as `median_distance`.
+  /// The width is `factor` times the median distance of the inputs. \throws std::invalid_argument
+  /// if the width is 0, or `median_distance` throws.
   template <class I>
   [[nodiscard]] static Gaussian from_median(const I& inputs, double factor = 1) {
     return from_width(factor * median_distance(inputs));
@@ -117,7 +117,7 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
   /// The factor g in exp(-g |x - x'|^2).
   [[nodiscard]] double gamma() const noexcept { return gamma_; }
 
-  /// Of blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
+  /// Computes values from blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
@@ -142,14 +142,14 @@ class Laplacian {
 
   [[nodiscard]] double sigma() const noexcept { return sigma_; }  ///< In units of the inputs.
 
-  /// Of a block of distances |x - x'|_1: see `ManhattanKernel`.
+  /// Computes values from a block of distances |x - x'|_1: see `ManhattanKernel`.
   template <class Array>
   [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
     using Scalar = typename Array::Scalar;
     return (static_cast<Scalar>(-1 / sigma_) * distance).exp();
   }
 
-  /// Of one pair, in the precision of the inputs; in double where they are integers.
+  /// Returns the value of one pair, in the precision of the inputs; in double for integers.
   template <detail::EigenVector X, detail::EigenVector Z>
   [[nodiscard]] auto operator()(const X& x, const Z& z) const {
     using Scalar = detail::pair_scalar_t<X>;
@@ -174,7 +174,7 @@ class Exponential : public detail::CalledOnPairs<Exponential> {
   [[nodiscard]] double sigma() const noexcept { return sigma_; }  ///< In units of the inputs.
   static constexpr bool translation_invariant() { return true; }  ///< See `InnerProductKernel`.
 
-  /// Of blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
+  /// Computes values from blocks of <x, x'>, <x, x> and <x', x'>: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;

@@ -20,7 +20,7 @@ namespace detail {
 
 /// The kernels of inner products that are not composed.
 using SingleKernels = std::variant<Linear, Polynomial, Gaussian, Exponential, ArcCosine>;
-/// What is composed of one kind of kernel.
+/// The compositions of kernels of type Part.
 template <class Part>
 using ComposedKernels = std::variant<Sum<Part, Part>, Product<Part, Part>, Scaled<Part>,
                                      Biased<Part>, Normalised<Part>, UnitInputs<Part>>;
@@ -33,30 +33,30 @@ inline constexpr bool is_one_of<Kernel, std::variant<Kernels...>> =
 
 }  // namespace detail
 
-/// A kernel of inner products that is known only when the program runs, by an option or from a
-/// file: one compiled machine serves all of them.
+/// A kernel of inner products that is chosen at run time, by an option or from a file: one compiled
+/// machine serves all of them.
 ///
 ///     bpm::RuntimeKernel kernel = bpm::Linear{};
 ///     if (degree > 1) kernel = bpm::Polynomial(degree);
 ///     if (unit) kernel = bpm::on_unit_inputs(kernel);
 ///
-/// Holds `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine`, or what `sum`, `product`,
-/// `scaled`, `biased`, `normalised` and `on_unit_inputs` make of them; not `Laplacian`, which is no
-/// function of inner products.
+/// Holds `Linear`, `Polynomial`, `Gaussian`, `Exponential`, `ArcCosine`, or a composition of these
+/// by `sum`, `product`, `scaled`, `biased`, `normalised` and `on_unit_inputs`; not `Laplacian`,
+/// which is no function of inner products.
 ///
-/// Cost: a branch for each row of a block of kernel values (of a composition under a bias, a count
-/// of references as well), and in a composition one for each part and 16 to 64 values. Values of a
-/// kernel that is not composed are its own to the bit, those of a composition to rounding. Copies
-/// share the parts of a composition.
+/// Cost: a branch for each row of a block of kernel values (of a composition under a bias, also a
+/// reference count), and in a composition one for each part and 16 to 64 values. Values of a single
+/// kernel are its own to the bit, those of a composition to rounding. Copies share the parts of a
+/// composition.
 class RuntimeKernel : public detail::CalledOnPairs<RuntimeKernel> {
  public:
-  /// One of those that are not composed.
+  /// Holds a kernel that is not composed.
   template <class Kernel>
     requires detail::is_one_of<Kernel, detail::SingleKernels>
   explicit(false) RuntimeKernel(Kernel kernel) : single_(std::move(kernel)) {}
 
-  /// A composition of whatever this may hold.
-  /// \throws std::invalid_argument where a value would take more than `most_steps`.
+  /// Holds the sum or product of two kernels, which this type can hold. \throws
+  /// std::invalid_argument where a value would need more than `most_steps`.
   template <class First, class Second, class Combine>
   explicit(false) RuntimeKernel(const detail::Combined<First, Second, Combine>& kernel) {
     const RuntimeKernel first = kernel.first;
@@ -64,37 +64,37 @@ class RuntimeKernel : public detail::CalledOnPairs<RuntimeKernel> {
     compose(first.steps_ + second.steps_,
             detail::Combined<RuntimeKernel, RuntimeKernel, Combine>{first, second});
   }
-  /// A kernel that is `scaled` or `biased`. \throws as the one above.
+  /// Holds a `scaled` or `biased` kernel. \throws std::invalid_argument beyond `most_steps`.
   template <class Inner, class Combine>
   explicit(false) RuntimeKernel(const detail::WithConstant<Inner, Combine>& kernel) {
     const RuntimeKernel inner = kernel.inner;
     compose(inner.steps_, detail::WithConstant<RuntimeKernel, Combine>{inner, kernel.constant});
   }
-  /// A kernel that is `normalised`, which counts three times. \throws likewise.
+  /// A `normalised` kernel, counted thrice. \throws std::invalid_argument beyond `most_steps`.
   template <class Inner>
   explicit(false) RuntimeKernel(const detail::Normalised<Inner>& kernel) {
     const RuntimeKernel inner = kernel.inner;
     compose(3 * inner.steps_, normalised(inner));
   }
-  /// A kernel `on_unit_inputs`. \throws likewise.
+  /// Holds a kernel `on_unit_inputs`. \throws std::invalid_argument beyond `most_steps`.
   template <class Inner>
   explicit(false) RuntimeKernel(const detail::UnitInputs<Inner>& kernel) {
     const RuntimeKernel inner = kernel.inner;
     compose(inner.steps_, on_unit_inputs(inner));
   }
 
-  /// Kernels and compositions that one value may take, those of which it needs several values as
-  /// often: an expression is small.
+  /// Largest number of kernels and compositions evaluated for one value; a part that is evaluated
+  /// several times counts as often.
   static constexpr int most_steps = 100;
 
-  /// Evaluation finds out by `visit` which kernel it is.
+  /// Marks a kernel that evaluation accesses by `visit`.
   static constexpr bool chosen_at_run_time = true;
 
-  /// function(kernel) of the kernel that this is; the parts of a composition are RuntimeKernels.
+  /// Calls function(kernel) with the kernel held; the parts of a composition are RuntimeKernels.
   template <class Function>
   auto visit(Function&& function) const -> std::invoke_result_t<Function&, const Linear&>;
 
-  /// The values of the kernel that it is: see `InnerProductKernel`.
+  /// Returns the values of the kernel held: see `InnerProductKernel`.
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     return visit(
@@ -108,7 +108,7 @@ class RuntimeKernel : public detail::CalledOnPairs<RuntimeKernel> {
   void compose(int steps, Kernel kernel);
 
   detail::SingleKernels single_;
-  std::shared_ptr<const Composition> composed_;  // In the place of the single one, where there.
+  std::shared_ptr<const Composition> composed_;  // If set, this is used instead of `single_`.
   int steps_ = 1;
 };
 

@@ -23,9 +23,9 @@ namespace detail {
 
 /// A factor of the sampling kernel: K + diag(lambda) ~ L L'.
 struct KernelFactor {
-  Eigen::MatrixXd factor;          ///< L, m x r; row i are coordinates of training point i.
+  Eigen::MatrixXd factor;          ///< The r points whose features span the rest, in pivot order.
   std::vector<PointIndex> pivots;  ///< The r points whose features span the rest, in order.
-  double residual = 0;  ///< Largest absolute diagonal entry of what was factored less its L L'.
+  double residual = 0;  ///< Largest absolute diagonal entry of the factored matrix less L L'.
 };
 
 /// The pivoted Cholesky factor of the sampling kernel S = K + diag(lambda): S ~ L L', L of size
@@ -33,7 +33,7 @@ struct KernelFactor {
 /// `tolerance` times the largest of S. With `tolerance` near the values' rounding, r is the
 /// numerical rank.
 ///
-/// With `norms`, S_ij / (norms_i norms_j) is factored instead, zero where a norm is.
+/// With `norms`, factors S_ij / (norms_i norms_j) instead, with zeros where a norm is zero.
 ///
 /// Only the r rows of the pivots are read. Cost: r rows of kernel values, m r^2 / 2 multiply-adds;
 /// memory m r doubles. Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", SIAM
@@ -72,7 +72,7 @@ template <class Space>
       column.noalias() -= columns.leftCols(rank) * columns.row(pivot).head(rank).transpose();
     }
     column /= std::sqrt(largest);
-    // What was pivoted before is factored exactly: rounding must not pile up there.
+    // Rows of earlier pivots are factored exactly: zeros keep rounding errors out of them.
     for (const PointIndex done : result.pivots) column[done] = 0;
     column[pivot] = std::sqrt(largest);
     if (rank == columns.cols()) {
@@ -88,8 +88,8 @@ template <class Space>
   return result;
 }
 
-/// The factor of S that `Cone` says: of S scaled to ones on its diagonal, on which the planes
-/// depend, and scaled back.
+/// Factors S scaled to a unit diagonal, so that the tolerance treats all points alike, and scales
+/// back.
 template <VersionSpace Space>
 [[nodiscard]] KernelFactor cone_factor(const Space& space, double tolerance) {
   check(space.size() > 0, "Cone", "space", "has no points");
@@ -100,7 +100,7 @@ template <VersionSpace Space>
           ", must not be negative");
     norms.push_back(std::sqrt(squared));
   }
-  // What kernel values are rounded to, with room for the rounding of r columns.
+  // The default exceeds the rounding of kernel values and of r columns.
   if (tolerance <= 0) tolerance = std::same_as<typename Space::Scalar, float> ? 1e-5 : 1e-12;
   KernelFactor factor = pivoted_factor(space, tolerance, norms);
   check(factor.residual <= 100 * tolerance, "Cone", "space",
@@ -113,7 +113,7 @@ template <VersionSpace Space>
 
 }  // namespace detail
 
-/// Version space in coordinates, as the samplers of its uniform law see it.
+/// Version space in coordinates, for samplers of the uniform law on it.
 ///
 /// Let S = K + diag(lambda) ~ L L' be the pivoted factor of rank r. The rows
 ///
@@ -125,81 +125,81 @@ template <VersionSpace Space>
 /// However ill-conditioned S is, nothing is lost in these coordinates; a classifier found there has
 /// dual coefficients on the pivots alone, and its outputs under S are *exactly* L x, also at points
 /// that are no pivots, since S_.p = L L_p' holds without a residual. A residual above rounding
-/// means that version space is cut with the span of the pivots.
+/// means that version space is intersected with the span of the pivots.
 ///
-/// Memory: m r doubles, and m^2 with `form_products`. Not copied by accident: move-only.
+/// Memory: m r doubles, and m^2 more with `form_products`. Move-only, to prevent accidental copies.
 class Cone {
  public:
-  // Moved, never copied: it holds the whole factor.
-  Cone(Cone&&) = default;             ///< Cheap: the factor stays in its place.
-  Cone& operator=(Cone&&) = default;  ///< Likewise.
+  // Movable, not copyable, since it holds the whole factor.
+  Cone(Cone&&) = default;             ///< Cheap: the factor is not copied.
+  Cone& operator=(Cone&&) = default;  ///< Cheap: the factor is not copied.
 
-  /// The cone of a version space. `tolerance` as in `pivoted_factor`, on S scaled to ones on its
-  /// diagonal, so that a point of small norm counts as much as one of large; 0: 1e-12, for kernel
-  /// values in float 1e-5. Cost: r rows of kernel values and m r^2 / 2 multiply-adds.
+  /// Factors the sampling kernel of a version space. `tolerance` is that of `pivoted_factor` on S
+  /// scaled to a unit diagonal, so that points of small and large norm count alike; 0: 1e-12, for
+  /// kernel values in float 1e-5. Cost: r rows of kernel values and m r^2 / 2 multiply-adds.
   /// \throws std::invalid_argument if no point has a feature, a diagonal entry is negative, the
   ///         tolerance is 1 or more, or the factor shows that values are not those of a kernel.
   template <VersionSpace Space>
   explicit Cone(const Space& space, double tolerance = 0)
       : Cone(detail::cone_factor(space, tolerance), detail::labels_of(space)) {}
 
-  /// From a factor of S and the labels. \throws std::invalid_argument if sizes disagree, or if the
-  /// factor has rank 0 (S = 0).
+  /// Uses a given factor of S and labels. \throws std::invalid_argument if sizes disagree, or if
+  /// the factor has rank 0 (S = 0).
   Cone(const detail::KernelFactor& factor, std::span<const signed char> labels);
 
-  /// m, the number of planes.
+  /// Number of planes m.
   [[nodiscard]] std::ptrdiff_t points() const noexcept { return points_; }
-  /// r, the dimension.
+  /// Dimension r.
   [[nodiscard]] std::ptrdiff_t rank() const noexcept { return rank_; }
-  /// Length of a row of coordinates with its padding of zeros: r in whole registers.
+  /// Length of a row of coordinates: r, padded with zeros to whole registers.
   [[nodiscard]] std::ptrdiff_t stride() const noexcept { return stride_; }
-  /// Length of a row of outputs with its padding: m in whole registers.
+  /// Length of a row of outputs: m, padded to whole registers.
   [[nodiscard]] std::ptrdiff_t output_stride() const noexcept {
     return detail::padded<double>(points_);
   }
-  /// Largest (S - L L')_ii / S_ii where the cone made the factor; else what the factor says.
+  /// Largest (S - L L')_ii / S_ii where the cone made the factor; else that of the given factor.
   [[nodiscard]] double residual() const noexcept { return residual_; }
-  /// The r training points whose features span all.
+  /// The r training points whose features span those of all points.
   [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }
-  /// y_i, +1 or -1.
+  /// Label y_i, +1 or -1.
   [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
 
-  /// s_i, `stride()` long, zeros from `rank()` on.
+  /// Coordinates of s_i, `stride()` long, with zeros from `rank()` on.
   [[nodiscard]] const double* row(std::ptrdiff_t i) const noexcept {
     return rows_.data() + i * stride_;
   }
-  /// norm(s_i).
+  /// Norm of s_i.
   [[nodiscard]] double row_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
 
-  /// Makes the m x m matrix of <s_i, s_j> that a billiard or single-input steps add rows of.
+  /// Computes the m x m matrix of <s_i, s_j>, whose rows a billiard or single-input steps add.
   /// Cost: m^2 r multiply-adds.
   void form_products();
-  /// Whether `form_products` was called.
+  /// True if `form_products` was called.
   [[nodiscard]] bool has_products() const noexcept { return products_.size() > 0; }
-  /// <s_i, s_j> for all j, `output_stride()` long, zeros from m on. Only after `form_products`.
+  /// <s_i, s_j> for all j, `output_stride()` long, zeros from m on. Requires `form_products`.
   [[nodiscard]] const double* product_row(std::ptrdiff_t i) const noexcept {
     return products_.data() + i * output_stride();
   }
 
-  /// d_i = <s_i, x> for all points. `x` is `stride()` long. Cost: m r.
+  /// Computes d_i = <s_i, x> for all points. `x` is `stride()` long. Cost: m r.
   void outputs(const double* x, double* d) const { outputs({&x, 1}, d, points_); }
-  /// The same for several vectors, outputs one every `ld` in `d`: rows are read once for all of
-  /// them.
+  /// Computes the outputs d_i of several vectors, those of each vector at a distance of `ld` in
+  /// `d`. Reads the rows once for all vectors.
   void outputs(std::span<const double* const> vectors, double* d, std::ptrdiff_t ld) const;
 
-  /// min_i d_i at x, `stride()` long, and where it is.
+  /// Returns the smallest output min_i d_i at x, `stride()` long, and its index i.
   [[nodiscard]] std::pair<double, std::ptrdiff_t> smallest_output(std::span<const double> x) const;
 
-  /// x += sum_i weights_i s_i. Cost: r for each weight that is not zero.
+  /// Computes x += sum_i weights_i s_i. Cost: r for each weight that is not zero.
   void add_rows(const double* weights, double* x) const;
 
-  /// Coordinates of w = sum_i alpha_i phi(x_i), projected to the span of the pivots.
+  /// Coordinates of w = sum_i alpha_i phi(x_i), projected onto the span of the pivots.
   /// \throws std::invalid_argument unless there is one coefficient per point.
   [[nodiscard]] std::vector<double> coordinates(std::span<const double> alpha) const;
 
-  /// Adds `scale` times the dual coefficients of x, which stand on the pivots, to `alpha` (m long):
-  /// the solution of L_p' alpha_p = x by substitution. On a near-singular S they are large, up to
-  /// norm(x) over the square root of the factor's tolerance. Cost: r^2 / 2.
+  /// Adds `scale` times the dual coefficients of x, which are on the pivots, to `alpha` (m long).
+  /// Solves L_p' alpha_p = x by substitution. For a near-singular S the coefficients are large, up
+  /// to norm(x) over the square root of the factor's tolerance. Cost: r^2 / 2.
   void add_dual_coefficients(const double* x, double scale, double* alpha) const {
     std::vector<double> rest(x, x + stride_);
     for (std::ptrdiff_t a = rank_ - 1; a >= 0; --a) {

@@ -17,29 +17,29 @@ namespace bpm { inline namespace BPM_TARGET {
 /// inputs, so that equal inputs with opposite labels become separable.
 ///
 /// lambda is in units of kernel values. ("Robust Bayes Point Machines" scales lambda by K_ii in its
-/// (6) and (7) and not in the line after; plain units are used here, and `relative` for the other.)
+/// (6) and (7) and not in the line after; these functions do not scale, except `relative`.)
 class SoftBoundary {
  public:
   /// lambda_i = 0: hard boundaries.
   SoftBoundary() = default;
-  [[nodiscard]] static SoftBoundary hard() { return {}; }  ///< Says it by name.
-  /// `relative` to a factor that the fit chooses, by how well machines of a part of the points
-  /// predict the others, or (expectation propagation) by the evidence: see `BoundaryChoice`. Of
-  /// samplers that take label noise that is chosen in its place, and lambda stays 0, but with class
-  /// weights; hard for methods whose label noise is given.
+  [[nodiscard]] static SoftBoundary hard() { return {}; }  ///< A hard boundary.
+  /// Lets the fit choose the factor of `relative`, by predictions of machines of a part of the
+  /// points for the others, or (expectation propagation) by the evidence: see `BoundaryChoice`. For
+  /// samplers with label noise the fit chooses that noise instead, and lambda stays 0 except with
+  /// class weights. Methods whose label noise is given get a hard boundary.
   [[nodiscard]] static SoftBoundary automatic() { return SoftBoundary(Kind::automatic); }
 
-  /// The same lambda for every point. Throws unless not negative and below 1e100, as all of these.
+  /// One lambda for all points. Throws unless lambda is in [0, 1e100), as all functions here.
   [[nodiscard]] static SoftBoundary uniform(double lambda) {
     check_lambda(lambda, "SoftBoundary::uniform", "lambda");
     return SoftBoundary(Kind::uniform, lambda);
   }
-  /// lambda_i = factor K_ii.
+  /// Sets lambda_i = factor K_ii.
   [[nodiscard]] static SoftBoundary relative(double factor) {
     check_lambda(factor, "SoftBoundary::relative", "factor");
     return SoftBoundary(Kind::relative, factor);
   }
-  /// One lambda a point, in the order of the training set.
+  /// Sets one lambda per point, in the order of the training set.
   [[nodiscard]] static SoftBoundary per_point(std::vector<double> lambda) {
     for (const double value : lambda) {
       check_lambda(value, "SoftBoundary::per_point", "lambda");
@@ -48,8 +48,8 @@ class SoftBoundary {
     result.per_point_ = std::move(lambda);
     return result;
   }
-  /// One lambda a class label; every label of the training set must be there. A small lambda for a
-  /// rare class holds on to its points.
+  /// Sets one lambda per class label; every label of the training set must have one. A smaller
+  /// lambda for a rare class makes its training errors dearer.
   [[nodiscard]] static SoftBoundary per_class(std::vector<std::pair<int, double>> lambda) {
     for (std::size_t i = 0; i < lambda.size(); ++i) {
       check_lambda(lambda[i].second, "SoftBoundary::per_class", "lambda");
@@ -62,7 +62,7 @@ class SoftBoundary {
     result.per_class_ = std::move(lambda);
     return result;
   }
-  /// One lambda for the points with label +1 of a two-class problem and one for the others. In
+  /// Sets one lambda for the points with label +1 of a two-class problem and one for the others. In
   /// one-vs-rest each class in turn is the +1.
   [[nodiscard]] static SoftBoundary per_side(double positive, double negative) {
     check_lambda(positive, "SoftBoundary::per_side", "positive");
@@ -70,8 +70,8 @@ class SoftBoundary {
     return SoftBoundary(Kind::per_side, positive, negative);
   }
 
-  /// The same with lambda_i over the weight of the point's class, for the classes given: a weight
-  /// above 1 holds on to a class, as a rare one may ask for. Acts on any of these, chosen ones too.
+  /// Returns this boundary with lambda_i divided by the weight of the point's class, if given: a
+  /// weight above 1 makes a class's training errors dearer. Works on every kind, automatic too.
   /// \throws std::invalid_argument unless weights are positive and finite and labels differ.
   [[nodiscard]] SoftBoundary with_class_weights(std::vector<std::pair<int, double>> weights) const {
     for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -85,16 +85,16 @@ class SoftBoundary {
     result.class_weights_ = std::move(weights);
     return result;
   }
-  /// `relative(factor)` with these class weights: what an automatic boundary becomes. 0: hard. Of
-  /// lambdas per class or side, the factor is the softest one's, and the others keep their share of
-  /// it: what holds on to a class goes on to do so, whatever is chosen.
+  /// Returns `relative(factor)` (0: hard) with these class weights, for a factor chosen by the fit.
+  /// With lambdas per class or side, the largest becomes `factor` and the others keep their ratio
+  /// to it, so that the balance of the classes does not depend on the choice.
   [[nodiscard]] SoftBoundary with_factor(double factor) const {
     SoftBoundary result = (factor == 0 ? hard() : relative(factor));
     result.class_weights_ = class_weights_;
     if (factor == 0) return result;
     double most = kind_ == Kind::per_side ? std::max(first_, second_) : 0;
     for (const auto& [label, lambda] : per_class_) most = std::max(most, lambda);
-    if (kind_ == Kind::relative) {  // Shares already.
+    if (kind_ == Kind::relative) {  // Already ratios to the factor.
       result.per_class_ = per_class_;
       result.side_shares_ = side_shares_;
     } else if (most > 0) {
@@ -105,28 +105,28 @@ class SoftBoundary {
     return result;
   }
 
-  /// Whether `with_class_weights` gave any.
+  /// True if `with_class_weights` gave weights.
   [[nodiscard]] bool has_class_weights() const noexcept { return !class_weights_.empty(); }
-  /// Whether the fit chooses the factor.
+  /// True if the fit chooses the factor.
   [[nodiscard]] bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
 
-  /// Whether every lambda_i is the same in all the two-class problems of one-vs-rest.
+  /// True if every lambda_i is equal in all two-class problems of one-vs-rest.
   [[nodiscard]] bool same_for_all_classes() const noexcept {
     return kind_ != Kind::per_side && side_shares_.first == side_shares_.second;
   }
 
-  /// Whether it says the lambda of a point whatever the other points are: not one given point by
-  /// point or by side, nor class weights, each of which names a class.
+  /// True if lambda can be evaluated on any subset of the points. Lambdas by point or by side, and
+  /// class weights, which name classes, prevent that.
   [[nodiscard]] bool fits_any_points() const noexcept {
     return same_for_all_classes() && kind_ != Kind::per_point && !has_class_weights();
   }
 
-  /// Numbers that are equal for equal boundaries, and differ for any two others, lambdas given
-  /// point by point apart.
+  /// Numbers that are equal for equal boundaries and differ for any two others, except that lambdas
+  /// given point by point are not included.
   [[nodiscard]] std::vector<double> signature() const {
     std::vector<double> numbers{static_cast<double>(kind_), first_, second_,
                                 static_cast<double>(per_class_.size())};
-    if (side_shares_ != std::pair(1.0, 1.0)) {  // Three, as what follows comes in pairs.
+    if (side_shares_ != std::pair(1.0, 1.0)) {  // Three numbers, since the following come in pairs.
       numbers.insert(numbers.end(), {side_shares_.first, side_shares_.second, 0.0});
     }
     for (const auto& [label, lambda] : per_class_) {
@@ -140,11 +140,11 @@ class SoftBoundary {
     return numbers;
   }
 
-  /// lambda_i for every point, or an empty vector for `hard()` and `uniform(0)`, whatever weights.
-  /// `diagonal(i)` gives K_ii, `class_labels` the labels as the user gave them, `signs` +1 or -1.
-  /// `classes`: those that a weight may name, of these points or not; none: those of the points.
-  /// \throws std::invalid_argument on an automatic boundary, if the sizes disagree, a label has no
-  ///         lambda, a weight's label no class, or a lambda is negative, or 1e100 or more.
+  /// Returns lambda_i for every point, or an empty vector for `hard()` and `uniform(0)` with any
+  /// weights. `diagonal(i)` gives K_ii, `class_labels` the user's labels, `signs` +1 or -1.
+  /// `classes`: labels that a weight may name, also ones without points; empty: the labels of the
+  /// points. \throws std::invalid_argument on an automatic boundary, if the sizes disagree, a label
+  /// has no lambda, a weight names no class, or a lambda is negative, or 1e100 or more.
   template <class Diagonal>
   [[nodiscard]] std::vector<double> resolve(Diagonal&& diagonal, std::span<const int> class_labels,
                                             std::span<const signed char> signs,
@@ -203,7 +203,7 @@ class SoftBoundary {
   explicit SoftBoundary(Kind kind, double first = 0, double second = 0)
       : kind_(kind), first_(first), second_(second) {}
 
-  /// Of point i, which has this label.
+  /// Lambda of a class label, which point i has.
   [[nodiscard]] double of_class(int label, std::size_t i) const {
     auto found = per_class_.begin();
     while (found != per_class_.end() && found->first != label) ++found;
@@ -217,15 +217,15 @@ class SoftBoundary {
     detail::check(lambda < largest, function, name, "is ", lambda, ", must be below ", largest);
   }
 
-  /// Squares of lambda, and sums of them, stay finite.
+  /// Upper limit of lambda: squares of lambda, and sums of them, stay finite.
   static constexpr double largest = 1e100;
 
   Kind kind_ = Kind::uniform;
   double first_ = 0;
   double second_ = 0;
   std::vector<double> per_point_;
-  std::vector<std::pair<int, double>> per_class_;  ///< Of relative ones, shares of the factor,
-  std::pair<double, double> side_shares_{1, 1};    ///< as these are, of +1 and -1.
+  std::vector<std::pair<int, double>> per_class_;  ///< By label; relative: ratios to the factor.
+  std::pair<double, double> side_shares_{1, 1};    ///< Ratios to the factor of +1 and -1.
   std::vector<std::pair<int, double>> class_weights_;
 };
 

@@ -21,8 +21,8 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Version space of a two-class problem as samplers see it: the classifiers w = sum_i alpha_i
-/// phi(x_i) with d_i = y_i <w, x_i> > 0 for all m training points. No inputs, no kernel.
+/// Version space of a two-class problem, for samplers: the classifiers w = sum_i alpha_i phi(x_i)
+/// with d_i = y_i <w, x_i> > 0 for all m training points. It hides inputs and kernel.
 ///
 /// Norms and outputs are those of the sampling kernel S = K + diag(lambda):
 ///
@@ -54,7 +54,7 @@ concept VersionSpace = requires(const V& space, std::ptrdiff_t i,
 
 namespace detail {
 
-/// y_i of every point.
+/// Labels y_i of all points.
 template <VersionSpace Space>
 [[nodiscard]] std::vector<signed char> labels_of(const Space& space) {
   std::vector<signed char> labels;
@@ -72,15 +72,15 @@ template <VersionSpace Space>
 template <class T>
 class KernelVersionSpace {
  public:
-  using Scalar = T;              ///< Float or double.
+  using Scalar = T;              ///< Type of a kernel value.
   using Gram = detail::Gram<T>;  ///< Kernel values of all training points.
-  /// Memory of one thread's reads of rows and blocks.
+  /// Scratch memory of one thread for rows and blocks.
   using Scratch = detail::BlockScratch<Scalar>;
-  /// lambda_i of each point; empty means zero everywhere. Shared by the classes of one-vs-rest.
+  /// lambda_i of each point; empty: all zero. The classes of one-vs-rest share it.
   using Lambda = std::shared_ptr<const std::vector<double>>;
 
   /// \throws std::invalid_argument unless there is a point, labels are +1 or -1, one per point, and
-  ///         lambda is empty or has one finite value that is not negative a point.
+  /// lambda is empty or has one finite value >= 0 per point.
   KernelVersionSpace(const detail::Gram<T>& gram, std::vector<signed char> labels,
                      Lambda lambda = nullptr)
       : gram_(&gram), labels_(std::move(labels)), lambda_(std::move(lambda)) {
@@ -99,35 +99,35 @@ class KernelVersionSpace {
     }
   }
 
-  /// K, shared with others; without labels and lambda.
+  /// Kernel matrix K, without labels and lambda; other version spaces may share it.
   [[nodiscard]] const Gram& gram() const noexcept { return *gram_; }
-  /// m, the training points.
+  /// Number of training points m.
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return gram_->size(); }
-  /// y_i, +1 or -1.
+  /// Label y_i, +1 or -1.
   [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
-  /// lambda_i, 0 where none is given.
+  /// lambda_i; 0 if none is given.
   [[nodiscard]] double lambda(std::ptrdiff_t i) const noexcept {
     return lambda_ ? (*lambda_)[i] : 0.0;
   }
-  /// K_ii + lambda_i.
+  /// Diagonal entry K_ii + lambda_i of S.
   [[nodiscard]] double diagonal(std::ptrdiff_t i) const noexcept {
     return gram_->diagonal(i) + lambda(i);
   }
-  /// Whether rows are read in place, and not computed at each call.
+  /// True if rows are read in place, without computing kernel values at each call.
   [[nodiscard]] bool rows_in_memory() const noexcept { return gram_->rows_in_memory(); }
 
-  /// K_i., without lambda.
+  /// Row K_i. of kernel values, without lambda.
   [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i, Scratch& scratch) const {
     return gram_->row(i, scratch);
   }
 
-  /// K_rows,columns, without lambda.
+  /// Computes the block K_rows,columns, without lambda.
   void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, Scalar* values,
              std::ptrdiff_t ld, Scratch& scratch) const {
     gram_->block(rows, columns, values, ld, scratch);
   }
 
-  /// outputs += scale (K_i. + lambda_i e_i), in double; K first, then lambda.
+  /// Computes outputs += scale (K_i. + lambda_i e_i), in double; K first, then lambda.
   void add_row(std::ptrdiff_t i, double scale, std::span<double> outputs, Scratch& scratch) const {
     const std::span<const Scalar> values = row(i, scratch);
     for (std::size_t j = 0; j < outputs.size(); ++j) {
@@ -136,8 +136,8 @@ class KernelVersionSpace {
     outputs[i] += scale * lambda(i);
   }
 
-  /// (K + diag(lambda)) coefficients, m x n. Only rows of points with a coefficient are read.
-  /// \throws std::invalid_argument unless coefficients has m rows.
+  /// Computes (K + diag(lambda)) coefficients, m x n. Reads only rows of points with a nonzero
+  /// coefficient. \throws std::invalid_argument unless coefficients has m rows.
   template <class Derived>
   [[nodiscard]] Eigen::MatrixXd outputs(const Eigen::MatrixBase<Derived>& coefficients,
                                         Scratch& scratch) const {
@@ -169,7 +169,7 @@ class KernelVersionSpace {
     return result;
   }
 
-  /// d_i = y_i o_i for every point.
+  /// Computes d_i = y_i o_i for every point.
   [[nodiscard]] Eigen::VectorXd signed_outputs(const Eigen::VectorXd& coefficients,
                                                Scratch& scratch) const {
     Eigen::VectorXd d = outputs(coefficients, scratch);
@@ -177,13 +177,13 @@ class KernelVersionSpace {
     return d;
   }
 
-  /// Whether the classifier makes no training error: d_i > 0 for all i.
+  /// True if the classifier makes no training error: d_i > 0 for all i.
   [[nodiscard]] bool contains(const Eigen::VectorXd& coefficients, Scratch& scratch) const {
     return (signed_outputs(coefficients, scratch).array() > 0).all();
   }
 
-  /// min_i d_i / norm(w): positive inside version space, the distance to the nearest of its planes
-  /// in units of the features. Not a number for w = 0.
+  /// Computes min_i d_i / norm(w): positive inside version space, the distance to the nearest of
+  /// its planes in units of the features. NaN for w = 0.
   [[nodiscard]] double margin(const Eigen::VectorXd& coefficients, Scratch& scratch) const {
     const Eigen::VectorXd d = signed_outputs(coefficients, scratch);
     double squared_norm = 0;
@@ -200,7 +200,7 @@ class KernelVersionSpace {
 
 namespace detail {
 
-/// A user's own version space as kernel values: how it reaches what runs on these alone.
+/// Presents a user's version space as a `Gram`, for code that needs kernel values.
 template <VersionSpace Space>
 class SpaceGram final : public Gram<typename Space::Scalar> {
  public:
@@ -226,8 +226,8 @@ class SpaceGram final : public Gram<typename Space::Scalar> {
   const Space& space_;
 };
 
-/// Calls use(spaces) with these version spaces, which share their kernel values, as
-/// `KernelVersionSpace`s.
+/// Calls use(spaces) with these version spaces converted to `KernelVersionSpace`s. They must share
+/// their kernel values.
 template <VersionSpace Space, class Use>
 auto with_kernel_spaces(std::span<const Space> spaces, Use&& use) {
   using Scalar = typename Space::Scalar;
