@@ -251,14 +251,17 @@ TEST_CASE("infinity is null, left out is none, and what is no number is not writ
 }
 
 TEST_CASE("a factor is kept as its lower triangle, and rows that may be empty are") {
-  Odd odd{.number = 0.5, .factor = Eigen::MatrixXd{{1, 7}, {2, 3}}};
+  Odd odd;
+  odd.number = 0.5;
+  odd.factor = Eigen::MatrixXd{{1, 7}, {2, 3}};
   const auto read = [&](std::ptrdiff_t points) {
     bpm::detail::TensorFileWriter file;
     Json object = Json::object();
     Odd::visit_members(std::as_const(odd), MemberWriter(object, &file));
     const auto bytes = file.bytes();
     const bpm::detail::TensorFile back(bytes, "f");
-    Odd found{.reason = "what was there"};
+    Odd found;
+    found.reason = "what was there";
     MemberReader("f: ", &back, points).read_members(object, found, "");
     return found;
   };

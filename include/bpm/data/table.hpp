@@ -202,15 +202,15 @@ class MixedColumn {
 /// label is stored once, and found in logarithmic time.
 /// \tparam Scalar float or double; values are read as double and rounded to it.
 /// \throws DataError that names line, column and, if there is a header, the column's name where a
-/// value is missing (an empty field, NA, N/A, #N/A, NaN, null, ? or \N; of numbers also a point,
-/// hyphens or None), a feature is not a finite number, a label is a number but neither an integer
-/// that fits an int nor a code, or a quoted field does not end as it should; where a line has
-/// another number of fields than the first; where there is no such label column, or two of its
-/// name, no column that is a feature, or no line of data; where `features` or `ignored` name
-/// columns that a header lacks, or has twice, or `ignored` one where there are no such fields.
-/// \throws std::invalid_argument where the delimiter is a double quote or a line end, the label's
-/// index is negative, or the label has a name and the header is `no`, or on settings that only
-/// `read_mixed_table` has.
+/// value is missing (an empty field, NA, N/A, #N/A, NaN, null, ? or a backslash and N; of numbers
+/// also a point, hyphens or None), a feature is not a finite number, a label is a number but
+/// neither an integer that fits an int nor a code, or a quoted field does not end as it should;
+/// where a line has another number of fields than the first; where there is no such label column,
+/// or two of its name, no column that is a feature, or no line of data; where `features` or
+/// `ignored` name columns that a header lacks, or has twice, or `ignored` one where there are no
+/// such fields. \throws std::invalid_argument where the delimiter is a double quote or a line end,
+/// the label's index is negative, or the label has a name and the header is `no`, or on settings
+/// that only `read_mixed_table` has.
 template <class Scalar = double>
 [[nodiscard]] LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream,
                                                          std::string_view name = "table stream",

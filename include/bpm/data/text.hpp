@@ -301,7 +301,8 @@ class Lines {
 struct MissingWords {
   std::span<const std::string> more{};  ///< Texts beside the standard ones.
 
-  /// Returns true for an empty field, ?, \N, any case of NA, N/A, #N/A, NaN, null, and `more`.
+  /// Returns true for an empty field, ?, a backslash and N, any case of NA, N/A, #N/A, NaN, null,
+  /// and `more`.
   [[nodiscard]] bool among_words(std::string_view text) const {
     constexpr std::string_view known[] = {"na", "n/a", "#n/a", "nan", "null"};
     const auto is = [text](std::string_view word) { return is_word(text, word); };
