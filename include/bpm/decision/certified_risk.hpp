@@ -45,7 +45,7 @@ struct CertifiedRisk {
   /// Inputs with a higher score are accepted; not those with this score itself.
   double threshold = std::numeric_limits<double>::infinity();
   std::size_t accepted = 0;  ///< Calibration inputs above the threshold.
-  std::size_t errors = 0;    ///< Those classified wrongly, which chose the threshold.
+  std::size_t errors = 0;    ///< Wrong labels among them; they chose the threshold.
   double coverage = 0;       ///< Accepted share, accepted / n.
   /// Least number of accepted inputs, all without an error, that can show the risk.
   std::size_t needed = 0;

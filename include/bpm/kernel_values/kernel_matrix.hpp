@@ -158,9 +158,8 @@ template <class Kernel, InputSet I>
 /// Result of `check_kernel` for a kernel without a fault.
 struct KernelReport {
   std::ptrdiff_t points = 0;       ///< Number of inputs tested.
-  double smallest_eigenvalue = 0;  ///< Of their kernel matrix; rounding may make it negative.
-  double largest_eigenvalue = 0;   ///< Of their kernel matrix; scales the tolerance of the
-                                   ///< smallest.
+  double smallest_eigenvalue = 0;  ///< Rounding may make it negative.
+  double largest_eigenvalue = 0;   ///< Scales the tolerance of the smallest.
 };
 
 namespace detail {

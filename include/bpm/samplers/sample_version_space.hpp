@@ -26,7 +26,7 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Fails to compile with the name of what a sampler lacks.
+/// Fails to compile with a message that names the missing member of a sampler.
 template <class S, class V>
 constexpr void require_sampler() {
   static_assert(std::copyable<S>, "a sampler must be a copyable value");
@@ -65,10 +65,10 @@ constexpr void require_sampler() {
 
 }  // namespace detail
 
-/// Runs a sampler that sees a cone on one version space: settings are checked, the kernel matrix is
-/// factored, products and a start are made as the plan says, and the sampler runs on from `state`.
-/// The observer is asked before each of these stages. Where no classifier separates the data the
-/// report says so. Cost: the kernel matrix and m r^2 for the factor, and the sampler's.
+/// Runs a sampler that receives a cone on one version space: checks the settings, factors the
+/// kernel matrix, makes products and a start by the plan, and continues from `state`. The observer
+/// is called before each stage and may stop the run. The report tells if no classifier separates
+/// the data. Cost: the kernel matrix, m r^2 for the factor, and the sampler's.
 /// \throws std::invalid_argument on settings out of range, no points, kernel values that no kernel
 ///         gives, a point that no classifier gives a sign, or a start outside version space.
 template <ConeSampler S, VersionSpace Space, detail::DrawSink Sink>
@@ -98,7 +98,7 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
       return report;
     }
   }
-  // One type of sink, so that chains are compiled once.
+  // One type for all sinks, so that chains are compiled once.
   const std::function<void(const Draw&)> hand_over = std::ref(sink);
   report = sampler.sample(cone, std::span<const double>(start.position), streams, control,
                           hand_over, state);
@@ -109,7 +109,7 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
   return report;
 }
 
-/// The same from a new start; or runs a sampler that sees kernel values on this problem alone.
+/// Runs a sampler of either kind on one version space; if it receives a cone, from a new start.
 template <class S, VersionSpace Space, detail::DrawSink Sink>
   requires Sampler<S, Space>
 SamplerReport sample_version_space(const S& sampler, const Space& space, RandomStreams& streams,

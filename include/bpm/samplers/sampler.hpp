@@ -24,22 +24,22 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// What of a draw a call of the sink brings. Samplers spread over several processes hand over the
-/// coefficients of each draw as it is finished, and its outputs, which are long, summed at the end.
+/// Part of a draw that a call of the sink delivers. Samplers on several processes deliver the
+/// coefficients of each finished draw at once, and the long outputs summed at the end.
 enum class DrawPart {
-  whole,         ///< Everything.
-  coefficients,  ///< All but the outputs, which come in a later call.
-  outputs,       ///< The sum of the weighted outputs of all draws of this run that came without,
-                 ///< added in their order from zero; no draw of its own.
+  whole,         ///< The whole draw.
+  coefficients,  ///< All but the outputs, which a later call delivers.
+  outputs,       ///< Only the weighted sum of the outputs of all draws of this run delivered
+                 ///< without, added in their order from zero.
 };
 
-/// What perceptrons did: sums over draws and problems.
+/// Counts of perceptrons: sums over draws and problems.
 struct PerceptronCounts {
-  std::uint64_t mistakes = 0;         ///< Updates.
-  std::uint64_t passes = 0;           ///< Passes over the training set, the proving last one of
-                                      ///< each problem included.
-  std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0, or the
-                                      ///< run did not converge.
+  std::uint64_t mistakes = 0;         ///< Number of updates.
+  std::uint64_t passes = 0;           ///< Number of passes over the training set, with the last,
+                                      ///< mistake-free one of each problem.
+  std::uint64_t training_errors = 0;  ///< Mistakes in the last full pass of any draw; 0 if the run
+                                      ///< converged.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -58,47 +58,47 @@ struct PerceptronCounts {
 
 }  // namespace detail
 
-/// One classifier of version space, as a sampler hands it to a sink. The spans are valid during the
-/// call only.
+/// One classifier of version space, delivered by a sampler to a sink. The spans are valid only
+/// during the call.
 struct Draw {
-  std::uint64_t number = 0;              ///< Its stream: draws are numbered from 0 for a seed.
-  std::size_t problem = 0;               ///< Which label vector, where several advance in step.
-  std::span<const PointIndex> support;   ///< Points with a coefficient, ascending.
+  std::uint64_t number = 0;              ///< Number of its stream, from 0 for a seed.
+  std::size_t problem = 0;               ///< Index of its label vector, if several advance in step.
+  std::span<const PointIndex> support;   ///< Points with a nonzero coefficient, ascending.
   std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
-  detail::DrawPart part = detail::DrawPart::whole;  ///< What this call hands over of it.
-  /// Of a draw that left points out at first (`RunControl::left_out_draws`): these, ascending, and
-  /// <w', x_i> of the classifier w' of norm 1 on the way that was consistent on the others.
+  detail::DrawPart part = detail::DrawPart::whole;  ///< Part that this call delivers.
+  /// Held-out points, ascending, of a draw that held points out (`RunControl::left_out_draws`);
+  /// below, their outputs under the classifier of norm 1 that fitted all other points.
   std::span<const PointIndex> left_out{};
-  std::span<const double> left_out_outputs{};  ///< One for each of them.
+  std::span<const double> left_out_outputs{};  ///< <w', x_i> at these points.
 };
 
-/// What happened in a run. Counts are sums over draws and problems; a part that does not apply to
-/// the sampler is empty.
+/// Result of a run. Counts are sums over draws and problems; a part that does not apply to the
+/// sampler is empty.
 struct SamplerReport {
-  using Perceptron = detail::PerceptronCounts;  ///< Mistakes, passes and the like.
+  using Perceptron = detail::PerceptronCounts;  ///< Counts of perceptrons.
 
-  /// What to do about a run that did not converge.
+  /// Advice for a run that did not converge.
   enum class Advice {
     soften_or_raise_limits,  ///< Set a soft boundary, or raise the sampler's limits.
-    in_reason,               ///< The reason says it.
+    in_reason,               ///< The reason has the advice.
   };
 
-  std::uint64_t draws = 0;  ///< Draws handed to the sink, a problem.
-  bool converged = false;   ///< Every draw that was asked for is there and is consistent.
-  bool stopped = false;     ///< Ended by the observer or the stop token.
-  std::string reason{};     ///< Why not, where not converged.
-  Advice advice = Advice::soften_or_raise_limits;  ///< Where not converged and not stopped.
-  std::uint64_t kernel_evaluations = 0;            ///< Kernel values computed.
+  std::uint64_t draws = 0;  ///< Number of delivered draws per problem.
+  bool converged = false;   ///< True if all requested draws exist and are consistent.
+  bool stopped = false;     ///< True if the observer or the stop token ended the run.
+  std::string reason{};     ///< Reason, if the run did not converge.
+  Advice advice = Advice::soften_or_raise_limits;  ///< If neither converged nor stopped.
+  std::uint64_t kernel_evaluations = 0;            ///< Number of computed kernel values.
   double kernel_seconds = 0;                       ///< Thread-seconds spent on them over threads.
-  std::optional<Perceptron> perceptron{};          ///< Also of one that found the first start.
-  /// Of perceptrons, for every draw that a machine took in: the points on which it made a mistake
-  /// in any problem and pass. In permuted order they alone would have made it, so that their number
-  /// k among N points bounds its error (`stable_compression_bound`); k / N estimates, from above,
-  /// how often one more point would change it.
+  std::optional<Perceptron> perceptron{};          ///< Also of the search for the first start.
+  /// For perceptrons, one number per draw that a machine has added: the points with a mistake in
+  /// any problem and pass. In permuted order these points alone would have given the same draw, so
+  /// that their number k among N points bounds its error (`stable_compression_bound`); k / N
+  /// estimates, from above, how often one more point would change it.
   std::vector<std::size_t> mistaken_points{};
-  std::optional<ChainReport> chains{};  ///< Whether to believe a centre.
+  std::optional<ChainReport> chains{};  ///< Diagnostics of Markov chains.
 
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
@@ -114,9 +114,9 @@ struct SamplerReport {
     visit("chains", self.chains);
   }
 
-  /// Takes in the report of another problem.
+  /// Merges the report of another problem.
   void merge(const SamplerReport& other) { add(other, &ChainReport::merge); }
-  /// Takes in the report of a later run on the same problems: how it ended is how things stand.
+  /// Appends the report of a later run on the same problems, which decides how the run ended.
   void append(const SamplerReport& later) {
     add(later, &ChainReport::append);
     converged = later.converged;
@@ -150,91 +150,91 @@ struct SamplerReport {
   }
 };
 
-/// What a run is given beside the version space: who watches it, who can stop it, and how many
-/// threads it may use. The observer is called from one thread at a time.
+/// Settings of a run besides the version space: its observer, its stop token, its number of
+/// threads. The observer is called from one thread at a time.
 struct RunControl {
-  std::function<bool(const Progress&)> observer{};  ///< Empty: nobody watches. False: stop.
-  StopToken stop{};                                 ///< Who stops the run, from any thread.
-  unsigned threads = 1;                             ///< At most so many.
-  unsigned draws_at_once = 0;  ///< Draws in progress at a time, for lack of memory; 0: no limit.
-  /// lambda over k(x, x) where it was chosen: a run with the next lambda that is tried may share
-  /// what this one keeps on disk.
+  std::function<bool(const Progress&)> observer{};  ///< Empty: no observer. Returns false to stop.
+  StopToken stop{};                                 ///< Stops the run, from any thread.
+  unsigned threads = 1;                             ///< Largest number of threads.
+  unsigned draws_at_once = 0;  ///< At most this many draws at once, to save memory. 0: no limit.
+  /// Chosen lambda over k(x, x): a run with the next candidate lambda may share what this run
+  /// stores on disk.
   std::optional<double> chosen_lambda{};
-  /// Permuted perceptrons: draws with a smaller number leave the last tenth of their permutation
-  /// out until they are consistent on the rest, note their outputs there, and go on with all.
+  /// Permuted perceptrons: draws with a smaller number hold out the last tenth of their permutation
+  /// until consistent on the rest, record their outputs there, and continue with all points.
   std::uint64_t left_out_draws = 0;
-  /// When the run began, for limits of time. Set by `sample_version_space`: the factor counts.
+  /// Start of the run, for time limits. Set by `sample_version_space`: the factor counts.
   std::chrono::steady_clock::time_point begin{};
 
-  /// Tells the observer; false where it or `stop` wants the run to end.
+  /// Calls the observer; returns false if the observer or `stop` requests the end.
   [[nodiscard]] bool go_on(const Progress& progress) const {
     return !stop.stop_requested() && (!observer || observer(progress));
   }
 };
 
-/// What is optional for a sampler, by name: `static constexpr SamplerTraits traits{...}`.
+/// Optional properties of a sampler, by name: `static constexpr SamplerTraits traits{...}`.
 struct SamplerTraits {
-  /// What a sampler sees of a problem.
+  /// Representation of a problem that a sampler receives.
   enum class Sees {
     kernel_values,  ///< Version spaces: rows, products and blocks of kernel values.
     cone,           ///< A `Cone`: coordinates in double precision.
   };
 
-  Sees sees = Sees::kernel_values;  ///< Decides how `sample` is called.
-  /// Tells the sampler's kind in the identity of a run. A sampler that sees a cone says it in its
+  Sees sees = Sees::kernel_values;  ///< Determines the arguments of `sample`.
+  /// Name of the sampler in the identity of a run. A sampler that receives a cone has it in its
   /// plan instead.
   std::string_view name = "sampler";
-  /// Draws may make training errors, so that a fit does not refuse data that nothing separates. A
-  /// sampler that sees a cone says it in its plan instead.
+  /// True if draws may make training errors, so that a fit does not refuse data that nothing
+  /// separates. A sampler that receives a cone has this in its plan instead.
   bool admits_training_errors = false;
-  bool computes_blocks = false;  ///< Needs no kernel rows in memory: windowed evaluation.
-  /// It may have label noise. Where it has none, `SoftBoundary::automatic` chooses that for it in
-  /// the place of lambda: needs `S with_label_noise(double) const`.
+  bool computes_blocks = false;  ///< True for windowed evaluation, without kernel rows in memory.
+  /// True if it can have label noise. If it has none, `SoftBoundary::automatic` chooses that
+  /// instead of lambda. Needs `S with_label_noise(double) const`.
   bool takes_label_noise = false;
-  /// Several processes run it together. What could fail in one of them is checked in all before
-  /// they communicate, since none may leave the others waiting.
+  /// True if several processes run it together. Errors that may occur in one are then checked in
+  /// all before they communicate, since none may leave the others waiting.
   bool collective = false;
-  bool keeps_draws = false;  ///< Finished draws stay in a folder, which is of one run.
-  /// It can give up early on what nothing separates, which is what most of the time goes to where a
-  /// boundary is chosen: needs `trial`, `limit_as_trials` and `outlasts_trials`
+  bool keeps_draws = false;  ///< True if finished draws stay in a folder of one run.
+  /// True if it can give up early on data that nothing separates, where most of the time of
+  /// choosing a boundary is spent. Needs `trial`, `limit_as_trials` and `outlasts_trials`
   /// (`SamplerSettings`).
   bool has_trials = false;
 };
 
-/// The size of a run, for what it holds in memory.
+/// Size of a run, which determines its memory.
 struct RunSize {
-  std::ptrdiff_t points = 0;                  ///< m.
-  std::size_t problems = 1;                   ///< Label vectors that advance in step.
-  unsigned threads = 1;                       ///< As in `RunControl`.
-  std::size_t scalar_bytes = sizeof(double);  ///< Of a kernel value.
-  unsigned draws_at_once = 0;                 ///< As in `RunControl`.
-  /// Numbers of w where the kernel is linear in its inputs and a sampler may keep that; 0: it asks
-  /// for kernel values.
+  std::ptrdiff_t points = 0;                  ///< Number of training points m.
+  std::size_t problems = 1;                   ///< Number of label vectors in step.
+  unsigned threads = 1;                       ///< Threads of the run, see `RunControl`.
+  std::size_t scalar_bytes = sizeof(double);  ///< Bytes of a kernel value.
+  unsigned draws_at_once = 0;                 ///< Limit, see `RunControl`.
+  /// Length of w if the kernel is linear in its inputs and a sampler may update w; 0: the sampler
+  /// reads kernel values.
   std::size_t features = 0;
 };
 
-/// What a run holds beside the kernel values.
+/// Memory of a run, without the kernel values.
 struct MemoryNeed {
-  std::size_t bytes = 0;       ///< Of all threads together.
-  std::size_t columns = 0;     ///< Training points whose inputs are held as columns of blocks, at
-                               ///< most, where there are no kernel rows in memory.
-  bool keeps_weights = false;  ///< Of `features` there are: it keeps w, and needs no kernel values.
+  std::size_t bytes = 0;       ///< Bytes of all threads together.
+  std::size_t columns = 0;     ///< Largest number of training points whose inputs are held as
+                               ///< columns of blocks, if no kernel rows are in memory.
+  bool keeps_weights = false;  ///< With `features`: the sampler updates w, without kernel values.
 };
 
-/// What a sampler that sees a cone wants done before it runs.
+/// Requirements of a sampler that receives a cone.
 struct ConePlan {
-  /// Where the first chain starts, if its caller does not say.
+  /// Start of the first chain, unless the caller gives one.
   enum class Start {
     largest_margin,  ///< Near the centre of the largest ball in version space.
     perceptron,      ///< A permuted kernel perceptron's solution.
     none,            ///< The sampler needs no start.
   };
 
-  std::string_view name = "sampler";  ///< For messages.
-  std::uint64_t draws = 0;            ///< For progress: draws asked for; 0: unknown.
-  double factor_tolerance = 0;        ///< As for `Cone`.
+  std::string_view name = "sampler";  ///< Name of the sampler in messages.
+  std::uint64_t draws = 0;            ///< Number of requested draws, for progress; 0: unknown.
+  double factor_tolerance = 0;        ///< Tolerance of the `Cone`.
   bool form_products = false;         ///< Call `Cone::form_products`: m^2 doubles.
-  /// Where `start_coefficients` are empty.
+  /// Kind of start if `start_coefficients` are empty.
   Start start = Start::largest_margin;
   std::span<const double> start_coefficients{};  ///< Dual coefficients of a start; empty: searched.
   bool may_be_outside = false;  ///< Label noise: the start and draws may make training errors, and
@@ -243,7 +243,7 @@ struct ConePlan {
 
 namespace detail {
 
-/// Where draws go: called in order of their numbers, from one thread at a time.
+/// A callable that receives draws, in order of their numbers, from one thread at a time.
 template <class S>
 concept DrawSink = std::invocable<S&, const Draw&>;
 
@@ -302,7 +302,7 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
   { sampler.sample(cone, start, streams, control, to, at) } -> std::same_as<SamplerReport>;
 };
 
-/// What all samplers have in common. A sampler is a plain value of settings with
+/// Requirements on all samplers. A sampler is a plain value of settings with
 ///
 ///     static constexpr SamplerTraits traits{...};
 ///     std::uint64_t draws;                   // how many are wanted; may be an optional number
@@ -310,15 +310,15 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 ///     S with_draws(std::uint64_t) const;     // the same sampler with that as its only budget
 ///     MemoryNeed memory_need(const RunSize&) const;
 ///
-/// and a function `sample`, as `KernelSampler` or `ConeSampler` says. Its settings have been
-/// checked. It hands draws to the sink, draw n from stream `streams.next + n` alone, and advances
-/// `streams.next` by the draws handed over. A run that is stopped hands over the draws it has,
-/// without a gap, and says so. A run that has every draw sets `converged`; one that fails says why
-/// in `reason`, and does not throw.
+/// and a function `sample`, see `KernelSampler` and `ConeSampler`, which is called with checked
+/// settings. It passes draws to the sink, draw n from stream `streams.next + n` alone, and advances
+/// `streams.next` by their number. A run that is stopped delivers the draws it has, without a gap,
+/// and sets `stopped`. A run with all draws sets `converged`; a run that fails gives the reason in
+/// `reason`, and does not throw.
 ///
-/// With `traits.has_trials` it has three functions more. A trial limits its work, not its time, so
-/// that what is chosen does not depend on the machine; it keeps nothing on disk. Where T is S, its
-/// draws can be those of a fit.
+/// With `traits.has_trials` it has three more functions. A trial limits its work, not its time, so
+/// that choices do not depend on the machine; it stores nothing on disk. If T is S, its draws can
+/// be used in a fit.
 ///
 ///     T trial(std::uint64_t draws) const;                 // a sampler that gives up early
 ///     void limit_as_trials();                             // limits that are not set: a trial's
@@ -331,50 +331,50 @@ concept SamplerSettings =
 
 }  // namespace detail
 
-/// A sampler that sees kernel values:
+/// A sampler that receives kernel values:
 ///
 ///     SamplerReport sample(std::span<const V> spaces, RandomStreams& streams, const RunControl&,
 ///                          sink) const;
 ///
-/// runs several label vectors of one training set (one or more) in step; draws are handed over by
-/// number, then by problem. The result equals problem by problem. Satisfied by
+/// It runs several label vectors of one training set (one or more) in step; draws are delivered by
+/// number, then by problem. The result is that of each problem alone. Satisfied by
 /// `PermutedPerceptron`.
 template <class S, class V>
 concept KernelSampler =
     detail::SamplerSettings<S> && VersionSpace<V> &&
     S::traits.sees == SamplerTraits::Sees::kernel_values && detail::HasKernelSample<S, V>;
 
-/// A sampler that sees one version space at a time, in coordinates. `State`, which can be copied,
-/// is where it stands between runs: `empty()` before the first, and `centre()` is the centre of
-/// mass by all draws since.
+/// A sampler that receives one version space at a time, in coordinates. `State`, a copyable type,
+/// is its state between runs: `empty()` before the first, and `centre()` is the centre of mass by
+/// all draws since.
 ///
 ///     ConePlan plan() const;
 ///     SamplerReport sample(const Cone& cone, std::span<const double> start,
 ///                          RandomStreams& streams, const RunControl&, sink,
 ///                          State& state) const;
 ///
-/// For trainings in files (storage/training_file.hpp) sampler and `State` have
+/// For trainings in files (storage/training_file.hpp) sampler and `State` must have
 ///
 ///     template <class Self, class Visit> static void visit_members(Self& self, Visit&& visit);
 ///
-/// which calls visit(name, member) for what draws depend on beside their number, and for what going
-/// on needs: core/members.hpp says more.
+/// which calls visit(name, member) for the settings on which draws depend, besides their number,
+/// and for the members needed to continue: see core/members.hpp.
 ///
-/// `sample` goes on from `state`; where that is empty, `start` is a point of norm 1
-/// (`cone.stride()` coordinates) inside version space, or anywhere if the plan allows it. Satisfied
-/// by `Billiard` and `KernelGibbs`.
+/// `sample` continues from `state`; if that is empty, `start` is a point of norm 1 (`cone.stride()`
+/// coordinates) inside version space, or anywhere if the plan allows it. Satisfied by `Billiard`
+/// and `KernelGibbs`.
 template <class S>
 concept ConeSampler =
     detail::SamplerSettings<S> && S::traits.sees == SamplerTraits::Sees::cone &&
     detail::HasPlan<S> && detail::HasState<S> && detail::HasCentre<S> && detail::HasConeSample<S>;
 
-/// Either kind; V is the version space it is to run on.
+/// A sampler of either kind; V is its type of version space.
 template <class S, class V>
 concept Sampler = KernelSampler<S, V> || ConeSampler<S>;
 
 namespace detail {
 
-/// Whether draws may make training errors, so that data need not be separable.
+/// True if draws may make training errors, so that data need not be separable.
 template <SamplerSettings S>
 [[nodiscard]] bool admits_training_errors(const S& sampler) {
   if constexpr (S::traits.sees == SamplerTraits::Sees::cone) {

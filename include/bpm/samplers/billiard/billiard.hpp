@@ -19,13 +19,13 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 /// Billiards in version space ("Robust Bayes Point Machines"; "Convergence of the Bayes Point
-/// Machine"): several balls side by side, whose paths are averaged. They fly on great circles, with
-/// new directions on the way, so that the law is the uniform one and the average tends to the
-/// centre of mass (the straight flight of the papers is biased); see `detail::GeodesicChain`
-/// for how.
+/// Machine"): several balls move independently, and their paths are averaged. They fly on great
+/// circles and take new directions from time to time, so that the law is uniform and the average
+/// tends to the centre of mass (the straight flight of the papers is biased); see
+/// `detail::GeodesicChain`.
 ///
-/// Draws are points at equal steps of the path, turn by turn of the chains. The centre of mass is
-/// not the mean of the draws but that of the whole path between them; a machine predicts with it.
+/// Draws are points at equal steps of the path, from the chains in turn. The centre of mass is the
+/// mean of the whole path, not of the draws; a machine predicts with it.
 ///
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0), bpm::Billiard{});
 ///     const auto fitted = machine.fit(inputs, labels);
@@ -36,42 +36,41 @@ namespace bpm { inline namespace BPM_TARGET {
 /// new direction. Memory: m^2 + m r doubles, and while the factor is made up to 3 m r.
 /// Threads work on different chains.
 struct Billiard {
-  /// Where the first ball starts, if its caller does not say.
+  /// Start of the first chain, unless the caller gives one.
   using Start = ConePlan::Start;
 
-  /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
-  /// allows.
+  /// Number of draws, at least 1. Empty: 100, or with another budget as many as that budget allows.
   std::optional<std::uint64_t> draws{};
-  std::uint64_t bounces_per_draw = 1000;  ///< Path between draws: so many mean free paths.
+  std::uint64_t bounces_per_draw = 1000;  ///< Path between draws, in mean free paths.
   std::uint64_t bounces = 0;  ///< Bounces of a run after the burn-in, all chains; 0: no limit.
   double seconds = 0;         ///< Wall clock of a run, the factor included; 0: no limit.
-  /// Stop when the weight of a new arc in the average is below this, as the papers do: at
-  /// 1 / tolerance bounces. It says nothing of the error; `accuracy` does. 0: not asked for.
+  /// Stops when the weight of a new arc in the average is below this, as the papers do: at 1 /
+  /// tolerance bounces. It does not bound the error; `accuracy` does. 0: no such limit.
   double tolerance = 0;
-  /// Stop when the estimated error of the Bayes point, rad, is below, after at least 20 draws of
-  /// each of 4 chains or more. 0: not asked for.
+  /// Stops when the estimated error of the Bayes point, rad, is below this, after at least 20 draws
+  /// of each of 4 chains or more. 0: no such limit.
   double accuracy = 0;
-  /// Several show by their distance whether they have converged: all but the first start at
-  /// solutions of different perceptrons, where these are found and no start is given. Draws are
-  /// handed over turn by turn: more chains make fewer each, and each has a burn-in of its own.
+  /// Number of chains. The distance between several shows whether they have converged: all but the
+  /// first start at solutions of different perceptrons, if these are found and no start is given.
+  /// Chains make draws in turn: more chains make fewer each, and each has a burn-in of its own.
   unsigned chains = 4;
-  /// Mean path between new directions. 0: chosen in the burn-in, then frozen;
-  /// infinity: never, which does not mix where the planes are nearly orthogonal.
+  /// Mean path between new directions. 0: chosen in the burn-in, then fixed; infinity: no new
+  /// directions, which does not mix where the planes are nearly orthogonal.
   double refresh_length = 0;
-  /// Bounces a chain to throw away first, at least; 0: 8192. Choosing the refresh
-  /// length takes some 25 000 to 35 000 whatever is said here.
+  /// Least number of bounces per chain to discard first; 0: 8192. The choice of the refresh length
+  /// takes some 25 000 to 35 000 in any case.
   std::uint64_t burn_in = 0;
-  Start start = Start::largest_margin;  ///< The first chain's, unless it is given.
-  /// Dual coefficients of a start inside; empty: searched.
+  Start start = Start::largest_margin;  ///< Start of the first chain, unless given.
+  /// Dual coefficients of a start inside version space; empty: a start is searched.
   std::vector<double> start_coefficients{};
-  double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
+  double factor_tolerance = 0;  ///< Tolerance of the pivoted factor; 0: 1e-12, float 1e-5.
 
-  using State = detail::ChainState<detail::GeodesicChain>;  ///< Where the balls of a run stand.
+  using State = detail::ChainState<detail::GeodesicChain>;  ///< State of the chains of a run.
 
-  /// It sees a `Cone`, no kernel values.
+  /// The sampler receives a `Cone`, no kernel values.
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
 
-  /// What draws depend on, beside their number: see `ConeSampler`.
+  /// Visits the settings on which draws depend, besides their number: see `ConeSampler`.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("bounces_per_draw", self.bounces_per_draw);
@@ -83,7 +82,7 @@ struct Billiard {
     visit("factor_tolerance", self.factor_tolerance);
   }
 
-  /// See `ConeSampler`; the cone has products.
+  /// Implements `ConeSampler`. The cone must have products.
   template <detail::DrawSink Sink>
   SamplerReport sample(const Cone& cone, std::span<const double> start_point,
                        RandomStreams& streams, const RunControl& control, Sink&& sink,
@@ -93,7 +92,7 @@ struct Billiard {
                               state);
   }
 
-  /// What it wants of the cone: among others the products, of which it needs rows.
+  /// Returns the requirements on the cone: among others its products, whose rows are used.
   [[nodiscard]] ConePlan plan() const {
     return {.name = "Billiard",
             .draws = budget().draws.value_or(0),
@@ -103,7 +102,7 @@ struct Billiard {
             .start_coefficients = start_coefficients};
   }
 
-  /// The same sampler with `count` draws as its only budget: how a machine adds draws.
+  /// Returns this sampler with `count` draws as its only budget; a machine adds draws with it.
   [[nodiscard]] Billiard with_draws(std::uint64_t count) const {
     Billiard other = *this;
     other.draws = count;
@@ -114,9 +113,9 @@ struct Billiard {
     return other;
   }
 
-  /// Of cone and balls: a bound, as the rank is not known yet.
+  /// Upper bound on the memory of cone and balls, since the rank is not known yet.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    // Products, factor (which grows by doubling) and rows; a chain's numbers, directions, batches.
+    // Products, factor (which grows by doubling) and rows; per chain numbers, directions, batches.
     return detail::chain_memory(run, 5, chains, 24 + 32 + 64 + 16);
   }
 

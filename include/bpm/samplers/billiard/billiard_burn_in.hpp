@@ -18,23 +18,23 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Chooses the refresh length of a billiard in its burn-in: a race at equal cost.
+/// Chooses the refresh length of a billiard in its burn-in, by a race at equal cost.
 ///
-/// Where the planes are nearly orthogonal, the unrefreshed billiard is nearly integrable and only
-/// new directions mix it; where version space is long and thin, new directions turn straight travel
-/// along it into a random walk. Neither shows in anything cheaper than the error itself. So every
-/// candidate flies the same modelled time in each of a few rounds, and the one whose means of the
-/// rounds lie nearest to the mean of all, in squared distance, is taken.
+/// Where the planes are nearly orthogonal, the billiard without refreshes is nearly integrable and
+/// only new directions mix it; where version space is long and thin, new directions turn straight
+/// travel along it into a random walk. Only the error itself shows which holds. So every candidate
+/// flies for the same modelled time in each of a few rounds. The winner is the one whose means of
+/// the rounds are nearest to the mean of all, in squared distance.
 class RefreshSearch {
  public:
   static constexpr std::array<double, 4> candidates{2, 8, 32, 128};
   static constexpr int rounds = 4;
 
-  /// `free_path`: path between bounces, as measured before. A turn has at most `bounces` bounces.
+  /// `free_path`: measured path between bounces. A turn has at most `bounces` bounces.
   RefreshSearch(std::ptrdiff_t points, std::ptrdiff_t rank, std::ptrdiff_t stride,
                 std::uint64_t bounces, double free_path)
       : means_(stride, rounds * std::ssize(candidates)) {
-    // Nanoseconds of one machine; only their ratio matters.
+    // In nanoseconds on one machine; only the ratio matters.
     const auto m = static_cast<double>(points);
     const auto r = static_cast<double>(rank);
     for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -52,12 +52,12 @@ class RefreshSearch {
   [[nodiscard]] double refresh_length() const noexcept { return candidates[candidate()]; }
   [[nodiscard]] std::uint64_t turn_bounces() const noexcept { return turns_[candidate()]; }
 
-  /// The mean position of the turn that has ended, `stride` coordinates.
+  /// Adds the mean position of the turn that has ended, `stride` coordinates.
   void add(const double* mean) {
     means_.col(turn_++) = Eigen::Map<const Eigen::VectorXd>(mean, means_.rows());
   }
 
-  /// The winner, once `done`: of equals the first.
+  /// Returns the winner, once `done`; the first of equal ones.
   [[nodiscard]] double winner() const {
     const Eigen::VectorXd centre = means_.rowwise().mean();
     std::array<double, candidates.size()> errors{};
@@ -75,16 +75,16 @@ class RefreshSearch {
 
   std::array<std::uint64_t, candidates.size()> turns_{};
   int turn_ = 0;
-  Eigen::MatrixXd means_;  ///< One per column.
+  Eigen::MatrixXd means_;  ///< Mean positions, one per column.
 };
 
-/// The stages of a billiard's burn-in: settle; then, where the refresh length is to be chosen, race
-/// for it and settle with the winner. A value.
+/// Stages of a billiard's burn-in: settle; then, if the refresh length is to be chosen, race for it
+/// and settle with the winner. A copyable value.
 class BilliardBurnIn {
  public:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-  /// `refresh_length`: 0: to be chosen. `bounces`: at least so many; 0: 8192, or as choosing takes.
+  /// `refresh_length` 0: choose it. `bounces`: at least so many; 0: 8192, or as the choice needs.
   BilliardBurnIn(double refresh_length, std::uint64_t bounces)
       : chosen_(refresh_length != 0),
         refresh_length_(chosen_ ? refresh_length : RefreshSearch::candidates[1]),
@@ -93,7 +93,7 @@ class BilliardBurnIn {
              : bounces == 0 ? 8 * settling_bounces
                             : bounces) {}
 
-  /// Of a burn-in that is over.
+  /// Visits the members of a burn-in that has ended.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("refresh_length", self.refresh_length_,
@@ -105,12 +105,12 @@ class BilliardBurnIn {
     race_.reset();
   }
 
-  /// Bounces at which the stage ends; `never` when there is none left.
+  /// Number of bounces at which the stage ends; `never` if none is left.
   [[nodiscard]] std::uint64_t stage_end() const noexcept { return end_; }
   [[nodiscard]] double refresh_length() const noexcept { return refresh_length_; }
 
-  /// At the end of a stage that began with sums cleared: `bounces` and `total_path` since the
-  /// start, `mean` fills in the mean position of the stage. The sums are to be cleared again.
+  /// Ends a stage that began with cleared sums. `bounces` and `total_path` count from the start;
+  /// `mean` writes the mean position of the stage. The caller then clears the sums again.
   template <class Mean>
   void next_stage(const Cone& cone, std::uint64_t bounces, double total_path, Mean&& mean) {
     if (chosen_) {

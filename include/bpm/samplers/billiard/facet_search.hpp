@@ -14,9 +14,9 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The angle that a ball on great circles has flown since a mark, kept as its cosine, sine and
-/// whole turns, so that arcs whose angles are known by cosine and sine alone add up without a
-/// transcendental function; and the angle at which to stop.
+/// The angle that a ball on great circles has flown since a mark, stored as cosine, sine and whole
+/// turns, so that arcs known by cosine and sine add up without transcendental functions; and the
+/// angle at which to stop.
 class FlightClock {
  public:
   [[nodiscard]] double cosine() const noexcept { return cos_; }
@@ -28,7 +28,7 @@ class FlightClock {
            2 * std::numbers::pi * static_cast<double>(turns_);
   }
 
-  /// Flies an arc below half a turn.
+  /// Adds an arc below half a turn.
   void turn(double cosine, double sine) noexcept {
     const double was = sin_;
     const double c = cos_ * cosine - sin_ * sine;
@@ -37,13 +37,13 @@ class FlightClock {
     turns_ += was < 0 && sin_ >= 0 ? 1 : 0;
   }
 
-  /// A new mark here, with the stop `stop` radians ahead; infinity: none.
+  /// Sets a new mark here, with the stop `stop` radians ahead; infinity: no stop.
   void restart(double stop) {
     *this = FlightClock();
     set_stop(stop);
   }
 
-  /// Stop at `stop` radians from the mark.
+  /// Sets the stop `stop` radians from the mark.
   void set_stop(double stop) {
     stop = std::max(0.0, stop);
     if (!(stop < 1e9)) {
@@ -55,17 +55,17 @@ class FlightClock {
     stop_sin_ = std::sin(stop);
   }
 
-  /// Whether an arc of this cosine and sine would reach the stop; then they become those of the
-  /// part up to it.
+  /// True if an arc of this cosine and sine would reach the stop; then they become those of the
+  /// part up to the stop.
   [[nodiscard]] bool reaches_stop(double& cosine, double& sine) const noexcept {
     const std::int64_t halves = 2 * turns_ + (sin_ < 0 ? 1 : 0);
     if (halves + 1 < stop_halves_) [[likely]] {
-      return false;  // More than half a turn to go, and no arc is longer.
+      return false;  // More than half a turn is left, and no arc is longer.
     }
     const double left_cos = stop_cos_ * cos_ + stop_sin_ * sin_;
     const double left_sin = stop_sin_ * cos_ - stop_cos_ * sin_;
     if (halves > stop_halves_ || (halves == stop_halves_ && left_sin < 0)) {
-      cosine = 1;  // Behind it by rounding.
+      cosine = 1;  // Rounding has put the ball behind the stop.
       sine = 0;
       return true;
     }
@@ -86,25 +86,24 @@ class FlightClock {
   double stop_sin_ = 0;
 };
 
-inline constexpr double no_distance = 1e-300;  ///< Of no plane at all; not 0, which is at a corner.
+inline constexpr double no_distance = 1e-300;  ///< Where there is no plane; 0 is a corner.
 
-/// The plane that a ball at signed outputs d, flying with nu, meets first: the one of the largest
+/// The next plane in the path of a ball with signed outputs d and direction nu: that of the largest
 /// towards / distance = -nu_i / d_i.
 struct Facet {
   std::ptrdiff_t index = 0;
-  double towards = -1;            ///< -nu_i; not positive: a straight flight meets no plane.
-  double distance = no_distance;  ///< d_i.
+  double towards = -1;            ///< -nu_i; not positive: no plane lies ahead.
+  double distance = no_distance;  ///< Distance d_i.
 };
 
-/// One flight and one reflection on the outputs:
+/// One flight and one reflection, computed on the outputs,
 ///
 ///     d  <- a d + b nu,
 ///     nu <- e nu - f d + scale row,
-///
-/// and the search for the next plane in the same pass: three streams of `length` numbers are read
-/// and two written. `length` is a multiple of the lane count; entries beyond the last point are
-/// zero in all three and never chosen. Fractions are compared crosswise: one division per point
-/// would cost more than all the rest.
+/// together with the search for the next plane in the same pass, which reads three streams of
+/// `length` numbers and writes two. `length` is a multiple of the lane count; entries beyond the
+/// last point are zero in all three and never chosen. Fractions are compared by
+/// cross-multiplication: one division per point would cost more than all the rest.
 struct FlightStep {
   double a = 1;
   double b = 0;
@@ -115,7 +114,7 @@ struct FlightStep {
 
 #if defined(BPM_DETAIL_VECTOR_TYPES)
 
-/// Candidates for the nearest plane, one a lane.
+/// Candidates for the nearest plane, one per lane.
 template <int N>
 struct FacetLanes {
   Lanes<double, N> towards;
@@ -123,7 +122,7 @@ struct FacetLanes {
   Lanes<double, N> index;
 };
 
-/// The nearest among the lanes of two, by halving.
+/// Returns the nearest plane among the lanes of two candidates, by halving.
 template <int N>
 [[gnu::always_inline]] inline Facet nearest_of(const FacetLanes<N>& a, const FacetLanes<N>& b) {
   const auto nearer = b.towards * a.distance > a.towards * b.distance;
@@ -151,7 +150,7 @@ BPM_DETAIL_FULL_WIDTH inline Facet fly_and_search(double* d, double* nu, const d
                                                   const FlightStep& step, std::ptrdiff_t length) {
   constexpr int width = lane_count<double>;
   using Vector = Lanes<double>;
-  constexpr int streams = 2;  // Searches side by side: one would wait for its own comparisons.
+  constexpr int streams = 2;  // Independent searches: one would wait for its comparisons.
   Vector towards[streams];
   Vector distance[streams];
   Vector index[streams];
@@ -170,7 +169,7 @@ BPM_DETAIL_FULL_WIDTH inline Facet fly_and_search(double* d, double* nu, const d
     const Vector turned = step.e * y - step.f * x + step.scale * load_lanes(row + i);
     *reinterpret_cast<Store*>(d + i) = moved;
     *reinterpret_cast<Store*>(nu + i) = turned;
-    // Where rounding has put the ball behind a plane, it is at the plane.
+    // A ball that rounding has put behind a plane counts as at the plane.
     const Vector apart = moved < Vector{} ? Vector{} : moved;
     const auto nearer = -turned * distance[k] > towards[k] * apart;
     towards[k] = nearer ? -turned : towards[k];
@@ -207,8 +206,8 @@ inline Facet fly_and_search(double* d, double* nu, const double* row, const Flig
 
 #endif
 
-/// The arc of a great circle from a ball to the facet that it meets, tan t = d / -nu: the speed -nu
-/// there, which is 0 in a corner without a velocity, and the cosine and sine of t.
+/// The arc of a great circle from a ball to the facet ahead, tan t = d / -nu: speed -nu at the
+/// facet, which is 0 in a corner without a velocity, cosine and sine of t.
 struct FacetArc {
   double speed, cosine, sine;
 };
@@ -224,7 +223,7 @@ inline double fly_and_bounce(double* d, double* nu, const double* row, const Fac
   const std::ptrdiff_t hit = facet.index;
   const double jump = 2 * arc.speed / row[hit];
   facet = fly_and_search(d, nu, row, {arc.cosine, arc.sine, arc.cosine, arc.sine, jump}, length);
-  d[hit] = 0;  // Exactly there: so it is not met again before another.
+  d[hit] = 0;  // Exactly 0, so that this plane is not hit again first.
   return jump;
 }
 

@@ -19,17 +19,17 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What a billiard's bounces have added to its direction, plane by plane: their sum, which is the
-/// centre of mass, and their part in position and direction since the last anchor. A bounce costs
-/// O(1). A value.
+/// Sums of the jumps of a billiard's direction at its bounces, plane by plane: all jumps, whose sum
+/// is the centre of mass, and their part in position and direction since the last anchor. A bounce
+/// costs O(1). A copyable value.
 class JumpSums {
  public:
   explicit JumpSums(std::ptrdiff_t points)
       : sums_(points, 0.0), cosines_(points, 0.0), sines_(points, 0.0) {}
 
-  JumpSums() = default;  ///< To be read into.
+  JumpSums() = default;  ///< For reading a file.
 
-  /// Of a chain at an anchor, where all is settled.
+  /// Visits the members of a chain at an anchor, where all jumps are settled.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("sums", self.sums_, Bound::per_point);
@@ -39,10 +39,10 @@ class JumpSums {
     sines_ = cosines_;
   }
 
-  /// The direction jumps by jump s_c at the angle of the clock.
+  /// Adds a jump of the direction by jump s_c at the angle of the clock.
   void add(std::ptrdiff_t c, double jump, const FlightClock& clock) noexcept {
     sums_[c] += jump;
-    // Turned back by the angle flown before it: the flights after it turn all jumps alike.
+    // Rotated back by the angle flown so far: later flights rotate all jumps alike.
     cosines_[c] += jump * clock.cosine();
     sines_[c] += jump * clock.sine();
   }
@@ -63,18 +63,18 @@ class JumpSums {
     }
   }
 
-  /// Forgets the sums; what is not settled yet stays.
+  /// Clears the sums; jumps that are not settled yet stay.
   void clear() { sums_.fill(0.0); }
 
-  /// x += scale sum_i sums_i s_i.
+  /// Computes x += scale sum_i sums_i s_i.
   void add_to(const Cone& cone, double scale, double* x) const {
     for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
       if (sums_[i] != 0) add_scaled(x, scale * sums_[i], cone.row(i), cone.stride());
     }
   }
-  /// The same in dual coefficients: at the planes themselves, y_i alpha_i >= 0, where the factor is
-  /// whole to rounding. Where it has left something out, that is in the feature of a point that is
-  /// no pivot but not in s_i: what such points have goes to the pivots.
+  /// Adds scale times the sums as dual coefficients: at the planes themselves, y_i alpha_i >= 0, if
+  /// the factor is complete to rounding. Else the feature of a point that is no pivot has a part
+  /// outside s_i; the sums of such points are then expressed by the pivots.
   void add_to_dual(const Cone& cone, double scale, double* alpha) const {
     const bool whole = cone.residual() <= 1e-14;
     std::vector<char> stays(static_cast<std::size_t>(cone.points()), whole ? 1 : 0);
@@ -96,16 +96,16 @@ class JumpSums {
   Buffer<double> sines_;
 };
 
-/// How a geodesic chain flies.
+/// Settings of a geodesic chain.
 struct GeodesicSettings {
   double refresh_length = 0;  ///< Mean path between new directions; 0: chosen in the burn-in.
   std::uint64_t bounces_per_draw = 1000;
-  std::uint64_t burn_in = 0;  ///< Bounces; 0: 8192, and more while the length is chosen.
+  std::uint64_t burn_in = 0;  ///< Least bounces; 0: 8192, and more for the choice of the length.
 };
 
-/// The ball of a geodesic chain and what it has done so far. Files hold it on a draw, or behind its
-/// burn-in before the first one: there it stands at an anchor, where jumps are settled, the clock
-/// begins anew, and a whole spacing lies before the next draw.
+/// The ball of a geodesic chain and its history. Files hold it on a draw, or after its burn-in
+/// before the first draw: there it is at an anchor, where jumps are settled, the clock restarts,
+/// and a whole spacing lies before the next draw.
 class GeodesicBall {
  protected:
   GeodesicBall() = default;
@@ -141,8 +141,8 @@ class GeodesicBall {
     visit("refreshes_since", self.refreshes_since_, Bound::counted);
   }
 
-  /// Of a ball that was read. \throws std::invalid_argument on numbers that do not belong together:
-  /// with some a chain would never end. Cost: the products of its vectors.
+  /// Checks a ball that was read. \throws std::invalid_argument on inconsistent numbers, since with
+  /// some a chain would never end. Cost: the products of its vectors.
   void check_ball(const Cone& cone, const GeodesicSettings& settings) {
     check_unit("position", b_.span());
     if (cone.rank() == 1) return;
@@ -153,8 +153,8 @@ class GeodesicBall {
           " along the position, must be across");
     check_outputs("outputs", cone, b_.data(), d());
     check_outputs("outputs of the direction", cone, v_.data(), nu());
-    // A ball outside may be thrown to and fro for ever, and so may one whose path to the next draw
-    // is longer than half a turn per bounce.
+    // A ball outside could bounce for ever, and so could one whose path to the next draw is longer
+    // than half a turn per bounce.
     for (const Buffer<double>* x : {&b_, &inside_}) {
       const auto [smallest, where] = cone.smallest_output(x->span());
       check(smallest >= -1e-9 * cone.row_norm(where), "chain", "position", "has the signed output ",
@@ -173,22 +173,22 @@ class GeodesicBall {
   [[nodiscard]] double* d() noexcept { return outputs_.data(); }
   [[nodiscard]] double* nu() noexcept { return outputs_.data() + outputs_.size() / 2; }
 
-  Buffer<double> b_;        ///< Position at the anchor.
-  Buffer<double> v_;        ///< Direction there.
-  Buffer<double> inside_;   ///< The start: a point well inside.
+  Buffer<double> b_;        ///< Position at the last anchor.
+  Buffer<double> v_;        ///< Direction at the last anchor.
+  Buffer<double> inside_;   ///< Start position, well inside version space.
   Buffer<double> outputs_;  ///< Signed outputs of the ball, then those of its direction.
   Buffer<double> rest_;     ///< Sum over flights between anchors of v_begin - v_end.
   JumpSums jumps_;
   BilliardBurnIn burn_in_{0, 0};
   Facet facet_;
-  double until_refresh_ = 0;  ///< Path from the anchor.
+  double until_refresh_ = 0;  ///< Path from the anchor to the next direction.
   double spacing_ = std::numeric_limits<double>::infinity();
   double path_ = 0;
   std::uint64_t bounces_ = 0;
   std::uint64_t refreshes_ = 0;
   std::uint64_t repairs_ = 0;
   std::uint64_t burnt_ = 0;
-  std::uint64_t events_ = 0;  ///< Bounces since the outputs were computed anew.
+  std::uint64_t events_ = 0;  ///< Bounces since the outputs were recomputed.
   std::uint64_t refreshes_since_ = 0;
 };
 

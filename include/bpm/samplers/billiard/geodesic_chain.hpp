@@ -42,16 +42,16 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 /// Bayes point has a coefficient only where a plane bounds version space), and where the refresh
 /// length is short it is the better one by far.
 ///
-/// **Bounces cost O(m).** Turned back by the angle theta flown so far, (b, v) does not move at all
-/// between bounces, and a bounce adds one multiple of s_c: so positions are kept as coordinates at
-/// an anchor and one complex weight a plane, and only outputs are followed. They are computed anew
-/// from coordinates at each draw, and where it is far, after 8 m bounces (1000 at least).
+/// **Bounces cost O(m).** Rotated back by the angle theta flown so far, (b, v) does not change
+/// between bounces, and a bounce adds one multiple of s_c. So positions are stored as coordinates
+/// at an anchor and one complex weight per plane, and only outputs are updated. They are recomputed
+/// from coordinates at each draw, and if it is far, after 8 m bounces (1000 at least).
 ///
-/// A value: it may be copied, and a copy goes on in the same way, to the bit. Calls take the cone
-/// it was made with. Rank 1 has no tangent direction: the chain stands still on the only point.
+/// A copyable value: a copy continues in the same way, to the bit. Calls receive the cone it was
+/// made with. Rank 1 has no tangent direction: the chain stays on the only point.
 class GeodesicChain : GeodesicBall {
  public:
-  GeodesicChain() = default;  ///< To be read into.
+  GeodesicChain() = default;  ///< For reading a file.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
   GeodesicChain(const Cone& cone, const GeodesicSettings& settings, std::span<const double> start,
@@ -74,8 +74,8 @@ class GeodesicChain : GeodesicBall {
 
   // --- Runs --------------------------------------------------------------------------------------
 
-  /// Runs at most `limit` bounces of the burn-in; true when it is over. Chooses the refresh length
-  /// where it is open, and the path between draws; then forgets all sums.
+  /// Runs at most `limit` bounces of the burn-in; returns true when it is over. Chooses the refresh
+  /// length if it is open, and the path between draws; then clears all sums.
   bool burn_in(const Cone& cone, std::uint64_t limit) {
     if (sampling_) {
       return true;
@@ -112,11 +112,11 @@ class GeodesicChain : GeodesicBall {
     return true;
   }
 
-  /// Runs at most `limit` bounces towards the next draw, a point at equal steps of path; true when
-  /// the chain stands on it.
+  /// Runs at most `limit` bounces towards the next draw, a point at equal steps of path; returns
+  /// true when the chain is on it.
   bool advance(const Cone& cone, std::uint64_t limit) {
     if (still_) {
-      bounces_ += settings_.bounces_per_draw;  // So that budgets of bounces end.
+      bounces_ += settings_.bounces_per_draw;  // Budgets of bounces must end.
       path_ += 1;
       add_scaled(rest_.data(), 1.0, b_.data(), cone.stride());
       return true;
@@ -125,7 +125,7 @@ class GeodesicChain : GeodesicBall {
   }
 
   /// Flies to the next plane and bounces, with new directions on the way. For chains that are
-  /// watched bounce by bounce: there are no draws after it.
+  /// observed bounce by bounce: afterwards there are no draws.
   void bounce(const Cone& cone) {
     if (still_) {
       advance(cone, 1);
@@ -139,8 +139,8 @@ class GeodesicChain : GeodesicBall {
 
   // --- Where it stands ---------------------------------------------------------------------------
 
-  /// Brings the coordinates up to date. `position` and `direction` are those of the last anchor;
-  /// `advance` that returned true has anchored.
+  /// Updates the coordinates. `position` and `direction` are those of the last anchor; `advance`
+  /// has called this when it returns true.
   void anchor(const Cone& cone) {
     const std::ptrdiff_t length = cone.stride();
     const double angle = clock_.angle();
@@ -164,13 +164,13 @@ class GeodesicChain : GeodesicBall {
     clock_.restart(stop());
   }
 
-  /// b, `stride` coordinates of norm 1.
+  /// Position b, `stride` coordinates of norm 1.
   [[nodiscard]] std::span<const double> position() const noexcept { return b_.span(); }
-  /// v, a tangent direction of norm 1.
+  /// Direction v, a tangent direction of norm 1.
   [[nodiscard]] std::span<const double> direction() const noexcept { return v_.span(); }
-  /// Path that is averaged: since the burn-in, or the start without one.
+  /// Length of the averaged path: since the burn-in, or the start without one.
   [[nodiscard]] double weight() const noexcept { return path_; }
-  /// About what a bounce costs, in units of half a nanosecond.
+  /// Estimated cost of a bounce, in units of 0.5 ns.
   [[nodiscard]] static std::uint64_t step_work(const Cone& cone) noexcept {
     return 80 + 2 * static_cast<std::uint64_t>(cone.points());
   }
@@ -192,18 +192,18 @@ class GeodesicChain : GeodesicBall {
 
   // --- The centre --------------------------------------------------------------------------------
 
-  /// x += scale times the sum of the bounces' jumps: an estimate of weight() E[w].
+  /// Computes x += scale times the sum of the bounces' jumps, an estimate of weight() E[w].
   void add_sum(const Cone& cone, double scale, double* x) const {
     jumps_.add_to(cone, scale, x);
     if (still_) add_scaled(x, scale, rest_.data(), cone.stride());
   }
-  /// The same in dual coefficients, alpha of m points.
+  /// Adds the same estimate in dual coefficients to `alpha` of m points.
   void add_dual_sum(const Cone& cone, double scale, double* alpha) const {
     jumps_.add_to_dual(cone, scale, alpha);
     if (still_) cone.add_dual_coefficients(rest_.data(), scale, alpha);
   }
-  /// x += scale times the integral of b over the path up to the last anchor, which lies inside
-  /// version space as a mean of its points does.
+  /// Computes x += scale times the integral of b over the path up to the last anchor. As a mean of
+  /// points of version space it lies inside.
   void add_inside_sum(const Cone& cone, double scale, double* x) const {
     add_sum(cone, scale, x);
     if (!still_) add_scaled(x, scale, rest_.data(), cone.stride());
@@ -218,7 +218,7 @@ class GeodesicChain : GeodesicBall {
     using Ball = std::conditional_t<std::is_const_v<Self>, const GeodesicBall, GeodesicBall>;
     GeodesicBall::visit_members(static_cast<Ball&>(self), visit);
   }
-  /// After reading: makes the rest. \throws std::invalid_argument as `check_ball`.
+  /// Completes a chain that was read. \throws std::invalid_argument as `check_ball`.
   void take_up(const Cone& cone, const GeodesicSettings& settings) {
     settings_ = settings;
     still_ = cone.rank() == 1;
@@ -236,7 +236,7 @@ class GeodesicChain : GeodesicBall {
     path_ = 0;
   }
 
-  /// Computes the outputs anew, and the next plane.
+  /// Recomputes the outputs, and finds the next plane.
   void set_outputs(const Cone& cone) {
     const std::array<const double*, 2> both{b_.data(), v_.data()};
     cone.outputs(both, d(), cone.output_stride());
@@ -248,17 +248,17 @@ class GeodesicChain : GeodesicBall {
     facet_ = fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
   }
 
-  /// The next stop: a draw or a new direction.
+  /// Path to the next stop: a draw or a new direction.
   [[nodiscard]] double stop() const noexcept { return std::min(until_draw_, until_refresh_); }
 
-  /// Up to `limit` bounces; true if it ended on a draw.
+  /// Runs up to `limit` bounces; returns true if it ended on a draw.
   bool run(const Cone& cone, std::uint64_t limit) {
     const std::ptrdiff_t length = cone.output_stride();
     const std::uint64_t end = bounces_ + limit;
     const auto consolidate =
         static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1000, 8 * cone.points()));
     while (bounces_ < end) {
-      // A ball that rounding has put behind its plane is there.
+      // A ball that rounding has put behind its plane counts as at the plane.
       const double distance = facet_.distance;
       if (!(distance > 0) && d()[facet_.index] < -1e-12 * cone.row_norm(facet_.index)) ++repairs_;
       FacetArc arc = arc_to(facet_);
@@ -268,7 +268,7 @@ class GeodesicChain : GeodesicBall {
       }
       if (clock_.reaches_stop(arc.cosine, arc.sine)) {
         const bool at_draw = until_draw_ <= until_refresh_;
-        // Part of an arc, without a bounce.
+        // Flies part of an arc, without a bounce.
         clock_.turn(arc.cosine, arc.sine);
         facet_ = fly_and_search(d(), nu(), nu(), {arc.cosine, arc.sine, arc.cosine, arc.sine, 0.0},
                                 length);
@@ -302,7 +302,7 @@ class GeodesicChain : GeodesicBall {
     scale_to_unit(v_.data(), v_.size());
   }
 
-  /// At a draw: its outputs are computed anew, and it lies strictly inside.
+  /// Finishes a draw: recomputes its outputs, and moves it strictly inside if necessary.
   void make_draw(const Cone& cone) {
     until_draw_ = spacing_;
     clock_.set_stop(stop());
@@ -319,7 +319,7 @@ class GeodesicChain : GeodesicBall {
     }
   }
 
-  /// Numbers broke down (never seen; NaN in the kernel values would do it): from the start again.
+  /// Restarts after a numerical failure (never seen; NaN in the kernel values would cause it).
   void restart(const Cone& cone) {
     ++repairs_;
     anchor(cone);
@@ -328,9 +328,9 @@ class GeodesicChain : GeodesicBall {
     refresh(cone);
   }
 
-  /// A new isotropic tangent direction, at an anchor with outputs d up to date. Their rounding
-  /// errors pass into nu times the part of the vector along b over the part across it, about 1 /
-  /// sqrt(r): in few dimensions they would grow from one direction to the next.
+  /// Draws a new isotropic tangent direction, at an anchor with outputs d up to date. Their
+  /// rounding errors enter nu times the part of the vector along b over the part across it, about 1
+  /// / sqrt(r): in few dimensions they would grow from one direction to the next.
   void refresh(const Cone& cone) {
     if (cone.rank() < 32 || ++refreshes_since_ >= 32) {
       cone.outputs(b_.data(), d());
@@ -342,7 +342,7 @@ class GeodesicChain : GeodesicBall {
     set_refresh();
   }
 
-  /// When the next direction comes: after an exponential length of path from here, an anchor.
+  /// Draws the path to the next direction, exponential, from here, an anchor.
   void set_refresh() {
     const double mean = burn_in_.refresh_length();
     until_refresh_ = std::isinf(mean) ? mean : -mean * std::log(1 - uniform_unit(engine_));
@@ -352,7 +352,7 @@ class GeodesicChain : GeodesicBall {
   GeodesicSettings settings_;
   RandomEngine engine_;
   TangentDirections directions_;
-  FlightClock clock_;  ///< Since the anchor.
+  FlightClock clock_;  ///< Angle since the anchor.
   double until_draw_ = std::numeric_limits<double>::infinity();
   double total_path_ = 0;
   bool sampling_ = false;

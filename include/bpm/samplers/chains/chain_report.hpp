@@ -18,15 +18,15 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Batches of `batch_variance`.
+/// Number of batches of `batch_variance`.
 inline constexpr std::size_t variance_batches = 16;
 
-/// The running sums of one chain at equally spaced draws, at most 64 of them: when there are more,
-/// every other one is dropped. Their differences are batches, whose spread tells how far the mean
-/// is from the truth (J. Flegal, G. Jones, Ann. Statist. 38(2), 2010). A value.
+/// Running sums of one chain at equally spaced draws, at most 64: beyond that, every other one is
+/// dropped. Their differences are batches, whose spread estimates the error of the mean (J. Flegal,
+/// G. Jones, Ann. Statist. 38(2), 2010). A copyable value.
 class BatchMeans {
  public:
-  /// Whether the sum at draw number `draw` (1, 2, ...) is wanted.
+  /// True if the sum at draw number `draw` (1, 2, ...) is to be added.
   [[nodiscard]] bool wanted(std::uint64_t draw) const noexcept { return draw % spacing_ == 0; }
 
   void add(std::vector<double> sum, double weight) {
@@ -44,9 +44,9 @@ class BatchMeans {
   }
 
   /// Calls batch(difference of sums, difference of weights) for `count` batches, or as many as
-  /// there are sums, of numbers of draws as equal as may be, from the start to the last sum: at
-  /// most one draw in 32 is behind it. Batches that left more out would make the mean seem less
-  /// exact than it is.
+  /// there are sums, of nearly equal numbers of draws, from the start to the last sum, after which
+  /// at most one draw in 32 follows. Batches that left more out would make the mean seem less exact
+  /// than it is.
   template <class Batch>
   void for_each(std::size_t count, Batch&& batch) const {
     count = std::min(count, sums_.size());
@@ -83,11 +83,11 @@ class BatchMeans {
   std::uint64_t spacing_ = 1;
 };
 
-/// The variance of the mean of correlated values, by 16 batch means: nearly unbiased where a batch
-/// is long against the chain's memory, and of 15 degrees of freedom. Intervals by Student's t then
-/// hold the truth as often as they say; the largest of several numbers of batches gave 97 to 98 %
-/// for 95. Values that do not fill the batches are left out at the beginning, and the mean is that
-/// of the batches: against another one, of all values, divisor b (b - 1) would be too small. Needs
+/// The variance of the mean of correlated values, by 16 batch means: nearly unbiased if a batch is
+/// long compared with the chain's memory, with 15 degrees of freedom. Intervals by Student's t then
+/// have their nominal coverage; the largest variance of several numbers of batches gave 97 to 98 %
+/// for 95. Values that do not fill the batches are dropped at the beginning, and the mean is that
+/// of the batches: with the mean of all values the divisor b (b - 1) would give too little. Needs
 /// 16 values.
 [[nodiscard]] inline double batch_variance(std::span<const double> values) {
   const std::size_t length = values.size() / variance_batches;
@@ -107,7 +107,7 @@ class BatchMeans {
 }
 
 /// A sum of independent estimates with variances by batches: its variance and the degrees of
-/// freedom of that (F. Satterthwaite 1946, B. Welch 1947), infinite where it is 0.
+/// freedom of that variance (F. Satterthwaite 1946, B. Welch 1947), infinite if the variance is 0.
 class SumOfSpreads {
  public:
   void add(double variance) noexcept {
@@ -127,7 +127,7 @@ class SumOfSpreads {
 
 }  // namespace detail
 
-/// The centre of mass of version space as a chain sampler has found it: the mean E[w] of the
+/// The centre of mass of version space as estimated by a chain sampler: the mean E[w] of the
 /// uniform law, which has norm below 1; its direction is the Bayes point.
 struct CentreOfMass {
   std::vector<double> coefficients;  ///< Dual coefficients alpha of E[w], all m points.
@@ -142,36 +142,35 @@ struct CentreOfMass {
   }
 };
 
-/// What a run of Markov chains tells about itself: whether to believe it. All chains together,
-/// since the first draw, but for the first three counts, which are of the run; angles in radians.
+/// Diagnostics of a run of Markov chains. All chains together, since the first draw, except the
+/// first three counts, which are of the last run; angles in radians.
 struct ChainReport {
-  std::uint64_t steps = 0;      ///< Billiard: bounces. After the burn-in.
+  std::uint64_t steps = 0;      ///< Steps (billiard: bounces) after the burn-in.
   std::uint64_t refreshes = 0;  ///< Billiard: new random directions.
-  std::uint64_t repairs = 0;    ///< Outputs brought back from drift outside version space.
-  unsigned chains = 0;          ///< Whose draws were handed over in turn.
-  std::uint64_t burn_in = 0;    ///< Steps (bounces) that were thrown away.
+  std::uint64_t repairs = 0;    ///< Corrections of outputs that drifted outside.
+  unsigned chains = 0;          ///< Number of chains, which make draws in turn.
+  std::uint64_t burn_in = 0;    ///< Steps (bounces) that were discarded.
   double path_length = 0;       ///< Billiard: length of the path that was averaged.
-  double refresh_length = 0;    ///< Billiard: mean path between new directions; 0: none in use.
-  /// Estimated angle between the direction of the centre that was found and the true one: by up
-  /// to 16 batches of all chains together (of more chains, one each), or by longer ones and whole
-  /// chains where these say more than chance explains. Infinity where there are too few draws to
-  /// tell. Chains that have one start (detail::chain_start says which) and have stayed near it look
-  /// better than they are.
+  double refresh_length = 0;    ///< Billiard: mean path between new directions; 0: none.
+  /// Estimated angle between the direction of the computed centre and the true one: by up to 16
+  /// batches of all chains together (of more chains, one each), or by longer ones and whole chains
+  /// if these vary more than chance explains. Infinity with too few draws. Chains that have one
+  /// start (see detail::chain_start) and have stayed near it look better than they are.
   double standard_error = std::numeric_limits<double>::infinity();
-  double effective_draws = 0;  ///< Independent draws whose mean would be as good.
+  double effective_draws = 0;  ///< Number of independent draws with an equally good mean.
   double chain_angle = 0;      ///< Largest angle between the centres of two chains.
   /// Split R-hat of rank-normalised outputs (A. Vehtari et al., Bayesian Analysis 16, 2021), the
-  /// largest of 20 training points (all where fewer, the same for as many points): near 1 where the
-  /// chains, and their first and last halves, tell of one law. Of at most 512 equally spaced draws
-  /// a chain; infinity where none moves and they differ. 0: not known, a chain has fewer than 16.
+  /// largest of 20 training points (all if fewer, the same for equal m): near 1 if the chains, and
+  /// their first and last halves, agree on one law. Uses at most 512 equally spaced draws per
+  /// chain. Infinity if no chain moves and they differ. 0: unknown, a chain has fewer than 16.
   double r_hat = 0;
-  /// Independent draws that would tell the middle of the law of these outputs as well as those that
-  /// R-hat is of ("bulk effective sample size"): the fewest of the points.
+  /// Number of independent draws that would estimate the middle of the law of these outputs as well
+  /// as the draws of R-hat ("bulk effective sample size"): the smallest of the points.
   double bulk_effective_draws = 0;
   double mean_norm = 0;     ///< norm(E[w]).
-  double mean_errors = 0;   ///< Gibbs with noise: training errors of a state, on average.
-  std::ptrdiff_t rank = 0;  ///< Dimension of the space that was sampled.
-  double residual = 0;      ///< Largest part of a point's k(x, x) + lambda the factor left out.
+  double mean_errors = 0;   ///< Gibbs with noise: mean training errors of a state.
+  std::ptrdiff_t rank = 0;  ///< Dimension of the sampled space.
+  double residual = 0;      ///< Largest part of k(x, x) + lambda missing in the factor.
   double start_margin = 0;  ///< min_i d_i of the first start, at norm 1.
 
   template <class Self, class Visit>
@@ -195,9 +194,9 @@ struct ChainReport {
     visit("start_margin", self.start_margin);
   }
 
-  /// Takes in the report of another problem (class): counts are added, the rest is the worst.
+  /// Merges the report of another problem (class): adds counts, keeps the worst of the rest.
   void merge(const ChainReport& other) {
-    if (chains == 0) return append(other);  // The first.
+    if (chains == 0) return append(other);  // The first report.
     add_counts(other);
     chains = std::max(chains, other.chains);
     burn_in += other.burn_in;
@@ -214,8 +213,8 @@ struct ChainReport {
     residual = std::max(residual, other.residual);
     start_margin = std::min(start_margin, other.start_margin);
   }
-  /// Takes in the report of a later run of the same chains; of one that ended before its chains
-  /// moved the counts alone.
+  /// Appends the report of a later run of the same chains; of a run that ended before its chains
+  /// moved, only the counts.
   void append(const ChainReport& later) {
     ChainReport all = later.chains > 0 ? later : *this;
     all.add_counts(later.chains > 0 ? *this : later);

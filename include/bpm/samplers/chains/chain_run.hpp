@@ -25,20 +25,20 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What an `accuracy` asks for before it is believed: chains, and draws of each.
+/// Least number of chains, and of draws of each, for an `accuracy`.
 inline constexpr unsigned least_chains = 4;
 inline constexpr unsigned least_draws = 20;
 
-/// When a run of chains ends: what the chain samplers' settings have in common.
+/// Budget of a run of chains: the settings that chain samplers have in common.
 struct ChainBudget {
   std::optional<std::uint64_t> draws;  ///< Empty: 100, or with another budget no limit.
   std::uint64_t steps_per_draw = 0;
-  std::uint64_t steps = 0;  ///< Of this run, all chains together; 0: no limit.
-  double seconds = 0;       ///< 0: no limit.
-  double accuracy = 0;      ///< Standard error, rad; 0: not asked for.
+  std::uint64_t steps = 0;  ///< Limit of all chains of this run; 0: none.
+  double seconds = 0;       ///< Limit of time; 0: none.
+  double accuracy = 0;      ///< Limit of the standard error, rad; 0: none.
   unsigned chains = 1;
 
-  /// What a sampler's settings say. `draws` stays empty only where another budget ends the run.
+  /// Budget of a sampler's settings. `draws` is empty only if another budget ends the run.
   template <class Settings>
   [[nodiscard]] static ChainBudget of(const Settings& settings, std::uint64_t steps_per_draw,
                                       std::uint64_t steps) {
@@ -77,8 +77,8 @@ struct ChainBudget {
   }
 };
 
-/// What a run holds: m x m `matrices`; of each chain `numbers` a point, kept for each problem and
-/// twice more for the one that runs; positions of a round; series of outputs, likewise.
+/// Memory of a run: m x m `matrices`; per chain `numbers` per point, once for each problem and
+/// twice more for the running one; positions of a round; series of outputs, in the same multiples.
 [[nodiscard]] inline MemoryNeed chain_memory(const RunSize& run, std::size_t matrices,
                                              unsigned chains, std::size_t numbers) {
   const auto m = static_cast<std::size_t>(padded<double>(run.points));
@@ -88,35 +88,34 @@ struct ChainBudget {
                                 chains * series)};
 }
 
-/// What a run asks of a chain, a copyable value that stands somewhere in a cone.
+/// Interface of a chain for a run: a copyable value with a position in a cone.
 template <class C>
 concept MarkovChain = std::copyable<C> && requires(C& chain, const C& fixed, const Cone& cone,
                                                    double* numbers, ChainReport& report) {
-  { chain.burn_in(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: over.
-  { chain.advance(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True: on a draw.
+  { chain.burn_in(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True when it is over.
+  { chain.advance(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True when on a draw.
   { fixed.position() } -> std::convertible_to<std::span<const double>>;
   { fixed.weight() } -> std::convertible_to<double>;
-  { fixed.step_work(cone) } -> std::same_as<std::uint64_t>;  // In half nanoseconds or so.
+  { fixed.step_work(cone) } -> std::same_as<std::uint64_t>;  // In units of about 0.5 ns.
   fixed.add_to(report);
   fixed.add_sum(cone, 1.0, numbers);
   fixed.add_inside_sum(cone, 1.0, numbers);
   fixed.add_dual_sum(cone, 1.0, numbers);
 };
 
-/// Runs chains side by side, hands over their draws in order, and judges the centre that they
-/// found.
+/// Runs chains in parallel, hands over their draws in order, and estimates the error of the centre.
 ///
-/// Draw n is the next of chain n mod C, whatever the number of threads; a round makes a few draws
-/// of each chain. The observer and the clock are asked between slices of a round, and a run that
-/// ends early goes back to the end of the last whole round, so that it is the run of that many
-/// draws. The state has chains; only fresh ones have a burn-in.
+/// Draw n is the next of chain n mod C, for any number of threads; a round makes a few draws of
+/// each chain. The observer and the clock are checked between slices of a round. A run that ends
+/// early goes back to the end of the last whole round, so that it equals a run of that many draws.
+/// The state must have chains; only new ones have a burn-in.
 template <MarkovChain Chain>
 class ChainRun {
  public:
   ChainRun(const Cone& cone, const ChainBudget& budget, const RunControl& control,
            ChainState<Chain>& state)
       : cone_(cone), budget_(budget), control_(control), state_(state) {
-    // A slice is some 20 ms of work; a round is a slice or one draw a chain.
+    // A slice is some 20 ms of work; a round is a slice, or one draw per chain.
     constexpr std::uint64_t slice_work = 40'000'000;
     const std::uint64_t turns = (chain_count() + threads() - 1) / threads();
     slice_ = std::max<std::uint64_t>(16, slice_work / state_.chains[0].step_work(cone_) / turns);
@@ -159,7 +158,7 @@ class ChainRun {
     return static_cast<unsigned>(
         std::min<std::size_t>(std::max(1U, control_.threads), chain_count()));
   }
-  /// Sums over the chains.
+  /// Sums the counts of the chains.
   [[nodiscard]] ChainReport counts() const {
     ChainReport sums;
     for (const Chain& chain : state_.chains) chain.add_to(sums);
@@ -173,8 +172,8 @@ class ChainRun {
     return budget_.seconds > 0 && seconds_used() >= budget_.seconds;
   }
 
-  /// Works on every chain until `part(c)` says that it is done; false: the run was stopped, or is
-  /// out of time and has draws to show.
+  /// Works on every chain until `part(c)` returns true. Returns false if the run was stopped, or is
+  /// out of time after at least one draw.
   template <class Part>
   [[nodiscard]] bool in_slices(std::string_view stage, Part&& part) {
     std::vector<char> done(chain_count(), 0);
@@ -200,7 +199,7 @@ class ChainRun {
     }
   }
 
-  /// A few draws of each chain, handed over together.
+  /// Makes a few draws of each chain, and hands them over.
   template <class Sink>
   void round(std::uint64_t& next_draw, Sink& sink) {
     const auto chains = static_cast<std::uint64_t>(chain_count());
@@ -211,7 +210,7 @@ class ChainRun {
       count = std::min(count, std::max<std::uint64_t>(
                                   1, (left + budget_.steps_per_draw - 1) / budget_.steps_per_draw));
     }
-    // Draws first .. first + count - 1; chain c makes those of its residue, so many below n.
+    // Draws first .. first + count - 1; draws_below(n, c) of chain c have numbers below n.
     const std::uint64_t first = state_.draws;
     const auto draws_below = [&](std::uint64_t n, std::uint64_t c) {
       return (n + chains - 1 - c) / chains;
@@ -225,7 +224,7 @@ class ChainRun {
       const std::uint64_t earlier = draws_below(first, c);
       const std::uint64_t wanted = draws_below(first + count, c) - earlier;
       while (mine.size() < wanted && left > 0) {
-        // Slices of whole draws where draws are short: the clock is not asked in between.
+        // Short draws: a slice has several whole ones, and the clock is not checked in between.
         if (chain.advance(cone_, left)) {
           const auto here = chain.position();
           mine.emplace_back(here.begin(), here.end());
@@ -271,7 +270,7 @@ class ChainRun {
     report_.draws += count;
   }
 
-  /// The part of the budget that is used up, as far as can be told.
+  /// Estimated used part of the budget.
   [[nodiscard]] double fraction() const {
     double part = 0;
     if (budget_.draws) {
@@ -296,7 +295,7 @@ class ChainRun {
     return false;
   }
 
-  /// For the observer: the L1 change of the Bayes point's coefficients a step, over the last round.
+  /// Computes the change per step reported to the observer: see `Progress::change`.
   void trace() {
     if (!control_.observer) {
       return;
@@ -321,16 +320,16 @@ class ChainRun {
   std::uint64_t slice_ = 0;
   std::uint64_t round_ = 1;
   SamplerReport report_;
-  std::uint64_t steps_ = 0;  ///< Of this run, after the burn-in.
+  std::uint64_t steps_ = 0;  ///< Steps of this run, after the burn-in.
   CentreOfMass last_;
   std::uint64_t last_steps_ = 0;
   double change_ = 0;
 };
 
-/// Goes on from `state`, or with new chains of `settings` where it is empty, the first from
-/// `start`, each with a stream of its own: stream 0 is the start search's, and two runs share none.
-/// \throws std::invalid_argument if the state was made with another version space, as far as shows,
-///         or with another number of chains.
+/// Continues `state`, or starts new chains of `settings` if it is empty, the first from `start`,
+/// each with a stream of its own: stream 0 is for the search for a start, and two runs share none.
+/// \throws std::invalid_argument if the state evidently belongs to another version space, or has
+/// another number of chains.
 template <MarkovChain Chain, class Settings, class Sink>
 SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Settings& settings,
                          const Cone& cone, std::span<const double> start, RandomStreams& streams,

@@ -21,15 +21,15 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Where chains start.
+/// Start of the chains.
 struct ChainStart {
   std::vector<double> position;  ///< Coordinates of norm 1; empty: none was found.
   std::string reason;            ///< Why none was found.
-  std::uint64_t mistakes = 0;    ///< What the perceptron did for it.
+  std::uint64_t mistakes = 0;    ///< Mistakes of the perceptron that searched it.
 };
 
-/// A perceptron in coordinates, on one random order of the points, repeated until a pass makes no
-/// mistake: a solution of norm 1, or nothing after so many passes. Cost: m r a pass, r a mistake.
+/// Finds a solution of norm 1 by a perceptron in coordinates: passes in one random order of the
+/// points until one makes no mistake. Empty after `passes` passes. Cost: m r a pass, r a mistake.
 [[nodiscard]] inline std::vector<double> find_by_perceptron(const Cone& cone, RandomEngine& engine,
                                                             std::int64_t passes,
                                                             std::uint64_t& mistakes) {
@@ -53,10 +53,10 @@ struct ChainStart {
   return {};
 }
 
-/// The start that the plan asks for: the caller's, a perceptron's, or the largest margin's, which
-/// also serves where the perceptron finds none.
-/// \throws std::invalid_argument on a caller's start of the wrong size, zero or, unless it may be,
-/// outside; and unless outside is allowed, on a point with k(x, x) + lambda = 0.
+/// Finds the start that the plan requests: the caller's, a perceptron's, or that of the largest
+/// margin, which is also the fallback of the perceptron. \throws std::invalid_argument on a
+/// caller's start of wrong size, zero or, unless allowed, outside; and unless outside is allowed,
+/// on a point with k(x, x) + lambda = 0.
 [[nodiscard]] inline ChainStart find_start(const Cone& cone, const ConePlan& plan,
                                            std::uint64_t seed) {
   const std::string_view function = plan.name;
@@ -98,15 +98,15 @@ struct ChainStart {
              "in KernelGibbs, admits training errors; kernel values in double or a smaller "
              "factor_tolerance tell thin version spaces from empty ones");
   } else if (dot(start.position.data(), start.position.data(), cone.stride()) <= 0) {
-    start.position[0] = 1;  // Noise, and no direction is better than another.
+    start.position[0] = 1;  // With noise, and no direction is better than another.
   }
   return start;
 }
 
-/// Where a chain after the first starts: at a perceptron's solution of its own, so that chains
-/// begin apart and their agreement means something. At `start` where the caller chose that; with
-/// label noise, where version space may be empty; and where 100 passes (20 000 visits on small
-/// sets) find no solution. Cost: at most so many passes, m r each.
+/// Finds the start of a chain after the first: a perceptron's solution of its own, so that chains
+/// begin apart and their agreement means something. Returns `start` if the caller chose it, with
+/// label noise, where version space may be empty, and if 100 passes (20 000 visits on small sets)
+/// find no solution. Cost: at most so many passes, m r each.
 [[nodiscard]] inline std::vector<double> chain_start(const Cone& cone, const ConePlan& plan,
                                                      std::span<const double> start,
                                                      RandomEngine& engine) {

@@ -22,34 +22,34 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// A vector z beside a position b of norm 1: <z, b>, and the norm of what is left of z without it.
+/// Decomposition of z by a position b of norm 1: <z, b>, and the norm of z - <z, b> b.
 struct DirectionNorms {
   double along;
   double across;
 };
 
-/// `square` is <z, z>.
+/// Computes the norms; `square` is <z, z>.
 [[nodiscard]] inline DirectionNorms norms_against(const double* b, const double* z, double square,
                                                   std::ptrdiff_t length) {
   const double along = dot(b, z, length);
   return {along, std::sqrt(std::max(0.0, square - along * along))};
 }
 
-/// Random vectors made `count` at a time, so that the outputs of all of them are one matrix
-/// product. A value.
+/// Random vectors made `count` at a time, so that the outputs of all are one matrix product. A
+/// copyable value.
 template <std::ptrdiff_t count>
 class VectorBlock {
  public:
   struct Direction {
-    const double* vector;   ///< z, `stride()` long.
-    const double* outputs;  ///< S z.
+    const double* vector;   ///< Vector z, `stride()` long.
+    const double* outputs;  ///< Outputs S z.
     DirectionNorms norms;
   };
 
   [[nodiscard]] bool used_up() const noexcept { return next_ == count; }
 
-  /// New vectors, each filled in by fill(z). Where x is given, always or never, the same product
-  /// writes its outputs afresh to `d`.
+  /// Makes new vectors by fill(z). If x is given (in all calls or in none), the same product
+  /// recomputes its outputs in `d`.
   template <class Fill>
   void make(const Cone& cone, Fill&& fill, const double* x = nullptr, double* d = nullptr) {
     const std::ptrdiff_t ld = cone.output_stride();
@@ -68,7 +68,7 @@ class VectorBlock {
     next_ = 0;
   }
 
-  /// The next one, seen from b.
+  /// Returns the next vector, decomposed by b.
   [[nodiscard]] Direction take(const Cone& cone, const double* b) {
     const double* z = vectors_.data() + next_ * cone.stride();
     const double* outputs = outputs_.data() + next_++ * cone.output_stride();
@@ -83,7 +83,7 @@ class VectorBlock {
   void after_reading(std::ptrdiff_t /*points*/) {
     if (vectors_.size() == 0) next_ = count;  // None was made yet.
   }
-  /// Makes the outputs; `with_position`: with room for those of a position.
+  /// Recomputes the outputs after reading; `with_position`: with memory for those of a position.
   void take_up(const Cone& cone, bool with_position) {
     if (vectors_.size() == 0) return;
     outputs_ = Buffer<double>((count + (with_position ? 1 : 0)) * cone.output_stride(), 0.0);
@@ -98,11 +98,11 @@ class VectorBlock {
   std::ptrdiff_t next_ = count;
 };
 
-/// Random tangent directions with their outputs. A value.
+/// Random tangent directions with their outputs. A copyable value.
 class TangentDirections {
  public:
-  /// Makes v a random direction with <b, v> = 0 and norm 1, and nu its signed outputs, of which
-  /// those of b, d, take part. Cost: O(m), and m r for a direction of a block.
+  /// Draws a direction v with <b, v> = 0 and norm 1, and its signed outputs nu, for which d are
+  /// those of b. Cost: O(m), and m r for each vector of a block.
   void next(const Cone& cone, RandomEngine& engine, const double* b, const double* d, double* v,
             double* nu) {
     VectorBlock<16>::Direction z{};
@@ -111,15 +111,15 @@ class TangentDirections {
         block_.make(cone, [&](double* x) { Ziggurat::instance().fill(x, cone.rank(), engine); });
       }
       z = block_.take(cone, b);
-      // The direction of the part across b does not depend on its length: short ones, which cancel,
-      // are left out without harm.
+      // The direction of the part across b does not depend on its length: dropping short parts,
+      // which suffer cancellation, changes no law.
     } while (!(z.norms.across > std::max(1e-6, 0.1 * std::abs(z.norms.along))));
     const double scale = 1 / z.norms.across;
     combine(v, scale, z.vector, -scale * z.norms.along, b, cone.stride());
     combine(nu, scale, z.outputs, -scale * z.norms.along, d, cone.points());
   }
 
-  /// Those that are made and not yet taken.
+  /// Visits the vectors that were made and not yet used.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("block", self.block_);
@@ -132,7 +132,7 @@ class TangentDirections {
 
 inline constexpr unsigned most_chains = 1024;
 
-/// Throws unless `outputs` are those of x, `stride()` long, but for what rounding may add up to.
+/// Throws unless `outputs` are those of x, `stride()` long, up to accumulated rounding.
 inline void check_outputs(std::string_view name, const Cone& cone, const double* x,
                           const double* outputs) {
   const double norm = std::sqrt(dot(x, x, cone.stride()));
@@ -151,13 +151,13 @@ inline void check_unit(std::string_view name, std::span<const double> x) {
   check(std::abs(squared - 1) <= 1e-6, "chain", name, "has a square of ", squared, ", must be 1");
 }
 
-/// Where the chains of a run stand, so that another run goes on as if there had been one: with it,
-/// 5 draws and 5 more are the same draws as 10, to the bit. A value; empty before the first run. It
-/// belongs to the version space and the settings (other than the budget) that it was made with.
+/// State of the chains of a run, from which another run continues exactly: 5 draws and 5 more are
+/// the same as 10, to the bit. A copyable value; empty before the first run. It belongs to the
+/// version space and the settings (other than the budget) that it was made with.
 template <class Chain>
 struct ChainState {
   [[nodiscard]] bool empty() const noexcept { return chains.empty(); }
-  /// The centre of mass as found by all draws so far. Empty before the first draw.
+  /// Centre of mass estimated by all draws so far. Empty before the first draw.
   [[nodiscard]] const CentreOfMass& centre() const noexcept { return centre_of_mass; }
 
   template <class Self, class Visit>
@@ -180,16 +180,16 @@ struct ChainState {
     read = true;
   }
 
-  // For the run of the chains.
+  // Used by the run of the chains.
   std::vector<Chain> chains;
   std::vector<BatchMeans> batches;   ///< One for each chain.
-  std::vector<OutputSeries> series;  ///< Likewise.
-  std::ptrdiff_t points = 0;         ///< Of the version space that it belongs to.
+  std::vector<OutputSeries> series;  ///< One for each chain.
+  std::ptrdiff_t points = 0;         ///< Number of points of its version space.
   std::ptrdiff_t rank = 0;
-  std::uint64_t draws = 0;  ///< Handed over so far; draw n is of chain n mod chains.
+  std::uint64_t draws = 0;  ///< Number of draws so far; draw n is of chain n mod chains.
   double start_margin = 0;
   CentreOfMass centre_of_mass;
-  bool read = false;  ///< From a file, and not yet taken up.
+  bool read = false;  ///< Read from a file, and not completed yet.
 };
 
 /// Angle between two vectors of `length` numbers, accurate for small ones.
@@ -210,10 +210,9 @@ struct ChainState {
   return 2 * std::atan2(std::sqrt(difference), std::sqrt(sum));
 }
 
-/// The centre of mass that chains have found together. Their estimate of E[w] is unbiased but not
-/// bound to lie inside; where noise has put it outside version space it is drawn back towards the
-/// mean of the chains' points, which is inside, until it is in. `inside`: whether that is asked
-/// for.
+/// Computes the centre of mass of several chains. The estimate of E[w] is unbiased but may lie
+/// outside version space; with `inside` such an estimate is moved towards the mean of the chains'
+/// points, which is inside, until it is inside.
 template <class Chain>
 [[nodiscard]] CentreOfMass centre_of(const Cone& cone, std::span<const Chain> chains,
                                      bool inside = true) {
@@ -236,7 +235,7 @@ template <class Chain>
     for (const Chain& chain : chains) chain.add_inside_sum(cone, 1 / weight, rest.data());
     std::vector<double> there(m);
     cone.outputs(rest.data(), there.data());
-    double back = 0;  // The part of the way that it is drawn back.
+    double back = 0;  // Share of the way that it is moved.
     for (std::size_t i = 0; i < m; ++i) {
       const double here = centre.outputs[i];
       if (!(here > 0)) {
@@ -257,7 +256,7 @@ template <class Chain>
   return centre;
 }
 
-/// How far sums of parts of the chains lie from what their weights and the mean of all say.
+/// Spread of sums over parts of the chains about their weight times the overall mean.
 class Spread {
  public:
   Spread(const std::vector<double>& mean, double squared_norm)
@@ -280,11 +279,11 @@ class Spread {
   }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// Estimated variance of the mean, and of its direction in rad^2.
+  /// Estimated variance of the mean; and of its direction, in rad^2.
   [[nodiscard]] double of_mean() const { return unbiased(all_); }
   [[nodiscard]] double of_direction() const { return unbiased(across_) / squared_norm_; }
-  /// In how many dimensions the direction varies, (tr C)^2 / tr C^2 of its covariance C: squares of
-  /// normal deviations have the mean tr C and the variance 2 tr C^2.
+  /// Effective number of dimensions in which the direction varies, (tr C)^2 / tr C^2 of its
+  /// covariance C: squares of normal deviations have the mean tr C and the variance 2 tr C^2.
   [[nodiscard]] double dimension() const {
     const auto n = static_cast<double>(count_);
     const double mean = across_ / n;
@@ -308,11 +307,11 @@ class Spread {
   std::size_t count_ = 0;
 };
 
-/// The error of the centre: by the spread of up to 16 batches of all chains together (of more
-/// chains, one each); by fewer and longer ones, in the end of whole chains, where these tell of
-/// more than chance explains. Then short batches depend on each other, and what they say is too
-/// little. More than 16 would say too much of flights that come back to where they were: the error
-/// of a batch is then that of its ends.
+/// Estimates the error of the centre by the spread of up to 16 batches of all chains together (of
+/// more chains, one each), and by fewer and longer ones, at last whole chains, if these vary more
+/// than chance explains: then short batches are dependent, and their spread is too small. More than
+/// 16 would overestimate the error of flights that return to where they were: the error of a batch
+/// is then that of its ends.
 template <class Chain>
 void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean, double squared,
                  ChainReport& report) {
@@ -339,8 +338,8 @@ void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean
       report.effective_draws = spread.of_mean() > 0 ? std::max(0.0, 1 - squared) / spread.of_mean()
                                                     : std::numeric_limits<double>::infinity();
     }
-    // Log variances of f degrees of freedom vary by about 2 / f: a look takes one in a hundred by
-    // chance.
+    // Log variances with f degrees of freedom vary by about 2 / f: chance changes the estimate in
+    // one comparison of a hundred.
     const double now = spread.of_direction();
     const double its_freedom = dimension * static_cast<double>(spread.count() - 1);
     constexpr double one_in_a_hundred = 2.326;
@@ -353,7 +352,7 @@ void judge_error(const ChainState<Chain>& state, const std::vector<double>& mean
   if (freedom > 0) report.standard_error = std::sqrt(variance);
 }
 
-/// What all draws of the state so far tell of themselves.
+/// Diagnostics of all draws of the state so far.
 template <class Chain>
 [[nodiscard]] ChainReport judge_chains(const Cone& cone, const ChainState<Chain>& state) {
   const std::ptrdiff_t stride = cone.stride();

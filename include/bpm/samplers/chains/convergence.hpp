@@ -19,17 +19,17 @@
 #include "bpm/version_space/cone.hpp"
 
 /// \file
-/// Whether chains agree: split R-hat and bulk effective sample size of rank-normalised draws (A.
+/// Agreement of chains: split R-hat and bulk effective sample size of rank-normalised draws (A.
 /// Vehtari, A. Gelman, D. Simpson, B. Carpenter, P. Bürkner, "Rank-normalization, folding, and
 /// localization: an improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16, 2021).
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// One number along chains: a row of equally many values each.
+/// Values of one quantity along chains: one row per chain, all of one length.
 using ChainValues = std::vector<std::vector<double>>;
 
-/// Each chain's first and last half, as chains of their own; of an odd number of values the middle
-/// one is left out.
+/// Splits each chain into its first and last half; of an odd number of values the middle one is
+/// dropped.
 [[nodiscard]] inline ChainValues split_chains(const ChainValues& chains) {
   ChainValues halves;
   for (const auto& chain : chains) {
@@ -40,8 +40,8 @@ using ChainValues = std::vector<std::vector<double>>;
   return halves;
 }
 
-/// z = Phi^-1((rank - 3/8) / (S + 1/4)) in the place of each of the S values, equal ones by the
-/// mean of their ranks.
+/// Replaces each of the S values by z = Phi^-1((rank - 3/8) / (S + 1/4)), with mean ranks for equal
+/// values.
 [[nodiscard]] inline ChainValues rank_normalised(const ChainValues& chains) {
   struct Place {
     double value;
@@ -88,9 +88,9 @@ struct ChainMoments {
   }
 };
 
-/// The larger R-hat = sqrt(var+ / W) of the values, rank-normalised in halves, and of their
-/// distances from the median, which see scales that differ. 1 where all values are the same.
-/// Two values a half or more.
+/// Returns the larger R-hat = sqrt(var+ / W) of the values, rank-normalised in halves, and of their
+/// distances from the median, which detect different scales. 1 if all values are equal. Needs two
+/// values per half or more.
 [[nodiscard]] inline double split_r_hat(const ChainValues& chains) {
   ChainValues halves = split_chains(chains);
   const auto of = [](const ChainValues& values) {
@@ -111,9 +111,9 @@ struct ChainMoments {
   return std::max(plain, of(halves));
 }
 
-/// How many independent draws would tell the middle of the law as well as these: of the
-/// rank-normalised halves S / tau, tau the sum of the autocorrelations by C. Geyer's initial
-/// monotone sequence (Statist. Sci. 7, 1992), at most S log10 S. S where all values are the same.
+/// Number of independent draws that would estimate the middle of the law as well as these: S / tau
+/// of the rank-normalised halves, tau the sum of the autocorrelations by C. Geyer's initial
+/// monotone sequence (Statist. Sci. 7, 1992), at most S log10 S. S if all values are equal.
 [[nodiscard]] inline double bulk_effective_draws(const ChainValues& chains) {
   const ChainValues z = rank_normalised(split_chains(chains));
   const ChainMoments moments(z);
@@ -125,7 +125,7 @@ struct ChainMoments {
     means.push_back(std::accumulate(chain.begin(), chain.end(), 0.0) / static_cast<double>(n));
   }
   const auto correlation = [&](std::size_t lag) {
-    double sum = 0;  // Autocovariances of divisor n, mean over the chains.
+    double sum = 0;  // Autocovariances with divisor n, averaged over the chains.
     for (std::size_t c = 0; c < z.size(); ++c) {
       for (std::size_t k = 0; k + lag < n; ++k) {
         sum += (z[c][k] - means[c]) * (z[c][k + lag] - means[c]);
@@ -146,11 +146,11 @@ struct ChainMoments {
   return total / std::max(tau, 1 / std::log10(total));
 }
 
-/// The outputs of one chain's draws at some points, equally spaced, at most 512 of them: when there
-/// are more, every other one is dropped. A value.
+/// Outputs of one chain's draws at some points, equally spaced, at most 512 draws: beyond that,
+/// every other one is dropped. A copyable value.
 class OutputSeries {
  public:
-  /// The points whose outputs are kept, at most 20 of m, at random, the same for the same m.
+  /// Returns the points whose outputs are kept, at most 20 of m, random but equal for equal m.
   [[nodiscard]] static std::vector<std::ptrdiff_t> points_of(std::ptrdiff_t m) {
     std::vector<std::ptrdiff_t> all(static_cast<std::size_t>(m));
     std::iota(all.begin(), all.end(), std::ptrdiff_t{0});
@@ -160,12 +160,12 @@ class OutputSeries {
     return all;
   }
 
-  /// Numbers that a series of m points holds at most.
+  /// Largest number of values in a series of m points.
   [[nodiscard]] static std::size_t most_numbers(std::ptrdiff_t m) noexcept {
     return most * static_cast<std::size_t>(std::min<std::ptrdiff_t>(m, 20));
   }
 
-  /// Takes in draw number `draw` (1, 2, ...) of the chain where it is wanted.
+  /// Adds draw number `draw` (1, 2, ...) of the chain if the spacing selects it.
   void add(std::uint64_t draw, const Cone& cone, const double* position,
            std::span<const std::ptrdiff_t> points) {
     if (draw % spacing_ != 0) return;
@@ -181,11 +181,11 @@ class OutputSeries {
     spacing_ *= 2;
   }
 
-  /// Draws that are kept, of `points` outputs each.
+  /// Number of kept draws, of `points` outputs each.
   [[nodiscard]] std::size_t size(std::size_t points) const noexcept {
     return values_.size() / points;
   }
-  /// Every how many draws one is kept.
+  /// Spacing of the kept draws.
   [[nodiscard]] std::uint64_t spacing() const noexcept { return spacing_; }
   /// Output j of kept draw k.
   [[nodiscard]] double at(std::size_t k, std::size_t j, std::size_t points) const {
@@ -212,14 +212,14 @@ class OutputSeries {
   std::uint64_t spacing_ = 1;
 };
 
-/// The largest split R-hat of the outputs, and the fewest bulk effective draws among those kept.
+/// Largest split R-hat of the outputs, and the smallest number of bulk effective draws.
 struct ChainAgreement {
   double r_hat = 0;
   double effective_draws = 0;
 };
 
-/// What the series of all chains say, equally spaced, from their last draws where some have more;
-/// nothing (the defaults) where a chain has fewer than 16.
+/// Computes the agreement from equally spaced series of all chains, from their last draws if some
+/// have more; returns the defaults if a chain has fewer than 16 draws.
 [[nodiscard]] inline ChainAgreement agreement_of(std::span<const OutputSeries> series,
                                                  std::size_t points) {
   ChainAgreement result;

@@ -22,16 +22,15 @@ namespace detail {
 /// elsewhere.
 ///
 /// The active-set method of non-negative least squares (C. Lawson, R. Hanson, "Solving Least
-/// Squares Problems", 1974, chapter 23): a set of points whose d is held at 1 by a Cholesky factor
-/// of their products, to which the point of the smallest d is added; a step is cut where a
-/// coefficient would become negative, and its point leaves. A point whose s_i depends on those of
-/// the set moves along the dependence instead, which raises the sum; where nothing stops it, no
-/// classifier separates the data. Unlike ascent by coordinates it does not mind how ill-conditioned
-/// the products are. Cost of a step: O(m r + k^2) for k points in the set, and O(k^3) where one
-/// of them leaves.
+/// Squares Problems", 1974, chapter 23). A Cholesky factor of the products of a set of points keeps
+/// their d at 1; the point of the smallest d is added to the set. A step is cut where a coefficient
+/// would become negative, and its point leaves. A point whose s_i depends on those of the set moves
+/// along the dependence instead, which raises the sum; if nothing stops it, no classifier separates
+/// the data. Unlike coordinate ascent the method is insensitive to ill-conditioned products. Cost
+/// of a step: O(m r + k^2) for k points in the set, and O(k^3) when one of them leaves.
 class MarginActiveSet {
  public:
-  /// `a`: where to begin, m coefficients >= 0 with their outputs `d`, both kept up to date.
+  /// Starts from `a`, m coefficients >= 0, and their outputs `d`; both are kept up to date.
   MarginActiveSet(const Cone& cone, std::vector<double>& a, double* d)
       : cone_(cone), a_(a), d_(d), position_(static_cast<std::size_t>(cone.points()), -1) {
     for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
@@ -42,7 +41,7 @@ class MarginActiveSet {
 
   enum class Step { improved, optimal, unbounded };
 
-  /// One point more.
+  /// Adds one point to the set.
   [[nodiscard]] Step step() {
     std::ptrdiff_t worst = -1;
     double least = 1 - 1e-10;
@@ -69,7 +68,7 @@ class MarginActiveSet {
                                 : dot(cone_.row(i), cone_.row(j), cone_.stride());
   }
 
-  /// Row of the factor for point i below those of the set; false: it depends on them.
+  /// Appends point i to the set and the factor; false if s_i depends on those of the set.
   [[nodiscard]] bool enter(std::ptrdiff_t i) {
     const double rest = compute_row(i);
     const double squared = cone_.row_norm(i) * cone_.row_norm(i);
@@ -83,7 +82,7 @@ class MarginActiveSet {
     return true;
   }
 
-  /// row_ = L^{-1} (products of the set with i); gives the squared distance of s_i from their span.
+  /// row_ = L^{-1} (products of the set with i); returns s_i's squared distance from their span.
   double compute_row(std::ptrdiff_t i) {
     row_.assign(static_cast<std::size_t>(padded<double>(count() + 1)), 0.0);
     for (std::ptrdiff_t k = 0; k < count(); ++k) {
@@ -115,8 +114,8 @@ class MarginActiveSet {
     }
   }
 
-  /// Brings the coefficients of the set to d = 1, dropping points that would go below zero, and d
-  /// up to date.
+  /// Sets the coefficients of the set so that d = 1, drops points that would become negative, and
+  /// updates d.
   void settle() {
     for (;;) {
       std::vector<double> z(set_.size(), 0.0);
@@ -150,8 +149,8 @@ class MarginActiveSet {
     cone_.outputs(x.data(), d_);
   }
 
-  /// s_i is a combination c of the set with sum c < 1: more of it and less of them, until one is
-  /// gone.
+  /// s_i is a combination c of the set with sum c < 1: increases a_i and decreases theirs, until a
+  /// point leaves.
   [[nodiscard]] bool exchange(std::ptrdiff_t i) {
     std::vector<double> c(row_.begin(), row_.begin() + count());
     solve_transposed(c);
@@ -180,8 +179,8 @@ class MarginActiveSet {
   std::vector<double>& a_;
   double* d_;
   std::vector<std::ptrdiff_t> set_;
-  std::vector<std::ptrdiff_t> position_;   ///< Of each point in the set; -1: outside.
-  std::vector<std::vector<double>> rows_;  ///< The factor of the set's products.
+  std::vector<std::ptrdiff_t> position_;   ///< Index of each point in the set; -1: outside.
+  std::vector<std::vector<double>> rows_;  ///< Factor of the set's products.
   std::vector<double> row_;
 };
 
@@ -193,7 +192,7 @@ struct LargestMargin {
   std::vector<double> coefficients;  ///< Dual coefficients, m; y_i alpha_i >= 0.
   double margin = 0;                 ///< min_i d_i of the position; positive: inside version space.
   double upper_bound = 0;            ///< No classifier of norm 1 has a larger margin.
-  std::uint64_t steps = 0;           ///< Ascent steps that were made.
+  std::uint64_t steps = 0;           ///< Number of ascent steps.
 
   /// Maximises min_i d_i over norm(w) = 1, until the margin is at least `fraction` of its upper
   /// bound.
@@ -206,10 +205,10 @@ struct LargestMargin {
   /// norm(w) / sum_i a_i an upper one, because every w' of norm 1 has min_i d'_i <= sum_i a_i d'_i
   /// / sum_i a_i <= norm(w) / sum_i a_i.
   ///
-  /// Where nothing separates the data the active set shows it, or the upper bound falls below
+  /// If nothing separates the data the active set shows it, or the upper bound falls below
   /// `bound_tolerance` times the smallest norm(s_i), or `max_steps` (0: 1000 + 40 m) end the
-  /// search. Cost: O(m) a step of the first kind with `Cone::form_products`, O(m r) without; O(m r
-  /// + k^2) of the second, k the number of support vectors, and O(k^3) where one of them leaves.
+  /// search. Cost: O(m) per step of the first kind with `Cone::form_products`, O(m r) without; O(m
+  /// r + k^2) of the second, k the number of support vectors, and O(k^3) when one of them leaves.
   [[nodiscard]] static LargestMargin find(const Cone& cone, double fraction = 0.5,
                                           std::uint64_t max_steps = 0,
                                           double bound_tolerance = 1e-9) {
@@ -233,7 +232,7 @@ struct LargestMargin {
     std::optional<detail::MarginActiveSet> active;
     double norm = 0;
     for (;; ++result.steps) {
-      // The best coordinate step, and both bounds on the way.
+      // Find the best coordinate step and both bounds.
       std::ptrdiff_t best = -1;
       double best_gain = 0;
       double best_step = 0;
@@ -289,7 +288,7 @@ struct LargestMargin {
     cone.add_rows(a.data(), result.position.data());
     norm = detail::scale_to_unit(result.position.data(), cone.stride());
     if (norm > 0) {
-      // The margin of what is returned, not of sums that rounding has been at.
+      // Recompute the margin of the returned position, free of accumulated rounding.
       result.margin = cone.smallest_output(result.position).first;
       for (std::ptrdiff_t i = 0; i < m; ++i) {
         result.coefficients.push_back(cone.label(i) * a[i] / norm);

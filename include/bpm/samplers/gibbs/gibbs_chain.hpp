@@ -24,7 +24,7 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Along what a Gibbs step moves.
+/// Direction of a Gibbs step.
 enum class GibbsDirection {
   isotropic,  ///< A random tangent direction of R^r.
   input,      ///< One training input, uniformly chosen: O(m) a step, needs `Cone::form_products`.
@@ -33,12 +33,12 @@ enum class GibbsDirection {
 struct GibbsChainSettings {
   double label_noise = 0;  ///< q in [0, 1/2): probability of a wrong label.
   GibbsDirection directions = GibbsDirection::isotropic;
-  bool rao_blackwell = true;           ///< Sums take the mean of each arc, not the drawn point.
+  bool rao_blackwell = true;           ///< Sums use the mean of each arc, not the drawn point.
   std::uint64_t steps_per_draw = 100;  ///< At least 1.
-  /// Steps thrown away at the start. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
+  /// Number of steps discarded at the start. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
   std::uint64_t burn_in = 0;
-  /// With noise: it falls from 1/2 to its value in the first half of the burn-in. At a low q a
-  /// chain is slow to leave the errors that its start happens to make.
+  /// With noise: q falls from 1/2 to `label_noise` in the first half of the burn-in. At a low q a
+  /// chain is slow to leave the training errors of its start.
   bool anneal = true;
 };
 
@@ -63,12 +63,12 @@ struct GibbsChainSettings {
 /// normal law (q = 0), or one piece between two planes each. rho is drawn afresh for every step.
 /// The r pivots' features span R^r, so these lines reach everything.
 ///
-/// **Sums** for E[b] take the exact mean of the law of a step given its circle or line
+/// **Sums** for E[b] use the exact mean of the law of a step given its circle or line
 /// (Rao-Blackwell: the same expectation, no larger variance in one step), or the points drawn. On a
 /// line that is the mean of w, and since norm and direction are independent E[w] = E[chi_r] E[b].
 ///
-/// A chain is a plain value; the cone is handed to every call and must be the same in all. Same
-/// settings, start and engine: same chain, however it is sliced into calls.
+/// A chain is a copyable value; every call receives the cone, which must always be the same. Equal
+/// settings, start and engine give the same chain, however the calls divide it.
 ///
 /// Cost of a step: isotropic m r multiply-adds in products of 32 directions at once, plus O(m) for
 /// q = 0 and O(m log m) otherwise; along an input O(m + r) or O(m log m + r). With r = 1 there is
@@ -76,7 +76,7 @@ struct GibbsChainSettings {
 /// weights.
 class GibbsChain {
  public:
-  GibbsChain() = default;  ///< To be read into.
+  GibbsChain() = default;  ///< For reading a file.
   /// `start`: r coordinates or `cone.stride()`, any positive norm.
   /// \throws std::invalid_argument on settings out of range, on a start of another size, zero or
   ///         not finite, on one outside version space if q = 0, and on directions along inputs if
@@ -106,7 +106,7 @@ class GibbsChain {
     }
   }
 
-  /// Makes at most `limit` steps of the burn-in. True when it is over.
+  /// Makes at most `limit` steps of the burn-in; returns true when it is over.
   bool burn_in(const Cone& cone, std::uint64_t limit) {
     for (; burn_in_left_ > 0 && limit > 0; --limit) {
       if (settings_.anneal && !is_hard()) lower_noise(cone);
@@ -123,8 +123,8 @@ class GibbsChain {
     return burn_in_left_ == 0;
   }
 
-  /// Makes at most `limit` steps towards the next draw, what is left of the burn-in before them.
-  /// True when the chain stands on the draw; the next call goes on to the one after.
+  /// Makes at most `limit` steps towards the next draw, first those left of the burn-in. Returns
+  /// true when the chain is on the draw; the next call continues to the following one.
   bool advance(const Cone& cone, std::uint64_t limit) {
     const std::uint64_t before = burn_in_left_;
     burn_in(cone, limit);
@@ -142,10 +142,10 @@ class GibbsChain {
 
   /// Coordinates of the current state, `stride()` long, norm 1.
   [[nodiscard]] std::span<const double> position() const noexcept { return state_.x; }
-  /// What the sums are to be divided by: steps since the burn-in.
+  /// Divisor of the sums: steps since the burn-in.
   [[nodiscard]] double weight() const noexcept { return static_cast<double>(steps_); }
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
-  /// About what a step costs, in units of half a nanosecond: for who asks the clock between slices.
+  /// Estimated cost of a step, in units of 0.5 ns, for callers that check the clock between slices.
   [[nodiscard]] std::uint64_t step_work(const Cone& cone) const noexcept {
     const auto m = static_cast<std::uint64_t>(cone.points());
     const auto r = static_cast<std::uint64_t>(cone.rank());
@@ -159,19 +159,19 @@ class GibbsChain {
     if (steps_ > 0) report.mean_errors += static_cast<double>(errors_) / weight();
   }
 
-  /// x += scale * sum, `stride()` long: E[b] is sum / weight().
+  /// Computes x += scale * sum, `stride()` long: E[b] is sum / weight().
   void add_sum(const Cone& cone, double scale, double* x) const {
     add_scaled(x, scale, sum_.data(), cone.stride());
   }
-  /// The same sum: none of its terms lies outside the cone's hull.
+  /// Adds the same sum as `add_sum`: none of its terms lies outside the cone's hull.
   void add_inside_sum(const Cone& cone, double scale, double* x) const { add_sum(cone, scale, x); }
-  /// alpha += scale * dual coefficients of the sum, m long.
+  /// Computes alpha += scale * dual coefficients of the sum, m long.
   void add_dual_sum(const Cone& cone, double scale, double* alpha) const {
     cone.add_dual_coefficients(sum_.data(), scale, alpha);
   }
 
-  /// A chain on a draw, or behind its burn-in before the first one: its state is settled, with the
-  /// outputs of its position, and a hard one was last seen inside where it stands.
+  /// Visits a chain on a draw, or after its burn-in before the first draw: the state is settled,
+  /// with the outputs of its position, which if q = 0 is the last one known to be inside.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("engine", self.engine_);
@@ -186,7 +186,7 @@ class GibbsChain {
     visit("steps_to_settle", self.steps_to_settle_, Bound::counted);
   }
 
-  /// After reading: makes the rest. \throws std::invalid_argument on a position that is none.
+  /// Completes a chain that was read. \throws std::invalid_argument on an invalid position.
   void take_up(const Cone& cone, const GibbsChainSettings& settings) {
     settings_ = settings;
     burn_in_left_ = 0;
@@ -233,7 +233,7 @@ class GibbsChain {
 
   [[nodiscard]] bool is_hard() const noexcept { return state_.hard; }
 
-  /// The noise of this step of the burn-in: log((1 - q) / q) rises in equal stages.
+  /// Sets the noise of this step of the burn-in: log((1 - q) / q) rises in equal stages.
   void lower_noise(const Cone& cone) {
     constexpr std::uint64_t stages = 32;
     const std::uint64_t total = burnt_ + burn_in_left_;
@@ -261,13 +261,13 @@ class GibbsChain {
     }
   }
 
-  /// The sphere is the two points x and -x.
+  /// Makes a step on the sphere of rank 1, the two points x and -x.
   void step_in_one_dimension(const Cone& cone) {
     double mean = 1;
     bool jumps = false;
     if (!is_hard()) {
       const Eigen::Map<const Eigen::ArrayXd> d(state_.d.data(), cone.points());
-      const auto more = (d > 0).count() - (d < 0).count();  // Errors of -x beyond those of x.
+      const auto more = (d > 0).count() - (d < 0).count();  // Errors of -x minus errors of x.
       const double stays = 1 / (1 + std::exp(-penalty_.beta() * static_cast<double>(more)));
       mean = 2 * stays - 1;
       jumps = uniform_unit(engine_) >= stays;
@@ -285,7 +285,7 @@ class GibbsChain {
     } else {
       circle_.cut(state_.d.data(), z.outputs, m, z.norms);
     }
-    // As multiples of b and z instead of b and v.
+    // Converts multiples of b and v to multiples of b and z.
     const auto of_b = [&](double c, double s) { return c - s * z.norms.along / z.norms.across; };
     make_step(m, z.vector, z.outputs, [&]() -> Move {
       const CirclePoint to =
@@ -324,7 +324,7 @@ class GibbsChain {
     });
   }
 
-  /// Where a step leads and the mean of its law, as multiples of b and z.
+  /// Target of a step and the mean of its law, as multiples of b and z.
   struct Move {
     double of_b;
     double of_z;
@@ -332,7 +332,7 @@ class GibbsChain {
     double mean_z;
   };
 
-  /// To draw(), with the sums; p are the outputs of z.
+  /// Moves to draw() and updates the sums; p are the outputs of z.
   template <class DrawMove>
   void make_step(std::ptrdiff_t points, const double* z, const double* p, DrawMove&& draw) {
     Move to{};
@@ -345,7 +345,7 @@ class GibbsChain {
     if (!settings_.rao_blackwell) add_to_sum(1, 0, state_.x.data());
   }
 
-  /// sum += a b + c z.
+  /// Computes sum += of_b b + of_z z.
   void add_to_sum(double of_b, double of_z, const double* z) {
     const std::ptrdiff_t length = std::ssize(sum_);
     const double* x = state_.x.data();
@@ -358,7 +358,7 @@ class GibbsChain {
   NormalDraws normal_;
   std::uint64_t burn_in_left_ = 0;
   std::uint64_t burnt_ = 0;
-  std::uint64_t stage_ = 0;  ///< Of the falling noise.
+  std::uint64_t stage_ = 0;  ///< Stage of the falling noise.
   GibbsPenalty penalty_;
   double mean_chi_ = 1;
 

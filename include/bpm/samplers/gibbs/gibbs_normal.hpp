@@ -15,7 +15,7 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// The normal law on an interval, right in both tails however far out, and the chi law.
+/// The normal law on an interval, accurate also far out in both tails, and the chi law.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -25,7 +25,7 @@ struct NormalPiece {
   double mean;      ///< E[x | low < x < high].
 };
 
-/// Of the interval low < high, either may be infinite.
+/// Computes mass and mean of the interval low < high; either bound may be infinite.
 [[nodiscard]] inline NormalPiece normal_piece(double low, double high) {
   constexpr double log_root_two_pi = 0.91893853320467274178;
   if (!(low < high)) {
@@ -39,7 +39,7 @@ struct NormalPiece {
   const double centre = low + width / 2;
   if (width * std::max(1.0, std::abs(centre)) < 0.05) {
     // Differences of tails would cancel, and cost more. The series about the centre has Hermite
-    // polynomials for coefficients; two terms leave 1e-13.
+    // polynomials as coefficients; two terms leave an error of 1e-13.
     const double h = width * width / 4;
     const double c = centre * centre;
     const double mass = 1 + h * ((c - 1) / 6 + h * ((c - 6) * c + 3) / 120);
@@ -53,7 +53,7 @@ struct NormalPiece {
     return {std::log(mass),
             inverse_root * (std::exp(-low * low / 2) - std::exp(-high * high / 2)) / mass};
   }
-  // Everything in units of phi(low).
+  // All quantities are in units of phi(low).
   const double fall = width * (low + high) / 2;
   const double rest = std::exp(-fall);
   const double mass = mills_ratio(low) - (rest > 0 ? rest * mills_ratio(high) : 0.0);
@@ -61,7 +61,7 @@ struct NormalPiece {
   return {std::log(mass) - low * low / 2 - log_root_two_pi, std::clamp(mean, low, high)};
 }
 
-/// A standard normal number given low < x < high, by rejection with a bounded expected number of
+/// Draws a standard normal number given low < x < high, by rejection with a bounded mean number of
 /// trials: C. Robert, "Simulation of truncated normal variables", Statistics and Computing 5, 1995.
 [[nodiscard]] double truncated_normal(double low, double high, NormalDraws& normal,
                                       Random64 auto& engine) {
@@ -75,24 +75,24 @@ struct NormalPiece {
       if (x > low && x < high) return x;
     }
   }
-  const double least = std::max(low, 0.0);  // Where the density is largest.
+  const double least = std::max(low, 0.0);  // The density is largest here.
   const double rate = (least + std::sqrt(least * least + 4)) / 2;
   if (low < 0 || width * rate < 2) {
     while (true) {
       const double x = low + width * uniform_unit(engine);
-      // (least^2 - x^2) / 2 without the cancellation.
+      // This is (least^2 - x^2) / 2 without the cancellation.
       if (uniform_unit(engine) < std::exp((least - x) * (least + x) / 2)) return x;
     }
   }
-  while (true) {  // A shifted exponential of Robert's best rate.
+  while (true) {  // Shifted exponential with Robert's best rate.
     const double x = low - std::log1p(-uniform_unit(engine)) / rate;
     if (x < high && uniform_unit(engine) < std::exp(-(x - rate) * (x - rate) / 2)) return x;
   }
 }
 
-/// The norm of a standard normal vector in `dimension` dimensions, at O(1): sqrt(2 Gamma(r/2)) by
-/// G. Marsaglia, W. Tsang, "A simple method for generating gamma variables", ACM Trans. Math.
-/// Softw. 26(3), 2000.
+/// Draws the norm of a standard normal vector in `dimension` dimensions, at O(1): sqrt(2
+/// Gamma(r/2)) by G. Marsaglia, W. Tsang, "A simple method for generating gamma variables", ACM
+/// Trans. Math. Softw. 26(3), 2000.
 [[nodiscard]] double chi_draw(std::ptrdiff_t dimension, NormalDraws& normal,
                               Random64 auto& engine) {
   if (dimension == 1) {
@@ -112,15 +112,15 @@ struct NormalPiece {
   }
 }
 
-/// Where a curve crosses the planes, sorted, and how the number of training errors changes there.
+/// Places where a curve crosses the planes, sorted, with the change of training errors at each.
 ///
-/// The sign of a change rides in the last bit of its place, so that plain numbers are sorted. The
-/// bit is taken off afterwards: places equal before are equal again.
+/// The last bit of a place stores the sign of the change, so that plain numbers are sorted. It is
+/// cleared on reading: equal places are equal again.
 class GibbsCuts {
  public:
   void clear() { marked_.clear(); }
 
-  /// Errors go up by one at `place`, or down.
+  /// Adds a place where the number of errors rises by one (`up`) or falls by one.
   void add(double place, bool up) {
     const auto bits = std::bit_cast<std::uint64_t>(place);
     marked_.push_back(std::bit_cast<double>((bits & ~std::uint64_t{1}) | (up ? 1U : 0U)));

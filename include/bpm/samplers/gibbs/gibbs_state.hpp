@@ -18,7 +18,7 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Divides by the norm, also where squares would overflow. What has norm 1 already stays as it is.
+/// Divides x by its norm, also where squares would overflow. Leaves x unchanged if its norm is 1.
 inline void normalise(std::vector<double>& x) {
   if (std::abs(dot(x.data(), x.data(), std::ssize(x)) - 1) < 1e-14) {
     return;
@@ -28,17 +28,17 @@ inline void normalise(std::vector<double>& x) {
   scale_to_unit(x.data(), std::ssize(x));
 }
 
-/// Standard normal vectors of R^r, 32 at once, with outputs by one product in which the position's
-/// are made afresh.
+/// Standard normal vectors of R^r, 32 at once, with outputs from one product that also recomputes
+/// those of the position.
 class GibbsDirections {
  public:
   using Direction = VectorBlock<32>::Direction;
 
-  /// The next direction across x, r > 1. Where a new block is made, x is scaled to norm 1 and has
-  /// its outputs `d` written afresh, and `renewed()` is called.
+  /// Returns the next direction across x, r > 1. When a new block is made, x is scaled to norm 1,
+  /// its outputs `d` are recomputed, and `renewed()` is called.
   ///
-  /// Of a z nearly along the position little is left, and that little is rounding. Whether it is
-  /// does not depend on where the rest points, so that leaving it out changes no law.
+  /// A z nearly along the position has a short part across, mostly rounding. This does not depend
+  /// on where that part points, so that dropping such a z changes no law.
   template <class Renewed>
   [[nodiscard]] Direction next(const Cone& cone, std::vector<double>& x, double* d,
                                Random64 auto& engine, Renewed&& renewed) {
@@ -55,7 +55,7 @@ class GibbsDirections {
     return z;
   }
 
-  /// Those that are made and not yet taken.
+  /// Visits the vectors that were made and not yet used.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("block", self.block_);
@@ -66,10 +66,10 @@ class GibbsDirections {
   VectorBlock<32> block_;
 };
 
-/// A point x of the unit sphere with its outputs d, which move together. In a hard state (q = 0)
-/// all d_i stay positive.
+/// A point x of the unit sphere with its outputs d, which are updated together. In a hard state (q
+/// = 0) all d_i stay positive.
 struct GibbsState {
-  GibbsState() = default;  ///< To be read into.
+  GibbsState() = default;  ///< For reading a file.
   GibbsState(const Cone& cone, std::span<const double> start, bool is_hard)
       : hard(is_hard),
         x(static_cast<std::size_t>(cone.stride()), 0.0),
@@ -77,13 +77,13 @@ struct GibbsState {
         next_d(d) {
     std::copy_n(start.begin(), cone.rank(), x.begin());
     normalise(x);
-    if (cone.rank() == 1) x[0] = std::copysign(1.0, x[0]);  // Two points, which all chains share.
+    if (cone.rank() == 1) x[0] = std::copysign(1.0, x[0]);  // All chains share these two points.
     cone.outputs(x.data(), d.data());
   }
 
-  /// Makes d = a d + b p for (a, b) = draw(), x stays. In a hard state a point drawn at the very
-  /// end of its interval may come to lie outside by rounding: then another is drawn. False: there
-  /// is none, and d stays.
+  /// Computes d = a d + b p for (a, b) = draw(); x is unchanged. In a hard state rounding may put a
+  /// point from the very end of its interval outside: then another is drawn. Returns false, with d
+  /// unchanged, if none is inside.
   template <class DrawMove>
   bool try_outputs(std::ptrdiff_t points, const double* p, DrawMove&& draw) {
     for (int trial = 0; trial < 20; ++trial) {
@@ -98,21 +98,21 @@ struct GibbsState {
     return false;
   }
 
-  /// To the opposite point.
+  /// Moves to the opposite point.
   void flip() {
     for (double& value : x) value = -value;
     for (double& value : d) value = -value;
   }
 
-  /// Norm and outputs afresh from the coordinates.
+  /// Recomputes norm and outputs from the coordinates.
   void settle(const Cone& cone) {
     normalise(x);
     cone.outputs(x.data(), d.data());
     bring_inside(cone);
   }
 
-  /// With fresh outputs. Where they tell that drift has led a hard state outside version space,
-  /// goes back, no further than needed, towards the last place that was seen to be inside.
+  /// Repairs a hard state with recomputed outputs: if drift has led it outside version space, moves
+  /// it back, no further than needed, towards the last place known to be inside.
   void bring_inside(const Cone& cone) {
     if (!hard) {
       return;
@@ -139,7 +139,7 @@ struct GibbsState {
     remember();
   }
 
-  /// Takes this place as seen to be inside.
+  /// Records this place as the last known to be inside.
   void remember() {
     inside = x;
     inside_d = d;

@@ -15,12 +15,12 @@
 #include "bpm/samplers/gibbs/gibbs_normal.hpp"
 
 /// \file
-/// The step of a kernel Gibbs sampler: passes over the outputs, along a line in the flat space, on
-/// a circle of the sphere.
+/// The step of a kernel Gibbs sampler: passes over the outputs; steps along a line in the flat
+/// space, and on a circle of the sphere.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-// The passes over the m outputs that a Gibbs step makes.
+// Passes over the m outputs in a Gibbs step.
 
 struct Extremes {
   double smallest = std::numeric_limits<double>::infinity();
@@ -32,7 +32,7 @@ struct Extremes {
   }
 };
 
-/// Of p_i / d_i, i < count; all d_i > 0.
+/// Returns the extremes of p_i / d_i, i < count; all d_i > 0.
 [[nodiscard]] inline Extremes ratio_extremes(const double* p, const double* d,
                                              std::ptrdiff_t count) {
   Extremes result;
@@ -57,7 +57,7 @@ struct Extremes {
   return result;
 }
 
-/// out = a d + b p; returns the smallest entry.
+/// Computes out = a d + b p; returns the smallest entry.
 inline double combine_smallest(double* out, double a, const double* d, double b, const double* p,
                                std::ptrdiff_t count) {
   double smallest = std::numeric_limits<double>::infinity();
@@ -82,7 +82,7 @@ inline double combine_smallest(double* out, double a, const double* d, double b,
   return smallest;
 }
 
-/// How many d_i are not positive.
+/// Returns the number of d_i that are not positive.
 [[nodiscard]] inline std::ptrdiff_t count_errors(const double* d, std::ptrdiff_t count) {
   std::ptrdiff_t errors = 0;
   for (std::ptrdiff_t i = 0; i < count; ++i) errors += d[i] > 0 ? 0 : 1;
@@ -96,18 +96,18 @@ inline double combine_smallest(double* out, double a, const double* d, double b,
 /// A line in the flat space.
 struct GibbsLine {
   double norm;     ///< norm(w) = rho.
-  double at;       ///< a, where on the line w stands.
+  double at;       ///< a, the position of w on the line.
   double feature;  ///< norm(s).
 };
 
-/// A place on the line and the mean of its law.
+/// A drawn place on the line and the mean of its law.
 struct LinePoint {
   double place;
   double mean;
 };
 
-/// Standard normal on the interval without errors; all d_i > 0. Since s is a plane's own normal,
-/// the interval lies right of 0.
+/// Draws from the standard normal law on the interval without errors; all d_i > 0. Since s is the
+/// normal of a plane, the interval lies right of 0.
 [[nodiscard]] LinePoint point_of_free_line(const double* d, const double* p, std::ptrdiff_t points,
                                            GibbsLine line, NormalDraws& normal,
                                            Random64 auto& engine) {
@@ -122,10 +122,10 @@ struct LinePoint {
   return {truncated_normal(low, high, normal, engine), normal_piece(low, high).mean};
 }
 
-/// The line cut by all planes into pieces with a number of errors each.
+/// The line cut by all planes into pieces with a constant number of errors each.
 class GibbsPieces {
  public:
-  /// Cost: O(m log m).
+  /// Draws a place. Cost: O(m log m).
   [[nodiscard]] LinePoint draw(const double* d, const double* p, std::ptrdiff_t points,
                                GibbsLine line, const GibbsPenalty& penalty, NormalDraws& normal,
                                Random64 auto& engine) {
@@ -161,7 +161,7 @@ class GibbsPieces {
 
   void cut(const double* d, const double* p, std::ptrdiff_t points, GibbsLine line) {
     cuts_.clear();
-    std::ptrdiff_t errors = 0;  // At -infinity.
+    std::ptrdiff_t errors = 0;  // Errors at -infinity.
     const double scale = line.norm * line.feature;
     for (std::ptrdiff_t i = 0; i < points; ++i) {
       const double place = line.at - scale * (d[i] / p[i]);
@@ -178,7 +178,7 @@ class GibbsPieces {
     for (std::size_t k = 0; k <= cuts_.size(); ++k) {
       const double high =
           k < cuts_.size() ? cuts_.place(k) : std::numeric_limits<double>::infinity();
-      // Shorter pieces are rounding; see GibbsCircle.
+      // Shorter pieces are rounding errors; see GibbsCircle.
       if (high - low > 1e-14 * (1 + std::min(std::abs(low), std::abs(high)))) {
         pieces_.push_back({low, high, errors, 0, 0, 0, 0});
       }
@@ -187,8 +187,8 @@ class GibbsPieces {
     }
   }
 
-  /// Log weights. A piece weighs at most exp(-beta errors) times the density's fall to it, and its
-  /// mass is evaluated only where that could matter beside the piece with the largest such bound.
+  /// Computes log weights. A piece weighs at most exp(-beta errors) times the density's fall to it;
+  /// its mass is evaluated only if that matters compared with the piece of the largest bound.
   void weigh(const GibbsPenalty& penalty) {
     std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
     for (const Piece& piece : pieces_) fewest = std::min(fewest, piece.errors);
@@ -240,24 +240,24 @@ struct Arc {
   double high;
 };
 
-/// The arc without errors around t = 0, all d_i > 0: plane i leaves |t - atan2(nu_i, d_i)| < pi /
-/// 2, and the extremes of nu_i / d_i say the rest.
+/// Returns the arc without errors around t = 0, all d_i > 0: plane i leaves |t - atan2(nu_i, d_i)|
+/// < pi / 2, so that the extremes of nu_i / d_i give the ends.
 [[nodiscard]] inline Arc free_arc(const double* d, const double* p, std::ptrdiff_t points,
                                   DirectionNorms z) {
   const Extremes ratios = ratio_extremes(p, d, points);
   constexpr double quarter = std::numbers::pi / 2;
-  // pi/2 - atan(x), without the cancellation at large x.
+  // Computes pi/2 - atan(x) without the cancellation at large x.
   const auto reach = [](double x) { return x > 1 ? std::atan(1 / x) : quarter - std::atan(x); };
   return {-reach((ratios.largest - z.along) / z.across),
           reach((z.along - ratios.smallest) / z.across)};
 }
 
-/// The mean of the points of an arc of the unit circle is so far from the circle's centre.
+/// Distance of the mean of an arc of the unit circle from the circle's centre.
 [[nodiscard]] inline double distance_of_mean(double length) {
   return length > 1e-6 ? 2 * std::sin(length / 2) / length : 1.0;
 }
 
-/// A uniform point of an arc and the arc's mean.
+/// Draws a uniform point of an arc, and computes the arc's mean.
 [[nodiscard]] CirclePoint point_of_arc(Arc arc, Random64 auto& engine) {
   const double length = arc.high - arc.low;
   const double t = arc.low + length * uniform_unit(engine);
@@ -266,14 +266,14 @@ struct Arc {
   return {std::cos(t), std::sin(t), mean * std::cos(centre), mean * std::sin(centre)};
 }
 
-/// The circle cut by all planes into arcs with a number of errors each.
+/// The circle cut by all planes into arcs with a constant number of errors each.
 class GibbsCircle {
  public:
-  /// Cost: O(m log m).
+  /// Cuts the circle. Cost: O(m log m).
   void cut(const double* d, const double* p, std::ptrdiff_t points, DirectionNorms z) {
     cuts_.clear();
     std::ptrdiff_t errors = 0;
-    std::ptrdiff_t always = 0;  // Errors at planes that do not see this circle: on both sides.
+    std::ptrdiff_t always = 0;  // Errors at planes that do not cut this circle, on all of it.
     for (std::ptrdiff_t i = 0; i < points; ++i) {
       const double rise = p[i] - z.along * d[i];
       errors += d[i] > 0 ? 0 : 1;
@@ -309,7 +309,7 @@ class GibbsCircle {
     }
   }
 
-  /// A point of the circle with density proportional to the penalty, and the exact mean.
+  /// Draws a point of the circle with density proportional to the penalty; computes the exact mean.
   [[nodiscard]] CirclePoint draw(const GibbsPenalty& penalty, Random64 auto& engine) const {
     double total = 0;
     for (const TwoArcs& arc : arcs_) {
@@ -345,7 +345,7 @@ class GibbsCircle {
   }
 
  private:
-  /// An arc that begins at `low` in [0, pi] and the one opposite.
+  /// An arc that begins at `low` in [0, pi], and the opposite one.
   struct TwoArcs {
     double low;
     double length;
@@ -353,8 +353,8 @@ class GibbsCircle {
     std::ptrdiff_t opposite_errors;
   };
 
-  /// Arcs as short as the angles' rounding are not there: planes through one point of the circle
-  /// would otherwise open one with too few errors, and a small q would make it the heaviest.
+  /// Adds an arc and its opposite, unless it is as short as the angles' rounding: planes through
+  /// one point of the circle could open an arc with too few errors, the heaviest at a small q.
   void add_arc(double low, double length, std::ptrdiff_t errors, std::ptrdiff_t opposite) {
     constexpr double shortest = 1e-14;
     if (length > shortest) {

@@ -22,13 +22,12 @@ namespace bpm { inline namespace BPM_TARGET {
 ///     density proportional to (1 - q)^#{i : d_i > 0} q^#{i : d_i <= 0} on the unit sphere.
 ///
 /// q = 0 is the uniform law on version space, by hit-and-run. With q > 0 there need not be a
-/// version space: data that no classifier separates are what it is for. See
-/// `detail::GibbsChain` for the steps and why their law is right, `log_evidence` for choosing
-/// q.
+/// version space: the sampler suits data that no classifier separates. See `detail::GibbsChain` for
+/// the steps and the proof of their law, `log_evidence` for the choice of q.
 ///
-/// Draws are positions of the chains every `steps_per_draw` steps, turn by turn; the centre of mass
-/// is the mean over all steps, by default of the exact mean of each. With q > 0 draws make training
-/// errors; `ChainReport::mean_errors` says how many.
+/// Draws are positions of the chains every `steps_per_draw` steps, from the chains in turn; the
+/// centre of mass is the mean over all steps, by default of the exact mean of each. With q > 0
+/// draws make training errors; `ChainReport::mean_errors` has their mean number.
 ///
 ///     const bpm::BayesPointMachine machine(bpm::Gaussian::from_sigma(1.0),
 ///                                          bpm::KernelGibbs{.label_noise = 0.05});
@@ -41,42 +40,41 @@ namespace bpm { inline namespace BPM_TARGET {
 /// inputs are far from orthogonal, steps along them are short. Memory: m r doubles, along
 /// inputs m^2 more. Threads work on different chains.
 struct KernelGibbs {
-  /// Where the first chain starts, if its caller does not say.
+  /// Start of the first chain, unless the caller gives one.
   using Start = ConePlan::Start;
-  using Direction = detail::GibbsDirection;  ///< Of a step: `isotropic`, or `input`, along one.
+  using Direction = detail::GibbsDirection;  ///< Direction of a step.
 
-  /// Draws to hand over, at least 1. Empty: 100, or where another budget is set, as many as that
-  /// allows.
+  /// Number of draws, at least 1. Empty: 100, or with another budget as many as that budget allows.
   std::optional<std::uint64_t> draws{};
   std::uint64_t steps_per_draw = 100;  ///< Steps between draws, at least 1.
   std::uint64_t steps = 0;  ///< Steps of a run after the burn-in, all chains; 0: no limit.
   double seconds = 0;       ///< Wall clock of a run, the factor included; 0: no limit.
-  /// Stop when the estimated error of the Bayes point, rad, is below, after at least 20 draws of
-  /// each of 4 chains or more. 0: not asked for.
+  /// Stops when the estimated error of the Bayes point, rad, is below this, after at least 20 draws
+  /// of each of 4 chains or more. 0: no such limit.
   double accuracy = 0;
-  /// Several show by their distance whether they have converged: without noise all but the first
-  /// start at solutions of different perceptrons, where these are found and no start is given.
-  /// Draws are handed over turn by turn: more chains make fewer each, and each has a burn-in of its
-  /// own.
+  /// Number of chains. The distance between several shows whether they have converged: without
+  /// noise all but the first start at solutions of different perceptrons, if these are found and no
+  /// start is given. Chains make draws in turn: more chains make fewer each, and each has a burn-in
+  /// of its own.
   unsigned chains = 4;
   double label_noise = 0;  ///< q in [0, 1/2): the probability that a label is wrong.
-  Direction directions = Direction::isotropic;  ///< Isotropic steps go further.
+  Direction directions = Direction::isotropic;  ///< Isotropic steps are longer.
   bool rao_blackwell = true;  ///< Average the mean of each step's law, not the drawn point.
-  /// Steps a chain to throw away first. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
+  /// Number of steps per chain to discard. 0: 1000 + 20 r, r the rank; along inputs 1000 + 20 m.
   std::uint64_t burn_in = 0;
-  Start start = Start::largest_margin;  ///< The first chain's, unless it is given.
-  /// Dual coefficients of a start, inside version space if q = 0; empty: searched, and with noise
-  /// forgotten, as the noise falls from 1/2 to q in the first half of the burn-in.
+  Start start = Start::largest_margin;  ///< Start of the first chain, unless given.
+  /// Dual coefficients of a start, inside version space if q = 0; empty: a start is searched, and
+  /// with noise forgotten, since the noise falls from 1/2 to q in the first half of the burn-in.
   std::vector<double> start_coefficients{};
-  double factor_tolerance = 0;  ///< Of the pivoted factor; 0: 1e-12, for float kernel values 1e-5.
+  double factor_tolerance = 0;  ///< Tolerance of the pivoted factor; 0: 1e-12, float 1e-5.
 
-  using State = detail::ChainState<detail::GibbsChain>;  ///< Where the chains of a run stand.
+  using State = detail::ChainState<detail::GibbsChain>;  ///< State of the chains of a run.
 
-  /// It sees a `Cone`, no kernel values, and takes label noise.
+  /// The sampler receives a `Cone`, no kernel values, and models label noise.
   static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone,
                                         .takes_label_noise = true};
 
-  /// What draws depend on, beside their number: see `ConeSampler`.
+  /// Visits the settings on which draws depend, besides their number: see `ConeSampler`.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("steps_per_draw", self.steps_per_draw);
@@ -90,7 +88,7 @@ struct KernelGibbs {
     visit("factor_tolerance", self.factor_tolerance);
   }
 
-  /// See `ConeSampler`.
+  /// Implements `ConeSampler`.
   template <detail::DrawSink Sink>
   SamplerReport sample(const Cone& cone, std::span<const double> start_point,
                        RandomStreams& streams, const RunControl& control, Sink&& sink,
@@ -102,7 +100,7 @@ struct KernelGibbs {
                               state);
   }
 
-  /// What it wants of the cone: products for steps along inputs.
+  /// Returns the requirements on the cone: products for steps along inputs.
   [[nodiscard]] ConePlan plan() const {
     return {.name = "KernelGibbs",
             .draws = budget().draws.value_or(0),
@@ -113,7 +111,7 @@ struct KernelGibbs {
             .may_be_outside = label_noise > 0};
   }
 
-  /// The same sampler with `count` draws as its only budget: how a machine adds draws.
+  /// Returns this sampler with `count` draws as its only budget; a machine adds draws with it.
   [[nodiscard]] KernelGibbs with_draws(std::uint64_t count) const {
     KernelGibbs other = *this;
     other.draws = count;
@@ -123,16 +121,16 @@ struct KernelGibbs {
     return other;
   }
 
-  /// The same sampler with this q, which a fit may choose.
+  /// Returns this sampler with this q, which a fit may choose.
   [[nodiscard]] KernelGibbs with_label_noise(double q) const {
     KernelGibbs other = *this;
     other.label_noise = q;
     return other;
   }
 
-  /// Of cone and chains: a bound, as the rank is not known yet.
+  /// Upper bound on the memory of cone and chains, since the rank is not known yet.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    // Factor (which grows by doubling) and rows, products; a chain's directions with outputs, and
+    // Factor (which grows by doubling), rows and products; per chain directions with outputs, and
     // batches.
     return detail::chain_memory(run, directions == Direction::input ? 5 : 4, chains,
                                 2 * 33 + 64 + 24);

@@ -23,7 +23,7 @@ namespace bpm { inline namespace BPM_TARGET {
 #if BPM_BODIES
 namespace detail {
 
-/// Lengths of a circle by errors, from `fewest` on.
+/// Lengths of a circle's arcs by number of errors, from `fewest` on.
 struct ErrorLengths {
   std::ptrdiff_t fewest = 0;
   std::vector<double> lengths;
@@ -37,20 +37,20 @@ struct ErrorLengths {
     while (lengths.back() == 0) lengths.pop_back();
   }
 
-  /// sum_e length_e share^(e - fewest) by Horner's rule.
+  /// Computes sum_e length_e share^(e - fewest) by Horner's rule.
   [[nodiscard]] double sum(double share) const {
     double total = 0;
     for (std::size_t e = lengths.size(); e-- > 0;) total = total * share + lengths[e];
     return total;
   }
 
-  /// The mean over the circle, under weights from^e, of (to / from)^e.
+  /// Computes the mean over the circle, under weights from^e, of (to / from)^e.
   [[nodiscard]] double ratio(double from, double to) const {
     return std::pow(to / from, static_cast<double>(fewest)) * sum(to) / sum(from);
   }
 };
 
-/// log of E[share^errors] on the two points of a sphere in one dimension.
+/// Computes log E[share^errors] over the two points of a sphere in one dimension.
 [[nodiscard]] inline double log_mean_of_two_points(const Cone& cone, double share) {
   double here = 0;
   double there = 0;
@@ -63,11 +63,11 @@ struct ErrorLengths {
   return log_share + std::log(std::pow(share, std::max(here, there) - fewer) + 1) - std::log(2.0);
 }
 
-/// A Gibbs sampler whose noise changes: weights share^errors, share = q / (1 - q) from 1 to 0. Its
+/// A Gibbs sampler with changing noise: weights share^errors, share = q / (1 - q) from 1 to 0. Its
 /// rank is 2 or more.
 class GibbsAnnealing {
  public:
-  /// Below it no stage is chosen any more: what has errors then has them for good.
+  /// Below this share no stage is chosen any more: a state with errors then keeps them for good.
   static constexpr double smallest_share = 1e-12;
 
   /// Starts uniformly on the sphere, the law of share 1.
@@ -81,8 +81,8 @@ class GibbsAnnealing {
 
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
-  /// Calls visit(circle) for the circles of `count` steps under the law of `share`, once `burn_in`
-  /// steps under it are made.
+  /// Calls visit(circle) for the circles of `count` steps under the law of `share`, after `burn_in`
+  /// steps under it.
   template <class Visit>
   void for_each_circle(double share, std::uint64_t burn_in, std::uint64_t count, Visit&& visit) {
     penalty_ = GibbsPenalty(-std::log(share), cone_.points());
@@ -95,8 +95,8 @@ class GibbsAnnealing {
     }
   }
 
-  /// The share, at least `target`, to go to from `share` such that one step's estimate of the ratio
-  /// has a relative variance of 0.4 or less.
+  /// Returns the next share, at least `target`, such that one step's estimate of the ratio has a
+  /// relative variance of 0.4 or less.
   [[nodiscard]] double next_share(double share, double target, std::uint64_t burn_in,
                                   std::uint64_t count) {
     std::vector<ErrorLengths> circles;
@@ -116,7 +116,7 @@ class GibbsAnnealing {
     if (variance(target) <= most_variance) {
       return target;
     }
-    double low = std::max(target, 1e-3 * share);  // Hardly any stage: too far in one step.
+    double low = std::max(target, 1e-3 * share);  // Limits a step that is too long.
     double high = share;
     for (int bisection = 0; bisection < 20; ++bisection) {
       const double middle = std::sqrt(low * high);
@@ -152,25 +152,25 @@ class GibbsAnnealing {
 }  // namespace detail
 #endif
 
-/// What `log_evidence` found.
+/// Result of `log_evidence`.
 struct LogEvidence {
-  /// How long each stage is.
+  /// Lengths of the stages.
   struct Settings {
-    std::uint64_t steps = 0;  ///< Steps a stage, 640 or more; 0: 10 000 + 200 r, r the rank.
-    std::uint64_t pilot_steps = 500;  ///< Steps a stage of the run that chooses the stages.
+    std::uint64_t steps = 0;  ///< Steps per stage, 640 or more; 0: 10 000 + 200 r, r the rank.
+    std::uint64_t pilot_steps = 500;  ///< Steps per stage of the run that chooses the stages.
     std::uint64_t burn_in = 0;        ///< Steps before each stage; 0: 100 + 2 r.
-    double factor_tolerance = 0;      ///< As for `Cone`.
+    double factor_tolerance = 0;      ///< Tolerance of the `Cone`.
   };
 
-  /// log Z. -infinity if q = 0 and no classifier without errors was met, however small the noise.
+  /// log Z. -infinity if q = 0 and no step found a classifier without errors at any noise.
   double value = 0;
-  /// Of `value`, by batch means; infinite where no step met a classifier without errors.
+  /// Standard error of `value`, by batch means; infinite if no step found one without errors.
   double standard_error = 0;
-  /// Of the standard error (Welch, Satterthwaite); infinite where that is 0, 0 where it is
-  /// infinite.
+  /// Degrees of freedom of the standard error (Welch, Satterthwaite); infinite if that is 0, 0 if
+  /// it is infinite.
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
-  std::uint64_t stages = 0;  ///< Values of the noise on the way, the last one not counted.
-  std::uint64_t steps = 0;   ///< All steps, the pilot run and the burn-ins included.
+  std::uint64_t stages = 0;  ///< Number of noise levels on the way, without the last.
+  std::uint64_t steps = 0;   ///< Number of all steps, with the pilot run and the burn-ins.
 };
 
 /// The log evidence of label noise q,
@@ -187,12 +187,12 @@ struct LogEvidence {
 ///
 /// Each step of the sampler contributes the exact mean over its whole circle, all arcs by length
 /// and errors. Stages are chosen in a pilot run, such that one step's relative variance is 0.4, and
-/// then frozen: choosing them while measuring would bias the product. The standard error is by 16
-/// batches of each stage; it is as right as a stage is long against the sampler's memory. With
-/// hundreds of points and q near 0 that memory is long: on 300 digits 4000
-/// steps a stage gave -134.9 +- 1.3 where -103.75 is right, and the default -105.2 +- 1.2. For q =
-/// 0 and a kernel matrix that is not singular, `orthant_probability` (gaussian_process/orthant/) is
-/// right in seconds.
+/// then fixed: choosing them while measuring would bias the product. The standard error uses 16
+/// batches of each stage; it is accurate if a stage is long compared with the sampler's memory.
+/// With hundreds of points and q near 0 that memory is long: on 300 digits 4000 steps a stage gave
+/// -134.9 +- 1.3, where -103.75 is right, and the default -105.2 +- 1.2. For q = 0 and a kernel
+/// matrix that is not singular, `orthant_probability` (gaussian_process/orthant/) is accurate in
+/// seconds.
 ///
 /// Cost: about stages times (steps + pilot_steps) isotropic steps with noise; the number of stages
 /// grows with the square root of m to log(1 / Z). Streams `next` and `next + 1` are used, and
@@ -203,7 +203,7 @@ struct LogEvidence {
                                                   const LogEvidence::Settings& settings,
                                                   RandomStreams& streams);
 
-/// The same for a version space.
+/// Computes the log evidence for a version space, as for its cone.
 template <VersionSpace Space>
 [[nodiscard]] LogEvidence log_evidence(const Space& space, double label_noise,
                                        const LogEvidence::Settings& settings,
@@ -242,7 +242,7 @@ BPM_INLINE LogEvidence log_evidence(const Cone& cone, double label_noise,
   while (shares.back() > share) {
     shares.push_back(pilot.next_share(shares.back(), share, burn_in, settings.pilot_steps));
     if (shares.back() < detail::GibbsAnnealing::smallest_share && share == 0) {
-      shares.back() = 0;  // Nothing without errors: the last stage will say so, or find it.
+      shares.back() = 0;  // No classifier without errors yet: the last stage decides.
     }
   }
   detail::GibbsAnnealing run(cone, engine);
@@ -259,11 +259,11 @@ BPM_INLINE LogEvidence log_evidence(const Cone& cone, double label_noise,
     if (mean > 0) sum.add(detail::batch_variance(ratios) / (mean * mean));
   }
   if (std::isfinite(result.value)) {
-    // The means are without bias; their logarithms fall short by half of their variance.
+    // The means are unbiased; their logarithms are too small by half of their variance.
     result.value += sum.variance() / 2;
     result.standard_error = std::sqrt(sum.variance());
     result.degrees_of_freedom = sum.freedom();
-  } else {  // Not one step met a classifier without errors, of which there may be some.
+  } else {  // No step found a classifier without errors; there may be some.
     result.standard_error = std::numeric_limits<double>::infinity();
     result.degrees_of_freedom = 0;
   }

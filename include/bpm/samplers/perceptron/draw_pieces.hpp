@@ -22,48 +22,48 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Finished draws that may wait for one before them, beside one for each draw in progress.
+/// Number of finished draws that may wait for an earlier one, plus one for each draw in progress.
 inline constexpr unsigned results_ahead = 2;
 
-/// Draws in progress at a time.
+/// Number of draws in progress at a time.
 [[nodiscard]] inline unsigned draws_at_once(const RunControl& control, std::uint64_t draws) {
   std::uint64_t most = std::min<std::uint64_t>(std::max(1U, control.threads), draws);
   if (control.draws_at_once != 0) most = std::min<std::uint64_t>(most, control.draws_at_once);
   return static_cast<unsigned>(most);
 }
 
-/// Some of the problems of one draw: what is worked on, and kept, at a time.
+/// A piece of a draw: some of its problems (classes), which are computed and stored together.
 struct DrawPiece {
-  std::uint64_t number = 0;  ///< The stream of the draw.
-  std::size_t first = 0;     ///< Its first problem here.
-  std::size_t count = 0;     ///< How many.
+  std::uint64_t number = 0;  ///< Number of the draw, and of its stream.
+  std::size_t first = 0;     ///< First problem of the piece.
+  std::size_t count = 0;     ///< Number of problems.
 
   friend auto operator<=>(const DrawPiece&, const DrawPiece&) = default;
 };
 
-/// A finished piece with what it cost.
+/// A finished piece with its counts.
 struct FinishedPiece {
   DrawPiece piece;
   std::vector<PerceptronSolution> solutions;  ///< One per problem.
   SamplerReport::Perceptron counts{};
 };
 
-/// Where finished pieces are kept and those of an earlier run lie. Empty functions: nowhere.
+/// Storage for finished pieces, with those of an earlier run. Empty functions: no storage.
 struct PieceKeeper {
   std::function<FinishedPiece(const DrawPiece&)> read{};
   std::function<void(const FinishedPiece&)> write{};
 };
 
-/// A piece to make, or to read from where it is kept.
+/// A task: compute a piece, or read it from storage.
 struct PieceTask {
   DrawPiece piece;
   bool stored = false;
 };
 
-/// What is to be done for some draws, by draw and problem.
+/// Tasks for some draws, by draw and problem.
 class PieceTasks {
  public:
-  /// Draws [begin, end), each whole.
+  /// Tasks to compute the draws [begin, end), each whole.
   PieceTasks(std::uint64_t begin, std::uint64_t end, std::size_t problems)
       : begin_(begin), size_(end - begin), problems_(problems) {}
   explicit PieceTasks(std::vector<PieceTask> tasks)
@@ -73,7 +73,7 @@ class PieceTasks {
   [[nodiscard]] PieceTask operator[](std::uint64_t i) const {
     return tasks_.empty() ? PieceTask{{begin_ + i, 0, problems_}} : tasks_[i];
   }
-  /// The first task of draw `number` or a later one.
+  /// Index of the first task of draw `number` or a later one.
   [[nodiscard]] std::uint64_t first_of(std::uint64_t number) const {
     if (tasks_.empty()) return std::min(size_, number - std::min(number, begin_));
     const auto at = std::partition_point(tasks_.begin(), tasks_.end(), [&](const PieceTask& task) {
@@ -89,8 +89,8 @@ class PieceTasks {
   std::vector<PieceTask> tasks_;
 };
 
-/// The tasks of draws [begin, end) of `problems` problems: what is stored as it is stored, and of
-/// each draw the rest, cut into as many parts of about the same number of problems as there are
+/// Plans the tasks of draws [begin, end) of `problems` problems. Stored pieces are read; the rest
+/// of each draw is split into as many parts of nearly equal numbers of problems as there are
 /// workers for a draw.
 [[nodiscard]] inline std::vector<PieceTask> plan_pieces(std::uint64_t begin, std::uint64_t end,
                                                         std::size_t problems,
@@ -105,7 +105,7 @@ class PieceTasks {
     for (; s < stored.size() && stored[s].number == number; ++s) {
       if (stored[s].first < done || stored[s].count == 0 || stored[s].first > problems ||
           stored[s].count > problems - stored[s].first) {
-        continue;  // Overlaps with one that is taken, or is none of these problems.
+        continue;  // Overlaps with a piece that is used, or has no such problem.
       }
       if (stored[s].first > done) gaps.push_back({number, done, stored[s].first - done});
       tasks.push_back({stored[s], true});
@@ -113,7 +113,7 @@ class PieceTasks {
     }
     if (done < problems) gaps.push_back({number, done, problems - done});
   }
-  // More workers than gaps: each gap is shared by as many as there are for it.
+  // More workers than gaps: several workers share a gap.
   const std::uint64_t sharers =
       gaps.empty() ? 1 : std::max<std::uint64_t>(1, workers / gaps.size());
   const std::uint64_t extra = gaps.empty() || workers < gaps.size() ? 0 : workers % gaps.size();
@@ -131,17 +131,17 @@ class PieceTasks {
   return tasks;
 }
 
-/// Hands results that threads finish in any order to one receiver in the order of their numbers.
-/// A thread that is too far ahead waits, so that only a few results are ever held.
+/// Delivers results that threads finish in any order to one receiver in the order of their numbers.
+/// A thread that is too far ahead waits, so that only a few results are held.
 template <class Result>
 class OrderedDelivery {
  public:
-  /// Numbers below `allowed` may be taken; see `allow_below`.
+  /// Only numbers below `allowed` may be taken; `allow_below` raises it.
   OrderedDelivery(std::uint64_t end, std::uint64_t ahead,
                   std::uint64_t allowed = std::numeric_limits<std::uint64_t>::max())
       : end_(end), ahead_(ahead), allowed_(allowed) {}
 
-  /// The next number to work on, once it may be taken, or false when there is none (any more).
+  /// Takes the next number to work on, once it is allowed; returns false if none is left.
   [[nodiscard]] bool take(std::uint64_t& number) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return next_ < allowed_ || next_ >= end_; });
@@ -158,14 +158,14 @@ class OrderedDelivery {
     changed_.notify_all();
   }
 
-  /// Whether result `number` is still wanted.
+  /// True if result `number` is still wanted.
   [[nodiscard]] bool wanted(std::uint64_t number) const {
     const std::scoped_lock lock(mutex_);
     return number < end_;
   }
 
-  /// Results from `number` on are not wanted: it failed, or was stopped. `why` is kept for the
-  /// smallest such number.
+  /// Cancels the results from `number` on, which failed or was stopped. Calls `why` if `number` is
+  /// the smallest so far.
   template <class Why>
   void end_at(std::uint64_t number, Why&& why) {
     const std::scoped_lock lock(mutex_);
@@ -176,8 +176,8 @@ class OrderedDelivery {
     changed_.notify_all();
   }
 
-  /// Takes a result; calls receive(number, result) for it and its successors once all before it are
-  /// there, under a lock.
+  /// Delivers a result; calls receive(number, result) for it and its successors once all earlier
+  /// ones are delivered, under a lock.
   template <class Receive>
   void deliver(std::uint64_t number, Result result, Receive&& receive) {
     std::unique_lock lock(mutex_);
@@ -220,7 +220,7 @@ void check_spaces(std::span<const Space> spaces, const char* function) {
   }
 }
 
-/// Makes the draws of `tasks`, hands them to the sink, and moves the streams on. The body, for
+/// Makes the draws of `tasks`, passes them to the sink, and advances the streams. The body, for
 /// kernel values of type float or double, is in piece_runs.hpp.
 template <class T>
 SamplerReport sample_pieces(const PerceptronLimits& limits,

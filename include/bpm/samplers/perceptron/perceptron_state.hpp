@@ -19,22 +19,22 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// What ends one perceptron run, whoever makes it: `PermutedPerceptron`'s settings on a training
-/// set of a certain size.
+/// Limits of one perceptron run: `PermutedPerceptron`'s settings for a training set of a certain
+/// size, for all implementations.
 struct PerceptronLimits {
   std::uint64_t max_passes = 0;
-  std::uint64_t max_steps = 0;     ///< Greedy order: mistakes a problem and draw.
-  std::uint64_t max_mistakes = 0;  ///< A problem and draw; 0: no limit.
+  std::uint64_t max_steps = 0;     ///< Greedy order: mistakes per problem and draw.
+  std::uint64_t max_mistakes = 0;  ///< Mistakes per problem and draw; 0: no limit.
   double margin = 0;
   bool greedy = false;
-  /// Points at the end of the order that a run leaves out until it is consistent on the others:
-  /// what it says of them then is what a classifier says of points that it does not know.
+  /// Number of points at the end of the order that a run holds out until it is consistent on the
+  /// others: its outputs there are then those of a classifier that has not seen them.
   std::ptrdiff_t left_out = 0;
 
   template <class Settings>
   [[nodiscard]] static PerceptronLimits of(const Settings& settings, std::ptrdiff_t points) {
     const auto m = static_cast<std::uint64_t>(points);
-    constexpr std::uint64_t visits = 50'000'000;  // A second or so.
+    constexpr std::uint64_t visits = 50'000'000;  // About a second.
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t passes = settings.max_passes;
     // Greedy order: a step costs 2 m operations and, without rows in memory, m kernel evaluations.
@@ -50,20 +50,20 @@ struct PerceptronLimits {
 
 enum class PerceptronOutcome { consistent, stopped, out_of_passes, out_of_mistakes };
 
-/// Where one problem of one run stands.
+/// State of one problem of one run.
 struct PerceptronProblem {
   bool done = false;
   std::uint64_t mistakes = 0;
   std::uint64_t passes = 0;
   std::uint64_t mistakes_in_pass = 0;
-  bool leaves_out = false;          ///< It does not see the points at the end of the order yet.
-  std::uint64_t passes_before = 0;  ///< It saw them: each of the two stages has the whole limit.
+  bool leaves_out = false;          ///< True while the points at the end of the order are held out.
+  std::uint64_t passes_before = 0;  ///< Before it saw them: each stage has the full limits.
   std::uint64_t mistakes_before = 0;
 };
 
 /// The passes of C perceptrons in step over the training set. A problem is done after its proof
-/// pass: one over all points without a mistake. Each problem leaves points out, and takes them in,
-/// by itself, so that problems in step are what they are one by one.
+/// pass: one over all points without a mistake. Each problem holds points out, and adds them,
+/// independently, so that problems in step give the same results as one by one.
 class PerceptronPasses {
  public:
   explicit PerceptronPasses(std::size_t problems) : problems_(problems) {}
@@ -76,9 +76,9 @@ class PerceptronPasses {
   [[nodiscard]] const PerceptronProblem& operator[](std::size_t c) const { return problems_[c]; }
   [[nodiscard]] PerceptronProblem& operator[](std::size_t c) { return problems_[c]; }
 
-  /// Passes until every problem has its proof, or a limit. pass(number) makes one and counts its
-  /// mistakes; it returns false to stop. note(c) is called for a problem that has become consistent
-  /// without the points that it leaves out, after the pass that showed it.
+  /// Makes passes until every problem has its proof, or a limit is reached. pass(number) makes one
+  /// and counts its mistakes; it returns false to stop. note(c) is called for a problem that has
+  /// become consistent without its held-out points, after the pass that showed it.
   template <class Pass, class Note>
   PerceptronOutcome run(const PerceptronLimits& limits, Pass&& pass, Note&& note) {
     for (std::uint64_t number = 0;; ++number) {
@@ -117,7 +117,7 @@ class PerceptronPasses {
            });
   }
 
-  /// Of the problems that are not done (there is one), the one with the most mistakes.
+  /// Returns the problem with the most mistakes among those that are not done (there must be one).
   [[nodiscard]] std::size_t worst() const {
     const auto less = [](const PerceptronProblem& a, const PerceptronProblem& b) {
       return b.done < a.done || (b.done == a.done && a.mistakes < b.mistakes);
@@ -125,7 +125,7 @@ class PerceptronPasses {
     return std::ranges::max_element(problems_, less) - problems_.begin();
   }
 
-  /// Why draw `number` has no consistent classifier.
+  /// Explains why draw `number` has no consistent classifier.
   [[nodiscard]] std::string reason(std::uint64_t number, PerceptronOutcome outcome) const {
     const PerceptronProblem& problem = problems_[worst()];
     return join("draw ", number, " still made ", problem.mistakes_in_pass, " mistakes in pass ",
@@ -136,8 +136,8 @@ class PerceptronPasses {
   }
 
  private:
-  /// Problems without a mistake in this pass are done, or take in what they left out, as they do at
-  /// their limits. True if all are done.
+  /// Ends a pass. Problems without a mistake in it are done, or add their held-out points, which
+  /// they also do at their limits. Returns true if all are done.
   template <class Note>
   bool end_pass(const PerceptronLimits& limits, Note&& note) {
     bool all = true;
@@ -170,7 +170,7 @@ struct MistakeUpdate {
   std::int32_t scale = 0;
 };
 
-/// The points at which some problem made a mistake, in order and numbered from the start of a run,
+/// Points at which some problem made a mistake, in order and numbered from the start of a run,
 /// until every window has seen them.
 template <class Mistake>
 class MistakeList {
@@ -190,7 +190,7 @@ class MistakeList {
   void add(Mistake mistake) {
     entries_.push_back({std::move(mistake), forgotten_ + updates_.size()});
   }
-  /// To the mistake added last.
+  /// Adds an update to the mistake added last.
   void add_update(MistakeUpdate update) {
     updates_.push_back(update);
     ++entries_.back().updates_end;
@@ -210,7 +210,7 @@ class MistakeList {
  private:
   struct Entry {
     Mistake mistake;
-    std::size_t updates_end;  ///< Updates up to here, numbered from the start of the run.
+    std::size_t updates_end;  ///< End of its updates, numbered from the start of the run.
   };
 
   [[nodiscard]] std::size_t updates_end(std::int64_t number) const {
@@ -220,7 +220,7 @@ class MistakeList {
   std::vector<Entry> entries_;
   std::vector<MistakeUpdate> updates_;
   std::int64_t first_ = 0;
-  std::size_t forgotten_ = 0;  ///< Updates of mistakes that are forgotten.
+  std::size_t forgotten_ = 0;  ///< Number of updates of forgotten mistakes.
 };
 
 /// The finished classifier of one problem, before it is handed to a sink.
@@ -228,15 +228,15 @@ struct PerceptronSolution {
   std::vector<PointIndex> support;
   std::vector<double> coefficients;
   std::vector<double> outputs;
-  std::uint64_t errors = 0;  ///< Points with d_i <= 0, counted anew from the outputs: none.
-  /// Points that were left out at first, ascending, and the outputs there of the classifier of norm
-  /// 1 that was consistent on the others; empty where there was none.
+  std::uint64_t errors = 0;  ///< Points with d_i <= 0, recounted from the outputs: none.
+  /// Held-out points, ascending; below, their outputs under the classifier of norm 1 that was
+  /// consistent on all other points. Empty if there was none.
   std::vector<PointIndex> left_out{};
   std::vector<double> left_out_outputs{};
 };
 
-/// outputs += scale * values. The scale is +1 or -1, so the product is exact and the sum is the
-/// same bits whether or not the compiler fuses the two.
+/// Computes outputs += scale * values. The scale is +1 or -1, so the product is exact, and the sum
+/// has the same bits whether or not the compiler fuses the two.
 template <class Scalar>
 inline void add_values(double* outputs, double scale, const Scalar* values, std::ptrdiff_t count) {
   // Pieces of fixed length become vector instructions at -O2 too.
@@ -252,8 +252,8 @@ inline void add_values(double* outputs, double scale, const Scalar* values, std:
   for (; j < count; ++j) outputs[j] += scale * static_cast<double>(values[j]);
 }
 
-/// What all ways of running C perceptrons on one permutation share. `outputs` and `counts` are
-/// C x m; whether a column is a point or a position in `order` is the runner's choice.
+/// State shared by all implementations of C perceptrons on one permutation. `outputs` and `counts`
+/// are C x m; a column is a point or a position in `order`, as the implementation chooses.
 struct PerceptronState {
   PerceptronState(std::ptrdiff_t points, std::size_t problem_count)
       : size(points),
@@ -262,7 +262,7 @@ struct PerceptronState {
         outputs(points * std::ptrdiff_t(problem_count)),
         counts(points * std::ptrdiff_t(problem_count)) {}
 
-  /// w = 0; the order is the caller's.
+  /// Sets w = 0; the caller sets the order.
   void start(std::ptrdiff_t points_left_out = 0) {
     outputs.fill(0);
     counts.fill(0);
@@ -270,13 +270,13 @@ struct PerceptronState {
     passes.start(left_out > 0);
     noted.assign(passes.size(), {});
   }
-  /// A new permutation, w = 0.
+  /// Draws a new permutation and sets w = 0.
   void start(RandomEngine engine, std::ptrdiff_t points_left_out) {
     random_permutation(order.span(), engine);
     start(points_left_out);
   }
 
-  /// Positions of the order that problem c sees.
+  /// Number of positions of the order that problem c sees.
   [[nodiscard]] std::ptrdiff_t seen_by(std::size_t c) const {
     return passes[c].leaves_out ? size - left_out : size;
   }
@@ -293,7 +293,7 @@ struct PerceptronState {
     passes.count_mistake(c);
   }
 
-  /// A mistake's updates of `width` columns from `begin` on, given its kernel values with them.
+  /// Adds a mistake's updates to `width` columns from `begin` on, given their kernel values.
   template <class Scalar>
   void add(std::span<const MistakeUpdate> updates, const Scalar* values, std::ptrdiff_t begin,
            std::ptrdiff_t width) {
@@ -303,8 +303,8 @@ struct PerceptronState {
     }
   }
 
-  /// Problem c's w, not yet scaled: `columns[i]` is point i's, or i is where there are none.
-  /// norm(w)^2 = alpha' o is added to `squared_norm`, in ascending order of the points.
+  /// Returns problem c's w without scaling; point i has column `columns[i]`, or i if `columns` is
+  /// empty. Adds norm(w)^2 = alpha' o to `squared_norm`, in ascending order of the points.
   template <class Label>
   [[nodiscard]] PerceptronSolution solution(std::size_t c, Label&& label,
                                             std::span<const PointIndex> columns,
@@ -327,7 +327,7 @@ struct PerceptronState {
     return result;
   }
 
-  /// Problem c's w / norm(w); columns are positions in the order, or points.
+  /// Returns problem c's w / norm(w); columns are positions in the order, or points.
   template <class Space>
   [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space, bool positions) {
     std::vector<PointIndex> columns;
@@ -343,7 +343,7 @@ struct PerceptronState {
     return result;
   }
 
-  /// Notes what problem c says of the points that it leaves out. Its outputs lack no mistake.
+  /// Records problem c's outputs at its held-out points. The outputs must lack no mistake.
   template <class Space>
   void note(std::size_t c, const Space& space, bool positions) {
     const PerceptronSolution now = normalised(c, space, positions);
@@ -355,7 +355,7 @@ struct PerceptronState {
     }
   }
 
-  /// The inverse of the order.
+  /// Returns the inverse of the order.
   [[nodiscard]] std::vector<PointIndex> columns_by_point() const {
     std::vector<PointIndex> columns(static_cast<std::size_t>(size));
     for (std::ptrdiff_t p = 0; p < size; ++p) columns[order[p]] = static_cast<PointIndex>(p);
@@ -363,9 +363,9 @@ struct PerceptronState {
   }
 
   std::ptrdiff_t size;
-  std::ptrdiff_t left_out = 0;  ///< Points at the end of the order.
+  std::ptrdiff_t left_out = 0;  ///< Number of held-out points at the end of the order.
   PerceptronPasses passes;
-  std::vector<PerceptronSolution> noted;  ///< Of each problem; only what was left out.
+  std::vector<PerceptronSolution> noted;  ///< For each problem; only the held-out points.
   Buffer<PointIndex> order;
   Buffer<double> outputs;
   Buffer<std::int32_t> counts;

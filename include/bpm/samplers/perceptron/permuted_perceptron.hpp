@@ -26,42 +26,42 @@ namespace bpm { inline namespace BPM_TARGET {
 /// The draws are not uniform on version space, but their mean is a good Bayes point, and they cost
 /// little: by Novikoff's theorem a run makes at most (R^2 + 2 margin) / gamma^2 mistakes, R^2 the
 /// largest S_ii and gamma the largest attainable min_i d_i / norm(w), and each costs one kernel row
-/// and an axpy of length m. Where rows are not in memory, windowed evaluation computes the same
-/// numbers at matrix-product speed in O(m) memory; both give the same bits. Of a linear kernel w
-/// itself is kept where that is cheaper: a visit then costs the numbers of an input, and no kernel
-/// value is computed.
+/// and an axpy of length m. If rows are not in memory, windowed evaluation computes the same
+/// numbers at matrix-product speed in O(m) memory; both give the same bits. For a linear kernel w
+/// itself is updated if that is cheaper: a visit then costs the numbers of an input, and no kernel
+/// value.
 ///
 /// Threads work on different draws, and where there are more of them than draws, on the windows or
 /// rows of one. The result depends on the seed alone, not on their number.
 struct PermutedPerceptron {
-  /// Which point a perceptron looks at next.
+  /// Order in which a perceptron visits points.
   enum class Order {
-    permuted,  ///< The next of a random permutation, over and over.
-    greedy,    ///< The one with the smallest signed output; costs O(m) a mistake more.
+    permuted,  ///< A random permutation, repeated.
+    greedy,    ///< The point with the smallest signed output; O(m) more per mistake.
   };
 
-  std::uint64_t draws = 10;  ///< Classifiers to make; at least 1.
-  /// Passes over the training set that a draw may take. 0: 1000, or on small sets as many as make
-  /// 5e7 visits to a point, which is a second or so. In greedy order m mistakes count as a pass,
-  /// and 0 means 20 passes, or 5e7 / m mistakes on small sets.
+  std::uint64_t draws = 10;  ///< Number of draws, at least 1.
+  /// Largest number of passes of a draw over the training set. 0: 1000, or on small sets as many as
+  /// make 5e7 visits to a point, about a second. In greedy order m mistakes count as a pass, and 0
+  /// means 20 passes, or 5e7 / m mistakes on small sets.
   std::uint64_t max_passes = 0;
-  std::uint64_t max_mistakes = 0;  ///< Mistakes a draw may make in a problem; 0: no limit.
+  std::uint64_t max_mistakes = 0;  ///< Limit of mistakes per draw and problem; 0: none.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
-  Order order = Order::permuted;  ///< In which a draw looks at points.
+  Order order = Order::permuted;  ///< Order of visits.
 
-  /// It sees kernel values, in blocks, and can give up early.
+  /// The sampler receives kernel values, in blocks, and has trials, which give up early.
   static constexpr SamplerTraits traits{
       .name = "PermutedPerceptron", .computes_blocks = true, .has_trials = true};
 
-  /// What draws depend on, beside their number: limits change no finished draw.
+  /// Visits the settings on which draws depend; limits change no finished draw.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("margin", self.margin);
     visit("order", self.order);
   }
 
-  /// Makes the draws of problems that share their kernel values, on one permutation per draw; the
-  /// result equals problem by problem, bit for bit. See `KernelSampler`.
+  /// Makes the draws of problems that share their kernel values, with one permutation per draw; the
+  /// result is, bit for bit, that of each problem alone. See `KernelSampler`.
   /// \throws std::invalid_argument on settings out of range, no problem, or other sizes.
   template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
@@ -76,15 +76,15 @@ struct PermutedPerceptron {
     });
   }
 
-  /// The same with this many draws.
+  /// Returns this sampler with `count` draws.
   [[nodiscard]] PermutedPerceptron with_draws(std::uint64_t count) const {
     PermutedPerceptron other = *this;
     other.draws = count;
     return other;
   }
 
-  /// Perceptrons that give up after 200 passes, and keep nothing on disk. What 200 passes have not
-  /// separated is seldom worth more: a softer boundary is.
+  /// Returns perceptrons that give up after 200 passes, and store nothing on disk. Data that 200
+  /// passes do not separate are seldom worth more passes: a softer boundary is better.
   [[nodiscard]] PermutedPerceptron trial(std::uint64_t count) const {
     PermutedPerceptron brief = *this;
     brief.draws = count;
@@ -95,14 +95,14 @@ struct PermutedPerceptron {
   void limit_as_trials() {
     if (max_passes == 0) max_passes = passes_of_trial;
   }
-  /// Whether draws may take more passes over so many points than a trial's.
+  /// True if draws may take more passes over so many points than those of a trial.
   [[nodiscard]] bool outlasts_trials(std::ptrdiff_t points) const {
     return order == Order::permuted &&
            detail::PerceptronLimits::of(*this, points).max_passes > passes_of_trial;
   }
 
-  /// Draws in progress at a time: as many as threads, or fewer if `draws_at_once` is not 0. Columns
-  /// are those of their windows.
+  /// Memory of the draws in progress: as many as threads, or fewer if `draws_at_once` is not 0.
+  /// Columns are those of their windows.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     const auto [points, problems, threads, scalar_bytes, at_once, features] = run;
     const std::size_t workers =
@@ -117,7 +117,7 @@ struct PermutedPerceptron {
                        (workers + detail::results_ahead) * solution,
               .keeps_weights = true};
     }
-    // The mistakes of two passes, which rarely are as many as the points.
+    // Mistakes of two passes are rarely more than the points.
     constexpr std::size_t mistake = 48;
     constexpr std::size_t block = 256 * 128;
     constexpr std::size_t step_lists = std::size_t{1} << 17U;

@@ -31,17 +31,17 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Why a run ended before its last draw.
+/// Reason why a run ended before its last draw.
 struct PieceFailure {
-  DrawPiece piece;             ///< The first that is missing.
-  std::string reason{};        ///< Why it has no consistent classifier; "stopped".
-  bool stopped = false;        ///< By the observer or the stop token.
+  DrawPiece piece;             ///< First missing piece.
+  std::string reason{};        ///< Reason why it is missing; "stopped".
+  bool stopped = false;        ///< Stopped by the observer or the stop token.
   std::uint64_t errors = 0;    ///< Mistakes in its last pass.
-  std::exception_ptr error{};  ///< What was thrown.
+  std::exception_ptr error{};  ///< Exception, if one was thrown.
 };
 
-/// Makes pieces of draws, in the order of the tasks, on some threads, of which those without a draw
-/// of their own help the others. A piece that fails ends the run there; those before it stand.
+/// Makes pieces of draws (`DrawPiece`), in the order of the tasks, on several threads; those
+/// without a draw of their own help the others. A failed piece ends the run; earlier ones stay.
 template <class T>
 class PieceRuns {
  public:
@@ -62,12 +62,12 @@ class PieceRuns {
         delivery_(tasks.size(), at_once_ + results_ahead, allowed),
         fractions_(threads_, 0.0) {}
 
-  /// What takes the pieces of a finished draw. (Of one type, whatever the sink: all that makes
+  /// Receives the pieces of a finished draw. (One type for all sinks, so that the code that makes
   /// draws is compiled once for each kind of kernel values.)
   using Receive = std::function<void(std::span<FinishedPiece>)>;
 
-  /// Calls receive(pieces of a draw), draw by draw, from one thread at a time; returns when all is
-  /// over.
+  /// Calls receive(pieces of a draw), draw by draw, from one thread at a time; returns when the run
+  /// has ended.
   void run(const Receive& receive) {
     try {
       const Gram<T>& gram = spaces_[0].gram();
@@ -78,13 +78,13 @@ class PieceRuns {
       } else {
         run_by<WindowedPerceptron<T>>(receive);
       }
-    } catch (...) {  // A thread that cannot be started.
+    } catch (...) {  // A thread could not be started.
       const std::uint64_t n = delivery_.delivered();
       if (n < tasks_.size()) fail(n, {.piece = tasks_[n].piece, .error = std::current_exception()});
     }
   }
 
-  /// From any thread, during a run: draws from `number` on may not begin yet, or are not wanted.
+  /// Allow draws below `number` to begin; cancel those from `number` on. Thread-safe.
   void allow_below(std::uint64_t number) { delivery_.allow_below(tasks_.first_of(number)); }
   void end_at(std::uint64_t number) {
     delivery_.end_at(tasks_.first_of(number), [] {});
@@ -94,7 +94,7 @@ class PieceRuns {
     return failure_;
   }
 
-  /// Of the draws handed over; the kernel values are those of all.
+  /// Report of the delivered draws; the kernel values are those of all draws.
   [[nodiscard]] SamplerReport report() const {
     SamplerReport report = report_;
     report.perceptron = counts_;
@@ -111,10 +111,10 @@ class PieceRuns {
   template <class Perceptron>
   void run_by(const Receive& receive) {
     std::vector<typename Perceptron::Workspace> workspaces(threads_);
-    // The first threads make draws, all others help them, as those do that find none left.
+    // The first threads make draws; the others help, and so do those without a draw left.
     parallel_for(threads_, threads_, [&](unsigned worker, std::ptrdiff_t role) {
       if (role < at_once_) {
-        // Where a thread cannot be started, nobody waits for its role.
+        // A thread that cannot be started leaves no role that others wait for.
         if (role > 0) pool_.enter();
         work<Perceptron>(worker, workspaces, receive);
         pool_.leave();
@@ -131,7 +131,7 @@ class PieceRuns {
   void work(unsigned worker, std::span<typename Perceptron::Workspace> workspaces,
             const Receive& receive) {
     std::optional<Perceptron> perceptron;
-    std::pair<std::size_t, std::size_t> problems;  // Which it is made for.
+    std::pair<std::size_t, std::size_t> problems;  // Problems that it works on.
     std::uint64_t n = 0;
     while (delivery_.take(n)) {
       const PieceTask task = tasks_[n];
@@ -192,7 +192,7 @@ class PieceRuns {
             .errors = passes[passes.worst()].mistakes_in_pass};
   }
 
-  /// Of several failures the first draw's is kept.
+  /// Keeps the failure of the first draw among several.
   void fail(std::uint64_t n, PieceFailure failure) {
     delivery_.end_at(n, [&] {
       const std::scoped_lock lock(mutex_);
@@ -200,7 +200,7 @@ class PieceRuns {
     });
   }
 
-  /// Called in order. What `receive` throws ends the run.
+  /// Delivers a piece; called in order. An exception of `receive` ends the run.
   void hand_over(unsigned worker, std::uint64_t n, FinishedPiece& finished,
                  const Receive& receive) {
     const DrawPiece piece = finished.piece;
@@ -224,13 +224,13 @@ class PieceRuns {
     draw_.clear();
   }
 
-  /// False: this piece is not wanted any more.
+  /// Reports progress; returns false if this piece is not wanted any more.
   bool proceed(unsigned worker, std::uint64_t n, double passes) {
     if (!delivery_.wanted(n) || control_.stop.stop_requested()) {
       return false;
     }
     const std::scoped_lock lock(mutex_);
-    // Mistakes about halve from pass to pass, and the time goes with them.
+    // Mistakes about halve from pass to pass, and so does the time.
     fractions_[worker] = 1 - std::exp2(-passes);
     if (!halted_ && throttle_.due()) {
       auto done = static_cast<double>(pieces_done_);
@@ -253,17 +253,17 @@ class PieceRuns {
   const RunControl& control_;
   PieceKeeper keeper_;
   unsigned threads_;
-  unsigned at_once_;  ///< Draws in progress at a time.
+  unsigned at_once_;  ///< Number of draws in progress at a time.
   OrderedDelivery<FinishedPiece> delivery_;
   ThreadPool pool_{1};               ///< The first role is always taken.
   std::vector<FinishedPiece> draw_;  ///< The pieces of the next draw to hand over.
-  std::mutex mutex_;                 ///< Guards what follows; the delivery's is taken before it.
+  std::mutex mutex_;                 ///< Guards the following; locked after the delivery's mutex.
   std::vector<double> fractions_;
   SamplerReport report_;
   SamplerReport::Perceptron counts_;
   std::uint64_t pieces_done_ = 0;
   std::optional<PieceFailure> failure_;
-  std::atomic<bool> broken_ = false;  ///< By `receive`.
+  std::atomic<bool> broken_ = false;  ///< Set if `receive` has thrown.
   bool halted_ = false;
   ProgressThrottle throttle_;
 };

@@ -20,14 +20,14 @@
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Perceptrons on whole kernel rows: a mistake costs one row and an axpy of length m. Rows that are
-/// not in memory are computed as mistakes ask for them, by all idle threads, and kept where there
-/// is room. Columns of the state are points.
+/// not in memory are computed at mistakes, by all idle threads, and cached if there is memory.
+/// Columns of the state are points.
 template <class T>
 class RowPerceptron {
  public:
   using Space = KernelVersionSpace<T>;
 
-  /// What a thread needs to take part.
+  /// Scratch memory of a thread.
   struct Workspace {
     BlockScratch<T> scratch;
     Buffer<T> row;
@@ -42,7 +42,7 @@ class RowPerceptron {
 
   /// Visits the points in a random order until a full pass makes no mistake; or, in greedy order,
   /// always the one with the smallest signed output (the first in the random order among equals),
-  /// until that output is above the margin. `go_on(passes)` is asked now and then.
+  /// until that output is above the margin. `go_on(passes)` may stop the run.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
                         std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
@@ -73,7 +73,7 @@ class RowPerceptron {
   }
 
  private:
-  /// Who computes rows that are not in memory.
+  /// Threads that compute rows which are not in memory.
   struct RowSource {
     std::span<Workspace> workspaces;
     unsigned worker;
@@ -135,7 +135,7 @@ class RowPerceptron {
     }
   }
 
-  /// Calls use(row) with the values of row i: in memory, kept, or computed now.
+  /// Calls use(row) with the values of row i: in memory, cached, or computed now.
   template <class Use>
   void with_row(PointIndex i, const RowSource& rows, Use&& use) {
     const Gram<T>& gram = spaces_[0].gram();
@@ -189,29 +189,29 @@ class RowPerceptron {
 
   std::span<const Space> spaces_;
   PerceptronState state_;
-  std::vector<PointIndex> points_;  ///< All, where rows are computed.
+  std::vector<PointIndex> points_;  ///< All points, if rows are computed.
 };
 
-/// Perceptrons of a kernel that is linear in its inputs, on w itself: a visit costs the numbers of
-/// a row for each problem, a mistake as much again, and no kernel value is computed. Memory: w, the
-/// outputs and the counts.
+/// Perceptrons of a kernel that is linear in its inputs, which update w itself: a visit costs the
+/// numbers of a row per problem, a mistake as much again, and no kernel value is computed. Memory:
+/// w, the outputs and the counts.
 ///
-/// The output of point i is <w, x_i> + lambda_i alpha_i, where other perceptrons add kernel values
-/// one by one: the same number where all are integers, which double holds exactly, else the same to
-/// rounding. Columns of the state are points.
+/// The output of point i is <w, x_i> + lambda_i alpha_i, while other perceptrons add kernel values
+/// one by one: equal if all are integers, which double holds exactly, else equal to rounding.
+/// Columns of the state are points.
 template <class T>
 class LinearPerceptron {
   using Rows = LinearInputs<T>;
   using Space = KernelVersionSpace<T>;
 
  public:
-  /// What a thread needs to take part.
+  /// Scratch memory of a thread.
   struct Workspace {
     BlockScratch<T> scratch;  ///< Unused: nothing is evaluated.
     typename Rows::Scratch row;
   };
 
-  /// The kernel values must have linear inputs.
+  /// The kernel values must have linear inputs: see `Gram::linear_inputs`.
   explicit LinearPerceptron(std::span<const Space> spaces)
       : spaces_(spaces),
         rows_(*spaces[0].gram().linear_inputs()),
@@ -221,7 +221,7 @@ class LinearPerceptron {
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// As in `RowPerceptron`, in permuted order.
+  /// Visits the points in permuted order; the arguments are those of `RowPerceptron::run`.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
                         std::span<Workspace> workspaces, unsigned worker, ThreadPool& /*pool*/,
@@ -246,7 +246,7 @@ class LinearPerceptron {
           return true;
         },
         [&](std::size_t c) {
-          // The others' outputs are those of the pass that has just ended, in which w stayed.
+          // Outputs of all other points are those of the last pass, which did not change w.
           active_.assign(1, static_cast<PointIndex>(c));
           for (std::ptrdiff_t p = state_.size - state_.left_out; p < state_.size; ++p) {
             find_outputs(state_.order[p], scratch);
@@ -255,13 +255,13 @@ class LinearPerceptron {
         });
   }
 
-  /// After a pass without mistakes all outputs are those of w.
+  /// Returns the classifier: after a pass without mistakes all outputs are those of w.
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
     return state_.normalised(c, spaces_[c], false);
   }
 
  private:
-  /// The problems that are not done and see position p of the order.
+  /// Lists the problems that are not done and see position p of the order.
   void find_active(std::ptrdiff_t p) {
     active_.clear();
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
@@ -271,7 +271,7 @@ class LinearPerceptron {
     }
   }
 
-  /// Outputs of point i in the active problems.
+  /// Computes the outputs of point i in the active problems.
   void find_outputs(PointIndex i, typename Rows::Scratch& scratch) {
     rows_.outputs(i, weights_, active_, outputs_.data(), scratch);
     for (const PointIndex c : active_) {
@@ -298,8 +298,8 @@ class LinearPerceptron {
   const Rows& rows_;
   PerceptronState state_;
   LinearWeights weights_;
-  std::vector<double> outputs_;     ///< Of one point, by problem.
-  std::vector<PointIndex> active_;  ///< Problems that see the point that is visited.
+  std::vector<double> outputs_;     ///< Outputs of one point, by problem.
+  std::vector<PointIndex> active_;  ///< Problems that see the visited point.
 };
 
 }}}  // namespace bpm::detail

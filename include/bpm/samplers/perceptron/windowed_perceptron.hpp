@@ -18,7 +18,7 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// The points of a window as columns of blocks of kernel values: made ready once, on first use.
+/// Points of a window as columns of blocks of kernel values, prepared once, on first use.
 template <class T>
 class WindowColumns {
  public:
@@ -29,7 +29,7 @@ class WindowColumns {
 
   [[nodiscard]] std::span<const PointIndex> points() const noexcept { return points_; }
 
-  /// values[a * ld + b] = K_{rows[a] points[b]}.
+  /// Computes values[a * ld + b] = K_{rows[a] points[b]}.
   void block(const Gram<T>& gram, std::span<const PointIndex> rows, T* values, std::ptrdiff_t ld,
              BlockScratch<T>& scratch) {
     if (!std::exchange(ready_, true)) gram.prepare(points_, columns_);
@@ -42,37 +42,37 @@ class WindowColumns {
   ReadyColumns<T> columns_;
 };
 
-/// What a thread needs to take part in windowed evaluation.
+/// Scratch memory of a thread for windowed evaluation.
 template <class T>
 struct WindowWorkspace {
   BlockScratch<T> scratch;
   Buffer<T> values;
-  std::vector<PointIndex> asked;  ///< Mistakes of a block.
+  std::vector<PointIndex> asked;  ///< Points of a block's mistakes.
 };
 
-/// Perceptrons without a kernel matrix. The random order is walked in windows of a few hundred
-/// points. The outputs of a window lack only the mistakes made since its points were last visited,
-/// which one block of kernel values (those mistakes x the window) adds; mistakes inside the window
-/// add theirs at once, a row of the block each. Every kernel value is computed once, at
-/// matrix-product speed, and used; memory is the outputs.
+/// Perceptrons without a kernel matrix, which visit the random order in windows of a few hundred
+/// points. The outputs of a window lack only the mistakes made since its last visit, which one
+/// block of kernel values (those mistakes x the window) adds; mistakes inside the window are added
+/// at once, each by one row of values. Every kernel value is computed once, at matrix-product
+/// speed, and used; memory is the outputs.
 ///
-/// Idle threads help: they bring the windows that come next up to the mistakes known so far, so
-/// that only those made on the way there are left to add.
+/// Idle threads help: they update the next windows by the mistakes known so far, so that only those
+/// made in the meantime are left to add.
 ///
 /// The outputs of a point receive the same numbers in the same order as with whole rows, so the
-/// result is the same to the bit. Columns of the state are positions in the random order.
+/// result has the same bits. Columns of the state are positions in the random order.
 template <class T>
 class WindowedPerceptron {
  public:
   using Space = KernelVersionSpace<T>;
   using Workspace = WindowWorkspace<T>;
 
-  /// Points a window: few enough that the windows' inputs fit the second-level cache, and that the
-  /// rows inside the window, which are computed one at a time, are a small part of the whole.
+  /// Points per window: few enough that the windows' inputs fit the second-level cache, and that
+  /// the rows inside the window, which are computed one at a time, are a small part of the whole.
   static constexpr std::ptrdiff_t window = 256;
-  /// Mistakes a block.
+  /// Mistakes per block.
   static constexpr std::ptrdiff_t depth = 128;
-  /// Windows that threads bring up to date together, at most.
+  /// Largest number of windows that threads update together.
   static constexpr std::ptrdiff_t most_together = 16;
 
   explicit WindowedPerceptron(std::span<const Space> spaces)
@@ -85,11 +85,11 @@ class WindowedPerceptron {
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// The points of mistakes that some window has not seen.
+  /// Points of the mistakes that some window has not seen.
   [[nodiscard]] const MistakeList<PointIndex>& mistakes() const noexcept { return mistakes_; }
 
-  /// As in `RowPerceptron`. `workspaces` has one for each number of a thread in the pool; this
-  /// one's is `worker`.
+  /// Visits the points in permuted order, as `RowPerceptron::run`. `workspaces` has one for each
+  /// thread number of the pool; this thread's is `worker`.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
                         std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
@@ -99,7 +99,7 @@ class WindowedPerceptron {
     return state_.passes.run(
         limits,
         [&](std::uint64_t number) {
-          // Windows are visited in turn: the first is the furthest behind.
+          // Windows are visited in turn: the first lacks the most mistakes.
           mistakes_.forget(applied_[0]);
           return pass(limits.margin, workspaces, worker, pool,
                       [&](double part) { return go_on(static_cast<double>(number) + part); });
@@ -107,7 +107,7 @@ class WindowedPerceptron {
         [&](std::size_t c) { state_.note(c, spaces_[c], true); });
   }
 
-  /// Ready for the first pass over `state()`, whose outputs lack no mistake.
+  /// Prepares the first pass over `state()`, whose outputs lack no mistake.
   void begin() {
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
       signed char* const signs = signs_of(c);
@@ -119,7 +119,7 @@ class WindowedPerceptron {
     mistakes_.clear();
   }
 
-  /// Visits every point once. False if `go_on(part of the pass)` was.
+  /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
   bool pass(double margin, std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
             GoOn&& go_on) {
@@ -144,7 +144,7 @@ class WindowedPerceptron {
     return true;
   }
 
-  /// After a pass without mistakes every window is up to date.
+  /// Returns the classifier: after a pass without mistakes every window is up to date.
   [[nodiscard]] PerceptronSolution solution(std::size_t c) {
     return state_.normalised(c, spaces_[c], true);
   }
@@ -160,8 +160,8 @@ class WindowedPerceptron {
     return {state_.order.data() + begin, static_cast<std::size_t>(count)};
   }
 
-  /// How many windows from b on to bring up to date at once: the more, the more of the mistakes are
-  /// made on the way and are left to this thread alone.
+  /// Number of windows from b on to update together: the larger it is, the more mistakes are made
+  /// in the meantime, which this thread adds alone.
   [[nodiscard]] std::ptrdiff_t windows_together(std::ptrdiff_t b, unsigned idle) const {
     constexpr std::int64_t worth_waking = 64;
     if (idle == 0 || mistakes_.end() - applied_[b] < worth_waking) {
@@ -171,7 +171,7 @@ class WindowedPerceptron {
     return std::min({2 * team, most_together, applied_.size() - b});
   }
 
-  /// Adds the mistakes made since window b was last visited to its outputs.
+  /// Adds the mistakes made since the last visit to window b to its outputs.
   void catch_up(std::ptrdiff_t b, WindowColumns<T>& columns, Workspace& workspace) {
     const auto width = std::ssize(columns.points());
     workspace.values.reserve_discarding(window * depth);
@@ -189,7 +189,7 @@ class WindowedPerceptron {
     applied_[b] = mistakes_.end();
   }
 
-  /// The first position in [from, end) where problem c makes a mistake, or `end`.
+  /// Returns the first position in [from, end) where problem c makes a mistake, or `end`.
   [[nodiscard]] std::ptrdiff_t next_mistake(std::size_t c, std::ptrdiff_t from, std::ptrdiff_t end,
                                             double margin) {
     const double* const outputs = state_.outputs_of(c);
@@ -212,7 +212,7 @@ class WindowedPerceptron {
     const auto width = std::ssize(columns.points());
     const std::ptrdiff_t begin = b * window;
     const std::ptrdiff_t end = begin + width;
-    // A problem that does not see all of the window yet looks for mistakes up to there.
+    // A problem with held-out points looks for mistakes only before them.
     const auto next_of = [&](std::size_t c, std::ptrdiff_t from) {
       const std::ptrdiff_t seen = std::min(end, state_.seen_by(c));
       const std::ptrdiff_t found = from < seen ? next_mistake(c, from, seen, margin) : seen;
@@ -248,9 +248,9 @@ class WindowedPerceptron {
   const Gram<T>& gram_;
   PerceptronState state_;
   Buffer<signed char> signs_;
-  Buffer<std::int64_t> applied_;  ///< Events each window has seen.
+  Buffer<std::int64_t> applied_;  ///< Number of mistakes that each window has seen.
   std::vector<std::ptrdiff_t> next_;
-  std::vector<WindowColumns<T>> columns_;  ///< Of the windows that are worked on.
+  std::vector<WindowColumns<T>> columns_;  ///< Columns of the windows in work.
   MistakeList<PointIndex> mistakes_;
 };
 
