@@ -202,7 +202,7 @@ class MixedColumn {
 /// label is stored once, and found in logarithmic time.
 /// \tparam Scalar float or double; values are read as double and rounded to it.
 /// \throws DataError that names line, column and, if there is a header, the column's name where a
-/// value is missing (an empty field, NA, N/A, #N/A, NaN, null, ? or a backslash and N; of numbers
+/// value is missing (an empty field, NA, N/A, `#N/A`, NaN, null, ? or a backslash and N; of numbers
 /// also a point, hyphens or None), a feature is not a finite number, a label is a number but
 /// neither an integer that fits an int nor a code, or a quoted field does not end as it should;
 /// where a line has another number of fields than the first; where there is no such label column,
