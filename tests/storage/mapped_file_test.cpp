@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
@@ -238,4 +239,21 @@ TEST_CASE("map refuses what load refuses, by the same words") {
   }
   CHECK(refused > 30);
   CHECK(refused < 270);
+}
+
+TEST_CASE("a mapped file is given back with the last who sees it") {
+  const TemporaryFolder folder;
+  const auto path = folder.write("bytes", std::string(5000, 'x'));
+  const auto is_mapped = [&] {
+    std::ifstream maps("/proc/self/maps");
+    const std::string all{std::istreambuf_iterator<char>(maps), {}};
+    return all.find(path.string()) != std::string::npos;
+  };
+  {
+    const bpm::detail::MappedFile file(path);
+    REQUIRE(file.bytes().size() == 5000);
+    CHECK(file.bytes()[4999] == std::byte{'x'});
+    if (!is_mapped()) return;  // No system of such a list.
+  }
+  CHECK_FALSE(is_mapped());
 }

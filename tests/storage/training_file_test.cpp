@@ -725,6 +725,25 @@ TEST_CASE("a choice of the boundary is there where it was to be made, and sound"
         "t: training: boundary is there, but was not to be chosen");
 }
 
+TEST_CASE("a choice that a run began with is of that run, and none standardises") {
+  const auto& [inputs, labels] = ring_points();
+  const auto begun = [](double lambda) {
+    return BayesPointMachine(
+        kernel, PermutedPerceptron{.draws = 1},
+        FitSettings{.boundary_choice = bpm::BoundaryChoice{.relative_lambda = lambda}});
+  };
+  const Bytes bytes = bpm::model_bytes(begun(0.1).train(inputs, labels));
+  const auto refusal = [&, &x = inputs, &y = labels](const auto& machine) {
+    return message_of([&] { (void)bpm::resume(machine, x, y, bytes, "t"); });
+  };
+  CHECK(refusal(begun(0.1)) == "nothing was thrown");
+  CHECK(refusal(begun(0.2)).starts_with("t belongs to another run: other soft boundary; "));
+  FitSettings scaled = begun(0.1).settings();
+  scaled.standardise = true;
+  CHECK(refusal(BayesPointMachine(kernel, PermutedPerceptron{.draws = 1}, scaled))
+            .starts_with("resume: standardise is true, must be false of a training: "));
+}
+
 TEST_CASE("damage of a training is noticed") {
   const auto& [inputs, labels] = ring_points();
   const BayesPointMachine machine(kernel, quick_billiard, kept_hard);

@@ -202,6 +202,40 @@ TEST_CASE("half spaces: a start is found far out and in thin cones, or given") {
   CHECK((first.col(0) - thin.start).norm() < 1e-7);
 }
 
+TEST_CASE(
+    "half spaces: a point inside keeps a part of each row's norm, as large as there is room") {
+  using bpm::detail::point_inside;
+  const auto margin = [](const bpm::RowMatrix<double>& rows, const Eigen::VectorXd& at_zero,
+                         const Eigen::VectorXd& point) {
+    return ((rows * point + at_zero).array() / rows.rowwise().norm().array()).minCoeff();
+  };
+  const double rounding = 1 - 1e-9;
+  // The square of sides 2 about (5, -3), by rows of any length: a tenth of the norm is kept.
+  for (const double length : {1e-3, 1.0, 1e3}) {
+    CAPTURE(length);
+    bpm::RowMatrix<double> rows(4, 2);
+    rows << 1, 0, -length, 0, 0, 10, 0, -0.1;
+    Eigen::VectorXd at_zero(4);
+    at_zero << -4, 6 * length, 40, -0.2;
+    const auto point = point_inside(rows, at_zero);
+    REQUIRE(point.has_value());
+    CHECK(margin(rows, at_zero, *point) >= 0.1 * rounding);
+  }
+  // Between y = 0 and y = x / 8: some hundred passes to where there is a tenth to both, not ten.
+  bpm::RowMatrix<double> wedge_rows(2, 2);
+  wedge_rows << 0, 1, 1, -8;
+  const auto in_wedge = point_inside(wedge_rows, Eigen::VectorXd::Zero(2));
+  REQUIRE(in_wedge.has_value());
+  CHECK(margin(wedge_rows, Eigen::VectorXd::Zero(2), *in_wedge) >= 0.1 * rounding);
+  // Strips: a millionth of the norm to both sides is found, three quarters of it are none.
+  bpm::RowMatrix<double> strip(2, 1);
+  strip << 1, -1;
+  const auto in_strip = point_inside(strip, Eigen::Vector2d(0, 4e-6));
+  REQUIRE(in_strip.has_value());
+  CHECK(margin(strip, Eigen::Vector2d(0, 4e-6), *in_strip) >= 1e-6 * rounding);
+  CHECK_FALSE(point_inside(strip, Eigen::Vector2d(0, 1.5e-6)).has_value());
+}
+
 TEST_CASE("half spaces: errors name what is wrong") {
   using Catch::Matchers::ContainsSubstring;
   const auto fails = [](const CutLaw& cut, const std::string& text) {
