@@ -102,9 +102,9 @@ TEST_CASE("rows are kept where one says, and nowhere else", "[gram]") {
   const auto inputs = test_support::normal_inputs<float>(20, 5, 1);
   bpm::detail::OnDemandGram<bpm::Polynomial, bpm::RowMatrix<float>> gram(bpm::Polynomial(), inputs);
   CHECK(gram.kept_rows() == nullptr);
-  bpm::detail::KeptRows<float> rows(20, 160);
-  gram.set_kept_rows(&rows);
-  CHECK(gram.kept_rows() == &rows);
+  const auto rows = std::make_shared<bpm::detail::KeptRows<float>>(20, 160);
+  gram.set_kept_rows(rows);
+  CHECK(gram.kept_rows() == rows.get());
   gram.set_kept_rows(nullptr);
   CHECK(gram.kept_rows() == nullptr);
 }

@@ -132,9 +132,6 @@ struct Patient {
   void limit_as_trials() {
     if (passes == 0) passes = 5;
   }
-  [[nodiscard]] bool outlasts_trials(std::ptrdiff_t /*points*/) const {
-    return passes == 0 || passes > 5;
-  }
   [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& run) const {
     return perceptron().memory_need(run);
   }
@@ -184,26 +181,4 @@ TEST_CASE("candidates are tried, and an automatic boundary fitted, as a sampler'
   CHECK(runs.back() == 4);
   CHECK(std::ranges::count(runs, 5U) == std::ssize(runs) - std::ranges::count(runs, 4U));
   CHECK(std::ranges::count(runs, 5U) >= 5);
-}
-
-TEST_CASE("where a sampler's trial gives up, a proof is looked for before it goes on",
-          "[machine]") {
-  std::vector<std::uint64_t> runs;
-  const auto fit = [&](const Line& line, std::uint64_t passes) {
-    runs.clear();
-    return bpm::BayesPointMachine(bpm::Linear{}, Patient{.passes = passes, .runs = &runs},
-                                  test_support::hard({.bias = 0}))
-        .fit(line.inputs, line.labels);
-  };
-  // So many points take the perceptron more than five passes, and are separable.
-  const auto fitted = fit(Line(100), 0);
-  CHECK(runs == std::vector<std::uint64_t>{5, 0});
-  CHECK(fitted.training_errors() == 0);
-  CHECK(fitted.report().draws == 2);
-  // With a wrong label they are not: no run follows the trial.
-  CHECK_THROWS_WITH(fit(Line(100, true), 0), Catch::Matchers::ContainsSubstring("no classifier"));
-  CHECK(runs == std::vector<std::uint64_t>{5});
-  // A limit below the trial's is kept.
-  CHECK_THROWS_AS(fit(Line(100), 3), bpm::NotSeparable);
-  CHECK(runs == std::vector<std::uint64_t>{3});
 }

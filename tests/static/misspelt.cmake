@@ -73,7 +73,7 @@ expect("memory_need" "memory_needs" "a sampler needs bpm::MemoryNeed memory_need
 expect("sample(std" "samples(std"
        "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<const V>, ")
 expect("plan()" "plans()" "a sampler that sees a cone needs bpm::ConePlan plan() const")
-foreach(hook trial\( limit_as_trials outlasts_trials)
+foreach(hook trial\( limit_as_trials)
   string(REPLACE "trial" "tries" misspelt "${hook}")
   expect("${hook}" "${misspelt}" "a sampler S with trials needs trial(std::uint64_t) const, void limit_as_trials() and ")
 endforeach()

@@ -10,7 +10,6 @@ struct OnKernelValues {
   OnKernelValues with_draws(std::uint64_t) const;
   OnKernelValues trial(std::uint64_t) const;
   void limit_as_trials();
-  bool outlasts_trials(std::ptrdiff_t) const;
   bpm::MemoryNeed memory_need(const bpm::RunSize&) const;
   template <class Space, class Sink>
   bpm::SamplerReport sample(std::span<const Space>, bpm::RandomStreams&, const bpm::RunControl&,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -81,13 +82,24 @@ class Gram {
   }
 
   /// Storage for rows that are kept from draw to draw; null: none.
-  [[nodiscard]] KeptRows<T>* kept_rows() const noexcept { return kept_rows_; }
+  [[nodiscard]] KeptRows<T>* kept_rows() const noexcept { return kept_rows_.get(); }
   /// Inputs of a linear kernel, for a sampler that updates w and needs no kernel values; null: the
   /// sampler needs kernel values.
-  [[nodiscard]] const LinearInputs<T>* linear_inputs() const noexcept { return linear_inputs_; }
+  [[nodiscard]] const LinearInputs<T>* linear_inputs() const noexcept {
+    return linear_inputs_.get();
+  }
 
-  void set_kept_rows(KeptRows<T>* rows) noexcept { kept_rows_ = rows; }
-  void set_linear_inputs(const LinearInputs<T>* inputs) noexcept { linear_inputs_ = inputs; }
+  void set_kept_rows(std::shared_ptr<KeptRows<T>> rows) noexcept { kept_rows_ = std::move(rows); }
+  void set_linear_inputs(std::shared_ptr<const LinearInputs<T>> inputs) noexcept {
+    linear_inputs_ = std::move(inputs);
+  }
+
+  /// False if the values in memory are not complete, since their computation was stopped.
+  [[nodiscard]] bool complete() const noexcept { return complete_; }
+  /// Number of kernel evaluations for the values in memory; and the thread-seconds spent on them
+  /// divided by the threads.
+  [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
+  [[nodiscard]] double seconds() const noexcept { return seconds_; }
 
  protected:
   explicit Gram(std::ptrdiff_t size) : size_(size) {}
@@ -99,8 +111,13 @@ class Gram {
  private:
   MadeFor made_for_;  // `made_for_` must be the first member.
   std::ptrdiff_t size_;
-  KeptRows<T>* kept_rows_ = nullptr;
-  const LinearInputs<T>* linear_inputs_ = nullptr;
+  std::shared_ptr<KeptRows<T>> kept_rows_;
+  std::shared_ptr<const LinearInputs<T>> linear_inputs_;
+
+ protected:
+  bool complete_ = true;
+  std::uint64_t evaluations_ = 0;
+  double seconds_ = 0;
 };
 
 /// A kernel matrix in memory: m x m values in row-major order, owned by the derived class.
@@ -193,10 +210,10 @@ class DenseGram : public MatrixGram<T> {
             stopped = true;
           }
         });
-    complete_ = !stopped;
+    this->complete_ = !stopped;
     for (const auto& s : scratch) {
-      evaluations_ += s.evaluations;
-      seconds_ += s.seconds / threads;
+      this->evaluations_ += s.evaluations;
+      this->seconds_ += s.seconds / threads;
     }
   }
 
@@ -205,20 +222,12 @@ class DenseGram : public MatrixGram<T> {
 
   /// Stores given values: a symmetric m x m matrix, row after row.
   DenseGram(Buffer<T> values, std::ptrdiff_t m)
-      : MatrixGram<T>(values.data(), m), values_(std::move(values)) {
-    complete_ = true;
-  }
+      : MatrixGram<T>(values.data(), m), values_(std::move(values)) {}
 
   /// Bytes that a matrix of m points needs.
   [[nodiscard]] static std::size_t bytes_needed(std::size_t m) noexcept {
     return m * m * sizeof(T);
   }
-
-  /// False if the computation was stopped: some values are then missing.
-  [[nodiscard]] bool complete() const noexcept { return complete_; }
-  /// Number of kernel evaluations; and the thread-seconds spent on them divided by the threads.
-  [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
-  [[nodiscard]] double seconds() const noexcept { return seconds_; }
 
  private:
   /// Copies a tile to its mirror image, in squares that fit the first-level cache.
@@ -238,9 +247,6 @@ class DenseGram : public MatrixGram<T> {
   }
 
   Buffer<T> values_;
-  bool complete_ = false;
-  std::uint64_t evaluations_ = 0;
-  double seconds_ = 0;
 };
 
 }  // namespace detail

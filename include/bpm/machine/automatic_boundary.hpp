@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -223,13 +222,12 @@ template <class Scalar, class Sampler, class ValuesOf>
 
 /// Chooses lambda / k(x, x), or label noise for samplers that take it, by the smallest out-of-fold
 /// log loss on a part of the points, as `choose` does for one kernel: five folds, five draws each.
-/// `values_of` returns kernel values on given points. Memory: `bytes_to_choose`. \throws Stopped.
+/// `values`: kernel values on the part. Memory: `bytes_to_choose`. \throws Stopped.
 template <class T, class Sampler>
-[[nodiscard]] BoundaryChoice choose_boundary(
-    const std::function<DenseGram<T>(std::span<const PointIndex>)>& values_of,
-    const Sampler& sampler, const FitSettings& settings, const std::vector<int>& classes,
-    std::span<const int> labels, const RunControl& control, std::string_view function) {
-  const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
+[[nodiscard]] BoundaryChoice choose_boundary(const ChoicePart& part, const DenseGram<T>& values,
+                                             const Sampler& sampler, const FitSettings& settings,
+                                             const std::vector<int>& classes,
+                                             const RunControl& control, std::string_view function) {
   BoundaryChoice choice{.points = part.can_be_left_out,
                         .largest_class = part.largest_class,
                         .loss_of_shares = part.loss_of_shares};
@@ -244,7 +242,6 @@ template <class T, class Sampler>
     }
   }
   if (part.can_be_left_out < 2) return choice;  // Too few points to judge by.
-  const DenseGram<T> values = values_of(part.points);
   const auto observer = [&](const Progress& now) { return control.go_on(now); };
   StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
   const RunControl watched{std::ref(stage), control.stop, control.threads};
@@ -269,20 +266,6 @@ template <class T, class Sampler>
   return choice;
 }
 
-/// Chooses the soft boundary for a kernel and inputs.
-template <class Kernel, class Sampler, class I>
-[[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
-                                             const FitSettings& settings, const I& inputs,
-                                             const std::vector<int>& classes,
-                                             std::span<const int> labels, const RunControl& control,
-                                             std::string_view function) {
-  return choose_boundary<kernel_scalar_t<I>>(
-      [&](std::span<const PointIndex> points) {
-        return kernel_values_of(kernel, inputs, points, control.threads);
-      },
-      sampler, settings, classes, labels, control, function);
-}
-
 /// Returns a given choice, after checks. \throws std::invalid_argument on numbers (except offsets)
 /// not finite or negative, a draw_chance of 1 or more, label noise if the sampler takes none.
 [[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, bool takes_label_noise,
@@ -298,6 +281,24 @@ template <class Kernel, class Sampler, class I>
         "has a draw_chance of ", choice.draw_chance, ", must be at least 0 and below 1");
   choice.raised = 0;
   return choice;
+}
+
+/// Returns the boundary that the settings give as a choice, else chooses one for kernel and inputs.
+template <class Kernel, class Sampler, class I>
+[[nodiscard]] BoundaryChoice choose_boundary(const Kernel& kernel, const Sampler& sampler,
+                                             const FitSettings& settings, const I& inputs,
+                                             const std::vector<int>& classes,
+                                             std::span<const int> labels, const RunControl& control,
+                                             std::string_view function) {
+  if (settings.boundary_choice) {
+    return begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function);
+  }
+  using T = kernel_scalar_t<I>;
+  const ChoicePart part(labels, classes, points_to_choose_on<Sampler>, settings.seed);
+  const DenseGram<T> values = part.can_be_left_out < 2
+                                  ? DenseGram<T>(Buffer<T>(0), 0)
+                                  : kernel_values_of(kernel, inputs, part.points, control.threads);
+  return choose_boundary(part, values, sampler, settings, classes, control, function);
 }
 
 /// Most raises of lambda: from 0 to 96 times k(x, x).
@@ -323,14 +324,6 @@ inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
   }
 }
 
-/// Calls fit(choice) with the given choice or that of choose(), and again with a larger lambda, or
-/// with label noise where the sampler takes it, while it throws NotSeparable. Returns the last
-/// choice. \throws the errors of the two functions.
-[[nodiscard]] BPM_INLINE BoundaryChoice fit_with_automatic_boundary(
-    const FitSettings& settings, bool takes_label_noise,
-    const std::function<BoundaryChoice()>& choose,
-    const std::function<void(const BoundaryChoice&)>& fit, std::string_view function);
-
 /// Returns the sampler of a fit with this boundary; draws added later have the same limits. \throws
 /// std::invalid_argument as `check_settings`: a given choice may be out of range.
 template <class Sampler>
@@ -342,24 +335,6 @@ template <class Sampler>
 }
 
 #if BPM_BODIES
-
-BPM_INLINE BoundaryChoice fit_with_automatic_boundary(
-    const FitSettings& settings, bool takes_label_noise,
-    const std::function<BoundaryChoice()>& choose,
-    const std::function<void(const BoundaryChoice&)>& fit, std::string_view function) {
-  const bool label_noise = takes_label_noise && !settings.soft_boundary.has_class_weights();
-  BoundaryChoice choice = settings.boundary_choice
-                              ? begun_choice(*settings.boundary_choice, takes_label_noise, function)
-                              : choose();
-  for (;; raise_boundary(choice, label_noise)) {
-    try {
-      fit(choice);
-      return choice;
-    } catch (const NotSeparable&) {
-      if (choice.raised >= most_raises) throw;
-    }
-  }
-}
 
 BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels, std::size_t most,
                                                    std::uint64_t seed) {

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,11 +20,11 @@
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/prediction.hpp"
 #include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/train.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -42,25 +43,25 @@
   WORD void try_boundaries(const DenseGram<T>&, const OutOfFold&, std::span<const int>, const S&, \
                            const FitSettings&, const RunControl&, std::span<ChoiceCandidate>,     \
                            BestOfFirstFold*);                                                     \
-  WORD BoundaryChoice choose_boundary(                                                            \
-      const std::function<DenseGram<T>(std::span<const PointIndex>)>&, const S&,                  \
-      const FitSettings&, const std::vector<int>&, std::span<const int>, const RunControl&,       \
-      std::string_view);                                                                          \
+  WORD BoundaryChoice choose_boundary(const ChoicePart&, const DenseGram<T>&, const S&,           \
+                                      const FitSettings&, const std::vector<int>&,                \
+                                      const RunControl&, std::string_view);                       \
+  WORD std::string train(std::unique_ptr<Gram<T>>&, std::span<const std::vector<PointIndex>>,     \
+                         DrawFit<S>&, const RunControl&, std::string_view);                       \
   WORD BoundaryChoice boundary_of(const ChoiceCandidate&, const DenseGram<T>&, const OutOfFold&,  \
                                   const ChoicePart&, const S&, std::uint64_t, const FitSettings&, \
                                   const RunControl&);
 
-#define BPM_DETAIL_OF_VALUES(WORD, T)                                                    \
-  WORD SamplerReport run_on_matrix(const DenseGram<T>&,                                  \
-                                   const std::function<SamplerReport(const Gram<T>&)>&); \
-  WORD class DenseGram<T>;                                                               \
-  WORD void Subproblems::resolve_lambda(const Gram<T>&, const SoftBoundary&,             \
-                                        std::span<const int>);                           \
-  WORD SamplerReport sample_pieces(                                                      \
-      const PerceptronLimits&, std::span<const KernelVersionSpace<T>>, RandomStreams&,   \
-      const PieceTasks&, const RunControl&, const AnySink&, PieceKeeper);                \
-  BPM_DETAIL_OF_SAMPLER(WORD, PermutedPerceptron, T)                                     \
-  BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                               \
+#define BPM_DETAIL_OF_VALUES(WORD, T)                                                         \
+  WORD void hold_values(std::unique_ptr<Gram<T>>&, const MemoryForecast&, const RunControl&); \
+  WORD class DenseGram<T>;                                                                    \
+  WORD void Subproblems::resolve_lambda(const Gram<T>&, const SoftBoundary&,                  \
+                                        std::span<const int>);                                \
+  WORD SamplerReport sample_pieces(                                                           \
+      const PerceptronLimits&, std::span<const KernelVersionSpace<T>>, RandomStreams&,        \
+      const PieceTasks&, const RunControl&, const AnySink&, PieceKeeper);                     \
+  BPM_DETAIL_OF_SAMPLER(WORD, PermutedPerceptron, T)                                          \
+  BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                                    \
   BPM_DETAIL_OF_SAMPLER(WORD, KernelGibbs, T)
 
 #define BPM_DETAIL_OF_KERNEL(WORD, K, T)                               \

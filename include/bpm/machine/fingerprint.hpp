@@ -131,6 +131,14 @@ template <InputSet I>
   return groups;
 }
 
+/// Returns the groups of equal inputs of a kernel; none for a matrix of kernel values.
+template <class Kernel, InputSet I>
+[[nodiscard]] std::vector<std::vector<PointIndex>> equal_groups(
+    const I& inputs, std::span<const std::uint64_t> hashes) {
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) return {};
+  return equal_groups(inputs, hashes);
+}
+
 /// Returns a hash of a training set, which detects another one.
 [[nodiscard]] inline std::uint64_t fingerprint(std::span<const std::uint64_t> hashes,
                                                std::span<const int> labels) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,7 +23,6 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/draw_mean.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
 /// \file
@@ -65,6 +65,16 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
   std::vector<int> classes = distinct_labels(labels);
   check(classes.size() >= 2, function, "labels", "are all ", classes[0],
         ", expected two classes or more");
+  return classes;
+}
+
+/// Checks labels likewise, and that there are two classes unless there may be more; returns them.
+[[nodiscard]] inline std::vector<int> check_classes(std::ptrdiff_t inputs,
+                                                    std::span<const int> labels, bool any_number,
+                                                    std::string_view function) {
+  std::vector<int> classes = check_labels(inputs, labels, function);
+  check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
+        " classes, expected two; use OneVsRest for more");
   return classes;
 }
 
@@ -145,30 +155,32 @@ template <class T>
   return -1;
 }
 
-/// Throws NotSeparable if one point, or two equal inputs, rule out every classifier.
-template <class T, InputSet I>
-void check_separable(const Gram<T>& gram, const I& inputs, std::span<const std::uint64_t> hashes,
-                     const Subproblems& problems, std::string_view function) {
-  const std::ptrdiff_t without = point_without_sign(gram, problems);
-  ensure<NotSeparable>(without < 0, function, ": point ", without,
-                       " has k(x, x) = 0, so no classifier gives it a sign; add a bias to the "
-                       "kernel or a soft boundary lambda > 0");
-  for (const auto& group : equal_groups(inputs, hashes)) {
+/// Returns which point, or which two equal inputs, rule out every classifier; empty if none do.
+/// `equal`: groups of equal inputs.
+template <class T>
+[[nodiscard]] std::string why_not_separable(const Gram<T>& gram,
+                                            std::span<const std::vector<PointIndex>> equal,
+                                            const Subproblems& problems) {
+  if (const std::ptrdiff_t without = point_without_sign(gram, problems); without >= 0) {
+    return join("point ", without,
+                " has k(x, x) = 0, so no classifier gives it a sign; add a bias to the kernel or a "
+                "soft boundary lambda > 0");
+  }
+  for (const auto& group : equal) {
     for (std::size_t p = 0; p < problems.size(); ++p) {
       PointIndex hard = -1;
       for (const PointIndex i : group) {
-        if (problems.lambda_at(p, i) > 0) {
-          continue;
+        if (problems.lambda_at(p, i) > 0) continue;
+        if (hard >= 0 && problems.signs[p][i] != problems.signs[p][hard]) {
+          return join("points ", hard, " and ", i,
+                      " are equal inputs with different labels, so no classifier separates them; "
+                      "set a soft boundary lambda > 0, or label noise with KernelGibbs");
         }
-        ensure<NotSeparable>(hard < 0 || problems.signs[p][i] == problems.signs[p][hard], function,
-                             ": points ", hard, " and ", i,
-                             " are equal inputs with different labels, so no classifier separates "
-                             "them; set a soft boundary lambda > 0, or label noise with "
-                             "KernelGibbs");
         hard = i;
       }
     }
   }
+  return {};
 }
 
 /// Returns the number of pairs of so many classes.

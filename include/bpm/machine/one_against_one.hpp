@@ -31,8 +31,10 @@
 #include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
+#include "bpm/machine/train.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 /// \file
@@ -106,18 +108,22 @@ struct PairMachines {
 };
 
 /// Fits the machines of all pairs, one after the other, with this boundary. If a clock or an
-/// accuracy ends the sampler's draws, the first pair determines their number for all. \throws as
-/// `fit_run`, in the name of the pair's classes.
+/// accuracy ends the sampler's draws, the first pair determines their number for all. Returns, in
+/// the name of a pair's classes, why it has no classifier without training error; empty if all
+/// have one. \throws as `train`.
 template <class Kernel, class Sampler, InputSet I, class O>
-[[nodiscard]] PairMachines machines_of_pairs(const Kernel& kernel, const Sampler& sampler,
-                                             FitSettings settings, const I& inputs,
-                                             std::span<const int> labels,
-                                             const std::vector<int>& classes, O& observer,
-                                             const StopToken& stop, std::string_view function) {
+[[nodiscard]] std::string fit_each_pair(const Kernel& kernel, const Sampler& sampler,
+                                        FitSettings settings, const I& inputs,
+                                        std::span<const int> labels,
+                                        const std::vector<int>& classes, O& observer,
+                                        const StopToken& stop, std::string_view function,
+                                        PairMachines& result) {
   auto points = points_of_pairs(classes, labels);
-  PairMachines result;
+  std::string why;
+  result = {};
   settings.one_against_one = false;
   for_each_pair(classes.size(), [&](std::size_t number, std::size_t a, std::size_t b) {
+    if (!why.empty()) return;
     const std::string of_pair = join(function, " of the classes ", classes[a], " and ", classes[b],
                                      ", whose points alone are counted");
     const auto watch = [&](const Progress& now) {
@@ -132,41 +138,43 @@ template <class Kernel, class Sampler, InputSet I, class O>
       }
     }();
     const std::vector<int> labels_of_pair = labels_at(labels, pair.points);
-    Subproblems problems({classes[a], classes[b]}, labels_of_pair);
     const auto draws = [&] {
       if constexpr (sees_cones<Sampler>) {
         if (number > 0) return sampler.with_draws(result.report.draws);
       }
       return sampler;
     }();
-    auto state = no_draws<Sampler>(std::ssize(pair.points), 1, settings.seed, settings.keep_draws);
+    DrawFit<Sampler> fit(draws, settings, labels_of_pair, {classes[a], classes[b]},
+                         forecast_memory(kernel, draws, settings, of_points, 1, of_pair));
+    const DrawMean& mean = fit.state.means[0];
     double unit = 1;
-    SamplerReport report;
     try {
-      report = fit_run(kernel, of_points, input_hashes(of_points), draws,
-                       forecast_memory(kernel, draws, settings, of_points, 1, of_pair),
-                       run_control(settings, watch, stop), settings.soft_boundary, labels_of_pair,
-                       problems, state, of_pair, [&](const auto& gram) {
-                         if (state.means[0].count() > 0)
-                           unit = output_unit(gram, problems, state.means[0]);
-                       });
+      auto gram = make_gram(kernel, of_points, fit.forecast.strategy);
+      why = train(gram, equal_groups<Kernel>(of_points, input_hashes(of_points)), fit,
+                  run_control(settings, watch, stop), of_pair);
+      if (!why.empty()) {
+        why = join(of_pair, ": ", why);
+        return;
+      }
+      unit = output_unit(*gram, fit.problems, mean);
     } catch (const KernelValueError& error) {
       throw KernelValueError(join(of_pair, ": ", error.what()));
     }
     for (std::ptrdiff_t i = 0; i < std::ssize(pair.points); ++i) {
-      pair.coefficients.push_back(state.means[0].coefficient(i) / unit);
+      pair.coefficients.push_back(mean.coefficient(i) / unit);
     }
-    pair.draws = state.means[0].kept();
+    pair.draws = mean.kept();
     for (KeptDraw& draw : pair.draws) {
       for (double& alpha : draw.coefficients) alpha /= unit;
     }
     result.all.push_back(std::move(pair));
+    const SamplerReport& report = fit.state.report;
     const std::uint64_t fewest =
         number == 0 ? report.draws : std::min(result.report.draws, report.draws);
     result.report.merge(report);
     result.report.draws = fewest;
   });
-  return result;
+  return why;
 }
 
 /// Fits three classes or more by machines of pairs of classes: see `OneVsRest`. All pairs have one
@@ -193,32 +201,30 @@ template <class Machine, InputSet I, class O>
                                                   inputs, classes.size(), function);
   const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
   const auto kernel = with_bias(machine.kernel(), bias);
-  std::optional<PairMachines> found;
-  const auto fit = [&](double relative_lambda, const Sampler& sampler) {
-    FitSettings given = settings;
-    if (given.soft_boundary.is_automatic()) {
-      given.soft_boundary = given.soft_boundary.with_factor(relative_lambda);
-    }
-    found = machines_of_pairs(kernel, sampler, std::move(given), inputs, labels, classes, observer,
-                              stop, function);
-  };
   std::optional<BoundaryChoice> chosen;
   if (chooses_boundary(machine.sampler(), settings)) {
-    chosen = fit_with_automatic_boundary(
-        settings, Sampler::traits.takes_label_noise,
-        [&] {
-          return choose_boundary(kernel, machine.sampler(), settings, inputs, classes, labels,
-                                 run_control(settings, observer, stop), function);
-        },
-        [&](const BoundaryChoice& choice) {
-          fit(choice.relative_lambda, sampler_at(machine.sampler(), choice));
-        },
-        function);
-  } else {
-    fit(0, machine.sampler());
+    chosen = choose_boundary(kernel, machine.sampler(), settings, inputs, classes, labels,
+                             run_control(settings, observer, stop), function);
+  }
+  PairMachines found;
+  for (;;) {
+    FitSettings given = settings;
+    Sampler sampler = machine.sampler();
+    if (chosen) {
+      given.soft_boundary = given.soft_boundary.with_factor(chosen->relative_lambda);
+      sampler = sampler_at(sampler, *chosen);
+    } else if (given.soft_boundary.is_automatic()) {
+      given.soft_boundary = SoftBoundary::hard();
+    }
+    const std::string why = fit_each_pair(kernel, sampler, std::move(given), inputs, labels,
+                                          classes, observer, stop, function, found);
+    if (why.empty()) break;
+    if (!chosen || chosen->raised >= most_raises) throw NotSeparable(why);
+    raise_boundary(
+        *chosen, Sampler::traits.takes_label_noise && !settings.soft_boundary.has_class_weights());
   }
 
-  std::vector<PointIndex> support = found->support(input_count(inputs));
+  std::vector<PointIndex> support = found.support(input_count(inputs));
   auto kept = [&] {
     if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
       return Inputs(0, input_count(inputs));
@@ -236,11 +242,11 @@ template <class Machine, InputSet I, class O>
                                         .one_against_one = true,
                                         .bias = bias,
                                         .threads = settings.threads};
-  found->put(input_count(inputs), parts);
+  found.put(input_count(inputs), parts);
   parts.seed = settings.seed;
   parts.chosen = settings.chosen;
   if (chosen && chosen->slope > 0) {
-    parts.slope = chosen->slope * chosen->slope_factor(labels.size(), found->report.draws);
+    parts.slope = chosen->slope * chosen->slope_factor(labels.size(), found.report.draws);
     parts.offsets = chosen->offsets;
     parts.probability_rows = chosen->points;
   }
@@ -249,7 +255,7 @@ template <class Machine, InputSet I, class O>
   }
   warn_of_inputs(machine.kernel(), inputs, parts.origin, parts.warnings);
   parts.boundary = std::move(chosen);
-  parts.report = std::move(found->report);
+  parts.report = std::move(found.report);
   warn_of_chains(parts.report, parts.warnings);
   parts.report.mistaken_points.clear();  // Not defined for pairs.
   parts.forecast = forecast;

@@ -20,11 +20,11 @@
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -170,7 +170,7 @@ struct FoldValues {
   }
 
   /// Returns the values of these points with each other.
-  [[nodiscard]] static DenseGram<Scalar> part_of(const DenseGram<Scalar>& values,
+  [[nodiscard]] static DenseGram<Scalar> part_of(const Gram<Scalar>& values,
                                                  std::span<const PointIndex> points, Scalar added) {
     const std::ptrdiff_t m = std::ssize(points);
     Buffer<Scalar> part(m * m);
@@ -274,18 +274,10 @@ template <class Kernel, class I>
                                                              unsigned threads) {
   using Scalar = kernel_scalar_t<I>;
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    const RowMatrix<Scalar>& given = inputs;  // Another storage order than row-major is copied.
-    const PrecomputedGram<Scalar> checked(given);
-    const std::ptrdiff_t m = std::ssize(points);
-    Buffer<Scalar> values(m * m);
-    for (std::ptrdiff_t i = 0; i < m; ++i) {
-      for (std::ptrdiff_t j = 0; j < m; ++j) values[i * m + j] = given(points[i], points[j]);
-    }
-    return DenseGram<Scalar>(std::move(values), m);
+    return FoldValues<Scalar>::part_of(*make_gram(kernel, inputs), points, 0);
   } else {
     const auto chosen = select_inputs(inputs, points);
-    const OnDemandGram<Kernel, owned_inputs_t<I>> values(kernel, chosen);
-    return DenseGram<Scalar>(values, threads);
+    return DenseGram<Scalar>(*make_gram(kernel, chosen), threads);
   }
 }
 

@@ -39,9 +39,9 @@ constexpr void require_sampler() {
   if constexpr (HasTraits<S>) {
     static_assert(!S::traits.takes_label_noise || HasWithLabelNoise<S>,
                   "a sampler S that takes label noise needs S with_label_noise(double) const");
-    static_assert(!S::traits.has_trials || HasTrials<S>,
-                  "a sampler S with trials needs trial(std::uint64_t) const, void "
-                  "limit_as_trials() and bool outlasts_trials(std::ptrdiff_t) const");
+    static_assert(
+        !S::traits.has_trials || HasTrials<S>,
+        "a sampler S with trials needs trial(std::uint64_t) const and void limit_as_trials()");
     if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
       static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
                     "a sampler that sees kernel values needs std::uint64_t draws, a number");

@@ -196,8 +196,7 @@ struct SamplerTraits {
   bool collective = false;
   bool keeps_draws = false;  ///< True if finished draws stay in a folder of one run.
   /// True if it can give up early on data that nothing separates, where most of the time of
-  /// choosing a boundary is spent. Needs `trial`, `limit_as_trials` and `outlasts_trials`
-  /// (`SamplerSettings`).
+  /// choosing a boundary is spent. Needs `trial` and `limit_as_trials` (`SamplerSettings`).
   bool has_trials = false;
 };
 
@@ -276,7 +275,6 @@ template <class S>
 concept HasTrials = requires(S& changed, const S& sampler) {
   sampler.trial(std::uint64_t{1});
   { changed.limit_as_trials() } -> std::same_as<void>;
-  { sampler.outlasts_trials(std::ptrdiff_t{1}) } -> std::same_as<bool>;
 };
 template <class S, class V>
 concept HasKernelSample = requires(const S& sampler, std::span<const V> spaces,
@@ -316,13 +314,11 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 /// and sets `stopped`. A run with all draws sets `converged`; a run that fails gives the reason in
 /// `reason`, and does not throw.
 ///
-/// With `traits.has_trials` it has three more functions. A trial limits its work, not its time, so
-/// that choices do not depend on the machine; it stores nothing on disk. If T is S, its draws can
-/// be used in a fit.
+/// With `traits.has_trials` it has two more functions. A trial limits its work, not its time, so
+/// that choices do not depend on the machine; it stores nothing on disk.
 ///
-///     T trial(std::uint64_t draws) const;                 // a sampler that gives up early
-///     void limit_as_trials();                             // limits that are not set: a trial's
-///     bool outlasts_trials(std::ptrdiff_t points) const;  // whether it goes on where one gives up
+///     T trial(std::uint64_t draws) const;  // a sampler that gives up early
+///     void limit_as_trials();              // limits that are not set: a trial's
 template <class S>
 concept SamplerSettings =
     std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&

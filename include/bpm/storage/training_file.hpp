@@ -68,23 +68,17 @@ struct StoredTraining {
                   "State: see bpm/core/members.hpp");
   }
 
-  /// Calls look(kernel values), with values of kernel and bias that are computed one by one.
-  template <class T, class Look>
-  static void look_at_values(const T& training, Look&& look) {
-    MemoryForecast nothing_kept = training.forecast_;
-    nothing_kept.strategy = Strategy::windowed;
-    nothing_kept.kept_rows = 0;
-    static_cast<void>(with_kernel_values(with_bias(training.kernel_, training.bias_),
-                                         *training.inputs_, nothing_kept, RunControl{}, look,
-                                         [](const auto&) { return SamplerReport{}; }));
+  /// Returns the values of kernel and bias, computed one by one.
+  template <class T>
+  [[nodiscard]] static auto kernel_values(const T& training) {
+    return make_gram(with_bias(training.kernel_, training.bias_), *training.inputs_);
   }
 
   template <class T>
   static void resolve_lambda(T& training) {
-    look_at_values(training, [&](const auto& gram) {
-      training.problems_.resolve_lambda(gram, training.settings_.soft_boundary,
-                                        training.labels_.list());
-    });
+    training.fit_.problems.resolve_lambda(*kernel_values(training),
+                                          training.fit_.settings.soft_boundary,
+                                          training.fit_.labels.list());
   }
 
   /// Returns the identity of this training's draws. `hashes`: those of the inputs. Cost: 20 m
@@ -93,25 +87,27 @@ struct StoredTraining {
   [[nodiscard]] static RunIdentity identity(const T& training,
                                             std::span<const std::uint64_t> hashes) {
     RunIdentity run;
-    const FitSettings& settings = training.settings_;
-    run("number of points", training.labels_.list().size());
-    run("labels", training.labels_.list());
+    const FitSettings& settings = training.fit_.settings;
+    run("number of points", training.fit_.labels.list().size());
+    run("labels", training.fit_.labels.list());
     run("inputs", hashes);
     run("bias", relative_bias<decltype(training.kernel_)>(settings, "save"));
-    look_at_values(training, [&]<class Value>(const Gram<Value>& gram) {
-      BlockScratch<Value> scratch;
-      std::vector<KernelVersionSpace<Value>> spaces;
-      for (const auto& signs : training.problems_.signs) spaces.emplace_back(gram, signs);
-      add_run(run, training.given_sampler_, std::span(std::as_const(spaces)), settings.seed,
-              scratch, 0, "kernel");
-    });
+    const auto gram = kernel_values(training);
+    using Value = typename std::remove_cvref_t<decltype(*gram)>::Scalar;
+    BlockScratch<Value> scratch;
+    std::vector<KernelVersionSpace<Value>> spaces;
+    for (const auto& signs : training.fit_.problems.signs) {
+      spaces.emplace_back(std::as_const(*gram), signs);
+    }
+    add_run(run, training.fit_.given_sampler, std::span(std::as_const(spaces)), settings.seed,
+            scratch, 0, "kernel");
     run("keep_draws", settings.keep_draws);
-    std::vector<double> boundary = training.given_boundary_.signature();
+    std::vector<double> boundary = training.fit_.given_boundary.signature();
     const auto add = [&](const auto& numbers) {
       boundary.insert(boundary.end(), numbers.begin(), numbers.end());
     };
-    if (!training.given_boundary_.is_automatic()) {
-      for (const auto& lambda : training.problems_.lambda) add(*lambda);
+    if (!training.fit_.given_boundary.is_automatic()) {
+      for (const auto& lambda : training.fit_.problems.lambda) add(*lambda);
     } else if (const auto& choice = settings.boundary_choice) {
       add(std::array{choice->relative_lambda, choice->label_noise});
     }
@@ -125,8 +121,8 @@ struct StoredTraining {
     T& training;
     template <class Self, class Visit>
     static void visit_members(Self& self, Visit&& visit) {
-      self.training.state_.visit_members(self.training.state_, visit);
-      visit("boundary", self.training.boundary_);
+      self.training.fit_.state.visit_members(self.training.fit_.state, visit);
+      visit("boundary", self.training.fit_.boundary);
     }
   };
 
@@ -148,25 +144,27 @@ struct StoredTraining {
     const Json object = parse_json(file.text("training"), join(file.name(), ": 'training'"));
     ensure<DataError>(object.is_object(), file.name(), ": 'training' is no JSON object");
     Left<T> left{training};
-    MemberReader(file.name() + ": ", &file, std::ssize(training.labels_.list()))
+    MemberReader(file.name() + ": ", &file, std::ssize(training.fit_.labels.list()))
         .read_members(object, left, "");
-    if constexpr (requires { training.state_.states[0].empty(); }) {
-      for (std::size_t p = 0; p < training.problems_.size(); ++p) {
-        check(!training.state_.states[p].empty(), "training", "states", "have none of problem ", p);
+    if constexpr (requires { training.fit_.state.states[0].empty(); }) {
+      for (std::size_t p = 0; p < training.fit_.problems.size(); ++p) {
+        check(!training.fit_.state.states[p].empty(), "training", "states", "have none of problem ",
+              p);
       }
     }
   }
 
   template <class T>
   static void take_boundary(T& training) {
-    const bool chooses = training.settings_.soft_boundary.is_automatic();
-    check(training.boundary_.has_value() == chooses, "training", "boundary",
+    const bool chooses = training.fit_.settings.soft_boundary.is_automatic();
+    check(training.fit_.boundary.has_value() == chooses, "training", "boundary",
           chooses ? "is missing, must have been chosen" : "is there, but was not to be chosen");
     if (!chooses) return;
-    static_cast<void>(begun_choice(
-        *training.boundary_,
-        std::remove_cvref_t<decltype(training.sampler_)>::traits.takes_label_noise, "training"));
-    training.take_boundary(*training.boundary_);
+    static_cast<void>(
+        begun_choice(*training.fit_.boundary,
+                     std::remove_cvref_t<decltype(training.fit_.sampler)>::traits.takes_label_noise,
+                     "training"));
+    training.fit_.take_boundary(*training.fit_.boundary);
     resolve_lambda(training);
   }
 
@@ -178,27 +176,24 @@ struct StoredTraining {
     constexpr std::string_view function = "resume";
     check_model(file, training_kind);
     file.check_seal();
-    return with_training_set(
-        machine, any_number, std::forward<I>(inputs), labels.list(), function,
-        [&]<class T>(std::type_identity<T>, auto kept, std::vector<int> classes) {
-          T training(machine.kernel(), machine.sampler(), machine.settings(), std::move(kept),
-                     std::move(labels), std::move(classes), function);
-          const auto hashes = input_hashes(*training.inputs_);
-          training.fingerprint_ = fingerprint(hashes, training.labels_.list());
-          training.begin();
-          if (!training.settings_.soft_boundary.is_automatic()) resolve_lambda(training);
-          const std::string other =
-              identity(training, hashes).difference(RunIdentity(file.text("run")));
-          ensure<DataError>(other.empty(), file.name(), " belongs to another run: other ", other,
-                            "; give the data and settings of that run");
-          try {
-            read(training, file);
-            take_boundary(training);
-          } catch (const std::invalid_argument& error) {
-            throw DataError(join(file.name(), ": ", error.what()));
-          }
-          return training;
-        });
+    std::vector<int> classes =
+        check_classes(input_count(inputs), labels.list(), any_number, function);
+    Training training(machine.kernel(), machine.sampler(), machine.settings(),
+                      keep_or_refer(std::forward<I>(inputs)), std::move(labels), std::move(classes),
+                      function);
+    const auto hashes = input_hashes(*training.inputs_);
+    training.fingerprint_ = fingerprint(hashes, training.fit_.labels.list());
+    if (!training.fit_.settings.soft_boundary.is_automatic()) resolve_lambda(training);
+    const std::string other = identity(training, hashes).difference(RunIdentity(file.text("run")));
+    ensure<DataError>(other.empty(), file.name(), " belongs to another run: other ", other,
+                      "; give the data and settings of that run");
+    try {
+      read(training, file);
+      take_boundary(training);
+    } catch (const std::invalid_argument& error) {
+      throw DataError(join(file.name(), ": ", error.what()));
+    }
+    return training;
   }
 };
 

@@ -56,18 +56,14 @@ struct BothWays {
   I inputs;
   Values plain;
   Values linear;
-  bpm::detail::LinearRows<I> rows;
   Matrix matrix;
   std::vector<bpm::KernelVersionSpace<typename Values::Scalar>> by_values;
   std::vector<bpm::KernelVersionSpace<typename Values::Scalar>> by_weights;
 
   BothWays(const Kernel& kernel, I given)
-      : inputs(std::move(given)),
-        plain(kernel, inputs),
-        linear(kernel, inputs),
-        rows(bpm::detail::linear_form(kernel).value(), linear.inputs()),
-        matrix(plain) {
-    linear.set_linear_inputs(&rows);
+      : inputs(std::move(given)), plain(kernel, inputs), linear(kernel, inputs), matrix(plain) {
+    linear.set_linear_inputs(std::make_shared<bpm::detail::LinearRows<I>>(
+        bpm::detail::linear_form(kernel).value(), linear.inputs()));
   }
   BothWays(const BothWays&) = delete;
 

@@ -165,11 +165,12 @@ TEST_CASE("a kernel on pairs computes a mistake's row once, and not again where 
     const Outcome found = run(sampler, by_pair, on_threads(threads));
     CHECK(found.draws == expected.draws);
     CHECK(calls == found.report.perceptron->mistakes * std::uint64_t(m));
-    FloatRows rows(m, static_cast<std::size_t>(m) * FloatRows::row_bytes(m));
-    values.set_kept_rows(&rows);
+    const auto rows =
+        std::make_shared<FloatRows>(m, static_cast<std::size_t>(m) * FloatRows::row_bytes(m));
+    values.set_kept_rows(rows);
     calls = 0;
     CHECK(run(sampler, by_pair, on_threads(threads)).draws == expected.draws);
-    if (threads == 1) CHECK(calls == static_cast<std::uint64_t>(rows.kept() * m));
+    if (threads == 1) CHECK(calls == static_cast<std::uint64_t>(rows->kept() * m));
     calls = 0;
     CHECK(run(sampler, by_pair, on_threads(threads)).draws == expected.draws);
     if (threads == 1) CHECK(calls == 0);

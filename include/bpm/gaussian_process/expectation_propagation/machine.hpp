@@ -34,6 +34,7 @@
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
@@ -247,14 +248,9 @@ template <class Kernel, InputSet I, Observer O>
   std::vector<EpPosterior> posteriors;
   std::vector<PointIndex> pivots;
   bool not_converged = false;
-  const auto prepare = [&](const auto& gram) {
-    problems.resolve_lambda(gram, boundary, labels);
-    if (method.noise_deviation > 0) return;  // Points may lie on the wrong side.
-    std::vector<std::uint64_t> hashes;
-    if constexpr (!std::same_as<Kernel, PrecomputedKernel>) hashes = input_hashes(inputs);
-    check_separable(gram, inputs, hashes, problems, function);
-  };
-  const auto run = [&](const auto& gram) {
+  auto gram = make_gram(kernel, inputs, forecast.strategy);
+  const auto equal = equal_groups<Kernel>(inputs, input_hashes(inputs));
+  const auto run = [&] {
     SamplerReport report;
     const auto go_on = [&](const Progress& now) {
       report.stopped = !control.go_on(now.of_part(posteriors.size(), count));
@@ -262,7 +258,7 @@ template <class Kernel, InputSet I, Observer O>
     };
     for (std::size_t p = 0; p < count; ++p) {
       if (!go_on({.stage = "factor"})) return report;
-      const KernelVersionSpace space(gram, problems.signs[p], problems.lambda[p]);
+      const KernelVersionSpace space(std::as_const(*gram), problems.signs[p], problems.lambda[p]);
       EpOutcome outcome = run_expectation_propagation(
           Cone(space, method.factor_tolerance), method, [&](std::uint64_t sweep, double change) {
             return go_on(
@@ -277,7 +273,7 @@ template <class Kernel, InputSet I, Observer O>
         return report;
       }
       EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
-      posterior.relative_lambda = problems.relative_lambda(gram, p);
+      posterior.relative_lambda = problems.relative_lambda(*gram, p);
       means[p].set_centre(posterior.centre_of_mass());
       pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
     }
@@ -286,12 +282,20 @@ template <class Kernel, InputSet I, Observer O>
   };
   SamplerReport report;
   for (;; boundary = boundary.with_factor(choice->relative_lambda)) {
-    const bool may_raise = choice && choice->raised < most_raises;
-    try {
-      report = with_kernel_values(kernel, inputs, forecast, control, prepare, run);
-      if (report.converged || report.stopped || !may_raise) break;
-    } catch (const NotSeparable&) {
-      if (!may_raise) throw;
+    problems.resolve_lambda(*gram, boundary, labels);
+    // With noise, points may lie on the wrong side.
+    const std::string why =
+        method.noise_deviation > 0 ? "" : why_not_separable(*gram, equal, problems);
+    if (why.empty()) {
+      hold_values(gram, forecast, control);
+      report = gram->complete() ? run() : SamplerReport{.stopped = true, .reason = "stopped"};
+      report.kernel_evaluations += gram->evaluations();
+      report.kernel_seconds += gram->seconds();
+      if (report.converged || report.stopped) break;
+    }
+    if (!choice || choice->raised >= most_raises) {
+      ensure<NotSeparable>(why.empty(), function, ": ", why);
+      break;
     }
     raise_boundary(*choice);
     posteriors.clear();

@@ -34,7 +34,7 @@ struct PerceptronLimits {
   template <class Settings>
   [[nodiscard]] static PerceptronLimits of(const Settings& settings, std::ptrdiff_t points) {
     const auto m = static_cast<std::uint64_t>(points);
-    constexpr std::uint64_t visits = 50'000'000;  // About a second.
+    constexpr std::uint64_t visits = 5'000'000;  // About a second with an update each.
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t passes = settings.max_passes;
     // Greedy order: a step costs 2 m operations and, without rows in memory, m kernel evaluations.

@@ -42,8 +42,8 @@ struct PermutedPerceptron {
 
   std::uint64_t draws = 10;  ///< Number of draws, at least 1.
   /// Largest number of passes of a draw over the training set. 0: 1000, or on small sets as many as
-  /// make 5e7 visits to a point, about a second. In greedy order m mistakes count as a pass, and 0
-  /// means 20 passes, or 5e7 / m mistakes on small sets.
+  /// make 5e6 visits to a point. In greedy order m mistakes count as a pass, and 0 means 20 passes,
+  /// or 5e6 / m mistakes on small sets.
   std::uint64_t max_passes = 0;
   std::uint64_t max_mistakes = 0;  ///< Limit of mistakes per draw and problem; 0: none.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
@@ -95,12 +95,6 @@ struct PermutedPerceptron {
   void limit_as_trials() {
     if (max_passes == 0) max_passes = passes_of_trial;
   }
-  /// True if draws may take more passes over so many points than those of a trial.
-  [[nodiscard]] bool outlasts_trials(std::ptrdiff_t points) const {
-    return order == Order::permuted &&
-           detail::PerceptronLimits::of(*this, points).max_passes > passes_of_trial;
-  }
-
   /// Memory of the draws in progress: as many as threads, or fewer if `draws_at_once` is not 0.
   /// Columns are those of their windows.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
