@@ -85,8 +85,9 @@ template <class Scalar, class Sampler>
   const std::vector<PointIndex> half = stratified_part(labels, labels.size() / 2, settings.seed);
   const std::vector<int> half_labels = labels_at(labels, half);
   const double more = static_cast<double>(labels.size()) / static_cast<double>(half.size());
-  const auto alone = std::ranges::count_if(
-      folds.classes, [&](int label) { return std::ranges::count(half_labels, label) < 2; });
+  const auto alone = std::count_if(folds.classes.begin(), folds.classes.end(), [&](int label) {
+    return std::count(half_labels.begin(), half_labels.end(), label) < 2;
+  });
   if (!(whole.slope > 0) || more < 1.2 || alone > 0) return 0;
   ChoiceCandidate part{.relative_lambda = whole.relative_lambda, .label_noise = whole.label_noise};
   try_boundaries<Scalar>(

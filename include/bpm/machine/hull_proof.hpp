@@ -67,11 +67,12 @@ template <class AddRow>
     const double largest = scale[from] * outputs[from];
     if (smallest > 0) return std::nullopt;
     if (squared_norm <= vanishing) {
-      const auto points = std::ranges::count_if(weights, [](double a) { return a > 0; });
+      const auto points =
+          std::count_if(weights.begin(), weights.end(), [](double a) { return a > 0; });
       return Inseparability{std::sqrt(std::max(0.0, squared_norm)),
                             static_cast<std::size_t>(points)};
     }
-    std::ranges::fill(change, 0.0);
+    std::fill(change.begin(), change.end(), 0.0);
     add_row(to, scale[to], change);
     add_row(from, -scale[from], change);
     const double squared = scale[to] * change[to] - scale[from] * change[from];
