@@ -374,10 +374,8 @@ BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels, 
     while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
     const std::size_t count = end - begin;
     const std::size_t share = labels.size() <= most ? count : count * most / labels.size();
-    const auto taken =
-        static_cast<std::ptrdiff_t>(std::min(count, std::max<std::size_t>(10, share)));
-    part.insert(part.end(), order.begin() + static_cast<std::ptrdiff_t>(begin),
-                order.begin() + static_cast<std::ptrdiff_t>(begin) + taken);
+    const std::size_t taken = std::min(count, std::max<std::size_t>(10, share));
+    for (std::size_t i = begin; i < begin + taken; ++i) part.push_back(order[i]);
   }
   std::sort(part.begin(), part.end());
   return part;

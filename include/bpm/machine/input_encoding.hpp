@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
